@@ -1,0 +1,58 @@
+import { z } from "zod";
+
+/** What one run tree may spend. Reserved before the work. */
+export const limitsSchema = z.strictObject({
+  deadlineSeconds: z.number().positive(),
+  steps: z.int().positive(),
+  toolCalls: z.int().positive(),
+  writes: z.int().nonnegative(),
+  /** How often the same call (tool and normalised arguments) may be made; 0 = any number. */
+  repeatedCall: z.int().nonnegative(),
+  tokens: z.int().positive().optional(),
+  onLimit: z.enum(["stop", "pause"]),
+});
+export type Limits = z.infer<typeof limitsSchema>;
+
+export const defaultLimits: Limits = {
+  deadlineSeconds: 600,
+  steps: 25,
+  toolCalls: 100,
+  writes: 50,
+  repeatedCall: 2,
+  onLimit: "stop",
+};
+
+export const modelSettingsSchema = z.strictObject({
+  temperature: z.number().min(0).max(2).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  topK: z.int().positive().optional(),
+  maxTokens: z.int().positive().optional(),
+  stop: z.array(z.string()).optional(),
+  seed: z.int().optional(),
+  frequencyPenalty: z.number().optional(),
+  presencePenalty: z.number().optional(),
+  reasoningEffort: z.string().optional(),
+  parallelCalls: z.boolean().optional(),
+});
+
+/** The front matter of an agent's Markdown file, and its text as `instructions`. */
+export const agentSchema = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "lower-case letters, digits, - and _; at most 64"),
+  description: z.string().default(""),
+  model: z.string().default("default"),
+  strategy: z.string().default("tools"),
+  instructions: z.string().default(""),
+  /** Names or globs (`*`, `task_*`) of the tools it may use. */
+  tools: z.array(z.string()).default([]),
+  activation: z.enum(["always", "mention"]).default("mention"),
+  limits: limitsSchema.partial().default({}),
+  settings: modelSettingsSchema.default({}),
+});
+export type AgentDefinition = Readonly<z.infer<typeof agentSchema>>;
+
+/** All agents by id. `get` throws NotFound with the known ids. */
+export type AgentRegistry = {
+  get(id: string): AgentDefinition;
+  has(id: string): boolean;
+  list(): readonly AgentDefinition[];
+};

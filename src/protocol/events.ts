@@ -1,0 +1,74 @@
+import type { ItemOf } from "./items.ts";
+import type { WaitReason } from "./runs.ts";
+
+/**
+ * What followers of a thread or run see, in order. Events with `seq` stand in the log; the others are live.
+ * Of one step, the `text-delta`s of the last attempt joined are exactly the text of its `message`.
+ */
+export type RunEvent =
+  | { readonly type: "run-start"; readonly run: string; readonly agent: string }
+  | { readonly type: "step-start"; readonly run: string; readonly step: string; readonly attempt: number; readonly model?: string }
+  | {
+      readonly type: "text-delta" | "reasoning-delta";
+      readonly run: string;
+      readonly step: string;
+      readonly attempt: number;
+      /** Characters of this kind before this piece. */
+      readonly offset: number;
+      readonly text: string;
+    }
+  /** What was told of this attempt is withdrawn. */
+  | { readonly type: "step-retry"; readonly run: string; readonly step: string; readonly attempt: number }
+  | { readonly type: "progress"; readonly run: string; readonly step: string; readonly index: number; readonly text: string }
+  | { readonly type: "message"; readonly seq: number; readonly item: ItemOf<"message"> }
+  | { readonly type: "call-start"; readonly seq: number; readonly item: ItemOf<"call"> }
+  | { readonly type: "call-end"; readonly seq: number; readonly item: ItemOf<"result"> }
+  | { readonly type: "question"; readonly seq: number; readonly item: ItemOf<"question"> }
+  | { readonly type: "decision"; readonly seq: number; readonly item: ItemOf<"decision"> }
+  | { readonly type: "plan"; readonly seq: number; readonly item: ItemOf<"plan"> }
+  | { readonly type: "summary"; readonly seq: number; readonly item: ItemOf<"summary"> }
+  | { readonly type: "notice"; readonly seq: number; readonly item: ItemOf<"notice"> }
+  | { readonly type: "strategy"; readonly seq: number; readonly run: string; readonly strategy: string }
+  | { readonly type: "run-wait"; readonly seq: number; readonly run: string; readonly reason: WaitReason; readonly text?: string }
+  | {
+      readonly type: "run-end";
+      readonly seq: number;
+      readonly run: string;
+      readonly status: "done" | "failed" | "cancelled";
+      readonly error?: { readonly code: string; readonly message: string };
+    };
+
+/** How far a follower has read of a message that is still being written. */
+export type LivePlace = {
+  readonly run: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly text: number;
+  readonly reasoning: number;
+};
+
+/** `<seq>[;<run>/<step>/<attempt>:<text offset>[,<reasoning offset>]]…`: an SSE id, good on any node. */
+export type Cursor = { readonly seq: number; readonly live: readonly LivePlace[] };
+
+export function formatCursor(cursor: Cursor): string {
+  let text = String(cursor.seq);
+  for (const place of cursor.live) {
+    text += `;${place.run}/${encodeURIComponent(place.step)}/${place.attempt}:${place.text}`;
+    if (place.reasoning > 0) text += "," + place.reasoning;
+  }
+  return text;
+}
+
+/** Undefined for what is not a cursor. */
+export function parseCursor(text: string): Cursor | undefined {
+  if (text.length > 4096) return undefined;
+  const [head = "", ...rest] = text.split(";");
+  if (!/^\d{1,15}$/.test(head)) return undefined;
+  const live: LivePlace[] = [];
+  for (const part of rest) {
+    const match = /^([0-9a-f-]{36})\/([^/;]{1,200})\/(\d{1,9}):(\d{1,12})(?:,(\d{1,12}))?$/.exec(part);
+    if (!match) return undefined;
+    live.push({ run: match[1]!, step: decodeURIComponent(match[2]!), attempt: +match[3]!, text: +match[4]!, reasoning: +(match[5] ?? 0) });
+  }
+  return { seq: +head, live };
+}

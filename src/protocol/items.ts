@@ -1,0 +1,118 @@
+import { z } from "zod";
+import type { WaitReason } from "./runs.ts";
+
+export const contentPartSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text"), text: z.string() }),
+  z.strictObject({ type: z.literal("image"), url: z.string() }),
+]);
+export const contentSchema = z.union([z.string(), z.array(contentPartSchema).min(1)]);
+export type Content = z.infer<typeof contentSchema>;
+
+/** `system`: what a caller's dialect sent as further instructions; it follows the agent's own, never replaces them. */
+export type MessageBody = {
+  readonly role: "user" | "assistant" | "system";
+  readonly content: Content;
+  readonly reasoning?: string;
+  /** What the provider wants back unchanged; never leaves the server. */
+  readonly opaque?: unknown;
+  /** Which model served, why it stopped, what it used; on an assistant's message. */
+  readonly model?: string;
+  readonly finish?: string;
+  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
+  /** Stopped by a person or a limit before its end. */
+  readonly partial?: boolean;
+};
+
+/** `arguments` is JSON text as the model wrote it. `client`: the caller runs it and brings the result. */
+export type CallBody = { readonly name: string; readonly arguments: string; readonly target: "server" | "client" };
+
+/** `data` is the tool's own value, for clients; models read `content`. */
+export type ResultBody = {
+  readonly content: string;
+  readonly isError?: boolean;
+  readonly data?: unknown;
+  /** The call was not run, or its outcome is not known. */
+  readonly outcome?: "not-run" | "interrupted" | "unknown";
+};
+
+export type QuestionBody = {
+  readonly reason: "approval" | "question" | "limit" | "unknown";
+  readonly text: string;
+  readonly argumentsHash?: string;
+};
+export type DecisionBody = { readonly question: string; readonly decision: "allow" | "deny" | "continue" | "stop" | "done"; readonly text?: string };
+export type PlanBody = { readonly steps: readonly { readonly text: string; readonly state: "open" | "running" | "done" | "failed" | "skipped" }[] };
+export type SummaryBody = { readonly content: string; readonly upToSeq: number };
+
+/** What is true from here on; `run-wait` and `run-end` make a run's course part of the one log. */
+export type StateBody =
+  | { readonly type: "run-wait"; readonly reason: WaitReason; readonly text?: string }
+  | { readonly type: "run-end"; readonly status: "done" | "failed" | "cancelled"; readonly error?: { readonly code: string; readonly message: string } }
+  | { readonly type: "strategy"; readonly strategy: string };
+
+export type NoticeBody = { readonly text: string; readonly code?: string };
+
+export type ItemBodies = {
+  readonly message: MessageBody;
+  readonly call: CallBody;
+  readonly result: ResultBody;
+  readonly question: QuestionBody;
+  readonly decision: DecisionBody;
+  readonly plan: PlanBody;
+  readonly summary: SummaryBody;
+  readonly state: StateBody;
+  readonly notice: NoticeBody;
+};
+export type ItemKind = keyof ItemBodies;
+
+/** One immutable entry of a thread. */
+export type Item = {
+  [Kind in ItemKind]: {
+    /** UUIDv7. */
+    readonly id: string;
+    readonly threadId: string;
+    /** 1, 2, 3 … in the thread. */
+    readonly seq: number;
+    readonly kind: Kind;
+    readonly parentId: string | null;
+    readonly runId: string | null;
+    /** The step it belongs to; with `index` it names a call and its result. */
+    readonly step: string | null;
+    readonly index: number | null;
+    readonly attempt: number | null;
+    /** The agent or user that wrote it. */
+    readonly author: string | null;
+    readonly body: ItemBodies[Kind];
+    readonly createdAt: string;
+  };
+}[ItemKind];
+export type ItemOf<Kind extends ItemKind> = Extract<Item, { kind: Kind }>;
+
+/** An item before it has its place; the store gives `seq`, `threadId` and the time. */
+export type NewItem = {
+  [Kind in ItemKind]: {
+    readonly id: string;
+    readonly kind: Kind;
+    readonly step?: string;
+    readonly index?: number;
+    readonly attempt?: number;
+    readonly author?: string;
+    readonly body: ItemBodies[Kind];
+  };
+}[ItemKind];
+
+/** The call id that models and clients see: the call item's own id, so it is unique whatever a provider sent. */
+export function callIdOf(itemId: string): string {
+  return "call_" + itemId.replaceAll("-", "");
+}
+
+/** The item behind a call id of ours; undefined for anybody else's. */
+export function itemIdOfCall(callId: string): string | undefined {
+  const match = /^call_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(callId);
+  return match ? match.slice(1).join("-") : undefined;
+}
+
+/** The text of a content, images left out. */
+export function textOf(content: Content): string {
+  return typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}

@@ -1,0 +1,60 @@
+import type { AgentDefinition, Limits } from "./agents.ts";
+import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "./models.ts";
+
+export const runStatuses = ["queued", "running", "waiting", "done", "failed", "cancelled"] as const;
+export type RunStatus = (typeof runStatuses)[number];
+export const waitReasons = ["approval", "question", "limit", "unknown", "client"] as const;
+export type WaitReason = (typeof waitReasons)[number];
+
+export function isEnded(status: RunStatus): boolean {
+  return status === "done" || status === "failed" || status === "cancelled";
+}
+
+/** What a caller may set for one run. */
+export type RunOptions = {
+  readonly settings?: ModelSettings;
+  readonly format?: ResponseFormat;
+  readonly toolChoice?: ToolChoice;
+  /** Tools that the caller runs itself: the run waits for their results. */
+  readonly clientTools?: readonly ToolSchema[];
+  readonly limits?: Partial<Limits>;
+};
+
+/** All that a run needs to go on the same after a crash or a deploy: kept with the run from its start. */
+export type RunDefinition = {
+  readonly version: 1;
+  readonly agent: AgentDefinition;
+  readonly options: RunOptions;
+  readonly limits: Limits;
+  /** What the agent's model saw of the server's tools. */
+  readonly tools: readonly ToolSchema[];
+};
+
+export type RunRecord = {
+  readonly id: string;
+  readonly threadId: string;
+  readonly userId: string;
+  readonly agent: string;
+  readonly parentRun: string | null;
+  readonly rootRun: string;
+  readonly status: RunStatus;
+  readonly waitReason: WaitReason | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly epoch: number;
+  readonly takeovers: number;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+};
+
+export type ThreadRecord = {
+  readonly id: string;
+  readonly userId: string;
+  readonly title: string;
+  readonly agent: string | null;
+  readonly hidden: boolean;
+  readonly leaf: string | null;
+  readonly lastSeq: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};

@@ -1,0 +1,66 @@
+import type { z } from "zod";
+import type { Caller } from "./callers.ts";
+import type { JsonSchema, ModelRequest } from "./models.ts";
+
+export type Effect = "read" | "write";
+
+/** What a tool gives back. `content` is what the model reads; `data` is for clients and traces. */
+export type ToolResult = { readonly content: string; readonly isError?: boolean; readonly data?: unknown };
+
+/** One SQL statement on a transaction of ours; parameters are `$1`, `$2`, … */
+export type Query = <Row extends object = Record<string, unknown>>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+export type ToolContext = {
+  readonly caller: Caller;
+  readonly threadId: string;
+  readonly runId: string;
+  /** The call: the key of the step that asked, and the index in its answer. */
+  readonly call: { readonly step: string; readonly index: number };
+  /** Fires on cancel, lost ownership and time-out; a tool must stop soon after. */
+  readonly signal: AbortSignal;
+  /** The ledger's key of a write call; the same again when the call is repeated. Never shown to a model. */
+  readonly idempotencyKey: string;
+  /**
+   * Only for `scope: 'local'`: the transaction in which call, effect and result commit together.
+   * Nothing else may be awaited in it (on PGlite that would wait for ever).
+   */
+  readonly query: Query;
+  /** A model step of the same run, within its limits. `name` tells several steps of one call apart. */
+  step(name: string, request: Pick<ModelRequest, "messages" | "format" | "settings">): Promise<string>;
+  /** Shows progress to followers; not stored. */
+  progress(text: string): void;
+};
+
+/**
+ * A tool as the registry holds it.
+ * `read` has no lasting effect and may simply be run again; `write` goes through the ledger.
+ * `local` writes only to our own tables, in the transaction it is given: exactly once.
+ */
+export type Tool = {
+  readonly name: string;
+  readonly description: string;
+  /** Parses and normalises arguments. */
+  readonly input: z.ZodType;
+  /** The same as a JSON Schema, made once. */
+  readonly parameters: JsonSchema;
+  readonly effect: Effect;
+  readonly scope: "remote" | "local" | "sandbox";
+  readonly destructive: boolean;
+  readonly sendsOut: boolean;
+  readonly permissions: readonly string[];
+  /** Honours the idempotency key: may be called again with the same one. */
+  readonly idempotent: boolean;
+  readonly timeoutMs: number;
+  /** Where it comes from: `built-in`, a file, an MCP server. */
+  readonly source: string;
+  /** Asks the other side whether the call with this key was done; undefined = it can't be told. */
+  readonly reconcile?: (input: unknown, context: ToolContext) => Promise<ToolResult | "not-done" | undefined>;
+  readonly execute: (input: unknown, context: ToolContext) => Promise<ToolResult>;
+};
+
+export type ToolRegistry = {
+  get(name: string): Tool | undefined;
+  /** The tools that these globs name and this caller may use, by name. */
+  select(globs: readonly string[], caller: Caller): readonly Tool[];
+  list(): readonly Tool[];
+};

@@ -1,0 +1,65 @@
+import type { Caller } from "../protocol/callers.ts";
+import type { Cursor, RunEvent } from "../protocol/events.ts";
+import type { Content, Item, NewItem } from "../protocol/items.ts";
+import type { RunOptions, RunRecord, ThreadRecord } from "../protocol/runs.ts";
+
+export type StartInput = {
+  /** Agent id. */
+  readonly agent: string;
+  /** An existing thread of the caller's; absent: a new one is made. */
+  readonly threadId?: string;
+  /** For a new thread: not listed, and removed after 7 days. */
+  readonly hidden?: boolean;
+  readonly title?: string;
+  /** A name of the caller's own for the thread (`session_id`): the same name finds the same thread, else makes it. */
+  readonly sessionKey?: string;
+  /** What comes before the message, for a new thread only: messages, and calls paired with results. */
+  readonly history?: readonly NewItem[];
+  /** The caller's message. `id`: a UUIDv7 made by the client; the same id sent again answers the first. */
+  readonly message: { readonly id?: string; readonly content: Content };
+  /** The caller's dialect's system text, if any; kept as a `system` message before the caller's. */
+  readonly system?: string;
+  readonly options?: RunOptions;
+  readonly idempotency?: { readonly key: string; readonly bodyHash: string };
+};
+
+export type Started = {
+  readonly runId: string;
+  readonly threadId: string;
+  /** Follow the run from here: everything after it belongs to this run or later. */
+  readonly cursor: Cursor;
+  /** The run waits behind another one of the thread. */
+  readonly pending: boolean;
+  /** It was started before by the same Idempotency-Key or message id. */
+  readonly replayed: boolean;
+};
+
+export type FollowTarget = { readonly threadId: string; readonly runId?: string };
+
+export type FollowSink = {
+  /** Called in order, at once after subscribing for what is past; must not throw. `cursor` holds after the batch. */
+  readonly events: (events: readonly RunEvent[], cursor: () => Cursor) => void;
+  /** The log can't be read any more; nothing follows. */
+  readonly error: (error: unknown) => void;
+};
+
+/** The verbs on runs. Each throws NotFound for what is not the caller's. */
+export type Runs = {
+  /** Accepted means committed: item, run and job in one transaction. */
+  start(caller: Caller, input: StartInput): Promise<Started>;
+  /** Brings results of client tools by our call ids (all of one run); the waiting run goes on when none is open. */
+  bringResults(caller: Caller, results: readonly { readonly callId: string; readonly content: string; readonly isError?: boolean }[]): Promise<Started>;
+  get(caller: Caller, runId: string): Promise<RunRecord>;
+  /** Newest first. */
+  list(caller: Caller, filter: { readonly threadId?: string; readonly status?: RunRecord["status"]; readonly before?: string; readonly limit?: number }): Promise<readonly RunRecord[]>;
+  /** Stops it wherever it is; a run that has ended is left as it is. */
+  cancel(caller: Caller, runId: string): Promise<RunRecord>;
+  /** Follows a thread or one run from a cursor; of a run, `run-end` (or the wait) comes last and the follower stays open until closed. */
+  follow(target: FollowTarget, from: Cursor, sink: FollowSink): { close(): void };
+  createThread(caller: Caller, input: { readonly id?: string; readonly title?: string; readonly agent?: string }): Promise<ThreadRecord>;
+  getThread(caller: Caller, threadId: string): Promise<ThreadRecord>;
+  listThreads(caller: Caller, page: { readonly before?: string; readonly limit?: number }): Promise<readonly ThreadRecord[]>;
+  deleteThread(caller: Caller, threadId: string): Promise<void>;
+  /** Items by seq; `after` and `before` are exclusive, `order` as asked. */
+  listItems(caller: Caller, threadId: string, page: { readonly after?: number; readonly before?: number; readonly limit?: number; readonly order?: "asc" | "desc" }): Promise<readonly Item[]>;
+};

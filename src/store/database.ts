@@ -1,0 +1,25 @@
+import type { Kysely } from "kysely";
+import type { Query } from "../protocol/tools.ts";
+import type { Tables } from "./tables.ts";
+
+/**
+ * One PostgreSQL, whichever way it is reached.
+ * jsonb parameters are passed as JSON text with a cast (`$1::jsonb`); bigint comes back as a number, timestamptz as Date.
+ */
+export type Database = {
+  readonly kind: "pglite" | "postgres";
+  /** What `doctor` and the start page print: a path or a URL without its password. */
+  readonly label: string;
+  readonly kysely: Kysely<Tables>;
+  /** One statement, one round trip, committed by itself. */
+  readonly query: Query;
+  /** Several statements without parameters in one round trip; the rows of all of them in order. */
+  readonly script: (text: string) => Promise<Record<string, unknown>[]>;
+  /** Nothing but the given query may be awaited inside: on PGlite anything else waits for ever. */
+  readonly transaction: <Value>(body: (query: Query) => Promise<Value>) => Promise<Value>;
+  /** Hears NOTIFY on a channel; survives a lost connection by connecting again, and then calls with an empty payload. */
+  readonly listen: (channel: string, hear: (payload: string) => void) => Promise<() => Promise<void>>;
+  /** Counts every round trip (BEGIN and COMMIT too); for tests and benches. */
+  onTrip?: (text: string) => void;
+  readonly close: () => Promise<void>;
+};

@@ -1,0 +1,131 @@
+import type { ColumnType, Generated } from "kysely";
+
+type Time = ColumnType<Date, Date | string | undefined, Date | string>;
+type NullableTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+/** Read as a value, written as JSON text. */
+type Json<Value> = ColumnType<Value, string, string>;
+
+/** The tables as Kysely sees them; `migrations/` makes them. */
+export type Tables = {
+  meta: { key: string; value: string };
+  users: { id: string; name: string; role: "admin" | "user"; disabled: Generated<boolean>; created_at: Time };
+  api_keys: {
+    id: string;
+    user_id: string;
+    label: string;
+    /** SHA-256 of the key, hex; the key itself is shown once and never stored. */
+    hash: string;
+    created_at: Time;
+    last_used_at: NullableTime;
+    revoked_at: NullableTime;
+  };
+  threads: {
+    id: string;
+    user_id: string;
+    title: Generated<string>;
+    agent: string | null;
+    hidden: Generated<boolean>;
+    parent_run: string | null;
+    session_key: string | null;
+    next_seq: Generated<number>;
+    leaf: string | null;
+    created_at: Time;
+    updated_at: Time;
+    expires_at: NullableTime;
+  };
+  items: {
+    thread_id: string;
+    seq: number;
+    id: string;
+    user_id: string;
+    parent_id: string | null;
+    run_id: string | null;
+    kind: string;
+    step: string | null;
+    call_index: number | null;
+    attempt: number | null;
+    author: string | null;
+    body: Json<unknown>;
+    created_at: Time;
+  };
+  runs: {
+    id: string;
+    thread_id: string;
+    user_id: string;
+    agent: string;
+    parent_run: string | null;
+    root_run: string;
+    status: string;
+    wait_reason: string | null;
+    epoch: Generated<number>;
+    job_id: string | null;
+    node: string | null;
+    takeovers: Generated<number>;
+    handed_over: Generated<boolean>;
+    cancel_asked: Generated<boolean>;
+    definition: Json<unknown>;
+    definition_hash: string;
+    caller: Json<unknown>;
+    error: Json<unknown> | null;
+    created_at: Time;
+    started_at: NullableTime;
+    ended_at: NullableTime;
+  };
+  budgets: {
+    root_run: string;
+    user_id: string;
+    steps: number;
+    steps_max: number;
+    calls: number;
+    calls_max: number;
+    writes: number;
+    writes_max: number;
+    tokens: number;
+    tokens_max: number | null;
+    left_ms: number;
+    deadline: NullableTime;
+  };
+  ledger: {
+    run_id: string;
+    step: string;
+    call_index: number;
+    user_id: string;
+    tool: string;
+    status: "executing" | "done" | "failed" | "unknown";
+    key: string;
+    arguments_hash: string;
+    until: NullableTime;
+    result: Json<unknown> | null;
+    created_at: Time;
+    ended_at: NullableTime;
+  };
+  idempotency_keys: { user_id: string; key: string; body_hash: string; run_id: string; thread_id: string; created_at: Time };
+  pending: { run_id: string; thread_id: string; user_id: string; position: Generated<number>; start: Json<unknown>; created_at: Time };
+  deltas: { run_id: string; step: string; attempt: number; kind: "text" | "reasoning"; off: number; body: string; thread_id: string };
+  model_calls: {
+    id: string;
+    user_id: string | null;
+    run_id: string | null;
+    step: string | null;
+    attempt: number | null;
+    asked: string;
+    model: string;
+    provider: string;
+    started_at: Time;
+    first_part_ms: number | null;
+    total_ms: number;
+    input_tokens: number | null;
+    output_tokens: number | null;
+    finish: string | null;
+    error: string | null;
+  };
+  tasks: {
+    id: Generated<number>;
+    user_id: string;
+    title: string;
+    description: Generated<string>;
+    status: Generated<"pending" | "completed">;
+    created_at: Time;
+    updated_at: Time;
+  };
+};
