@@ -21,6 +21,8 @@ export type MessageBody = {
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
   /** Stopped by a person or a limit before its end. */
   readonly partial?: boolean;
+  /** The agent it was written to; on the message that began a run. */
+  readonly to?: string;
 };
 
 /** `arguments` is JSON text as the model wrote it. `client`: the caller runs it and brings the result. */

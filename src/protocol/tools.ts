@@ -25,8 +25,8 @@ export type ToolContext = {
    * Nothing else may be awaited in it (on PGlite that would wait for ever).
    */
   readonly query: Query;
-  /** A model step of the same run, within its limits. `name` tells several steps of one call apart. */
-  step(name: string, request: Pick<ModelRequest, "messages" | "format" | "settings">): Promise<string>;
+  /** A model step of the same run, within its limits; the answer's text. Repeated after a crash, the same order of steps gets the same answers. */
+  step(request: Pick<ModelRequest, "messages" | "format" | "settings">): Promise<string>;
   /** Shows progress to followers; not stored. */
   progress(text: string): void;
 };

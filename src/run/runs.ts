@@ -54,7 +54,7 @@ export type Runs = {
   list(caller: Caller, filter: { readonly threadId?: string; readonly status?: RunRecord["status"]; readonly before?: string; readonly limit?: number }): Promise<readonly RunRecord[]>;
   /** Stops it wherever it is; a run that has ended is left as it is. */
   cancel(caller: Caller, runId: string): Promise<RunRecord>;
-  /** Follows a thread or one run from a cursor; of a run, `run-end` (or the wait) comes last and the follower stays open until closed. */
+  /** Follows a thread or one run from a cursor that is not ahead of the log; `run-end` is the last of a run, the follower stays until closed. */
   follow(target: FollowTarget, from: Cursor, sink: FollowSink): { close(): void };
   createThread(caller: Caller, input: { readonly id?: string; readonly title?: string; readonly agent?: string }): Promise<ThreadRecord>;
   getThread(caller: Caller, threadId: string): Promise<ThreadRecord>;

@@ -11,15 +11,20 @@ export type Database = {
   /** What `doctor` and the start page print: a path or a URL without its password. */
   readonly label: string;
   readonly kysely: Kysely<Tables>;
-  /** One statement, one round trip, committed by itself. */
+  /** One statement, one round trip, committed by itself. Without values the text may be a script, as below. */
   readonly query: Query;
   /** Several statements without parameters in one round trip; the rows of all of them in order. */
   readonly script: (text: string) => Promise<Record<string, unknown>[]>;
   /** Nothing but the given query may be awaited inside: on PGlite anything else waits for ever. */
-  readonly transaction: <Value>(body: (query: Query) => Promise<Value>) => Promise<Value>;
+  readonly transaction: <Value>(body: (query: Query) => Promise<Value>, options?: TransactionOptions) => Promise<Value>;
   /** Hears NOTIFY on a channel; survives a lost connection by connecting again, and then calls with an empty payload. */
   readonly listen: (channel: string, hear: (payload: string) => void) => Promise<() => Promise<void>>;
   /** Counts every round trip (BEGIN and COMMIT too); for tests and benches. */
   onTrip?: (text: string) => void;
+  /** On PGlite: tells other commands on the data directory where its server is. */
+  readonly announce?: (details: { readonly url: string }) => void;
   readonly close: () => Promise<void>;
 };
+
+/** `first`: a statement without parameters that goes out in one round trip with BEGIN (a lock, say). */
+export type TransactionOptions = { readonly first?: string };

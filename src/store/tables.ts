@@ -29,6 +29,10 @@ export type Tables = {
     session_key: string | null;
     next_seq: Generated<number>;
     leaf: string | null;
+    /** The leaf before the last append: lets one statement return the parent of what it adds. */
+    previous_leaf: string | null;
+    /** Messages that wait for the live run to end. */
+    pending: Generated<number>;
     created_at: Time;
     updated_at: Time;
     expires_at: NullableTime;
@@ -57,6 +61,7 @@ export type Tables = {
     root_run: string;
     status: string;
     wait_reason: string | null;
+    wait_until: NullableTime;
     epoch: Generated<number>;
     job_id: string | null;
     node: string | null;
@@ -99,9 +104,32 @@ export type Tables = {
     created_at: Time;
     ended_at: NullableTime;
   };
-  idempotency_keys: { user_id: string; key: string; body_hash: string; run_id: string; thread_id: string; created_at: Time };
-  pending: { run_id: string; thread_id: string; user_id: string; position: Generated<number>; start: Json<unknown>; created_at: Time };
-  deltas: { run_id: string; step: string; attempt: number; kind: "text" | "reasoning"; off: number; body: string; thread_id: string };
+  idempotency_keys: {
+    user_id: string;
+    key: string;
+    body_hash: string;
+    run_id: string;
+    thread_id: string;
+    created_at: Time;
+  };
+  pending: {
+    run_id: string;
+    message_id: string;
+    thread_id: string;
+    user_id: string;
+    position: Generated<number>;
+    start: Json<unknown>;
+    created_at: Time;
+  };
+  deltas: {
+    run_id: string;
+    step: string;
+    attempt: number;
+    kind: "text" | "reasoning";
+    off: number;
+    body: string;
+    thread_id: string;
+  };
   model_calls: {
     id: string;
     user_id: string | null;

@@ -1,0 +1,68 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { startChild } from "./child.ts";
+import type { ModelServerStats } from "./model-server.ts";
+import { deltas } from "./parts/deltas.ts";
+import { durable } from "./parts/durable.ts";
+import { eventLoop } from "./parts/event-loop.ts";
+import { history } from "./parts/history.ts";
+import { imports } from "./parts/imports.ts";
+import { loop } from "./parts/loop.ts";
+import { passthrough } from "./parts/passthrough.ts";
+import type { Bench, Part } from "./part.ts";
+import { judge, table, type Row } from "./rows.ts";
+
+const parts: readonly Part[] = [passthrough, loop, durable, deltas, history, eventLoop, imports];
+
+const usage = `npm run bench [-- <part>… --quick --rounds=5 --markdown]   parts: ${parts.map((part) => part.name).join(" ")}`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    rounds: { type: "string" },
+    markdown: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+const unknown = positionals.filter((name) => !parts.some((part) => part.name === name));
+if (values.help || unknown.length > 0) {
+  console.log(usage);
+  process.exit(unknown.length > 0 ? 2 : 0);
+}
+
+const modelServer = await startChild("model-server.ts");
+const load = await startChild("sse-load.ts");
+const bench: Bench = {
+  rounds: Number(values.rounds ?? (values.quick ? 1 : 5)),
+  quick: values.quick,
+  modelServer,
+  modelUrl: await modelServer.call<string>("url"),
+  load,
+  log: (text) => process.stderr.write(text + "\n"),
+};
+
+const rows: Row[] = [];
+const failures: string[] = [];
+for (const part of parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+  try {
+    rows.push(...(await part.run(bench)));
+  } catch (error) {
+    failures.push(`${part.name}: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+}
+const stats = await modelServer.call<ModelServerStats>("stats");
+if (stats.wrongSums > 0 || stats.refused > 0) failures.push(`model server: ${JSON.stringify(stats)}`);
+await Promise.all([modelServer.stop(), load.stop()]);
+
+const date = new Date().toISOString();
+const folder = new URL("results/", import.meta.url);
+await mkdir(folder, { recursive: true });
+const result = { date, node: process.version, rounds: bench.rounds, quick: bench.quick, rows, failures };
+await writeFile(new URL(`${date.replaceAll(":", "-")}.json`, folder), JSON.stringify(result, null, 1));
+
+console.log(table(rows, values.markdown ? "markdown" : "text"));
+for (const failure of failures) console.error(`FAILED ${failure}`);
+const over = rows.filter((row) => judge(row).over);
+if (!bench.quick && over.length > 0) console.log(`\n${over.length} over their bar`);
+process.exitCode = failures.length > 0 ? 1 : 0;

@@ -1,0 +1,32 @@
+/** Every gate but the tests, each with its time. All run, then the whole fails if one did. */
+import { dirname } from "node:path";
+import { runChild } from "./run-child.mjs";
+
+const root = dirname(import.meta.dirname);
+const bin = (path) => `node_modules/${path}`;
+
+const gates = [
+  { name: "lock", args: ["scripts/complete-lock.mjs", "--check"] },
+  { name: "format", args: [bin("oxfmt/bin/oxfmt"), "--check"] },
+  { name: "lint and layers", args: [bin("oxlint/bin/oxlint"), "--deny-warnings"] },
+  { name: "lint's own fixtures", args: ["--test", "lint/layers.test.mjs"] },
+  { name: "types", args: [bin("typescript/bin/tsc")] },
+  { name: "unused code", args: [bin("knip/bin/knip.js"), "--no-progress"] },
+  { name: "secrets", args: [bin("secretlint/bin/secretlint.js"), "--secretlintignore", ".secretlintignore", "**/*"] },
+];
+
+const failed = [];
+for (const { name, args } of gates) {
+  const startedAt = performance.now();
+  const { code, output } = await runChild(process.execPath, args, { cwd: root, quiet: true });
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${code === 0 ? "✔" : "✖"} ${name} (${seconds} s)`);
+  if (code === 0) continue;
+  failed.push(name);
+  console.log(output.trimEnd().replaceAll(/^/gm, "    "));
+}
+
+console.log(
+  `${gates.length - failed.length} gates passed, ${failed.length} failed${failed.length ? `: ${failed.join(", ")}` : ""}`,
+);
+if (failed.length > 0) process.exitCode = 1;

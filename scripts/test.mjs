@@ -1,0 +1,41 @@
+/**
+ * Runs the tests: `*.test.ts`, or with `--long` the `*.long.test.ts`. Arguments with a dash go to Node's runner,
+ * the others choose files whose path contains one of them: `npm test -- config --test-name-pattern=port`.
+ */
+import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
+import { runChild } from "./run-child.mjs";
+
+const minutes = 60_000;
+const root = dirname(import.meta.dirname);
+const args = process.argv.slice(2);
+const long = args.includes("--long");
+const flags = args.filter((arg) => arg.startsWith("-") && arg !== "--long");
+const filters = args.filter((arg) => !arg.startsWith("-"));
+
+const files = globSync("{src,test,web,bench}/**/*.test.ts", { cwd: root, exclude: (name) => name === "node_modules" })
+  .filter((file) => file.endsWith(".long.test.ts") === long)
+  .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
+  .sort();
+
+if (files.length === 0) {
+  process.stderr.write(`No test file matches ${filters.join(" ") || (long ? "*.long.test.ts" : "*.test.ts")}.\n`);
+  process.exit(1);
+}
+
+const { code } = await runChild(
+  process.execPath,
+  [
+    "--disable-warning=ExperimentalWarning",
+    "--test",
+    "--test-reporter=spec",
+    // At least two: most tests wait for processes and sockets more than they compute.
+    `--test-concurrency=${Math.max(2, availableParallelism())}`,
+    `--test-timeout=${(long ? 30 : 5) * minutes}`,
+    ...flags,
+    ...files,
+  ],
+  { cwd: root },
+);
+process.exitCode = code;

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
+import type { RunEvent } from "../protocol/events.ts";
+import { ask, type Server } from "./request.ts";
+import { createSseParser } from "./sse.ts";
+
+/** An event and the place to go on from after it. */
+export type Followed = { readonly event: RunEvent; readonly cursor: string };
+
+export type FollowOptions = {
+  /** Where to begin; absent: at the beginning. */
+  readonly cursor?: string;
+  readonly signal?: AbortSignal;
+  /** How long the server may be away before following fails; 60 s when absent. */
+  readonly patienceMs?: number;
+};
+
+/** The server says something at least every 15 s. */
+const silenceMs = 45_000;
+const longestPauseMs = 5000;
+
+/**
+ * Follows an event stream of the native API. A lost connection is made again from the last cursor, so nothing is
+ * missed and nothing told twice. Ends when the server says there is no more, or the signal fires; throws the
+ * server's refusal, or Unavailable once patience is over.
+ */
+export async function* followEvents(server: Server, path: string, options: FollowOptions = {}): AsyncGenerator<Followed> {
+  const { signal, patienceMs = 60_000 } = options;
+  let { cursor } = options;
+  let heardAt = Date.now();
+  for (let pause = 250; !signal?.aborted; pause = Math.min(pause * 2, longestPauseMs)) {
+    try {
+      for await (const followed of connect(server, path, { cursor, signal })) {
+        if (followed === "over") return;
+        pause = 250;
+        heardAt = Date.now();
+        if (followed === "alive") continue;
+        ({ cursor } = followed);
+        yield followed;
+        if (followed.event.type === "run-end" && path.startsWith("/api/runs/")) return;
+      }
+    } catch (error) {
+      if (signal?.aborted) return;
+      const refused = error instanceof ColloquyError && error.status < 500;
+      if (refused || Date.now() - heardAt > patienceMs) throw error;
+    }
+    await sleep(pause, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** One connection's events; "over" when the server has no more for this cursor, "alive" for any sign of life. */
+async function* connect(
+  server: Server,
+  path: string,
+  { cursor, signal }: FollowOptions,
+): AsyncGenerator<Followed | "over" | "alive"> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), silenceMs);
+  try {
+    const response = await ask(server, path, {
+      headers: { accept: "text/event-stream", ...(cursor !== undefined && { "last-event-id": cursor }) },
+      signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+    });
+    if (response.status === 204) {
+      yield "over";
+      return;
+    }
+    const parse = createSseParser();
+    const decoder = new TextDecoder();
+    for await (const bytes of response.body ?? []) {
+      timer.refresh();
+      yield "alive";
+      for (const { data, id } of parse(decoder.decode(bytes, { stream: true })))
+        if (id !== undefined) yield { event: JSON.parse(data) as RunEvent, cursor: id };
+    }
+  } catch (error) {
+    if (error instanceof ColloquyError) throw error;
+    throw new Unavailable(`the event stream broke off: ${messageOf(error)}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,61 @@
+import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
+
+export type Server = {
+  /** `http://127.0.0.1:8000` */
+  readonly url: string;
+  /** An API key, where there are accounts. */
+  readonly token?: string;
+};
+
+export type Asking = {
+  readonly method?: "GET" | "POST" | "DELETE";
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+};
+
+/** One request. Throws Unavailable when the server can't be reached, and the server's own error otherwise. */
+export async function ask(server: Server, path: string, asking: Asking = {}): Promise<Response> {
+  const { method = "GET", body, headers, signal } = asking;
+  let response: Response;
+  try {
+    response = await fetch(new URL(path, server.url), {
+      method,
+      signal,
+      headers: {
+        ...(server.token !== undefined && { authorization: `Bearer ${server.token}` }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const cause = error instanceof Error && error.cause ? error.cause : error;
+    throw new Unavailable(`${server.url} can't be reached: ${messageOf(cause)}`, { code: "unreachable", cause: error });
+  }
+  if (response.ok) return response;
+  throw await errorOf(response);
+}
+
+async function errorOf(response: Response): Promise<ColloquyError> {
+  const text = await response.text();
+  const { code, message } = parseError(text);
+  return new ColloquyError(code ?? "http_error", response.status, message ?? `HTTP ${response.status}: ${text.slice(0, 200)}`);
+}
+
+function parseError(text: string): { code?: string; message?: string } {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: string; message?: string } };
+    return error ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** `?a=1&b=2` of what is there; empty when nothing is. */
+export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+  return query.size > 0 ? `?${query}` : "";
+}

@@ -1,0 +1,100 @@
+import { childNodes, coerce, keysOf, nodesAt, pathText, variable } from "./config-tree.ts";
+import type { Environment, Gathered, Path, SchemaNode, Tree } from "./config-tree.ts";
+import { suggestion } from "./config-problems.ts";
+
+/** Names that are not built from their path: short forms, and those of other tools. */
+const shortForms: Readonly<Record<string, Path>> = {
+  COLLOQUY_HOST: ["server", "host"],
+  COLLOQUY_PORT: ["server", "port"],
+  COLLOQUY_LOG_LEVEL: ["log", "level"],
+  DATABASE_URL: ["database"],
+  LLM_BACKEND: ["backend", "kind"],
+  OLLAMA_MODEL: ["backend", "ollamaModel"],
+  DEFAULT_TEMPERATURE: ["backend", "temperature"],
+};
+
+const prefix = "COLLOQUY_";
+
+/** Which file to read; what a tool's process is told; what the tests say among themselves. */
+const notSettings = /^COLLOQUY_(CONFIG$|IDEMPOTENCY_KEY$|TEST_)/;
+
+/** Kubernetes gives every pod such variables when a service is called `colloquy`, `COLLOQUY_PORT=tcp://…` among them. */
+const serviceLink = /^COLLOQUY_(SERVICE_|PORT_\d)/;
+
+/** Lays the environment's values over those in `gathered`. */
+export function readEnvironment(gathered: Gathered, environment: Environment, schema: SchemaNode): void {
+  const set = (name: string, path: Path, text: string): void => {
+    if (!assign(gathered.values, path, coerce(text, nodesAt(schema, path)))) return;
+    const key = pathText(path);
+    gathered.origins.set(key, `environment ${name}`);
+    gathered.absent.delete(key);
+    for (const inner of gathered.origins.keys()) if (inner.startsWith(`${key}[`)) gathered.origins.delete(inner);
+  };
+
+  for (const [name, path] of Object.entries(shortForms)) {
+    const text = variable(environment, name);
+    if (text !== undefined && !(name === "COLLOQUY_PORT" && text.startsWith("tcp://"))) set(name, path, text);
+  }
+
+  // In numeric order, so that a list's entries come one after the other.
+  const names = Object.keys(environment).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  for (const name of names) {
+    const text = variable(environment, name);
+    if (text === undefined || !name.startsWith(prefix) || name in shortForms) continue;
+    if (notSettings.test(name) || serviceLink.test(name)) continue;
+    const found = pathOf(name, gathered.values, schema);
+    if ("path" in found) set(name, found.path, text);
+    else gathered.problems.push({ where: `environment ${name}`, path: "", text: found.fault });
+  }
+}
+
+/** `COLLOQUY_LIMITS__DEADLINE_SECONDS` → limits.deadlineSeconds. */
+function pathOf(name: string, values: Tree, schema: SchemaNode): { path: Path } | { fault: string } {
+  const path: (string | number)[] = [];
+  let nodes = nodesAt(schema, []);
+  let value: unknown = values;
+  let known = prefix;
+  for (const segment of name.slice(prefix.length).split("__")) {
+    const part = /^\d+$/.test(segment) ? Number(segment) : keyOf(segment, nodes);
+    const children = part === undefined ? [] : childNodes(nodes, part);
+    if (part === undefined || children.length === 0) {
+      const shortNames = path.length === 0 ? Object.keys(shortForms).filter((each) => each.startsWith(prefix)) : [];
+      const candidates = [...keysOf(nodes).map(upperSnake), ...shortNames.map((each) => each.slice(prefix.length))];
+      return { fault: `no setting has this name${suggestion(segment, candidates, known)}` };
+    }
+    if (typeof part === "number" && part > (Array.isArray(value) ? value.length : 0)) {
+      return { fault: `${pathText(path)} has only ${Array.isArray(value) ? value.length : 0} entries; the first is 0` };
+    }
+    path.push(part);
+    known += `${typeof part === "number" ? part : upperSnake(part)}__`;
+    nodes = children;
+    value = typeof value === "object" && value !== null ? Reflect.get(value, part) : undefined;
+  }
+  const inner = keysOf(nodes);
+  if (inner.length === 0) return { path };
+  return {
+    fault: `this names a group, not a value; its values: ${inner.map((key) => known + upperSnake(key)).join(", ")}`,
+  };
+}
+
+function keyOf(segment: string, nodes: readonly SchemaNode[]): string | undefined {
+  const wanted = segment.replaceAll("_", "").toLowerCase();
+  return keysOf(nodes).find((key) => key.toLowerCase() === wanted);
+}
+
+function upperSnake(key: string): string {
+  return key.replaceAll(/[A-Z]/g, "_$&").toUpperCase();
+}
+
+/** Sets the value and makes groups and lists on its way; false where something else stands in the way. */
+function assign(tree: Tree, path: Path, value: unknown): boolean {
+  let at: object = tree;
+  for (const [depth, part] of path.slice(0, -1).entries()) {
+    const existing: unknown = Reflect.get(at, part);
+    const next = existing ?? (typeof path[depth + 1] === "number" ? [] : {});
+    if (typeof next !== "object" || next === null) return false;
+    Reflect.set(at, part, next);
+    at = next;
+  }
+  return Reflect.set(at, path.at(-1) ?? "", value);
+}

@@ -1,0 +1,330 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { ConfigInvalid, describeConfig, loadConfig, type Config } from "./config.ts";
+import { InvalidInput } from "./protocol/errors.ts";
+
+const folders: string[] = [];
+after(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
+
+/** A working directory with this `colloquy.yaml`, or with none. */
+function folderWith(yaml?: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-config-"));
+  folders.push(folder);
+  if (yaml !== undefined) writeFileSync(join(folder, "colloquy.yaml"), yaml);
+  return folder;
+}
+
+function load(yaml: string | undefined, env: Record<string, string> = {}): Config {
+  return loadConfig({ env, cwd: folderWith(yaml) });
+}
+
+/** The problems, one text each. */
+function problems(yaml: string | undefined, env: Record<string, string> = {}): string[] {
+  try {
+    load(yaml, env);
+  } catch (error) {
+    assert.ok(error instanceof ConfigInvalid);
+    return error.problems.map(({ where, path, text }) => `${where} ${path} ${text}`);
+  }
+  return assert.fail("no problem was found");
+}
+
+const defaults = load(undefined);
+const described = (config: Config, path: string) => describeConfig(config).find((row) => row.path === path);
+
+test("without file and environment: the defaults", () => {
+  const cwd = folderWith();
+  const config = loadConfig({ env: {}, cwd });
+  assert.equal(config.server.host, "127.0.0.1");
+  assert.equal(config.server.port, 8000);
+  assert.deepEqual(config.server.corsOrigins, ["http://localhost:3000"]);
+  assert.equal(config.data, join(cwd, "data"));
+  assert.equal(config.database, undefined);
+  assert.deepEqual(config.models, []);
+  assert.deepEqual(config.backend, {});
+  assert.equal(config.limits.deadlineSeconds, 600);
+  assert.deepEqual(config.concurrency, { perUser: 8, perNode: 256 });
+  assert.equal(config.file, undefined);
+  assert.deepEqual(new Set(config.source.values()), new Set(["default"]));
+});
+
+// [variable, text, path, value]: each scalar by its own name, and each short form.
+const environmentNames: [string, string, string, unknown][] = [
+  ["COLLOQUY_SERVER__HOST", "localhost", "server.host", "localhost"],
+  ["COLLOQUY_SERVER__PORT", "8001", "server.port", 8001],
+  [
+    "COLLOQUY_SERVER__CORS_ORIGINS",
+    "http://a.example, http://b.example",
+    "server.corsOrigins",
+    ["http://a.example", "http://b.example"],
+  ],
+  ["COLLOQUY_SERVER__BODY_LIMIT_BYTES", "1000", "server.bodyLimitBytes", 1000],
+  ["COLLOQUY_DATA", "/var/colloquy", "data", "/var/colloquy"],
+  ["COLLOQUY_DATABASE", "postgres://localhost/one", "database", "***"],
+  ["COLLOQUY_SECRET", "0123456789abcdef", "secret", "***"],
+  ["COLLOQUY_PROBE", "false", "probe", false],
+  ["COLLOQUY_BACKEND__KIND", "llamacpp", "backend.kind", "llamacpp"],
+  ["COLLOQUY_BACKEND__OLLAMA_MODEL", "7", "backend.ollamaModel", "7"],
+  ["COLLOQUY_BACKEND__TEMPERATURE", "0.5", "backend.temperature", 0.5],
+  ["COLLOQUY_AGENTS", "/etc/agents", "agents", "/etc/agents"],
+  ["COLLOQUY_TOOLS", "/etc/tools", "tools", "/etc/tools"],
+  ["COLLOQUY_AUTH__MODE", "accounts", "auth.mode", "accounts"],
+  ["COLLOQUY_LIMITS__DEADLINE_SECONDS", "9.5", "limits.deadlineSeconds", 9.5],
+  ["COLLOQUY_LIMITS__DEADLINESECONDS", "10", "limits.deadlineSeconds", 10],
+  ["COLLOQUY_LIMITS__STEPS", "3", "limits.steps", 3],
+  ["COLLOQUY_LIMITS__TOOL_CALLS", "4", "limits.toolCalls", 4],
+  ["COLLOQUY_LIMITS__WRITES", "0", "limits.writes", 0],
+  ["COLLOQUY_LIMITS__REPEATED_CALL", "5", "limits.repeatedCall", 5],
+  ["COLLOQUY_LIMITS__TOKENS", "1000", "limits.tokens", 1000],
+  ["COLLOQUY_LIMITS__ON_LIMIT", "pause", "limits.onLimit", "pause"],
+  ["COLLOQUY_CONCURRENCY__PER_USER", "1", "concurrency.perUser", 1],
+  ["COLLOQUY_CONCURRENCY__PER_NODE", "2", "concurrency.perNode", 2],
+  ["COLLOQUY_RETENTION__HIDDEN_THREADS_DAYS", "0.5", "retention.hiddenThreadsDays", 0.5],
+  ["COLLOQUY_RETENTION__IDEMPOTENCY_HOURS", "1", "retention.idempotencyHours", 1],
+  ["COLLOQUY_LOG__LEVEL", "debug", "log.level", "debug"],
+  ["COLLOQUY_LOG__PROMPTS", "on", "log.prompts", true],
+  ["COLLOQUY_HOST", "::1", "server.host", "::1"],
+  ["COLLOQUY_PORT", "0", "server.port", 0],
+  ["COLLOQUY_LOG_LEVEL", "warn", "log.level", "warn"],
+  ["DATABASE_URL", "postgresql://localhost/one", "database", "***"],
+  ["LLM_BACKEND", "auto", "backend.kind", "auto"],
+  ["OLLAMA_MODEL", "qwen3:8b", "backend.ollamaModel", "qwen3:8b"],
+  ["DEFAULT_TEMPERATURE", "0", "backend.temperature", 0],
+];
+
+for (const [name, text, path, value] of environmentNames) {
+  test(`${name} sets ${path}`, () => {
+    const file = "server: { port: 7000 }\nlimits: { steps: 7 }\nlog: { level: error }\nbackend: { kind: ollama }\n";
+    const source = `environment ${name}`;
+    assert.deepEqual(described(load(file, { [name]: text }), path), { path, value, source });
+  });
+}
+
+test("the table above knows every setting", () => {
+  const known = new Set(environmentNames.map(([, , path]) => path));
+  assert.deepEqual(
+    describeConfig(defaults).filter(({ path }) => path !== "models" && !known.has(path)),
+    [],
+  );
+});
+
+test("an entry of a list by its number", () => {
+  const yaml = "models:\n  - { id: local, provider: ollama, model: a }\n";
+  const config = load(yaml, {
+    COLLOQUY_MODELS__0__MODEL: "b",
+    COLLOQUY_MODELS__1__ID: "default",
+    COLLOQUY_MODELS__1__FALLBACK: "local",
+  });
+  assert.deepEqual(config.models, [
+    { id: "local", provider: "ollama", model: "b" },
+    { id: "default", fallback: ["local"] },
+  ]);
+  assert.equal(config.source.get("models[0].model"), "environment COLLOQUY_MODELS__0__MODEL");
+  assert.equal(config.source.get("models[0].id"), "colloquy.yaml:2");
+  assert.match(problems(yaml, { COLLOQUY_MODELS__2__ID: "x" })[0] ?? "", /models has only 1 entries/);
+});
+
+test("environment over file over defaults, and each value knows its source", () => {
+  const yaml = "# a comment\nserver:\n  host: localhost\n  port: 8001\n";
+  const config = load(yaml, { COLLOQUY_PORT: "8002", COLLOQUY_HOST: "" });
+  assert.equal(config.server.port, 8002);
+  assert.equal(config.server.host, "localhost");
+  assert.equal(config.source.get("server.port"), "environment COLLOQUY_PORT");
+  assert.equal(config.source.get("server.host"), "colloquy.yaml:3");
+  assert.equal(config.source.get("server.bodyLimitBytes"), "default");
+});
+
+test("the long name wins over the short form", () => {
+  assert.equal(load(undefined, { COLLOQUY_PORT: "1", COLLOQUY_SERVER__PORT: "2" }).server.port, 2);
+});
+
+test("${VAR}: whole, inside a text, with a default, escaped, and typed", () => {
+  const yaml = [
+    "server: { port: '${PORT}', host: '${HOST:-localhost}' }",
+    "data: /srv/${NAME}/data",
+    "agents: ${UNSET}",
+    "tools: /a/$${NAME}",
+    "database: postgres://${UNSET}@localhost/one",
+  ].join("\n");
+  const config = load(yaml, { PORT: "9000", NAME: "one", EMPTY: "" });
+  assert.equal(config.server.port, 9000);
+  assert.equal(config.server.host, "localhost");
+  assert.equal(config.data, "/srv/one/data");
+  assert.equal(config.tools, "/a/${NAME}");
+  assert.equal(config.source.get("agents"), "default");
+  assert.equal(config.database, undefined);
+  assert.deepEqual(
+    [...config.absent],
+    [
+      ["agents", "UNSET"],
+      ["database", "UNSET"],
+    ],
+  );
+  assert.match(problems("data: /srv/${NAME\n")[0] ?? "", /^colloquy.yaml:1 data `\$\{` must be followed/);
+});
+
+test("an absent key of a model is known by its variable; a required one is a problem that names it", () => {
+  const yaml = "models:\n  - { id: c, provider: openai, model: '${M}', apiKey: '${CEREBRAS_API_KEY}' }\n";
+  const config = load(yaml, { M: "m" });
+  assert.deepEqual(config.models, [{ id: "c", provider: "openai", model: "m" }]);
+  assert.equal(config.absent.get("models[0].apiKey"), "CEREBRAS_API_KEY");
+  assert.deepEqual(problems(yaml), ["colloquy.yaml:2 models[0].model is missing, since M is not set"]);
+});
+
+test("keys without a value, and an empty file, are as if not there", () => {
+  assert.deepEqual(load("server:\ndata:\nmodels:\n").server, defaults.server);
+  assert.deepEqual(load("").server, defaults.server);
+  assert.deepEqual(load("# nothing\n").server, defaults.server);
+});
+
+test("folders: from the file relative to it, else to the working directory", () => {
+  const etc = folderWith("data: ./data\n");
+  const cwd = folderWith();
+  const config = loadConfig({ env: { COLLOQUY_CONFIG: join(etc, "colloquy.yaml"), COLLOQUY_TOOLS: "tools" }, cwd });
+  assert.equal(config.file, join(etc, "colloquy.yaml"));
+  assert.equal(config.data, join(etc, "data"));
+  assert.equal(config.tools, join(cwd, "tools"));
+  assert.equal(config.agents, join(cwd, "agents"));
+  assert.equal(config.source.get("data"), `${join(etc, "colloquy.yaml")}:1`);
+});
+
+test("all problems in one list, each with its line or variable and what would be right", () => {
+  const yaml = [
+    "server: { host: 0.0.0.0, port: eighty, prot: 3 }",
+    "modles: []",
+    "models:",
+    "  - { id: a, provider: olama, model: x }",
+    "  - { id: b, provider: anthropic, modl: x }",
+    "  - { id: c, fallback: a }",
+    "limits:",
+    "  steps: 2.5",
+    "auth: { mode: local }",
+  ].join("\n");
+  assert.deepEqual(problems(yaml, { DEFAULT_TEMPERATURE: "9", COLLOQUY_LOG_LEVL: "info" }), [
+    "environment COLLOQUY_LOG_LEVL  no setting has this name; did you mean COLLOQUY_LOG_LEVEL?",
+    'colloquy.yaml:1 server.port is "eighty", but must be a number',
+    "colloquy.yaml:1 server.prot is not a known key; did you mean port?",
+    'colloquy.yaml:4 models[0].provider is "olama", but must be one of openai, ollama, anthropic, ai-sdk, demo, scripted',
+    "colloquy.yaml:5 models[1].model is missing; it must be a text",
+    "colloquy.yaml:5 models[1].modl is not a known key; did you mean model?",
+    'colloquy.yaml:6 models[2].fallback is "a", but must be a list',
+    "environment DEFAULT_TEMPERATURE backend.temperature is 9, but must be at most 2",
+    "colloquy.yaml:8 limits.steps is 2.5, but must be a whole number",
+    "colloquy.yaml:2 modles is not a known key; did you mean models?",
+    "colloquy.yaml:1 server.host is 0.0.0.0, which other machines can reach, but in auth.mode local whoever reaches the " +
+      "server may use it: set auth.mode to accounts (COLLOQUY_AUTH__MODE=accounts), or server.host to 127.0.0.1",
+  ]);
+});
+
+test("the error is a config_invalid whose message holds the whole list", () => {
+  assert.throws(
+    () => load("servr: {}\n", { COLLOQUY_PORT: "x" }),
+    (error) => {
+      assert.ok(error instanceof InvalidInput);
+      assert.equal(error.code, "config_invalid");
+      assert.match(
+        error.message,
+        /^The configuration has 2 problems:\n  environment COLLOQUY_PORT: server.port .*\n  colloquy.yaml:1: servr is/s,
+      );
+      return true;
+    },
+  );
+});
+
+test("what the design plans but nothing reads yet is refused, not ignored", () => {
+  assert.match(
+    problems("rooms: {}\n")[0] ?? "",
+    /^colloquy.yaml:1 rooms is not a known key; known here: server, data,/,
+  );
+});
+
+test("names of groups, of nothing, and of others' making", () => {
+  assert.match(problems(undefined, { COLLOQUY_SERVER: "x" })[0] ?? "", /names a group.*COLLOQUY_SERVER__CORS_ORIGINS/);
+  assert.match(problems(undefined, { COLLOQUY_SERVER__PROT: "1" })[0] ?? "", /did you mean COLLOQUY_SERVER__PORT\?/);
+  const links = {
+    COLLOQUY_SERVICE_HOST: "10.0.0.1",
+    COLLOQUY_PORT: "tcp://10.0.0.1:80",
+    COLLOQUY_PORT_80_TCP: "tcp://10.0.0.1:80",
+  };
+  assert.equal(load(undefined, links).server.port, 8000);
+});
+
+test("no secret in a problem or a description", () => {
+  const secret = "sk-very-secret";
+  const yaml = [
+    `database: "mysql://user:${secret}@localhost/one"`,
+    `models: [{ id: a, provider: openai, model: m, apiKey: ["${secret}"], headers: { x-other: ["${secret}"] } }]`,
+    `secret: ${secret}`,
+  ].join("\n");
+  const found = problems(yaml, { COLLOQUY_MODELS__0__TOKEN: secret, COLLOQUY_BACKEND__OLLAMA_MODEL: secret });
+  assert.equal(found.length, 5);
+  assert.doesNotMatch(found.join("\n"), /very/);
+  for (const broken of [
+    `secret: *${secret}`,
+    `secret: !${secret} x`,
+    `secret: "\\${secret}"`,
+    `a: { secret: ${secret}: } }`,
+  ]) {
+    assert.doesNotMatch(problems(broken).join("\n"), /very/);
+  }
+  const model = `{ id: a, provider: openai, model: m, baseUrl: "http://user:${secret}@localhost", apiKey: ${secret}, headers: { authorization: ${secret} } }`;
+  assert.doesNotMatch(JSON.stringify(describeConfig(load(`models: [${model}]`))), /very/);
+});
+
+test("a file that can't be used says why", () => {
+  assert.match(problems("server: { port: 1\ndata: x\n")[0] ?? "", /^colloquy.yaml:\d+ {2}not valid YAML: /);
+  assert.match(problems("data: a\ndata: b\n")[0] ?? "", /^colloquy.yaml:2 {2}this key stands twice/);
+  assert.match(problems("data: a\n---\ndata: b\n")[0] ?? "", /one document/);
+  assert.match(problems("- data\n")[0] ?? "", /^colloquy.yaml:1 {2}the file must hold keys and values/);
+  assert.match(
+    problems(undefined, { COLLOQUY_CONFIG: "/nowhere/colloquy.yaml" })[0] ?? "",
+    /there is no file \/nowhere/,
+  );
+  assert.match(problems(undefined, { COLLOQUY_CONFIG: tmpdir() })[0] ?? "", /the file can't be read: EISDIR/);
+  const cwd = folderWith();
+  writeFileSync(join(cwd, "colloquy.yml"), "data: x\n");
+  assert.throws(() => loadConfig({ env: {}, cwd }), /name it colloquy.yaml/);
+});
+
+test("other machines only with accounts", () => {
+  for (const host of ["0.0.0.0", "::", "192.168.0.1", "colloquy.example"]) {
+    assert.match(
+      problems(undefined, { COLLOQUY_HOST: host })[0] ?? "",
+      /^environment COLLOQUY_HOST server.host .*set auth.mode/,
+    );
+    assert.equal(load(undefined, { COLLOQUY_HOST: host, COLLOQUY_AUTH__MODE: "accounts" }).server.host, host);
+  }
+  for (const host of ["localhost", "127.0.0.1", "127.1.2.3", "::1"]) load(undefined, { COLLOQUY_HOST: host });
+});
+
+test("API keys are seen by name only", () => {
+  const config = load(undefined, { OPENAI_API_KEY: "sk-very-secret", CEREBRAS_API_KEY: "" });
+  assert.deepEqual(config.seenKeys, ["OPENAI_API_KEY"]);
+  assert.doesNotMatch(JSON.stringify(config), /very/);
+});
+
+test("a config can't be changed", () => {
+  const config = load("models: [{ id: a, provider: ollama, model: m, options: { temperature: 1 } }]");
+  for (const part of [
+    config,
+    config.server,
+    config.server.corsOrigins,
+    config.models,
+    config.models[0],
+    config.limits,
+  ]) {
+    assert.ok(Object.isFrozen(part));
+  }
+});
+
+test("the example file is right, and says the defaults", () => {
+  const env = { COLLOQUY_CONFIG: join(import.meta.dirname, "..", "colloquy.example.yaml") };
+  const config = loadConfig({ env, cwd: folderWith() });
+  assert.equal(config.models.length, 6);
+  for (const key of ["server", "limits", "concurrency", "retention", "log", "auth", "probe", "backend"] as const) {
+    assert.deepEqual(config[key], defaults[key], key);
+  }
+});

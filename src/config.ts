@@ -1,0 +1,209 @@
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { z } from "zod";
+import { readEnvironment } from "./config-environment.ts";
+import { readConfigFile } from "./config-file.ts";
+import { isSecret, originOf, problemsOf, valueAt } from "./config-problems.ts";
+import { pathText, variable } from "./config-tree.ts";
+import type { Environment, Gathered, Path, Problem, SchemaNode } from "./config-tree.ts";
+import { modelConfigsSchema } from "./models/config.ts";
+import { defaultLimits, limitsSchema } from "./protocol/agents.ts";
+import { InvalidInput } from "./protocol/errors.ts";
+
+const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
+  error: "must be an origin such as http://localhost:3000, without a path",
+});
+
+const configSchema = z.strictObject({
+  server: z
+    .strictObject({
+      host: z.string().min(1).default("127.0.0.1"),
+      /** 0 takes any free port. */
+      port: z.int().min(0).max(65535).default(8000),
+      corsOrigins: z.array(origin).default(["http://localhost:3000"]),
+      bodyLimitBytes: z
+        .int()
+        .positive()
+        .default(10 * 1024 * 1024),
+    })
+    .prefault({}),
+  /** Folders are absolute in a loaded config: from the file relative to it, else to the working directory. */
+  data: z.string().min(1).default("./data"),
+  /** Absent: PGlite in the data directory. */
+  database: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/./, "must be a URL such as postgres://user:password@host:5432/database")
+    .optional(),
+  /** Seals what is secret at rest; absent: a key file in the data directory. */
+  secret: z.string().min(16).optional(),
+  models: modelConfigsSchema.default([]),
+  /** Whether the start looks for model servers on this machine. */
+  probe: z.boolean().default(true),
+  /** The model server to take when no model is configured. */
+  backend: z
+    .strictObject({
+      kind: z.enum(["ollama", "llamacpp", "auto"]).optional(),
+      ollamaModel: z.string().optional(),
+      temperature: z.number().min(0).max(2).optional(),
+    })
+    .prefault({}),
+  agents: z.string().min(1).default("./agents"),
+  tools: z.string().min(1).default("./tools"),
+  auth: z.strictObject({ mode: z.enum(["local", "accounts"]).default("local") }).prefault({}),
+  limits: limitsSchema
+    .partial()
+    .prefault({})
+    .transform((limits) => ({ ...defaultLimits, ...limits })),
+  concurrency: z
+    .strictObject({ perUser: z.int().positive().default(8), perNode: z.int().positive().default(256) })
+    .prefault({}),
+  retention: z
+    .strictObject({
+      hiddenThreadsDays: z.number().positive().default(7),
+      idempotencyHours: z.number().positive().default(24),
+    })
+    .prefault({}),
+  log: z
+    .strictObject({
+      level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+      /** Whether whole prompts and answers go to `data/logs/prompts.log`. */
+      prompts: z.boolean().default(false),
+    })
+    .prefault({}),
+});
+type Settings = z.infer<typeof configSchema>;
+
+/** Everything the server is told from outside; frozen. */
+export type Config = { readonly [Key in keyof Settings]: Readonly<Settings[Key]> } & {
+  /** The file that was read. */
+  readonly file: string | undefined;
+  /** Where each value is from, by its path (`models[0].apiKey`): `environment <VAR>`, `<file>:<line>` or `default`. */
+  readonly source: ReadonlyMap<string, string>;
+  /** Keys that are absent because their `${VAR}` is not set: path to variable. */
+  readonly absent: ReadonlyMap<string, string>;
+  /** API keys in the environment, by name only: offered, never used unasked. */
+  readonly seenKeys: readonly string[];
+};
+
+/** All that is wrong with the configuration, in one list. Names no secret's value. */
+export class ConfigInvalid extends InvalidInput {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    const lines = problems.map(({ where, path, text }) => `  ${where}: ${path === "" ? "" : `${path} `}${text}`);
+    const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;
+    super(`The configuration has ${count}:\n${lines.join("\n")}`, { code: "config_invalid" });
+    this.problems = problems;
+  }
+}
+
+// Its input side: what a person may write, before defaults and transforms.
+const schemaTree: SchemaNode = z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" });
+
+/**
+ * Reads `colloquy.yaml` in `cwd` (or the file that COLLOQUY_CONFIG names) and the environment.
+ * Environment > file > defaults. Throws ConfigInvalid with every problem.
+ */
+export function loadConfig(options?: { readonly env?: Environment; readonly cwd?: string }): Config {
+  const environment = options?.env ?? process.env;
+  const cwd = options?.cwd ?? process.cwd();
+  const gathered: Gathered = { values: {}, origins: new Map(), absent: new Map(), problems: [] };
+
+  const file = findFile(cwd, environment, gathered.problems);
+  if (file !== undefined) {
+    const name = relative(cwd, file);
+    const shortName = name.startsWith("..") || isAbsolute(name) ? file : name;
+    readConfigFile(gathered, { path: file, name: shortName }, { environment, schema: schemaTree });
+  }
+  readEnvironment(gathered, environment, schemaTree);
+
+  const parsed = configSchema.safeParse(gathered.values);
+  if (!parsed.success) gathered.problems.push(...problemsOf(parsed.error.issues, gathered, schemaTree));
+  gathered.problems.push(...problemsAcross(gathered));
+  if (!parsed.success || gathered.problems.length > 0) throw new ConfigInvalid(gathered.problems);
+
+  const folder = (key: "data" | "agents" | "tools"): string => {
+    const isFromFile = file !== undefined && !/^(environment |default$)/.test(sourceOf(gathered, [key]));
+    return resolve(isFromFile ? dirname(file) : cwd, parsed.data[key]);
+  };
+  const settings = { ...parsed.data, data: folder("data"), agents: folder("agents"), tools: folder("tools") };
+  const source = new Map(leavesOf(settings).map(({ path }) => [pathText(path), sourceOf(gathered, path)]));
+  const seenKeys = providerKeys.filter((name) => variable(environment, name) !== undefined);
+  return freeze({ ...settings, file, source, absent: gathered.absent, seenKeys });
+}
+
+/** Every value with its source, for people: secrets masked. */
+export function describeConfig(config: Config): { path: string; value: unknown; source: string }[] {
+  const { file: _file, source, absent: _absent, seenKeys: _seenKeys, ...settings } = config;
+  return leavesOf(settings).map(({ path, value }) => {
+    const name = pathText(path);
+    return { path: name, value: isSecret(name, value) ? "***" : value, source: source.get(name) ?? "default" };
+  });
+}
+
+const providerKeys = [
+  "OPENAI_API_KEY",
+  "ANTHROPIC_API_KEY",
+  "CEREBRAS_API_KEY",
+  "DEEPSEEK_API_KEY",
+  "GEMINI_API_KEY",
+  "GROQ_API_KEY",
+  "MISTRAL_API_KEY",
+  "OPENROUTER_API_KEY",
+  "TOGETHER_API_KEY",
+  "XAI_API_KEY",
+];
+
+function sourceOf(gathered: Gathered, path: Path): string {
+  // A key without a value keeps its line, for problems; its value is the default's.
+  if (valueAt(gathered.values, path) === undefined) return "default";
+  return gathered.origins.get(pathText(path)) ?? "default";
+}
+
+function findFile(cwd: string, environment: Environment, problems: Problem[]): string | undefined {
+  const named = variable(environment, "COLLOQUY_CONFIG");
+  const file = resolve(cwd, named ?? "colloquy.yaml");
+  if (existsSync(file)) return file;
+  if (named !== undefined)
+    problems.push({ where: "environment COLLOQUY_CONFIG", path: "", text: `there is no file ${file}` });
+  else if (existsSync(join(cwd, "colloquy.yml"))) {
+    problems.push({ where: "colloquy.yml", path: "", text: "this file is not read: name it colloquy.yaml" });
+  }
+  return undefined;
+}
+
+/** Rules over several keys; on the values as given, so that they are in the list beside faults of form. */
+function problemsAcross(gathered: Gathered): Problem[] {
+  const host = valueAt(gathered.values, ["server", "host"]);
+  const mode = valueAt(gathered.values, ["auth", "mode"]) ?? "local";
+  if (typeof host !== "string" || isLoopback(host) || mode !== "local") return [];
+  return [
+    {
+      where: originOf(gathered, ["server", "host"]),
+      path: "server.host",
+      text:
+        `is ${host}, which other machines can reach, but in auth.mode local whoever reaches the server may use it: ` +
+        "set auth.mode to accounts (COLLOQUY_AUTH__MODE=accounts), or server.host to 127.0.0.1",
+    },
+  ];
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** Scalars, and lists of scalars as a whole. */
+function leavesOf(value: unknown, path: Path = []): { path: Path; value: unknown }[] {
+  if (Array.isArray(value) && value.some((item) => typeof item === "object")) {
+    return value.flatMap((item, index) => leavesOf(item, [...path, index]));
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return value === undefined ? [] : [{ path, value }];
+  }
+  return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
+}
+
+function freeze<T extends object>(value: T): T {
+  for (const inner of Object.values(value)) if (typeof inner === "object" && inner !== null) freeze(inner);
+  return Object.freeze(value);
+}

@@ -1,0 +1,100 @@
+import { ColloquyError, InvalidInput, messageOf } from "../../../protocol/errors.ts";
+import type { Started } from "../../../run/runs.ts";
+import type { Call } from "../../endpoint.ts";
+import { followUntil } from "../../follow-run.ts";
+import { idempotencyOf } from "../../idempotency.ts";
+import { openAiError } from "../../openai-error.ts";
+import { whenClosed } from "../../sse.ts";
+import type { ChatRequest } from "./decode.ts";
+import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
+import { serverStops } from "./run-errors.ts";
+import { createRunReader, type Outcome } from "./run-reader.ts";
+import { readAgentRequest } from "./start-input.ts";
+
+/** Answers with a durable run of an agent. A closed connection ends the telling, never the run. */
+export async function runAgent(call: Call, chat: ChatRequest): Promise<string | undefined> {
+  const { reply, services } = call;
+  const agent = services.agents.get(chat.model);
+  reply.header("x-colloquy-model", services.models.get(agent.model).id);
+  const started = await startOrContinue(call, chat);
+  reply.header("x-colloquy-run", started.runId).header("x-colloquy-thread", started.threadId);
+  return chat.stream ? streamRun(call, started, chat) : await collectRun(call, started, chat);
+}
+
+async function startOrContinue(call: Call, chat: ChatRequest): Promise<Started> {
+  const { caller, services } = call;
+  const { results, start } = readAgentRequest(chat, sessionOf(call, chat));
+  const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
+  if (start) return await services.runs.start(caller, { ...start, idempotency: idempotencyOf(call.request) });
+  if (continued) return continued;
+  throw new InvalidInput("The last message must be the user's, or results of the agent's tool calls.", { param: "messages" });
+}
+
+function sessionOf({ request }: Call, chat: ChatRequest): string | undefined {
+  const session = chat.sessionId ?? request.headers["x-session-id"];
+  if (session === undefined) return undefined;
+  if (typeof session !== "string" || session === "" || session.length > 255)
+    throw new InvalidInput("session_id must have 1 to 255 characters.", { param: "session_id" });
+  return session;
+}
+
+function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
+  const { request, reply, services, streams } = call;
+  const encode = createChunkEncoder(newAnswerHead(), chat.includeUsage);
+  const read = createRunReader(started.runId);
+  const stream = streams.open(reply, {
+    onClose: () => follower.close(),
+    farewell: () => errorEvent(serverStops(started.runId)),
+  });
+  stream.write(encode([{ type: "start", model: chat.model, provider: "colloquy" }]));
+  const follower = followUntil(services.runs, placeOf(started), {
+    events(events) {
+      const { parts, outcome } = read(events);
+      const text = encode(parts);
+      if (outcome) stream.end(outcome.status === "failed" ? text + errorEvent(outcome.error) : text);
+      else if (text !== "") stream.write(text);
+      return outcome !== undefined;
+    },
+    error(error) {
+      request.log.error({ err: error }, "a run could not be followed: " + messageOf(error));
+      stream.end(errorEvent(error));
+    },
+  });
+}
+
+async function collectRun(call: Call, started: Started, chat: ChatRequest): Promise<string> {
+  const { reply, services } = call;
+  const completion = createCompletion(newAnswerHead());
+  completion.add([{ type: "start", model: chat.model, provider: "colloquy" }]);
+  const read = createRunReader(started.runId);
+  const outcome = await new Promise<Outcome>((resolve, reject) => {
+    const follower = followUntil(services.runs, placeOf(started), {
+      events(events) {
+        const reading = read(events);
+        completion.add(reading.parts);
+        if (reading.outcome) resolve(reading.outcome);
+        return reading.outcome !== undefined;
+      },
+      error: reject,
+    });
+    whenClosed(reply.raw, () => {
+      follower.close();
+      reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on."));
+    });
+  });
+  if (outcome.status === "failed") {
+    // the run did work: a client library must not have it done again on its own
+    reply.header("x-should-retry", "false");
+    throw outcome.error;
+  }
+  reply.header("x-colloquy-status", outcome.status).type("application/json; charset=utf-8");
+  return JSON.stringify(completion.body());
+}
+
+function placeOf({ threadId, runId, cursor }: Started) {
+  return { target: { threadId, runId }, from: cursor };
+}
+
+function errorEvent(error: unknown): string {
+  return `data: ${JSON.stringify(openAiError(error))}\n\n`;
+}

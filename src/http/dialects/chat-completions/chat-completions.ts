@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { NotFound } from "../../../protocol/errors.ts";
+import { type Call, endpoint } from "../../endpoint.ts";
+import { runAgent } from "./agent-run.ts";
+import { decodeChatRequest } from "./decode.ts";
+import { passThrough } from "./pass-through.ts";
+
+const messageSchema = z.looseObject({
+  role: z.enum(["developer", "system", "user", "assistant", "tool"]),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()]).optional(),
+});
+
+/** For the document only: decode.ts reads the body by hand. */
+const bodySchema = z.looseObject({
+  model: z.string().describe("A model's name (passed straight through) or an agent's id (a durable run)."),
+  messages: z.array(messageSchema).min(1),
+  stream: z.boolean().optional(),
+  stream_options: z.object({ include_usage: z.boolean().optional() }).optional(),
+  tools: z.array(z.looseObject({ type: z.literal("function") })).optional(),
+  session_id: z.string().max(255).optional().describe("Agents: the thread to go on with; also metadata.session_id or x-session-id."),
+});
+
+const answerSchema = z.looseObject({
+  id: z.string(),
+  object: z.literal("chat.completion"),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(z.looseObject({ index: z.int(), finish_reason: z.string() })),
+  usage: z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }),
+});
+
+export const chatCompletions = endpoint({
+  tag: "OpenAI",
+  summary: "Answer a conversation",
+  description: "OpenAI's Chat Completions, streamed (`stream: true`) or not.",
+  body: bodySchema,
+  decodesBody: true,
+  answers: { 200: answerSchema },
+  handle(call) {
+    const chat = decodeChatRequest(call.body);
+    const { models, agents } = call.services;
+    if (models.has(chat.model)) return passThrough(call, chat);
+    if (agents.has(chat.model)) return runAgent(call, chat);
+    throw unknownModel(chat.model, call);
+  },
+});
+
+function unknownModel(name: string, { services }: Call): NotFound {
+  const known = [...services.agents.list(), ...services.models.list()].map((entry) => entry.id);
+  return new NotFound(`There is no model or agent ${JSON.stringify(name)}. There are: ${known.join(", ")}.`, {
+    code: "model_not_found",
+    param: "model",
+  });
+}

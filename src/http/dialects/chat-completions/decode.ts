@@ -1,0 +1,141 @@
+import type { ModelMessage, ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "../../../protocol/models.ts";
+import { decodeMessages } from "./decode-messages.ts";
+import {
+  type Fields,
+  isFields,
+  optionalBoolean,
+  optionalFields,
+  optionalNumber,
+  optionalString,
+  refuse,
+} from "./fields.ts";
+
+/** A request of this dialect in our own words. */
+export type ChatRequest = {
+  readonly model: string;
+  readonly messages: readonly ModelMessage[];
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  readonly tools?: readonly ToolSchema[];
+  readonly toolChoice?: ToolChoice;
+  readonly format?: ResponseFormat;
+  readonly settings: ModelSettings;
+  readonly sessionId?: string;
+};
+
+/** Reads a body; throws InvalidInput with the parameter at fault. Fields it doesn't know are ignored. */
+export function decodeChatRequest(body: unknown): ChatRequest {
+  if (!isFields(body)) refuse("body", "must be a JSON object");
+  const model = optionalString(body, "model");
+  if (!model) refuse("model", "is required");
+  const answers = optionalNumber(body, "n");
+  if (answers !== undefined && answers !== 1) refuse("n", "only one answer per request (n = 1) is supported");
+  if (body["functions"] != null) refuse("functions", "is not supported: use tools");
+  const streamOptions = optionalFields(body, "stream_options");
+  return {
+    model,
+    messages: decodeMessages(body["messages"]),
+    stream: optionalBoolean(body, "stream") ?? false,
+    includeUsage: (streamOptions && optionalBoolean(streamOptions, "include_usage", "stream_options.")) ?? false,
+    ...decodeTools(body),
+    format: decodeFormat(optionalFields(body, "response_format")),
+    settings: decodeSettings(body),
+    sessionId: optionalString(body, "session_id") ?? sessionInMetadata(body),
+  };
+}
+
+function sessionInMetadata(body: Fields): string | undefined {
+  const metadata = optionalFields(body, "metadata");
+  return metadata && optionalString(metadata, "session_id", "metadata.");
+}
+
+function decodeSettings(body: Fields): ModelSettings {
+  const { stop } = body;
+  const stops = typeof stop === "string" ? [stop] : (stop ?? undefined);
+  if (stops !== undefined && !isStrings(stops)) refuse("stop", "must be a string or a list of strings");
+  return {
+    temperature: optionalNumber(body, "temperature", { from: 0, to: 2 }),
+    topP: optionalNumber(body, "top_p", { from: 0, to: 1 }),
+    topK: optionalNumber(body, "top_k", { from: 1, whole: true }),
+    maxTokens:
+      optionalNumber(body, "max_completion_tokens", { from: 1, whole: true }) ??
+      optionalNumber(body, "max_tokens", { from: 1, whole: true }),
+    stop: stops,
+    seed: optionalNumber(body, "seed", { whole: true }),
+    frequencyPenalty: optionalNumber(body, "frequency_penalty", { from: -2, to: 2 }),
+    presencePenalty: optionalNumber(body, "presence_penalty", { from: -2, to: 2 }),
+    reasoningEffort: optionalString(body, "reasoning_effort"),
+    parallelCalls: optionalBoolean(body, "parallel_tool_calls"),
+  };
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
+}
+
+function decodeFormat(format: Fields | undefined): ResponseFormat | undefined {
+  switch (format?.["type"]) {
+    case undefined:
+    case "text":
+      return undefined;
+    case "json_object":
+      return { type: "json" };
+    case "json_schema": {
+      const described = format?.["json_schema"];
+      if (!isFields(described) || typeof described["name"] !== "string" || !isFields(described["schema"]))
+        refuse("response_format.json_schema", "must be {name, schema, strict?}");
+      const strict = optionalBoolean(described, "strict", "response_format.json_schema.");
+      return { type: "json-schema", name: described["name"], schema: described["schema"], strict };
+    }
+    default:
+      refuse("response_format.type", "must be text, json_object or json_schema");
+  }
+}
+
+const toolName = /^[A-Za-z0-9_.-]{1,64}$/;
+
+function decodeTools(body: Fields): Pick<ChatRequest, "tools" | "toolChoice"> {
+  const list = body["tools"] ?? [];
+  if (!Array.isArray(list)) refuse("tools", "must be a list");
+  const tools = list.map((tool: unknown, index) => decodeTool(tool, `tools[${index}]`));
+  const names = tools.map((tool) => tool.name);
+  names.forEach((name, index) => {
+    if (names.indexOf(name) !== index) refuse(`tools[${index}].function.name`, `${name} occurs twice`);
+  });
+  if (tools.length === 0) return {};
+  return applyChoice(tools, body["tool_choice"] ?? undefined);
+}
+
+function decodeTool(tool: unknown, at: string): ToolSchema {
+  const described = isFields(tool) && tool["type"] === "function" ? tool["function"] : undefined;
+  if (!isFields(described)) refuse(at, `must be {"type": "function", "function": {…}}; other types are not supported`);
+  const { name } = described;
+  if (typeof name !== "string" || !toolName.test(name))
+    refuse(at + ".function.name", "must be 1 to 64 letters, digits, _, - or .");
+  return {
+    name,
+    description: optionalString(described, "description", at + ".function.") ?? "",
+    parameters: optionalFields(described, "parameters", at + ".function.") ?? { type: "object", properties: {} },
+    strict: optionalBoolean(described, "strict", at + ".function."),
+  };
+}
+
+function applyChoice(tools: readonly ToolSchema[], choice: unknown): Pick<ChatRequest, "tools" | "toolChoice"> {
+  if (choice === undefined) return { tools };
+  if (choice === "auto" || choice === "none" || choice === "required") return { tools, toolChoice: choice };
+  if (!isFields(choice)) refuse("tool_choice", "must be auto, none, required, or name a function");
+  if (choice["type"] === "allowed_tools") return allowedTools(tools, choice["allowed_tools"]);
+  const name = isFields(choice["function"]) ? choice["function"]["name"] : undefined;
+  if (typeof name !== "string" || !tools.some((tool) => tool.name === name))
+    refuse("tool_choice.function.name", "must be the name of one of the tools");
+  return { tools, toolChoice: { name } };
+}
+
+function allowedTools(tools: readonly ToolSchema[], allowed: unknown): Pick<ChatRequest, "tools" | "toolChoice"> {
+  const list = isFields(allowed) ? allowed["tools"] : undefined;
+  const mode = isFields(allowed) ? allowed["mode"] : undefined;
+  if (!Array.isArray(list) || (mode !== "auto" && mode !== "required"))
+    refuse("tool_choice.allowed_tools", `must be {"mode": "auto" | "required", "tools": […]}`);
+  const names = list.map((entry: unknown) => isFields(entry) && isFields(entry["function"]) && entry["function"]["name"]);
+  return { tools: tools.filter((tool) => names.includes(tool.name)), toolChoice: mode };
+}

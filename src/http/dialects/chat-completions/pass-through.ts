@@ -1,0 +1,68 @@
+import { messageOf } from "../../../protocol/errors.ts";
+import type { ModelPart, ModelRequest } from "../../../protocol/models.ts";
+import type { Call } from "../../endpoint.ts";
+import { openAiError } from "../../openai-error.ts";
+import { type SseStream, whenClosed } from "../../sse.ts";
+import type { ChatRequest } from "./decode.ts";
+import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
+
+/**
+ * Asks a model straight: no run, nothing kept but the call log. The caller's closed connection aborts the model.
+ * Nothing is sent before the first real part, so that a failure until then is a proper HTTP error.
+ */
+export async function passThrough(call: Call, chat: ChatRequest): Promise<string | undefined> {
+  const { reply, services, caller } = call;
+  const model = services.models.get(chat.model);
+  const abort = new AbortController();
+  whenClosed(reply.raw, () => abort.abort());
+  const { messages, tools, toolChoice, format, settings } = chat;
+  const request: ModelRequest = {
+    messages,
+    tools,
+    toolChoice,
+    format,
+    settings,
+    origin: { userId: caller.userId },
+    onCall: (record) => services.callLog.add(record),
+  };
+  const batches = model.stream(request, abort.signal);
+  if (chat.stream) return await streamAnswer(call, batches, chat.includeUsage);
+
+  const completion = createCompletion(newAnswerHead());
+  for await (const parts of batches) {
+    const started = parts.find((part) => part.type === "start");
+    if (started) reply.header("x-colloquy-model", started.model);
+    completion.add(parts);
+  }
+  reply.type("application/json; charset=utf-8");
+  return JSON.stringify(completion.body());
+}
+
+async function streamAnswer(call: Call, batches: AsyncIterable<readonly ModelPart[]>, includeUsage: boolean): Promise<undefined> {
+  const { reply, request, streams } = call;
+  const encode = createChunkEncoder(newAnswerHead(), includeUsage);
+  let stream: SseStream | undefined;
+  let held = "";
+  try {
+    for await (const parts of batches) {
+      held += encode(parts);
+      if (!stream) {
+        const started = parts.find((part) => part.type === "start");
+        if (started) reply.header("x-colloquy-model", started.model);
+        if (parts.every((part) => part.type === "start")) continue;
+        stream = streams.open(reply);
+      }
+      if (parts.at(-1)?.type === "finish") stream.end(held);
+      else {
+        stream.write(held);
+        const drained = stream.drained();
+        if (drained) await drained;
+      }
+      held = "";
+    }
+  } catch (error) {
+    if (!stream) throw error;
+    if (!stream.closed) request.log.warn({ err: error }, "the answer broke off: " + messageOf(error));
+    stream.end(`data: ${JSON.stringify(openAiError(error))}\n\n`);
+  }
+}

@@ -1,0 +1,28 @@
+import { ColloquyError } from "../../../protocol/errors.ts";
+
+/** The run's own error as this dialect's; the message names the run, which can still be looked at. */
+export function runFailed(run: string, error: { readonly code: string; readonly message: string } | undefined): ColloquyError {
+  const { code, message } = error ?? { code: "failed", message: "no reason was recorded" };
+  return new ColloquyError(code === "model_context" ? "context_length_exceeded" : code, statusOf(code), `Run ${run} failed: ${message}`);
+}
+
+export function runCancelled(run: string): ColloquyError {
+  return new ColloquyError("run_cancelled", 409, `Run ${run} was cancelled.`);
+}
+
+/** An attempt was cut off after its text was sent, and the next one says something else. */
+export function textWithdrawn(run: string): ColloquyError {
+  return new ColloquyError("text_withdrawn", 502, `Run ${run} had to begin its answer anew; read the new one at /api/runs/${run}/events.`);
+}
+
+export function serverStops(run: string): ColloquyError {
+  return new ColloquyError("server_stops", 503, `The server stops. Run ${run} goes on; follow it at /api/runs/${run}/events.`);
+}
+
+function statusOf(code: string): number {
+  if (code === "model_context" || code === "model_refused") return 400;
+  if (code === "model_rate_limit") return 429;
+  if (code === "model_overloaded") return 503;
+  if (code === "model_timeout") return 504;
+  return code.startsWith("model_") ? 502 : 500;
+}

@@ -1,0 +1,166 @@
+import { ColloquyError } from "../../../protocol/errors.ts";
+import type { RunEvent } from "../../../protocol/events.ts";
+import { callIdOf, type ItemOf, textOf } from "../../../protocol/items.ts";
+import type { FinishReason, ModelPart, Usage } from "../../../protocol/models.ts";
+import { runCancelled, runFailed, textWithdrawn } from "./run-errors.ts";
+
+/** How a run came out, as far as one answer of this dialect goes. */
+export type Outcome = { readonly status: "done" | "waiting" } | { readonly status: "failed"; readonly error: ColloquyError };
+
+export type Reading = { readonly parts: readonly ModelPart[]; readonly outcome?: Outcome };
+
+/** Characters of a tool's result that the trace shows. */
+const traceLimit = 2000;
+
+/**
+ * Tells a run's events as the parts of one model answer: what agents say is text, their thoughts and the
+ * server's tools are reasoning (a client must never try to run those), the caller's own tools are calls.
+ */
+export function createRunReader(run: string): (events: readonly RunEvent[]) => Reading {
+  let parts: ModelPart[] = [];
+  let outcome: Outcome | undefined;
+  const text = createTextTeller();
+  let thoughts = "";
+  let finish: FinishReason = "stop";
+  let usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  /** Calls without a result yet, by step and index. */
+  const open = new Map<string, ItemOf<"call">>();
+  let lastTraced = "";
+
+  const say = (piece: string) => {
+    if (piece !== "") parts.push({ type: "text", text: piece });
+  };
+  const think = (piece: string) => {
+    thoughts = piece;
+    parts.push({ type: "reasoning", text: piece });
+  };
+  const trace = (line: string) => think((thoughts === "" || thoughts.endsWith("\n") ? "" : "\n") + line + "\n");
+  const fail = (error: ColloquyError) => {
+    outcome = { status: "failed", error };
+  };
+  const end = (status: "done" | "waiting", reason: FinishReason) => {
+    parts.push({ type: "finish", reason, usage });
+    outcome = { status };
+  };
+
+  const read = (event: RunEvent): void => {
+    switch (event.type) {
+      case "text-delta": {
+        const piece = text.delta(event.step, event.offset, event.text);
+        return piece === undefined ? fail(textWithdrawn(run)) : say(piece);
+      }
+      case "reasoning-delta":
+        return think(event.text);
+      case "message": {
+        const { item } = event;
+        if (item.body.role !== "assistant") return;
+        const rest = text.whole(item.step ?? item.id, textOf(item.body.content));
+        if (rest === undefined) return fail(textWithdrawn(run));
+        say(rest);
+        finish = item.body.finish === "length" || item.body.finish === "filter" ? item.body.finish : "stop";
+        usage = addUsage(usage, item.body.usage);
+        return;
+      }
+      case "call-start": {
+        open.set(placeOf(event.item), event.item);
+        if (event.item.body.target === "client") return;
+        lastTraced = placeOf(event.item);
+        return trace(`${event.item.body.name} ${event.item.body.arguments}`);
+      }
+      case "call-end": {
+        const place = placeOf(event.item);
+        const call = open.get(place);
+        open.delete(place);
+        if (call?.body.target === "client") return;
+        // results of parallel calls come after all of the calls: they say whose they are
+        const whose = place === lastTraced || !call ? "" : call.body.name + " ";
+        return trace(`${whose}→ ${shorten(event.item.body.content)}`);
+      }
+      case "run-wait": {
+        if (event.reason === "client") {
+          parts.push(...clientCalls([...open.values()].filter((call) => call.body.target === "client")));
+          return end("waiting", "calls");
+        }
+        say(text.apart(`This run waits (${event.reason})${event.text ? ": " + event.text : ""}. It goes on at /api/runs/${run}.`));
+        return end("waiting", "stop");
+      }
+      case "run-end":
+        if (event.status === "done") return end("done", finish);
+        return fail(event.status === "cancelled" ? runCancelled(run) : runFailed(run, event.error));
+    }
+  };
+
+  return (events) => {
+    parts = [];
+    for (const event of events) {
+      if (outcome) break;
+      if (runOf(event) === run) read(event);
+    }
+    return { parts, outcome };
+  };
+}
+
+/**
+ * Keeps what of a step's text was sent, since this dialect can't take text back: a new attempt may go on only
+ * where it begins with that. Its functions give the text to send, undefined when the new text differs.
+ */
+function createTextTeller() {
+  let step: string | undefined;
+  let sent = "";
+  let anything = false;
+
+  const extend = (piece: string): string => {
+    if (piece === "") return "";
+    const apart = anything && sent === "" ? "\n\n" : "";
+    sent += piece;
+    anything = true;
+    return apart + piece;
+  };
+  const enter = (name: string) => {
+    if (name === step) return;
+    step = name;
+    sent = "";
+  };
+  return {
+    delta(name: string, offset: number, piece: string): string | undefined {
+      enter(name);
+      const known = sent.length - offset;
+      if (known <= 0) return extend(piece);
+      return sent.startsWith(piece.slice(0, known), offset) ? extend(piece.slice(known)) : undefined;
+    },
+    whole(name: string, text: string): string | undefined {
+      enter(name);
+      return text.startsWith(sent) ? extend(text.slice(sent.length)) : undefined;
+    },
+    /** A paragraph of ours, on its own. */
+    apart(text: string): string {
+      enter("");
+      sent = "";
+      return extend(text);
+    },
+  };
+}
+
+function runOf(event: RunEvent): string | null {
+  return "item" in event ? event.item.runId : event.run;
+}
+
+function placeOf({ step, index }: { readonly step: string | null; readonly index: number | null }): string {
+  return `${step}/${index}`;
+}
+
+function shorten(content: string): string {
+  return content.length > traceLimit ? content.slice(0, traceLimit) + " …" : content;
+}
+
+function addUsage(sum: Usage, more: { readonly inputTokens: number; readonly outputTokens: number } | undefined): Usage {
+  if (!more) return sum;
+  return { inputTokens: sum.inputTokens + more.inputTokens, outputTokens: sum.outputTokens + more.outputTokens };
+}
+
+function clientCalls(calls: readonly ItemOf<"call">[]): ModelPart[] {
+  return calls.flatMap((call, index): ModelPart[] => [
+    { type: "call-start", index, id: callIdOf(call.id), name: call.body.name },
+    { type: "call-delta", index, arguments: call.body.arguments },
+  ]);
+}

@@ -1,0 +1,94 @@
+import { InvalidInput } from "../../../protocol/errors.ts";
+import { newId } from "../../../protocol/ids.ts";
+import { type Content, itemIdOfCall, type NewItem } from "../../../protocol/items.ts";
+import type { ModelMessage } from "../../../protocol/models.ts";
+import type { RunOptions } from "../../../protocol/runs.ts";
+import type { StartInput } from "../../../run/runs.ts";
+import type { ChatRequest } from "./decode.ts";
+
+export type ClientResult = { readonly callId: string; readonly content: string };
+
+/** What a request to an agent asks for: results for a waiting run, a new message, or first the one, then the other. */
+export type AgentRequest = {
+  readonly results: readonly ClientResult[];
+  readonly start?: StartInput;
+};
+
+/**
+ * Reads a conversation as what is new in it. With a session the thread is kept by us, and only what follows the
+ * last answer counts; without one, a hidden thread is made with all of it.
+ */
+export function readAgentRequest(chat: ChatRequest, sessionKey: string | undefined): AgentRequest {
+  const spoken = chat.messages.filter((message) => message.role !== "system");
+  const tail = spoken.slice(spoken.findLastIndex((message) => message.role === "assistant") + 1);
+  const results = tail.filter((message) => message.role === "tool");
+  const questions = tail.filter((message) => message.role === "user");
+  const last = questions.at(-1);
+  if (!last) return { results: ownResults(results) };
+
+  const system = chat.messages.flatMap((message) => (message.role === "system" ? [message.content] : [])).join("\n\n");
+  const shared = { agent: chat.model, options: optionsOf(chat), ...(system !== "" && { system }) };
+  if (sessionKey !== undefined) {
+    const content = joinContents(questions.map((message) => message.content));
+    return { results: ownResults(results), start: { ...shared, sessionKey, message: { content } } };
+  }
+  const history = toHistory(spoken.slice(0, spoken.lastIndexOf(last)));
+  return { results: [], start: { ...shared, hidden: true, history, message: { content: contentOf(last.content) } } };
+}
+
+type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
+type UserContent = Extract<ModelMessage, { role: "user" }>["content"];
+
+function ownResults(results: readonly ToolMessage[]): ClientResult[] {
+  return results.map(({ callId, content }) => {
+    if (itemIdOfCall(callId) === undefined)
+      throw new InvalidInput(`The call ${callId} was not made by this server's agents, so no run waits for its result. End with a user's message.`, {
+        param: "messages",
+      });
+    return { callId, content };
+  });
+}
+
+function optionsOf({ settings, format, toolChoice, tools }: ChatRequest): RunOptions {
+  return {
+    ...(Object.values(settings).some((value) => value !== undefined) && { settings }),
+    ...(format && { format }),
+    ...(toolChoice && { toolChoice }),
+    ...(tools && { clientTools: tools }),
+  };
+}
+
+/** The client's own record of the conversation as items; calls keep their results. */
+function toHistory(messages: readonly ModelMessage[]): NewItem[] {
+  const items: NewItem[] = [];
+  let answers = 0;
+  /** Index of each call in its answer, by the client's id of it. */
+  let indexes = new Map<string, number>();
+  for (const message of messages) {
+    if (message.role === "assistant") {
+      const step = `history:${++answers}`;
+      const calls = message.calls ?? [];
+      indexes = new Map(calls.map((call, index) => [call.id, index]));
+      items.push({ id: newId(), kind: "message", step, body: { role: "assistant", content: message.content } });
+      for (const [index, { name, arguments: written }] of calls.entries())
+        items.push({ id: newId(), kind: "call", step, index, body: { name, arguments: written, target: "client" } });
+    } else if (message.role === "tool") {
+      const index = indexes.get(message.callId);
+      items.push({ id: newId(), kind: "result", step: `history:${answers}`, index, body: { content: message.content } });
+    } else if (message.role === "user") {
+      items.push({ id: newId(), kind: "message", body: { role: "user", content: contentOf(message.content) } });
+    }
+  }
+  return items;
+}
+
+function contentOf(content: UserContent): Content {
+  return typeof content === "string" ? content : [...content];
+}
+
+/** Several messages as one: texts with a blank line between, or parts after each other. */
+function joinContents(contents: readonly UserContent[]): Content {
+  if (contents.length === 1) return contentOf(contents[0]!);
+  if (contents.every((content) => typeof content === "string")) return contents.join("\n\n");
+  return contents.flatMap((content) => (typeof content === "string" ? [{ type: "text" as const, text: content }] : content));
+}

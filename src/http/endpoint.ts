@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import type { z } from "zod";
+import type { Caller } from "../protocol/callers.ts";
+import type { Services } from "./services.ts";
+import type { SseStreams } from "./sse.ts";
+
+/** One request, checked and authenticated, with what its handler may use. */
+export type Call<Params = unknown, Query = unknown, Body = unknown> = {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly caller: Caller;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly services: Services;
+  readonly streams: SseStreams;
+};
+
+/** A JSON answer's schema, or the name of an event stream's content for the document. */
+export type Answer = z.ZodType | { readonly description: string; readonly content: Record<string, { readonly schema: z.ZodType }> };
+
+export type Tag = "server" | "OpenAI" | "threads" | "runs" | "agents";
+
+type Description = {
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: Tag;
+  /** Which requests are answered without a login; none when absent. Their call has no caller. */
+  readonly open?: (request: FastifyRequest) => boolean;
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** The handler decodes the body itself: its schema is only for the document. */
+  readonly decodesBody?: true;
+};
+
+export type Endpoint = Description & {
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  handle(call: Call): unknown;
+};
+
+/** `[method, path, endpoint]`, as the table of routes in app.ts lists them. */
+export type Route = readonly [method: HTTPMethods, path: string, endpoint: Endpoint];
+
+/** Ties a handler's types to its schemas. */
+export function endpoint<
+  Params extends z.ZodType = z.ZodUnknown,
+  Query extends z.ZodType = z.ZodUnknown,
+  Body extends z.ZodType = z.ZodUnknown,
+>(
+  definition: Description & {
+    readonly params?: Params;
+    readonly query?: Query;
+    readonly body?: Body;
+    handle(call: Call<z.output<Params>, z.output<Query>, z.output<Body>>): unknown;
+  },
+): Endpoint {
+  return definition;
+}

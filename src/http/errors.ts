@@ -1,0 +1,70 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
+import { ColloquyError, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { openAiError } from "./openai-error.ts";
+
+/** The native form of an error. */
+export type NativeError = {
+  readonly error: { readonly code: string; readonly message: string; readonly requestId: string; readonly param?: string };
+};
+
+/** The one place where errors become answers, in the form of the route's dialect. */
+export function answerError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const error = asColloquyError(thrown, request);
+  const status = error?.status ?? 500;
+  if (status >= 500) request.log.error({ err: thrown }, "request failed");
+  if (reply.raw.destroyed) return;
+  if (status === 401) reply.header("www-authenticate", "Bearer");
+  if (error?.detail.retryAfterSeconds !== undefined) reply.header("retry-after", Math.ceil(error.detail.retryAfterSeconds));
+  reply.code(status).send(isOpenAi(request) ? openAiError(error) : nativeError(error, request.id));
+}
+
+/** For routes nobody has. */
+export function answerUnknownRoute(request: FastifyRequest): never {
+  throw new NotFound(`There is no ${request.method} ${pathOf(request)}. GET /docs lists all routes.`, {
+    code: "unknown_route",
+  });
+}
+
+/** The path without its query, which may hold what a log must not. */
+export function pathOf(request: FastifyRequest): string {
+  const { url } = request;
+  const end = url.indexOf("?");
+  return end === -1 ? url : url.slice(0, end);
+}
+
+function isOpenAi(request: FastifyRequest): boolean {
+  return request.url.startsWith("/v1/");
+}
+
+function nativeError(error: ColloquyError | undefined, requestId: string): NativeError {
+  if (!error) return { error: { code: "internal", message: "Internal error; the server's log has more.", requestId } };
+  const { param } = error.detail;
+  return { error: { code: error.code, message: error.message, requestId, ...(param !== undefined && { param }) } };
+}
+
+/** Undefined for what nobody foresaw. */
+function asColloquyError(error: FastifyError, request: FastifyRequest): ColloquyError | undefined {
+  if (error instanceof ColloquyError) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) return invalidFields(error.validation, error.validationContext);
+  if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    const limit = request.routeOptions.bodyLimit ?? 0;
+    return new InvalidInput(`The body is larger than the ${limit} bytes this route takes.`, { code: "body_too_large", status: 413 });
+  }
+  if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
+    return new InvalidInput("Send JSON with content-type application/json.", { code: "unsupported_media_type", status: 415 });
+  // what Fastify itself refuses, such as a URL that can't be decoded
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
+    return new ColloquyError(error.code ?? "bad_request", error.statusCode, error.message);
+  return undefined;
+}
+
+type FieldFault = { readonly instancePath: string; readonly message?: string | undefined };
+
+function invalidFields(faults: readonly FieldFault[], place = "request"): InvalidInput {
+  const lines = faults.map(({ instancePath, message }) => {
+    const field = instancePath.slice(1).replaceAll("/", ".");
+    return field === "" ? `${place}: ${message}` : `${field}: ${message}`;
+  });
+  return new InvalidInput(lines.join("; "), { param: faults[0]?.instancePath.slice(1).replaceAll("/", ".") || undefined });
+}

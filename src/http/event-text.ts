@@ -1,0 +1,47 @@
+import { type Cursor, formatCursor, type LivePlace, type RunEvent } from "../protocol/events.ts";
+import { publicItem } from "./schemas.ts";
+
+/**
+ * Writes events as SSE, each with the cursor that holds after it, so that a reader cut off within a batch can
+ * go on behind the last event it got.
+ */
+export function createEventWriter(from: Cursor): (events: readonly RunEvent[], cursor: () => Cursor) => string {
+  let before = from;
+  return (events, cursor) => {
+    const after = cursor();
+    let text = "";
+    for (let index = 0; index < events.length; index++) {
+      const event = events[index]!;
+      before = index === events.length - 1 ? after : cursorAfter(before, event);
+      const shown = event.type === "message" ? { ...event, item: publicItem(event.item) } : event;
+      text += `event: ${event.type}\nid: ${formatCursor(before)}\ndata: ${JSON.stringify(shown)}\n\n`;
+    }
+    return text;
+  };
+}
+
+function cursorAfter({ seq, live }: Cursor, event: RunEvent): Cursor {
+  switch (event.type) {
+    case "step-start":
+    case "step-retry":
+      return { seq, live: without(live, event.run, event.step) };
+    case "text-delta":
+    case "reasoning-delta": {
+      const { run, step, attempt } = event;
+      const known = live.find((place) => place.run === run && place.step === step) ?? { run, step, attempt, text: 0, reasoning: 0 };
+      const read = event.offset + event.text.length;
+      const place: LivePlace = event.type === "text-delta" ? { ...known, attempt, text: read } : { ...known, attempt, reasoning: read };
+      return { seq, live: [...without(live, run, step), place] };
+    }
+    case "message":
+      return { seq: event.seq, live: without(live, event.item.runId, event.item.step) };
+    case "run-end":
+      return { seq: event.seq, live: live.filter((place) => place.run !== event.run) };
+    default:
+      return { seq: "seq" in event ? event.seq : seq, live };
+  }
+}
+
+function without(live: readonly LivePlace[], run: string | null, step: string | null): readonly LivePlace[] {
+  return live.filter((place) => place.run !== run || place.step !== step);
+}

@@ -1,0 +1,30 @@
+import type { Cursor, RunEvent } from "../protocol/events.ts";
+import type { FollowTarget, Runs } from "../run/runs.ts";
+
+export type Following = {
+  /** Takes a batch; true when nothing more is wanted. */
+  readonly events: (events: readonly RunEvent[], cursor: () => Cursor) => boolean;
+  readonly error: (error: unknown) => void;
+};
+
+/** Follows until told enough, whether the first events come before `follow` returns or later. */
+export function followUntil(runs: Runs, place: { target: FollowTarget; from: Cursor }, following: Following): { close(): void } {
+  let over = false;
+  let follower: { close(): void } | undefined;
+  const close = () => {
+    over = true;
+    follower?.close();
+  };
+  follower = runs.follow(place.target, place.from, {
+    events(events, cursor) {
+      if (!over && following.events(events, cursor)) close();
+    },
+    error(error) {
+      if (over) return;
+      close();
+      following.error(error);
+    },
+  });
+  if (over) follower.close();
+  return { close };
+}

@@ -1,0 +1,22 @@
+import { createHash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { InvalidInput } from "../protocol/errors.ts";
+import type { StartInput } from "../run/runs.ts";
+
+/** The `Idempotency-Key` of a request with the hash of its body, so that the same key never covers two requests. */
+export function idempotencyOf(request: FastifyRequest): StartInput["idempotency"] {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return undefined;
+  if (typeof key !== "string" || key === "" || key.length > 255)
+    throw new InvalidInput("Idempotency-Key must have 1 to 255 characters.", { param: "Idempotency-Key" });
+  return { key, bodyHash: createHash("sha256").update(canonicalJson([request.url, request.body])).digest("hex") };
+}
+
+/** JSON with sorted keys: two spellings of one body hash the same. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

@@ -1,0 +1,65 @@
+import type { SwaggerOptions } from "@fastify/swagger";
+import type { FastifySchema } from "fastify";
+import { jsonSchemaTransform } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { docsPage, docsPolicy } from "./docs-page.ts";
+import { type Endpoint, endpoint } from "./endpoint.ts";
+
+/** How the document is made from the routes' schemas. */
+export function openApiOptions(version: string): SwaggerOptions {
+  return {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "Colloquy",
+        version,
+        description: "An agent server: OpenAI-compatible under /v1, its own API under /api.",
+      },
+      components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "An API key, where there are accounts." } } },
+      security: [{ apiKey: [] }, {}],
+      tags: [
+        { name: "OpenAI", description: "For every client of OpenAI's API" },
+        { name: "runs", description: "Work in a thread, from an input to an answer" },
+        { name: "threads", description: "Ordered, append-only lists of items" },
+        { name: "agents", description: "Agents and their tools" },
+        { name: "server", description: "This server" },
+      ],
+    },
+    transform: (route) => {
+      const { schema, url } = jsonSchemaTransform(route);
+      return { schema, url: url.replace(/\*$/, ":id") };
+    },
+  };
+}
+
+/** What Fastify's schema of an endpoint is. */
+export function schemaOf({ summary, description, tag, params, query, body, answers }: Endpoint): FastifySchema {
+  return {
+    summary,
+    description,
+    tags: [tag],
+    response: answers,
+    ...(params && { params }),
+    ...(query && { querystring: query }),
+    ...(body && { body }),
+  };
+}
+
+export const openApiDocument = endpoint({
+  tag: "server",
+  summary: "This API as an OpenAPI document",
+  open: () => true,
+  answers: { 200: z.looseObject({ openapi: z.string() }) },
+  handle: ({ request }) => request.server.swagger(),
+});
+
+export const docs = endpoint({
+  tag: "server",
+  summary: "This API as a page to read",
+  open: () => true,
+  answers: { 200: { description: "HTML", content: { "text/html": { schema: z.string() } } } },
+  handle({ request, reply }) {
+    reply.type("text/html; charset=utf-8").header("content-security-policy", docsPolicy);
+    return docsPage(request.server.swagger());
+  },
+});

@@ -1,0 +1,45 @@
+import { isIPv4 } from "node:net";
+import type { FastifyRequest } from "fastify";
+import { Denied } from "../protocol/errors.ts";
+
+/** Who may be asked for (Host), and from which pages (Origin). */
+export type OriginRules = {
+  readonly corsOrigins: readonly string[];
+  readonly hosts: readonly string[];
+  /** The port we listen on; undefined while we don't. */
+  readonly port: () => number | undefined;
+};
+
+/**
+ * Local mode has no login, so a page of another site must not reach it: not by a name that it points at
+ * loopback (DNS rebinding: Host), and not by a form or fetch from the owner's browser (CSRF: Origin).
+ */
+export function checkLocalOrigin(request: FastifyRequest, rules: OriginRules): void {
+  const { host = "", origin } = request.headers;
+  if (!isOwnHost(host, rules))
+    throw new Denied(403, `This server answers to localhost only, not to ${JSON.stringify(host)}; list other names in server.hosts.`, {
+      code: "host_refused",
+    });
+  if (origin !== undefined && !isOwnOrigin(request) && !rules.corsOrigins.includes(origin))
+    throw new Denied(403, `Pages of ${origin} may not use this server; list it in server.corsOrigins.`, { code: "origin_refused" });
+}
+
+/** Whether the request comes from no page at all, or from one that this server gave out. */
+export function isOwnOrigin(request: FastifyRequest): boolean {
+  const { host, origin } = request.headers;
+  return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
+}
+
+function isOwnHost(host: string, rules: OriginRules): boolean {
+  if (rules.hosts.includes(host)) return true;
+  const match = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(host.toLowerCase());
+  if (!match) return false;
+  const [, name = "", port = "80"] = match;
+  if (rules.hosts.includes(name)) return true;
+  const expected = rules.port();
+  return isLoopback(name) && (expected === undefined || Number(port) === expected);
+}
+
+function isLoopback(name: string): boolean {
+  return name === "localhost" || name === "[::1]" || (isIPv4(name) && name.startsWith("127."));
+}

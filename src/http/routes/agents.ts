@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { listOf } from "../schemas.ts";
+
+export const listAgents = endpoint({
+  tag: "agents",
+  summary: "List the agents",
+  answers: { 200: listOf(z.object({ id: z.string(), description: z.string(), model: z.string(), strategy: z.string(), tools: z.array(z.string()) })) },
+  handle({ services }) {
+    const data = services.agents.list().map(({ id, description, model, strategy, tools }) => ({ id, description, model, strategy, tools }));
+    return { data };
+  },
+});
+
+export const listTools = endpoint({
+  tag: "agents",
+  summary: "List the tools that you may use",
+  answers: {
+    200: listOf(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        parameters: z.record(z.string(), z.unknown()),
+        effect: z.enum(["read", "write"]),
+        source: z.string(),
+      }),
+    ),
+  },
+  handle({ caller, services }) {
+    const data = services.tools
+      .select(["*"], caller)
+      .map(({ name, description, parameters, effect, source }) => ({ name, description, parameters, effect, source }));
+    return { data };
+  },
+});

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { InvalidInput } from "../../protocol/errors.ts";
+import { type Cursor, parseCursor } from "../../protocol/events.ts";
+import { isEnded, type RunRecord } from "../../protocol/runs.ts";
+import type { FollowTarget } from "../../run/runs.ts";
+import { type Call, endpoint } from "../endpoint.ts";
+import { createEventWriter } from "../event-text.ts";
+import { followUntil } from "../follow-run.ts";
+import { idParams } from "../schemas.ts";
+
+const query = z.object({ cursor: z.string().optional().describe("Where to go on; the header Last-Event-ID comes first") });
+const answers = {
+  200: {
+    description: "Events: `event` is the type, `data` the event as JSON, `id` the cursor after it",
+    content: { "text/event-stream": { schema: z.string() } },
+  },
+};
+
+export const followThread = endpoint({
+  tag: "threads",
+  summary: "Follow a thread",
+  description: "Server-sent events of all its runs from a cursor on; the stream stays open.",
+  params: idParams,
+  query,
+  answers,
+  async handle(call) {
+    const from = cursorOf(call, call.query.cursor);
+    const { id } = await call.services.runs.getThread(call.caller, call.params.id);
+    tellEvents(call, { threadId: id }, from);
+  },
+});
+
+export const followRun = endpoint({
+  tag: "runs",
+  summary: "Follow a run",
+  description: "Server-sent events from a cursor on, until the run ends. 204: the cursor is behind its end.",
+  params: idParams,
+  query,
+  answers,
+  async handle(call) {
+    const from = cursorOf(call, call.query.cursor);
+    const run = await call.services.runs.get(call.caller, call.params.id);
+    if (isEnded(run.status) && !(await endsAfter(call, run, from))) {
+      // the status with which a browser's EventSource stops asking
+      await call.reply.code(204).send();
+      return;
+    }
+    tellEvents(call, { threadId: run.threadId, runId: run.id }, from);
+  },
+});
+
+function cursorOf({ request }: Call, asked: string | undefined): Cursor {
+  const header = request.headers["last-event-id"];
+  const text = (typeof header === "string" && header !== "" ? header : asked) ?? "0";
+  const cursor = parseCursor(text);
+  if (!cursor) throw new InvalidInput("This cursor is not one of ours.", { code: "invalid_cursor", param: "cursor" });
+  return cursor;
+}
+
+async function endsAfter({ caller, services }: Call, run: RunRecord, from: Cursor): Promise<boolean> {
+  const limit = 500;
+  for (let after = from.seq; ; ) {
+    const items = await services.runs.listItems(caller, run.threadId, { after, limit, order: "asc" });
+    if (items.some(({ kind, runId, body }) => kind === "state" && runId === run.id && "type" in body && body.type === "run-end")) return true;
+    if (items.length < limit) return false;
+    after = items.at(-1)!.seq;
+  }
+}
+
+function tellEvents(call: Call, target: FollowTarget, from: Cursor): void {
+  const { request, reply, services, streams } = call;
+  const write = createEventWriter(from);
+  const stream = streams.open(reply, {
+    onClose: () => follower.close(),
+    farewell: () => ": the server stops; come back with the last id\n\n",
+  });
+  // so that the reader hears at once that it follows
+  stream.write(": following\n\n");
+  const follower = followUntil(services.runs, { target, from }, {
+    events(events, cursor) {
+      const text = write(events, cursor);
+      const ended = target.runId !== undefined && events.some((event) => event.type === "run-end" && event.run === target.runId);
+      if (ended) stream.end(text);
+      else stream.write(text);
+      return ended;
+    },
+    error(error) {
+      request.log.error({ err: error }, "a thread could not be followed");
+      stream.end();
+    },
+  });
+}

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { formatCursor } from "../../protocol/events.ts";
+import { runStatuses } from "../../protocol/runs.ts";
+import { endpoint } from "../endpoint.ts";
+import { idempotencyOf } from "../idempotency.ts";
+import { idParams, idSchema, listOf, messageInputSchema, pageQuery, publicRun, runOptionsSchema, runSchema } from "../schemas.ts";
+
+export const startRun = endpoint({
+  tag: "runs",
+  summary: "Start a run in a thread",
+  description:
+    "Answers once the message and the run are committed; the run goes on whether anybody listens or not. " +
+    "With the header `Idempotency-Key` the same request sent again answers the first run.",
+  params: idParams,
+  body: z.strictObject({ agent: z.string(), message: messageInputSchema, options: runOptionsSchema.optional() }),
+  answers: {
+    202: z.object({
+      id: idSchema,
+      threadId: idSchema,
+      cursor: z.string().describe("Follow /api/runs/{id}/events from here"),
+      pending: z.boolean().describe("It waits for another run of the thread"),
+      replayed: z.boolean().describe("It was started before"),
+    }),
+  },
+  async handle({ params, body, caller, request, reply, services }) {
+    const input = { ...body, threadId: params.id, idempotency: idempotencyOf(request) };
+    const { runId, threadId, cursor, pending, replayed } = await services.runs.start(caller, input);
+    reply.code(202).header("location", `/api/runs/${runId}`).header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);
+    return { id: runId, threadId, cursor: formatCursor(cursor), pending, replayed };
+  },
+});
+
+export const getRun = endpoint({
+  tag: "runs",
+  summary: "Get a run",
+  params: idParams,
+  answers: { 200: runSchema },
+  async handle({ params, caller, services }) {
+    return publicRun(await services.runs.get(caller, params.id));
+  },
+});
+
+export const listRuns = endpoint({
+  tag: "runs",
+  summary: "List your runs, newest first",
+  query: z.object({
+    thread: idSchema.optional(),
+    status: z.enum(runStatuses).optional(),
+    before: idSchema.optional().describe("The last id of the page before"),
+    ...pageQuery,
+  }),
+  answers: { 200: listOf(runSchema) },
+  async handle({ query: { thread, ...filter }, caller, services }) {
+    return { data: (await services.runs.list(caller, { ...filter, threadId: thread })).map(publicRun) };
+  },
+});
+
+export const cancelRun = endpoint({
+  tag: "runs",
+  summary: "Cancel a run wherever it is",
+  description: "A run that has ended is left as it is.",
+  params: idParams,
+  answers: { 200: runSchema },
+  async handle({ params, caller, services }) {
+    return publicRun(await services.runs.cancel(caller, params.id));
+  },
+});

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { limitsSchema, modelSettingsSchema } from "../protocol/agents.ts";
+import { contentSchema, type Item } from "../protocol/items.ts";
+import type { ResponseFormat, ToolSchema } from "../protocol/models.ts";
+import { type RunRecord, runStatuses, type ThreadRecord, waitReasons } from "../protocol/runs.ts";
+
+/** Any UUID; of another form the database would not even be asked. */
+export const idSchema = z.guid("must be an id (a UUID)");
+export const idParams = z.object({ id: idSchema });
+
+const time = z.string().describe("ISO 8601");
+
+export const threadSchema = z.object({
+  id: idSchema,
+  title: z.string(),
+  agent: z.string().nullable(),
+  leaf: idSchema.nullable(),
+  lastSeq: z.int(),
+  createdAt: time,
+  updatedAt: time,
+});
+
+export function publicThread({ id, title, agent, leaf, lastSeq, createdAt, updatedAt }: ThreadRecord): z.infer<typeof threadSchema> {
+  return { id, title, agent, leaf, lastSeq, createdAt, updatedAt };
+}
+
+export const runSchema = z.object({
+  id: idSchema,
+  threadId: idSchema,
+  agent: z.string(),
+  parentRun: idSchema.nullable(),
+  rootRun: idSchema,
+  status: z.enum(runStatuses),
+  waitReason: z.enum(waitReasons).nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  createdAt: time,
+  startedAt: time.nullable(),
+  endedAt: time.nullable(),
+});
+
+export function publicRun(run: RunRecord): z.infer<typeof runSchema> {
+  const { id, threadId, agent, parentRun, rootRun, status, waitReason, error, createdAt, startedAt, endedAt } = run;
+  return { id, threadId, agent, parentRun, rootRun, status, waitReason, error, createdAt, startedAt, endedAt };
+}
+
+export const itemSchema = z.looseObject({
+  id: idSchema,
+  threadId: idSchema,
+  seq: z.int(),
+  kind: z.enum(["message", "call", "result", "question", "decision", "plan", "summary", "state", "notice"]),
+  parentId: idSchema.nullable(),
+  runId: idSchema.nullable(),
+  step: z.string().nullable(),
+  index: z.int().nullable(),
+  attempt: z.int().nullable(),
+  author: z.string().nullable(),
+  body: z.looseObject({}).describe("By kind; of a message {role, content, …}, of a call {name, arguments, target}, of a result {content, …}"),
+  createdAt: time,
+});
+
+/** Without what is only for the provider. */
+export function publicItem<Shown extends Item>(item: Shown): Shown {
+  if (item.kind !== "message" || item.body.opaque === undefined) return item;
+  const { opaque: _opaque, ...body } = item.body;
+  return { ...item, body };
+}
+
+const jsonSchemaSchema = z.record(z.string(), z.unknown());
+
+const toolSchemaSchema: z.ZodType<ToolSchema> = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 letters, digits, _, - or ."),
+  description: z.string(),
+  parameters: jsonSchemaSchema,
+  strict: z.boolean().optional(),
+});
+
+const formatSchema: z.ZodType<ResponseFormat> = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("json") }),
+  z.strictObject({ type: z.literal("json-schema"), name: z.string(), schema: jsonSchemaSchema, strict: z.boolean().optional() }),
+]);
+
+export const runOptionsSchema = z.strictObject({
+  settings: modelSettingsSchema.optional(),
+  format: formatSchema.optional(),
+  toolChoice: z.union([z.enum(["auto", "none", "required"]), z.strictObject({ name: z.string() })]).optional(),
+  clientTools: z.array(toolSchemaSchema).optional().describe("Tools that the caller runs: the run waits for their results."),
+  limits: limitsSchema.partial().optional(),
+});
+
+export const messageInputSchema = z.strictObject({
+  id: idSchema.optional().describe("A UUIDv7 of your own; the same one sent again answers the first."),
+  content: contentSchema,
+});
+
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(500).optional(),
+};
+
+/** A list, newest or lowest first as the route says. */
+export function listOf<Entry extends z.ZodType>(entry: Entry) {
+  return z.object({ data: z.array(entry) });
+}

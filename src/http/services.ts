@@ -1,0 +1,41 @@
+import type { AgentRegistry } from "../protocol/agents.ts";
+import type { Caller, Role } from "../protocol/callers.ts";
+import type { Log } from "../protocol/log.ts";
+import type { ModelCallRecord, ModelRegistry } from "../protocol/models.ts";
+import type { ToolRegistry } from "../protocol/tools.ts";
+import type { Runs } from "../run/runs.ts";
+
+/** Who may come in. `local`: whoever sits at this machine is the owner. `accounts`: only who holds an API key. */
+export type Access =
+  | { readonly mode: "local"; readonly owner: Caller }
+  | { readonly mode: "accounts"; readonly findByKey: (key: string) => Promise<{ readonly user: Account } | undefined> };
+
+export type Account = { readonly id: string; readonly name: string; readonly role: Role; readonly disabled: boolean };
+
+export type ServerSettings = {
+  /** Origins of pages that may call this server, besides its own. */
+  readonly corsOrigins: readonly string[];
+  /** Values of the Host header, `name` or `name:port`, that local mode takes besides loopback ones. */
+  readonly hosts?: readonly string[];
+  /** Bytes of a request body; 10 MB when absent. */
+  readonly bodyLimit?: number;
+  /** How long answers that are still streaming may take at stop; 10 s when absent. */
+  readonly graceMs?: number;
+};
+
+/** What `GET /health?verbose` tells beside the status. */
+export type HealthDetails = Readonly<Record<string, unknown>>;
+
+/** Everything the routes need, handed in by the composition root. */
+export type Services = {
+  readonly runs: Runs;
+  readonly models: ModelRegistry;
+  readonly agents: AgentRegistry;
+  readonly tools: ToolRegistry;
+  readonly callLog: { add(record: ModelCallRecord): void };
+  readonly health: () => Promise<HealthDetails>;
+  readonly access: Access;
+  readonly server: ServerSettings;
+  readonly log: Log;
+  readonly version: string;
+};

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, test } from "node:test";
+import fastify from "fastify";
+import { createSseStreams, type SseStream } from "./sse.ts";
+
+const streams = createSseStreams({ unsentBytes: 1_000_000, waitBytes: 100_000, keepAliveMs: 20 });
+const app = fastify({ forceCloseConnections: true });
+let opened: SseStream[] = [];
+let closed = 0;
+
+before(async () => {
+  app.get("/:kind", (request, reply) => {
+    reply.header("x-mine", "1");
+    const farewell = (request.params as { kind: string }).kind === "polite" ? () => "data: bye\n\n" : undefined;
+    opened.push(streams.open(reply, { farewell, onClose: () => closed++ }));
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+});
+after(() => app.close());
+
+async function connect(kind: string): Promise<{ answer: IncomingMessage; stream: SseStream }> {
+  opened = [];
+  const asking = get({ port: (app.server.address() as AddressInfo).port, path: "/" + kind });
+  while (opened.length === 0) await turn();
+  opened[0]!.write("data: first\n\n");
+  const [answer] = (await once(asking, "response")) as [IncomingMessage];
+  return { answer: answer.setEncoding("utf8"), stream: opened[0]! };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await turn();
+}
+
+test("headers set before are kept, and a quiet stream gets comments", async () => {
+  const { answer, stream } = await connect("plain");
+  assert.equal(answer.headers["x-mine"], "1");
+  assert.equal(answer.headers["x-accel-buffering"], "no");
+  assert.equal(answer.headers["cache-control"], "no-cache");
+  let text = "";
+  answer.on("data", (piece: string) => (text += piece));
+  await until(() => text.includes(": keep-alive\n\n"));
+  assert.equal(streams.count(), 1);
+  stream.end("data: last\n\n");
+  await once(answer, "end");
+  assert.match(text, /^data: first\n\n(: keep-alive\n\n)+data: last\n\n$/);
+  await until(() => streams.count() === 0);
+});
+
+test("a reader who leaves is noticed, and later writes do nothing", async () => {
+  const before = closed;
+  const { answer, stream } = await connect("plain");
+  answer.destroy();
+  await until(() => closed === before + 1);
+  assert.ok(stream.closed);
+  stream.write("data: x\n\n");
+  stream.end();
+});
+
+test("a reader who does not read is cut off at the bound", async () => {
+  const { answer, stream } = await connect("plain");
+  answer.on("error", () => {});
+  const event = `data: ${"x".repeat(100_000)}\n\n`;
+  let written = 0;
+  while (!stream.closed && written < 1000) {
+    stream.write(event);
+    written++;
+    await turn();
+  }
+  assert.ok(stream.closed && written > 10);
+});
+
+test("a writer who waits goes on when the reader reads, or stalls for good", async () => {
+  const { answer, stream } = await connect("plain");
+  answer.on("error", () => {});
+  const event = `data: ${"x".repeat(100_000)}\n\n`;
+  let waiting: Promise<void> | undefined;
+  while (!waiting) {
+    stream.write(event);
+    waiting = stream.drained();
+  }
+  answer.resume();
+  await waiting;
+  assert.equal(stream.closed, false);
+
+  answer.pause();
+  while (!stream.closed) {
+    stream.write(event);
+    await stream.drained();
+  }
+});
+
+test("at stop the polite ones say farewell, the others may go on", async () => {
+  const polite = await connect("polite");
+  const plain = await connect("plain");
+  let text = "";
+  polite.answer.on("data", (piece: string) => (text += piece));
+  streams.stop();
+  await once(polite.answer, "end");
+  assert.equal(text, "data: first\n\ndata: bye\n\n");
+  assert.equal(plain.stream.closed, false);
+  plain.stream.end();
+});

@@ -1,0 +1,218 @@
+import type { LanguageModelV4, LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
+import { ModelError, messageOf } from "../protocol/errors.ts";
+import type { FinishReason, ModelRequest, ModelStream, Usage } from "../protocol/models.ts";
+import { defaultTimeouts } from "./adapter.ts";
+import type { Adapter, Timeouts } from "./adapter.ts";
+import { callOptions } from "./ai-sdk-prompt.ts";
+import { AnswerWriter } from "./answer.ts";
+import type { AiSdkConfig } from "./config.ts";
+import { failure, reportedFailure, statusFailure } from "./upstream-error.ts";
+import { Unsendable } from "./wire.ts";
+
+/** Any model of the AI SDK (`LanguageModelV4`) from a package the operator has installed. It is loaded at first use. */
+export function createAiSdk(config: AiSdkConfig, timeouts: Partial<Timeouts>): Adapter {
+  const target = { model: config.model, endpoint: config.package };
+  const limits: Timeouts = { ...defaultTimeouts, ...timeouts, ...config.timeouts };
+  let loading: Promise<LanguageModelV4> | undefined;
+
+  async function* stream(request: ModelRequest, signal: AbortSignal): ModelStream {
+    const watch = new Watch(signal, limits);
+    const answer = new AnswerWriter(request);
+    let reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined;
+    try {
+      const model = await (loading ??= loadModel(config));
+      const result = await watch.over(model.doStream(callOptions(request, config, watch.signal)));
+      reader = result.stream.getReader();
+      const calls = new Map<string, number>();
+      while (!answer.finished) {
+        const { done, value } = await watch.over(reader.read());
+        if (done) throw failure("cut", target, "the answer broke off before its end mark");
+        writePart(value, answer, calls);
+        const batch = answer.take();
+        if (batch.length === 0) continue;
+        watch.firstPartCame();
+        yield batch;
+      }
+    } catch (error) {
+      throw watch.stopped(target) ?? asModelError(error);
+    } finally {
+      watch.close();
+      // It may never settle, and nobody needs its outcome.
+      void reader?.cancel().catch(() => undefined);
+    }
+  }
+
+  function asModelError(error: unknown): ModelError {
+    if (error instanceof ModelError) return error;
+    if (error instanceof NotLoaded || error instanceof Unsendable) return failure("refused", target, error.message, { cause: error });
+    if (error instanceof PartError) return asModelError(error.error);
+    const { statusCode, responseBody, responseHeaders, isRetryable } = (error ?? {}) as ApiCallError;
+    if (typeof statusCode === "number") {
+      return statusFailure(target, statusCode, typeof responseBody === "string" && responseBody !== "" ? responseBody : messageOf(error), responseHeaders?.["retry-after"]);
+    }
+    if (error instanceof Error) return failure(isRetryable ? "unreachable" : "server", target, error.message, { cause: error, retryable: isRetryable === true });
+    return reportedFailure(target, error);
+  }
+
+  return { provider: "ai-sdk", name: config.model, contextTokens: config.contextTokens ?? 128_000, stream };
+}
+
+/** What the AI SDK's own call errors have; other packages throw other things. */
+type ApiCallError = { statusCode?: unknown; responseBody?: unknown; responseHeaders?: Record<string, string>; isRetryable?: unknown };
+
+class NotLoaded extends Error {}
+
+/** An error that came as a part of the stream. */
+class PartError extends Error {
+  readonly error: unknown;
+  constructor(error: unknown) {
+    super("an error part");
+    this.error = error;
+  }
+}
+
+async function loadModel(config: AiSdkConfig): Promise<LanguageModelV4> {
+  const { package: name, export: exported } = config;
+  const module = (await import(name).catch((cause: unknown) => {
+    throw new NotLoaded(`the package ${name} can't be loaded (${messageOf(cause)}). Install it: npm install ${name}`, { cause });
+  })) as Record<string, unknown>;
+  const model = modelIn(module[exported], config);
+  if (!model) throw new NotLoaded(`${name} exports no ${exported} that gives a LanguageModelV4`);
+  return model;
+}
+
+/** An export may be a model, a provider, or a function that makes a provider from settings. */
+function modelIn(value: unknown, config: AiSdkConfig): LanguageModelV4 | undefined {
+  if (isModel(value)) return value;
+  const provider = isProvider(value) || typeof value !== "function" ? value : (value as (settings: object) => unknown)(settingsOf(config));
+  if (isModel(provider)) return provider;
+  const model = isProvider(provider) ? provider.languageModel(config.model) : undefined;
+  return isModel(model) ? model : undefined;
+}
+
+function settingsOf(config: AiSdkConfig): object {
+  const { id, apiKey, baseUrl, headers, options } = config;
+  return { name: id, apiKey, baseURL: baseUrl, headers, includeUsage: true, supportsStructuredOutputs: true, ...options?.create };
+}
+
+function isModel(value: unknown): value is LanguageModelV4 {
+  return typeof value === "object" && value !== null && "specificationVersion" in value && value.specificationVersion === "v4" && "doStream" in value;
+}
+
+function isProvider(value: unknown): value is { languageModel(name: string): unknown } {
+  return (typeof value === "object" || typeof value === "function") && value !== null && "languageModel" in value && typeof value.languageModel === "function";
+}
+
+function writePart(part: LanguageModelV4StreamPart, answer: AnswerWriter, calls: Map<string, number>): void {
+  switch (part.type) {
+    case "text-delta":
+      return answer.text(part.delta);
+    case "reasoning-delta":
+      return answer.reasoning(part.delta);
+    case "tool-input-start":
+      if (!part.providerExecuted) calls.set(part.id, answer.startCall(part.toolName));
+      return;
+    case "tool-input-delta": {
+      const index = calls.get(part.id);
+      if (index !== undefined) answer.callArguments(index, part.delta);
+      return;
+    }
+    case "tool-call":
+      // Told in pieces before, unless the package gives calls only whole.
+      if (!part.providerExecuted && !calls.has(part.toolCallId)) {
+        calls.set(part.toolCallId, answer.startCall(part.toolName));
+        answer.callArguments(calls.get(part.toolCallId)!, part.input);
+      }
+      return;
+    case "error":
+      throw new PartError(part.error);
+    case "finish":
+      return answer.finish(finishReasonOf(part.finishReason), usageOf(part.usage));
+    default:
+  }
+}
+
+/** Without a reason from the provider the interface says `other`, `interrupted` or `error`: those answers were cut. */
+function finishReasonOf({ unified, raw }: LanguageModelV4FinishReason): FinishReason {
+  const reason = finishReasons[unified];
+  if (reason === undefined || (unified === "other" && raw === undefined)) {
+    throw new ModelError("cut", `The answer broke off before its end mark (${unified})`);
+  }
+  return reason;
+}
+
+const finishReasons: Readonly<Partial<Record<LanguageModelV4FinishReason["unified"], FinishReason>>> = {
+  stop: "stop",
+  length: "length",
+  "tool-calls": "calls",
+  "content-filter": "filter",
+  other: "other",
+};
+
+function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
+  if (inputTokens.total === undefined || outputTokens.total === undefined) return undefined;
+  return {
+    inputTokens: inputTokens.total,
+    outputTokens: outputTokens.total,
+    ...(inputTokens.cacheRead !== undefined && { cachedTokens: inputTokens.cacheRead }),
+    ...(outputTokens.reasoning !== undefined && { reasoningTokens: outputTokens.reasoning }),
+  };
+}
+
+/** Ends waiting on our signal or on a time-out, also for packages that do not heed the signal they get. */
+class Watch {
+  readonly #controller = new AbortController();
+  readonly #outer: AbortSignal;
+  readonly #limits: Timeouts;
+  readonly #stop = () => this.#controller.abort();
+  #timer: NodeJS.Timeout;
+  #lateFor: string | undefined;
+
+  constructor(outer: AbortSignal, limits: Timeouts) {
+    this.#outer = outer;
+    this.#limits = limits;
+    this.#timer = this.#timeout(limits.connectMs + limits.firstPartMs);
+    outer.addEventListener("abort", this.#stop, { once: true });
+    if (outer.aborted) this.#stop();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  async over<Value>(work: PromiseLike<Value>): Promise<Value> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const stop = () => reject(new Error("stopped"));
+    if (this.signal.aborted) stop();
+    this.signal.addEventListener("abort", stop, { once: true });
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      this.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  firstPartCame(): void {
+    clearTimeout(this.#timer);
+    this.#timer = this.#timeout(this.#limits.idleMs);
+  }
+
+  /** Why it was stopped by us, if it was. */
+  stopped(target: { model: string; endpoint: string }): ModelError | undefined {
+    if (this.#lateFor) return failure("timeout", target, this.#lateFor);
+    return this.#outer.aborted ? failure("aborted", target, "stopped by us") : undefined;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#outer.removeEventListener("abort", this.#stop);
+    this.#controller.abort();
+  }
+
+  #timeout(ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#lateFor = `nothing came for ${ms} ms`;
+      this.#stop();
+    }, ms);
+  }
+}

@@ -1,0 +1,86 @@
+import { newId } from "../protocol/ids.ts";
+import { callIdOf } from "../protocol/items.ts";
+import type { FinishReason, ModelMessage, ModelPart, ModelRequest, Usage } from "../protocol/models.ts";
+
+/**
+ * Writes the parts of one answer: mints call ids, counts indexes from 0, and estimates what the provider does not count.
+ * Parts are appended to the batch that the caller has set.
+ */
+export class AnswerWriter {
+  readonly #request: ModelRequest;
+  #characters = 0;
+  #calls = 0;
+  #batch: ModelPart[] = [];
+  finished = false;
+
+  constructor(request: ModelRequest) {
+    this.#request = request;
+  }
+
+  /** The parts since the last time. */
+  take(): readonly ModelPart[] {
+    const batch = this.#batch;
+    if (batch.length > 0) this.#batch = [];
+    return batch;
+  }
+
+  text(text: string): void {
+    if (text === "") return;
+    this.#characters += text.length;
+    this.#batch.push({ type: "text", text });
+  }
+
+  reasoning(text: string): void {
+    if (text === "") return;
+    this.#characters += text.length;
+    this.#batch.push({ type: "reasoning", text });
+  }
+
+  /** Gives the index for the call's arguments. */
+  startCall(name: string): number {
+    const index = this.#calls++;
+    this.#characters += name.length;
+    this.#batch.push({ type: "call-start", index, id: callIdOf(newId()), name });
+    return index;
+  }
+
+  callArguments(index: number, text: string): void {
+    if (text === "") return;
+    this.#characters += text.length;
+    this.#batch.push({ type: "call-delta", index, arguments: text });
+  }
+
+  /** Some providers say `stop` though they call: what was called decides. */
+  finish(reason: FinishReason, usage: Usage | undefined, opaque?: unknown): void {
+    if (this.finished) return;
+    this.finished = true;
+    this.#batch.push({
+      type: "finish",
+      reason: this.#calls > 0 && reason === "stop" ? "calls" : reason,
+      usage: usage ?? this.#estimate(),
+      ...(opaque === undefined ? undefined : { opaque }),
+    });
+  }
+
+  #estimate(): Usage {
+    return { inputTokens: tokensOf(promptCharacters(this.#request)), outputTokens: tokensOf(this.#characters), estimated: true };
+  }
+}
+
+function tokensOf(characters: number): number {
+  return Math.ceil(characters / 4);
+}
+
+function promptCharacters(request: ModelRequest): number {
+  let characters = request.tools ? JSON.stringify(request.tools).length : 0;
+  for (const message of request.messages) characters += messageCharacters(message);
+  return characters;
+}
+
+function messageCharacters(message: ModelMessage): number {
+  if (message.role === "assistant") {
+    return (message.calls ?? []).reduce((sum, call) => sum + call.name.length + call.arguments.length, message.content.length);
+  }
+  if (typeof message.content === "string") return message.content.length;
+  return message.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+}

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { collect } from "../../test/model-servers/collect.ts";
+import { refusing, startModelServer } from "../../test/model-servers/model-server.ts";
+import type { ModelServer } from "../../test/model-servers/model-server.ts";
+import type { ModelMessage, ModelRequest, ToolSchema } from "../protocol/models.ts";
+import { createModels } from "./registry.ts";
+import type { Models } from "./registry.ts";
+
+const never = new AbortController().signal;
+const parameters = { type: "object", properties: { a: { type: "number" } } };
+const tool: ToolSchema = { name: "add", description: "Adds", parameters };
+
+let server: ModelServer;
+let models: Models;
+before(async () => (server = await startModelServer()));
+after(() => server.close());
+beforeEach(() => {
+  const config = { provider: "anthropic", model: "served", apiKey: "key", baseUrl: server.url, retries: 0 } as const;
+  models = createModels({ models: [{ ...config, id: "m" }, { ...config, id: "thinks", options: { thinkingTokens: 2000 } }] });
+});
+afterEach(() => models.close());
+
+const ask = (request: Partial<ModelRequest>, model = "m") => collect(models.get(model).stream({ messages: [], ...request }, never));
+const lastBody = () => server.requests.at(-1)!.body;
+
+test("a request in full: one system text, two sides, results before text", async () => {
+  await ask({
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: [{ type: "text", text: "Look" }, { type: "image", url: "data:image/png;base64,AAAA" }, { type: "image", url: "https://example.com/a.png" }] },
+      { role: "assistant", content: "I add. ", calls: [{ id: "call_1", name: "add", arguments: '{"a":1}' }, { id: "call_2", name: "add", arguments: "" }] },
+      { role: "tool", callId: "call_1", name: "add", content: "1" },
+      { role: "tool", callId: "call_2", name: "add", content: "no", isError: true },
+      { role: "user", content: "And?" },
+      { role: "system", content: "Be kind." },
+    ],
+    tools: [tool],
+    toolChoice: "required",
+    settings: { maxTokens: 10, temperature: 1.5, stop: ["x"], parallelCalls: false },
+  });
+  assert.equal(server.requests.at(-1)!.path, "/v1/messages");
+  assert.equal(server.requests.at(-1)!.headers["x-api-key"], "key");
+  assert.deepEqual(lastBody(), {
+    model: "served",
+    max_tokens: 10,
+    stream: true,
+    temperature: 1,
+    stop_sequences: ["x"],
+    system: "Be brief.\n\nBe kind.",
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Look" },
+          { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
+          { type: "image", source: { type: "url", url: "https://example.com/a.png" } },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "I add." },
+          { type: "tool_use", id: "call_1", name: "add", input: { a: 1 } },
+          { type: "tool_use", id: "call_2", name: "add", input: {} },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "call_1", content: "1" },
+          { type: "tool_result", tool_use_id: "call_2", content: "no", is_error: true },
+          { type: "text", text: "And?" },
+        ],
+      },
+    ],
+    tools: [{ name: "add", description: "Adds", input_schema: parameters }],
+    tool_choice: { type: "any", disable_parallel_tool_use: true },
+  });
+});
+
+test("thinking comes back with its signature, to this provider alone", async () => {
+  server.answer({ reasoning: ["I think", " so"], calls: [{ name: "add", arguments: { a: 1 } }] });
+  const told = await ask({}, "thinks");
+  assert.equal(told.reasoning, "I think so");
+  assert.deepEqual(lastBody()["thinking"], { type: "enabled", budget_tokens: 2000 });
+  const assistant: ModelMessage = { role: "assistant", content: "", opaque: told.opaque, calls: told.calls };
+  const history: ModelMessage[] = [assistant, { role: "tool", callId: told.calls[0]!.id, name: "add", content: "1" }];
+  await ask({ messages: history }, "thinks");
+  const [turn] = lastBody()["messages"] as [{ content: object[] }];
+  assert.deepEqual(turn.content[0], { type: "thinking", thinking: "I think so", signature: "signed" });
+  await ask({ messages: [{ ...assistant, opaque: { provider: "other", blocks: [{}] } }] }, "thinks");
+  assert.equal((lastBody()["messages"] as [{ content: object[] }])[0].content.length, 1);
+});
+
+test("output by schema: by the provider's own way, else by a forced tool whose input is the text", async () => {
+  const schema = { type: "object", properties: { city: { type: "string" } } };
+  const format = { type: "json-schema", name: "out", schema } as const;
+  await ask({ format });
+  assert.deepEqual(lastBody()["output_config"], { format: { type: "json_schema", schema } });
+  server.always(refusing(["output_config"], { calls: [{ name: "answer", arguments: { city: "Oslo" } }] }));
+  const told = await ask({ format });
+  assert.equal(told.text, '{"city":"Oslo"}');
+  assert.equal(told.finish, "stop");
+  assert.deepEqual(told.calls, []);
+  assert.deepEqual(lastBody()["tool_choice"], { type: "tool", name: "answer" });
+  server.always("ok");
+});
+
+test("why it stopped", async () => {
+  const reasons = { end_turn: "stop", stop_sequence: "stop", max_tokens: "length", model_context_window_exceeded: "length", refusal: "filter", pause_turn: "other" };
+  for (const [given, ours] of Object.entries(reasons)) {
+    const frames = [
+      { type: "message_start", message: { usage: { input_tokens: 5, cache_read_input_tokens: 20, output_tokens: 1 } } },
+      { type: "message_delta", delta: { stop_reason: given }, usage: { output_tokens: 6 } },
+      { type: "message_stop" },
+    ];
+    server.answer({ raw: frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("") });
+    const told = await ask({});
+    assert.equal(told.finish, ours);
+    assert.deepEqual(told.usage, { inputTokens: 25, outputTokens: 6, cachedTokens: 20 });
+  }
+});
+
+test("without message_stop the answer was cut, though the reason is known", async () => {
+  server.answer({ text: "whole?", fault: "no-end-mark" });
+  assert.equal((await ask({})).error?.kind, "cut");
+});
+
+test("overloaded in mid-stream", async () => {
+  const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+  server.answer({ raw: `event: error\ndata: ${JSON.stringify(error)}\n\n` });
+  assert.equal((await ask({})).error?.kind, "overloaded");
+});

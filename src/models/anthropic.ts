@@ -1,0 +1,169 @@
+import type { ContentPart, ModelCall, ModelMessage, ModelRequest, ModelSettings, ToolChoice } from "../protocol/models.ts";
+import { defaultTimeouts, leaveOut } from "./adapter.ts";
+import type { Adapter, LeftOut } from "./adapter.ts";
+import { AnthropicReader, thinkingOf } from "./anthropic-answer.ts";
+import { argumentsObject } from "./arguments.ts";
+import { outgoingCallId } from "./call-ids.ts";
+import type { AnthropicConfig } from "./config.ts";
+import { endpoint } from "./endpoint.ts";
+import { serverSentEvents } from "./framing.ts";
+import { createHttpAdapter } from "./http-adapter.ts";
+import type { Connection } from "./http-adapter.ts";
+import { dataUrl } from "./images.ts";
+
+export const anthropicBaseUrl = "https://api.anthropic.com/v1";
+
+const defaultContext = 200_000;
+/** The wire demands a number. */
+const defaultMaxTokens = 8192;
+/** The tool a schema becomes where the provider has no structured output of its own. */
+const formatTool = "answer";
+
+/** A model behind `POST <baseUrl>/messages`. */
+export function createAnthropic(config: AnthropicConfig, { dispatcher, timeouts }: Connection): Adapter {
+  return createHttpAdapter({
+    name: config.model,
+    contextTokens: config.contextTokens ?? defaultContext,
+    timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },
+    dispatcher,
+    wire: {
+      provider: "anthropic",
+      url: endpoint(config.baseUrl ?? anthropicBaseUrl, "messages", { version: "v1" }),
+      headers: { "anthropic-version": "2023-06-01", ...(config.apiKey && { "x-api-key": config.apiKey }), ...config.headers },
+      framing: serverSentEvents,
+      body: (request, leftOut) => bodyOf(request, leftOut, config),
+      reader: (answer, request, leftOut) => new AnthropicReader(answer, needsFormatTool(request, leftOut) ? formatTool : undefined),
+      adapt: withoutWhatIsNamed,
+    },
+  });
+}
+
+const optionalFields = ["output_config", "temperature", "top_p", "top_k", "thinking", "strict", "stop_sequences", "tool_choice"];
+
+function withoutWhatIsNamed(said: string, leftOut: LeftOut): LeftOut | undefined {
+  const named = optionalFields.filter((field) => !leftOut.has(field) && new RegExp(`(?<![\\w-])${field}(?![\\w-])`).test(said));
+  if (!leftOut.has("output_config") && /output[_ ]format|structured output/i.test(said)) named.push("output_config");
+  return named.length > 0 ? leaveOut(leftOut, named) : undefined;
+}
+
+function needsFormatTool(request: ModelRequest, leftOut: LeftOut): boolean {
+  return request.format?.type === "json-schema" && leftOut.has("output_config");
+}
+
+function bodyOf(request: ModelRequest, leftOut: LeftOut, config: AnthropicConfig): object {
+  const settings: ModelSettings = { ...config.options, ...request.settings };
+  const maxTokens = settings.maxTokens ?? defaultMaxTokens;
+  const budget = config.options?.thinkingTokens;
+  // A forced tool and thinking exclude each other.
+  const thinks = budget !== undefined && !needsFormatTool(request, leftOut) && !isForced(request.toolChoice);
+  const fields: Record<string, unknown> = {
+    ...config.options?.extraBody,
+    // The thinking counts in max_tokens, and the sampling must then be left alone.
+    thinking: thinks ? { type: "enabled", budget_tokens: budget } : undefined,
+    temperature: thinks || settings.temperature === undefined ? undefined : Math.min(1, settings.temperature),
+    top_p: thinks ? undefined : settings.topP,
+    top_k: thinks ? undefined : settings.topK,
+    stop_sequences: settings.stop,
+    ...outputFields(request, leftOut, settings),
+  };
+  for (const field of leftOut) fields[field] = undefined;
+  return {
+    ...fields,
+    ...toolFields(request, leftOut, settings),
+    model: config.model,
+    max_tokens: thinks && maxTokens <= budget ? maxTokens + budget : maxTokens,
+    stream: true,
+    system: systemText(request) || undefined,
+    messages: turns(request.messages, thinks),
+  };
+}
+
+function outputFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSettings): object {
+  const effort = settings.reasoningEffort;
+  const format = request.format?.type === "json-schema" ? { type: "json_schema", schema: request.format.schema } : undefined;
+  if (leftOut.has("output_config") || (!effort && !format)) return {};
+  return { output_config: { effort, format } };
+}
+
+function toolFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSettings): object {
+  const { format } = request;
+  const tools: object[] = (request.tools ?? []).map(({ name, description, parameters, strict }) => ({
+    name,
+    description,
+    input_schema: { type: "object", ...parameters },
+    strict: leftOut.has("strict") ? undefined : strict,
+  }));
+  if (format?.type === "json-schema" && needsFormatTool(request, leftOut)) {
+    tools.push({ name: formatTool, description: `Gives the answer: ${format.name}.`, input_schema: format.schema });
+    // With tools of its own the model must stay free to use them first.
+    return { tools, tool_choice: tools.length === 1 ? { type: "tool", name: formatTool } : { type: "any" } };
+  }
+  if (tools.length === 0) return {};
+  const alone = settings.parallelCalls === false ? { disable_parallel_tool_use: true } : undefined;
+  const choice = toolChoiceField(request.toolChoice ?? (alone && "auto"));
+  return { tools, tool_choice: leftOut.has("tool_choice") || !choice ? undefined : { ...choice, ...(choice.type !== "none" && alone) } };
+}
+
+function toolChoiceField(choice: ToolChoice | undefined): { type: string; name?: string } | undefined {
+  if (choice === undefined) return undefined;
+  if (typeof choice === "object") return { type: "tool", name: choice.name };
+  return { type: choice === "required" ? "any" : choice };
+}
+
+function isForced(choice: ToolChoice | undefined): boolean {
+  return choice !== undefined && choice !== "auto" && choice !== "none";
+}
+
+/** The wire has one system text; what comes later in the thread is an instruction as well. */
+function systemText(request: ModelRequest): string {
+  const texts = request.messages.flatMap((message) => (message.role === "system" ? [message.content] : []));
+  if (request.format?.type === "json") texts.push("Answer with one JSON object and nothing else.");
+  return texts.join("\n\n");
+}
+
+type Turn = { readonly role: "user" | "assistant"; readonly content: object[] };
+
+/** Messages as turns of two sides: all results of one answer stand together, before any text. */
+function turns(messages: readonly ModelMessage[], thinks: boolean): readonly Turn[] {
+  const all: Turn[] = [];
+  for (const message of messages) {
+    if (message.role === "system") continue;
+    const role = message.role === "assistant" ? "assistant" : "user";
+    const blocks = message.role === "assistant" ? assistantBlocks(message, thinks) : userBlocks(message);
+    if (blocks.length === 0) continue;
+    const last = all.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else all.push({ role, content: blocks });
+  }
+  return all;
+}
+
+function assistantBlocks(message: Extract<ModelMessage, { role: "assistant" }>, thinks: boolean): object[] {
+  return [
+    ...(thinks ? thinkingOf(message.opaque) : []),
+    // The wire refuses an empty text and one that ends in white space.
+    ...(message.content.trim() === "" ? [] : [{ type: "text", text: message.content.trimEnd() }]),
+    ...(message.calls ?? []).map((call: ModelCall) => ({
+      type: "tool_use",
+      id: outgoingCallId(call.id),
+      name: call.name,
+      input: argumentsObject(call.arguments),
+    })),
+  ];
+}
+
+function userBlocks(message: Extract<ModelMessage, { role: "user" | "tool" }>): object[] {
+  if (message.role === "tool") {
+    const { callId, content, isError } = message;
+    return [{ type: "tool_result", tool_use_id: outgoingCallId(callId), content, is_error: isError || undefined }];
+  }
+  if (typeof message.content === "string") return message.content === "" ? [] : [{ type: "text", text: message.content }];
+  return message.content.filter((part) => part.type !== "text" || part.text !== "").map(contentBlock);
+}
+
+function contentBlock(part: ContentPart): object {
+  if (part.type === "text") return part;
+  const image = dataUrl(part.url);
+  const source = image ? { type: "base64", media_type: image.mediaType, data: image.data } : { type: "url", url: part.url };
+  return { type: "image", source };
+}

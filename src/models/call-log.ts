@@ -1,0 +1,84 @@
+import { silentLog } from "../protocol/log.ts";
+import type { Log } from "../protocol/log.ts";
+import type { ModelCallRecord } from "../protocol/models.ts";
+
+export type CallLogOptions = {
+  /** Stores a batch; after a failure it is called again with the same records. */
+  readonly write: (records: readonly ModelCallRecord[]) => Promise<void>;
+  readonly everyMs?: number;
+  /** A batch leaves early at this size. */
+  readonly batch?: number;
+  /** Records kept while the store is away; the oldest are dropped then. */
+  readonly most?: number;
+  readonly log?: Log;
+};
+
+export type CallLog = {
+  add(record: ModelCallRecord): void;
+  /** Writes what is left and stops. */
+  close(): Promise<void>;
+};
+
+/** Collects the records of calls outside runs and stores them in batches. Records of a run are stored with the run. */
+export function createCallLog(options: CallLogOptions): CallLog {
+  const { write, everyMs = 1000, batch = 100, most = 10_000, log = silentLog } = options;
+  let queue: ModelCallRecord[] = [];
+  let dropped = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
+
+  function schedule(): void {
+    if (queue.length === 0) return;
+    if (queue.length >= batch && !writing) void flush();
+    else timer ??= setTimeout(() => void flush(), everyMs).unref();
+  }
+
+  /** One batch at a time, so that the store is never asked in parallel. */
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing ??= writeOnce().finally(() => {
+      writing = undefined;
+    });
+    await writing;
+  }
+
+  async function writeOnce(): Promise<void> {
+    const records = queue;
+    queue = [];
+    if (records.length === 0) return;
+    try {
+      await write(records);
+    } catch (error) {
+      log.warn({ err: error, records: records.length }, "the call log can't be written; it is tried again");
+      queue = [...records, ...queue];
+      shorten();
+      timer ??= setTimeout(() => void flush(), everyMs).unref();
+    }
+    if (dropped > 0) {
+      log.warn({ dropped }, "the call log could not keep up; the oldest records were dropped");
+      dropped = 0;
+    }
+  }
+
+  function shorten(): void {
+    const tooMany = queue.length - most;
+    if (tooMany <= 0) return;
+    queue.splice(0, tooMany);
+    dropped += tooMany;
+  }
+
+  return {
+    add(record) {
+      if (record.runId !== null) return;
+      queue.push(record);
+      shorten();
+      schedule();
+    },
+    async close() {
+      await writing;
+      await flush();
+      clearTimeout(timer);
+    },
+  };
+}

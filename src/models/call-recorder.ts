@@ -1,0 +1,77 @@
+import type { ModelError } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import type { ModelCallRecord, ModelPart, ModelRequest } from "../protocol/models.ts";
+
+/** Takes every prompt with its answer; must not throw or wait. */
+export type PromptSink = { write(entry: PromptEntry): void };
+export type PromptEntry = { readonly call: ModelCallRecord; readonly request: ModelRequest; readonly parts: readonly ModelPart[] };
+
+export type RecordedCall = {
+  readonly asked: string;
+  readonly model: string;
+  readonly provider: string;
+  readonly request: ModelRequest;
+  /** Takes every record; must not throw. */
+  readonly sink?: (record: ModelCallRecord) => void;
+  readonly prompts?: PromptSink;
+};
+
+/** Keeps the times of one request to a provider and reports it once, whichever way it ended. */
+export class CallRecorder {
+  readonly #call: RecordedCall;
+  readonly #startedAt = new Date();
+  readonly #start = performance.now();
+  readonly #parts: ModelPart[] = [];
+  #firstPartMs: number | null = null;
+  #reported = false;
+
+  constructor(call: RecordedCall) {
+    this.#call = call;
+  }
+
+  batch(parts: readonly ModelPart[]): void {
+    this.#firstPartMs ??= this.#elapsed();
+    if (this.#call.prompts) this.#parts.push(...parts);
+    const last = parts.at(-1);
+    if (last?.type === "finish") this.#report(last, null);
+  }
+
+  failed(error: ModelError): void {
+    this.#report(undefined, `${error.code}: ${error.message}`);
+  }
+
+  /** The consumer went away; nothing to do if the call has ended. */
+  stopped(): void {
+    this.#report(undefined, "model_aborted: the reader stopped");
+  }
+
+  #elapsed(): number {
+    return Math.round((performance.now() - this.#start) * 10) / 10;
+  }
+
+  #report(finish: Extract<ModelPart, { type: "finish" }> | undefined, error: string | null): void {
+    if (this.#reported) return;
+    this.#reported = true;
+    const { request, sink, prompts, asked, model, provider } = this.#call;
+    const record: ModelCallRecord = {
+      id: newId(),
+      userId: request.origin?.userId ?? null,
+      runId: request.origin?.runId ?? null,
+      step: request.origin?.step ?? null,
+      attempt: request.origin?.attempt ?? null,
+      asked,
+      model,
+      provider,
+      startedAt: this.#startedAt,
+      firstPartMs: this.#firstPartMs,
+      totalMs: this.#elapsed(),
+      inputTokens: finish?.usage.inputTokens ?? null,
+      outputTokens: finish?.usage.outputTokens ?? null,
+      finish: finish?.reason ?? null,
+      error,
+    };
+    request.onCall?.(record);
+    sink?.(record);
+    prompts?.write({ call: record, request, parts: this.#parts });
+  }
+}

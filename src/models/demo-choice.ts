@@ -1,0 +1,70 @@
+import type { ToolSchema } from "../protocol/models.ts";
+
+/** Words that mean the same deed; the first is its name. */
+const deeds: readonly (readonly string[])[] = [
+  ["add", "create", "new", "make", "remember", "remind", "note", "put", "insert", "schedule"],
+  ["list", "show", "display", "see", "view", "get", "read", "fetch"],
+  ["complete", "completed", "done", "finish", "finished", "tick", "check", "close", "mark"],
+  ["delete", "remove", "drop", "erase", "forget", "discard"],
+  ["update", "change", "rename", "edit", "modify", "set", "move"],
+  ["search", "find", "look", "google"],
+  ["calculate", "compute", "calculator", "calc", "evaluate", "sum"],
+  ["now", "time", "date", "today", "clock", "day", "hour"],
+  ["send", "mail", "post", "write"],
+];
+/** Words that only hint: half of all questions have them. */
+const weakWords = new Set(["what", "which", "show", "see", "get", "set", "tell", "all", "have", "new", "make", "check", "look", "day", "put"]);
+const sameThing: Readonly<Record<string, readonly string[]>> = { task: ["task", "todo", "to-do", "item", "chore", "reminder", "list"] };
+
+const enough = 4;
+
+/** Lower-case words, plurals as singulars. */
+export function wordsOf(text: string): readonly string[] {
+  return (text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}-]*/gu) ?? []).map(singular);
+}
+
+function singular(word: string): string {
+  return word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
+}
+
+/** The words of a tool's name: `addTask`, `add_task` and `add-task` are add, task. */
+export function nameWords(name: string): readonly string[] {
+  return wordsOf(name.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").replaceAll(/[_.-]+/g, " "));
+}
+
+export function deedOf(word: string): readonly string[] | undefined {
+  return deeds.find((deed) => deed.includes(word));
+}
+
+/** All words that mean the thing a tool is about. */
+export function thingWords(tool: ToolSchema): readonly string[] {
+  return nameWords(tool.name).flatMap((word) => (deedOf(word) ? [] : (sameThing[word] ?? [word])));
+}
+
+export function isArithmetic(text: string): boolean {
+  return /\d\s*(?:[-+*/^×÷%]|plus|minus|times|divided by|x)\s*\(?-?\d/i.test(text);
+}
+
+/** The tool that a sentence asks for; undefined if none fits. */
+export function chooseTool(sentence: string, tools: readonly ToolSchema[]): ToolSchema | undefined {
+  const words = new Set(wordsOf(sentence));
+  const ranked = tools.map((tool) => ({ tool, score: scoreOf(tool, words, sentence) })).sort((one, other) => other.score - one.score);
+  return ranked[0] && ranked[0].score >= enough ? ranked[0].tool : undefined;
+}
+
+function scoreOf(tool: ToolSchema, words: ReadonlySet<string>, sentence: string): number {
+  const named = nameWords(tool.name);
+  let score = 0;
+  for (const deed of new Set(named.map(deedOf))) {
+    const said = deed?.filter((word) => words.has(word)) ?? [];
+    if (said.some((word) => !weakWords.has(word))) score += 4;
+    else if (said.length > 0) score += 1;
+  }
+  // "what are my tasks" names no deed, and means the one that only looks.
+  if (named.some((word) => deedOf(word)?.[0] === "list") && ["what", "which", "all", "tell"].some((word) => words.has(word))) score += 1;
+  if (thingWords(tool).some((word) => words.has(word))) score += 3;
+  const described = wordsOf(tool.description).filter((word) => word.length > 3 && words.has(word));
+  score += Math.min(1, new Set(described).size / 2);
+  if (named.some((word) => deedOf(word)?.[0] === "calculate") && isArithmetic(sentence)) score += 6;
+  return score;
+}

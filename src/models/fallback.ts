@@ -1,0 +1,50 @@
+import { ModelError } from "../protocol/errors.ts";
+import type { Model, ModelRequest, ModelStream } from "../protocol/models.ts";
+import type { ServedModel } from "./serve.ts";
+
+/**
+ * A chain: the next model is asked when one fails before anything of its answer was told. Any failure but our own
+ * abort goes on, a refused request too: what one provider refuses (a field, a length, a picture) may suit another.
+ */
+export function createFallback(id: string, models: readonly [ServedModel, ...ServedModel[]]): Model {
+  async function* stream(request: ModelRequest, signal: AbortSignal): ModelStream {
+    const failures: ModelError[] = [];
+    for (const [position, model] of models.entries()) {
+      let told = false;
+      try {
+        const last = position === models.length - 1;
+        for await (const batch of model.serve(request, signal, { asked: id, last })) {
+          told = true;
+          yield batch;
+        }
+        return;
+      } catch (error) {
+        if (told || !(error instanceof ModelError) || error.kind === "aborted") throw error;
+        failures.push(error);
+      }
+    }
+    throw allFailed(id, failures);
+  }
+
+  return {
+    id,
+    provider: "fallback",
+    name: id,
+    contextTokens: Math.min(...models.map((model) => model.contextTokens)),
+    ...(models[0].demo && { demo: true }),
+    stream,
+  };
+}
+
+/** The first model is the one that was wanted, so its failure gives the kind. */
+function allFailed(id: string, failures: readonly ModelError[]): ModelError {
+  const [first, ...others] = failures as [ModelError, ...ModelError[]];
+  if (others.length === 0) return first;
+  const told = failures.map((failure) => failure.message).join("; ");
+  return new ModelError(first.kind, `All ${failures.length} models of "${id}" failed. ${told}`, {
+    cause: first,
+    upstreamStatus: first.upstreamStatus,
+    retryable: failures.some((failure) => failure.retryable),
+    retryAfterSeconds: first.detail.retryAfterSeconds,
+  });
+}

@@ -1,0 +1,150 @@
+import type { Dispatcher } from "undici";
+import { ModelError } from "../protocol/errors.ts";
+import type { ModelPart, ModelRequest, ModelStream } from "../protocol/models.ts";
+import { leaveOut } from "./adapter.ts";
+import type { Adapter, LeftOut, Timeouts } from "./adapter.ts";
+import { AnswerWriter } from "./answer.ts";
+import { shownUrl } from "./endpoint.ts";
+import { HttpExchange } from "./http-exchange.ts";
+import { LineBuffer, LineTooLong } from "./lines.ts";
+import { failure, reportedFailure, statusFailure } from "./upstream-error.ts";
+import type { Target } from "./upstream-error.ts";
+import { Cut, NotTheProtocol, Reported, Unsendable } from "./wire.ts";
+import type { AnswerReader, Wire } from "./wire.ts";
+
+const longestLine = 8 << 20;
+const longestBody = 32 << 20;
+const longestErrorBody = 64 << 10;
+
+/** What all models of one registry share. */
+export type Connection = {
+  readonly dispatcher: Dispatcher;
+  /** Instead of the provider's defaults. */
+  readonly timeouts: Partial<Timeouts>;
+};
+
+export type HttpAdapterOptions = {
+  readonly wire: Wire;
+  readonly name: string;
+  readonly contextTokens: number;
+  readonly timeouts: Timeouts;
+  readonly dispatcher: Dispatcher;
+};
+
+/** An adapter that posts to a provider and reads its stream. */
+export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
+  const { wire, name, dispatcher, timeouts } = options;
+  const target: Target = { model: name, endpoint: shownUrl(wire.url) };
+  const headers = { "content-type": "application/json", "accept-encoding": "identity", ...wire.headers };
+  // Fields this provider was seen to refuse as such: no later request pays for learning it again.
+  let refused: LeftOut = new Set();
+
+  async function* stream(request: ModelRequest, signal: AbortSignal, leftOut: LeftOut): ModelStream {
+    const without = refused.size === 0 ? leftOut : leaveOut(leftOut, refused);
+    const body = encode(request, without);
+    const exchange = new HttpExchange(dispatcher, { url: wire.url, headers, body, timeouts, target }, signal);
+    const answer = new AnswerWriter(request);
+    try {
+      const head = await exchange.head();
+      if (head.status !== 200) {
+        const { text } = await exchange.text(longestErrorBody);
+        throw statusFailure(target, head.status, text, head.header("retry-after"));
+      }
+      const reader = wire.reader(answer, request, without);
+      const type = head.header("content-type") ?? "";
+      if (/^(text\/html|application\/json)/i.test(type)) {
+        yield await readWhole(exchange, type, reader, answer);
+      } else yield* readStream(exchange, reader, answer);
+    } catch (error) {
+      throw asModelError(error);
+    } finally {
+      exchange.close(answer.finished);
+    }
+  }
+
+  function encode(request: ModelRequest, leftOut: LeftOut): string {
+    try {
+      return JSON.stringify(wire.body(request, leftOut));
+    } catch (error) {
+      throw error instanceof Unsendable ? failure("refused", target, error.message) : error;
+    }
+  }
+
+  async function readWhole(exchange: HttpExchange, type: string, reader: AnswerReader, answer: AnswerWriter): Promise<readonly ModelPart[]> {
+    const { text, complete } = await exchange.text(longestBody);
+    if (!complete) throw new NotTheProtocol(`an answer of more than ${longestBody} bytes`);
+    if (!/json/i.test(type)) throw new NotTheProtocol("an HTML page instead of an API answer; is baseUrl right?");
+    reader.whole(parse(text));
+    return answer.take();
+  }
+
+  async function* readStream(exchange: HttpExchange, reader: AnswerReader, answer: AnswerWriter): ModelStream {
+    const lines = new LineBuffer(longestLine);
+    const framing = wire.framing((data) => {
+      if (answer.finished) return;
+      reader.event(data === "[DONE]" ? data : parse(data));
+    });
+    let begun = false;
+    while (!answer.finished) {
+      const chunks = await chunksOrEnd(exchange, reader);
+      if (chunks === undefined) {
+        framing.end(lines.rest());
+        if (!answer.finished) reader.end();
+      } else {
+        for (const chunk of chunks) framing.push(lines.push(chunk));
+      }
+      const batch = answer.take();
+      if (batch.length === 0) continue;
+      if (!begun) {
+        begun = true;
+        exchange.firstPartCame();
+      }
+      yield batch;
+    }
+  }
+
+  function asModelError(error: unknown): ModelError {
+    if (error instanceof ModelError) return error;
+    if (error instanceof Reported) return reportedFailure(target, error.error);
+    if (error instanceof Cut) return failure("cut", target, "the answer broke off before its end mark");
+    if (error instanceof NotTheProtocol || error instanceof LineTooLong) {
+      return failure("garbage", target, `not the protocol of provider ${wire.provider}: ${error.message}`);
+    }
+    throw error;
+  }
+
+  return {
+    provider: wire.provider,
+    name,
+    contextTokens: options.contextTokens,
+    stream,
+    adapt(error, leftOut) {
+      if (error.upstreamStatus !== 400 && error.upstreamStatus !== 422) return undefined;
+      const said = error.cause instanceof Error ? error.cause.message : error.message;
+      const more = wire.adapt?.(said, leaveOut(leftOut, refused));
+      if (more && refusedAsSuch.test(said)) refused = leaveOut(refused, more);
+      return more;
+    },
+  };
+}
+
+/** Wording about the field, not about the value it had. */
+const refusedAsSuch = /unsupported|not support|n't support|not permitted|not allowed|unknown|unrecognized|unexpected|extra (fields|inputs)|incompatible/i;
+
+async function chunksOrEnd(exchange: HttpExchange, reader: AnswerReader): Promise<readonly Buffer[] | undefined> {
+  try {
+    return await exchange.read();
+  } catch (error) {
+    // Lost or silent after the answer was told: only the end mark is missing, and the reader knows if it may be.
+    if (error instanceof ModelError && (error.kind === "cut" || error.kind === "timeout") && reader.complete) return undefined;
+    throw error;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new NotTheProtocol(`no JSON in ${JSON.stringify(text.slice(0, 80))}`);
+  }
+}

@@ -1,0 +1,131 @@
+import { Agent } from "undici";
+import { InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
+import type { Model, ModelCallRecord, ModelInfo, ModelRegistry } from "../protocol/models.ts";
+import type { Adapter, Timeouts } from "./adapter.ts";
+import { createAiSdk } from "./ai-sdk.ts";
+import { anthropicBaseUrl, createAnthropic } from "./anthropic.ts";
+import type { PromptSink } from "./call-recorder.ts";
+import { findConfig, isFallback, nameOf, problemsOf } from "./config.ts";
+import type { FallbackConfig, ModelConfig, ProviderConfig } from "./config.ts";
+import { createDemo } from "./demo.ts";
+import { createFallback } from "./fallback.ts";
+import { keyVariableOfHost } from "./hosts.ts";
+import type { Connection } from "./http-adapter.ts";
+import { createOllama } from "./ollama.ts";
+import { createOpenAi, openaiBaseUrl } from "./openai.ts";
+import { createScripted } from "./scripted.ts";
+import { serveModel } from "./serve.ts";
+import type { ServedModel } from "./serve.ts";
+
+export type ModelsOptions = {
+  readonly models: readonly ModelConfig[];
+  /** Models made in process, by id: for tests. They are not tried again unless `retries` says so. */
+  readonly adapters?: Readonly<Record<string, Adapter>>;
+  /** Receives the record of every request to a provider; must not throw or wait. */
+  readonly onCall?: (record: ModelCallRecord) => void;
+  /** Receives every prompt and answer in full. */
+  readonly prompts?: PromptSink;
+  /** For models that do not set their own. */
+  readonly timeouts?: Partial<Timeouts>;
+  readonly retries?: number;
+};
+
+/** `close` ends all connections, those in use too. */
+export type Models = ModelRegistry & { close(): Promise<void> };
+
+/** `serving`: the provider's models behind it, in order; empty when it is not available. */
+type Entry = { readonly info: ModelInfo; readonly model?: Model; readonly serving: readonly ServedModel[] };
+
+/** All models by id and by `<provider>/<name>`; `demo` is always there. Throws InvalidInput for a list that can't be right. */
+export function createModels(options: ModelsOptions): Models {
+  const hasDemo = options.models.some(({ id }) => id === "demo");
+  const configs: readonly ModelConfig[] = hasDemo ? options.models : [...options.models, { id: "demo", provider: "demo" }];
+  const problems = problemsOf(configs, Object.keys(options.adapters ?? {}));
+  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join("; "));
+
+  // HTTP/1.1 only: there the end of a request is the end of its socket, and every model server stops working.
+  const dispatcher = new Agent({ allowH2: false, connect: { timeout: 120_000 }, keepAliveTimeout: 30_000 });
+  const serve = (id: string, adapter: Adapter, retries: number | undefined) =>
+    servedEntry(serveModel(id, adapter, { sink: options.onCall, prompts: options.prompts, retries }));
+  const entries = new Map<string, Entry>();
+  for (const [id, adapter] of Object.entries(options.adapters ?? {})) entries.set(id, serve(id, adapter, options.retries ?? 0));
+  for (const config of configs) if (!isFallback(config)) entries.set(config.id, providerEntry(config));
+  for (const config of configs) if (isFallback(config)) entries.set(config.id, fallbackEntry(config));
+
+  function providerEntry(config: ProviderConfig): Entry {
+    const reason = missingKey(config);
+    if (reason !== undefined) {
+      return { info: { id: config.id, provider: config.provider, name: nameOf(config), available: false, reason }, serving: [] };
+    }
+    const adapter = createAdapter(config, { dispatcher, timeouts: options.timeouts ?? {} });
+    const retries = "retries" in config ? config.retries : undefined;
+    return serve(config.id, adapter, retries ?? options.retries);
+  }
+
+  function fallbackEntry(config: FallbackConfig): Entry {
+    const members = membersOf(config);
+    const [first, ...others] = new Set(members.flatMap(({ serving }) => serving));
+    const info = { id: config.id, provider: "fallback", name: config.id, available: first !== undefined };
+    if (first) return { info, model: createFallback(config.id, [first, ...others]), serving: [first, ...others] };
+    return { info: { ...info, reason: members.map(({ info: { id, reason } }) => `${id}: ${reason}`).join("; ") }, serving: [] };
+  }
+
+  /** The entries of providers behind a chain, chains within it followed in place. */
+  function membersOf(config: FallbackConfig): readonly Entry[] {
+    return config.fallback.flatMap((name) => {
+      const member = findConfig(configs, name);
+      if (member && isFallback(member)) return membersOf(member);
+      const entry = entries.get(member?.id ?? name);
+      return entry ? [entry] : [];
+    });
+  }
+
+  function find(name: string): Entry | undefined {
+    return entries.get(name) ?? entries.get(findConfig(configs, name)?.id ?? "");
+  }
+
+  return {
+    get(name) {
+      const entry = find(name);
+      if (!entry) {
+        const known = [...entries.keys()].join(", ");
+        throw new NotFound(`There is no model "${name}". Known: ${known}.`, { code: "model_not_found", param: "model" });
+      }
+      if (!entry.model) throw new Unavailable(`Model "${name}" is not available: ${entry.info.reason}`, { code: "model_unavailable" });
+      return entry.model;
+    },
+    has: (name) => find(name) !== undefined,
+    list: () => [...entries.values()].map(({ info }) => info),
+    close: () => dispatcher.destroy(),
+  };
+}
+
+function servedEntry(model: ServedModel): Entry {
+  return { info: { id: model.id, provider: model.provider, name: model.name, available: true }, model, serving: [model] };
+}
+
+/** The one list of providers. */
+function createAdapter(config: ProviderConfig, connection: Connection): Adapter {
+  switch (config.provider) {
+    case "openai":
+      return createOpenAi(config, connection);
+    case "ollama":
+      return createOllama(config, connection);
+    case "anthropic":
+      return createAnthropic(config, connection);
+    case "ai-sdk":
+      return createAiSdk(config, connection.timeouts);
+    case "demo":
+      return createDemo();
+    case "scripted":
+      return createScripted(config.script, { name: config.id, contextTokens: config.contextTokens });
+  }
+}
+
+function missingKey(config: ProviderConfig): string | undefined {
+  if (config.provider !== "openai" && config.provider !== "anthropic") return undefined;
+  if (config.apiKey || config.headers) return undefined;
+  const url = new URL(config.baseUrl ?? (config.provider === "openai" ? openaiBaseUrl : anthropicBaseUrl));
+  const variable = keyVariableOfHost(url);
+  return variable && `it has no apiKey. Set ${variable} and give the model apiKey: \${${variable}}.`;
+}

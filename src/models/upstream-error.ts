@@ -1,0 +1,99 @@
+import { ModelError } from "../protocol/errors.ts";
+import type { ModelErrorKind } from "../protocol/errors.ts";
+
+/** Which model and address an error speaks of. */
+export type Target = { readonly model: string; readonly endpoint: string };
+
+type Details = { cause?: unknown; upstreamStatus?: number; retryable?: boolean; retryAfterSeconds?: number };
+
+/** A ModelError whose message names model, endpoint and cause. */
+export function failure(kind: ModelErrorKind, target: Target, cause: string, details?: Details): ModelError {
+  return new ModelError(kind, `Model "${target.model}" at ${target.endpoint}: ${cause}`, details);
+}
+
+const contextWords =
+  /context[ _-]?(length|window|size|limit)|maximum context|prompt is too long|too many (input )?tokens|exceeds? the (available )?context|input is too long|n_ctx/i;
+
+/** Turns an answer that is not 200 into an error. `text` is the body, already bounded. */
+export function statusFailure(target: Target, status: number, text: string, retryAfter?: string): ModelError {
+  const said = messageInBody(text);
+  const details = {
+    upstreamStatus: status,
+    retryAfterSeconds: retryAfter === undefined ? undefined : secondsOfRetryAfter(retryAfter),
+    // What the provider itself said, apart from our words around it.
+    cause: new Error(said),
+  };
+  return failure(kindOfStatus(status, said), target, explain(status, said), details);
+}
+
+/** An error object inside a stream or in a body with status 200. */
+export function reportedFailure(target: Target, error: unknown): ModelError {
+  const said = messageInError(error) ?? "an error without words";
+  const type = typeOfError(error);
+  return failure(kindOfReport(type, said), target, `the provider reported: ${said}`, { cause: new Error(said) });
+}
+
+function kindOfStatus(status: number, said: string): ModelErrorKind {
+  if (status === 401 || status === 403) return "auth";
+  if (status === 429) return "rate-limit";
+  if (status === 408 || status === 504) return "timeout";
+  if (status === 503 || status === 529) return "overloaded";
+  if (status >= 500) return "server";
+  if ((status === 400 || status === 413 || status === 422) && contextWords.test(said)) return "context";
+  if (status >= 400) return "refused";
+  return "garbage";
+}
+
+function kindOfReport(type: string, said: string): ModelErrorKind {
+  if (contextWords.test(said)) return "context";
+  if (/overloaded|unavailable/.test(type)) return "overloaded";
+  if (/rate_limit|too_many/.test(type)) return "rate-limit";
+  if (/authentication|permission/.test(type)) return "auth";
+  if (/invalid_request|not_found/.test(type)) return "refused";
+  return "server";
+}
+
+function explain(status: number, said: string): string {
+  if (status === 401 || status === 403) return `the key was not accepted (${status}): ${said}`;
+  if (status === 404) return `not found (404): ${said}. Check baseUrl and the model's name.`;
+  if (status >= 300 && status < 400) return `it answered with a redirect (${status}); set baseUrl to the final address`;
+  return `${status}: ${said}`;
+}
+
+/** The provider's own words in an error body of any known shape, at most 500 characters. */
+function messageInBody(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed === "") return "no explanation";
+  if (trimmed.startsWith("<")) return "an HTML page instead of an API answer; is baseUrl right?";
+  try {
+    return messageInError(JSON.parse(trimmed)) ?? trimmed.slice(0, 500);
+  } catch {
+    return trimmed.slice(0, 500);
+  }
+}
+
+function messageInError(error: unknown): string | undefined {
+  if (typeof error === "string") return error.slice(0, 500);
+  if (typeof error !== "object" || error === null) return undefined;
+  if ("error" in error && error.error) return messageInError(error.error);
+  if ("message" in error && typeof error.message === "string") return error.message.slice(0, 500);
+  if ("detail" in error) return (typeof error.detail === "string" ? error.detail : JSON.stringify(error.detail)).slice(0, 500);
+  return undefined;
+}
+
+function typeOfError(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "";
+  const type = "type" in error ? String(error.type) : "";
+  const code = "code" in error ? String(error.code) : "";
+  if (code === "503" || code === "529") return "overloaded";
+  if (code === "429") return "rate_limit";
+  return `${type} ${code}`;
+}
+
+/** Seconds in a Retry-After header: a number or an HTTP date. */
+function secondsOfRetryAfter(header: string): number | undefined {
+  const seconds = Number(header);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1000));
+}

@@ -1,0 +1,53 @@
+import type { ModelRequest } from "../protocol/models.ts";
+import type { LeftOut } from "./adapter.ts";
+import type { AnswerWriter } from "./answer.ts";
+import type { Framing } from "./framing.ts";
+
+/** A provider's wire over HTTP: how a request is written and an answer read. No I/O. */
+export interface Wire {
+  readonly provider: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly framing: (payload: (data: string) => void) => Framing;
+  /** Throws Unsendable. */
+  body(request: ModelRequest, leftOut: LeftOut): object;
+  reader(answer: AnswerWriter, request: ModelRequest, leftOut: LeftOut): AnswerReader;
+  /** All that should be left out next time, given what the provider said to a 400; undefined: nothing more to try. */
+  adapt?(said: string, leftOut: LeftOut): LeftOut | undefined;
+}
+
+/** Reads one answer into its writer. Throws Reported, NotTheProtocol or Cut. */
+export interface AnswerReader {
+  /** All was said that makes an answer; at most the end mark is missing. */
+  readonly complete: boolean;
+  /** One payload of the stream: parsed JSON, or the text `[DONE]`. */
+  event(payload: unknown): void;
+  /** The answer to a request that was not streamed. */
+  whole(body: unknown): void;
+  /** The bytes have ended before the answer finished. */
+  end(): void;
+}
+
+/** The provider reports an error inside its answer. */
+export class Reported extends Error {
+  readonly error: unknown;
+  constructor(error: unknown) {
+    super("the provider reported an error");
+    this.error = error;
+  }
+}
+
+/** What came is not the provider's protocol. */
+export class NotTheProtocol extends Error {}
+
+/** A request that this provider's wire can't carry. */
+export class Unsendable extends Error {}
+
+/** The answer ended without its end mark. */
+export class Cut extends Error {}
+
+/** An object, or the end of reading. */
+export function objectOf(payload: unknown): object {
+  if (typeof payload === "object" && payload !== null && !Array.isArray(payload)) return payload;
+  throw new NotTheProtocol(`an object was expected, not ${JSON.stringify(payload)?.slice(0, 80)}`);
+}

@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import type { Caller } from "../protocol/callers.ts";
+import type { NewItem } from "../protocol/items.ts";
+import { jsonText } from "../protocol/json-text.ts";
+import type { RunDefinition } from "../protocol/runs.ts";
+import type { Query } from "../protocol/tools.ts";
+import { insertItemsSql, itemsParameter, placeItems, type Place } from "./rows.ts";
+import type { Started } from "./runs.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** Everything a run begins with, fixed before the first statement; what waits in `pending` is this, as JSON. */
+export type Beginning = {
+  readonly runId: string;
+  readonly jobId: string;
+  readonly threadId: string;
+  readonly caller: Caller;
+  readonly definition: RunDefinition;
+  readonly items: readonly (NewItem & { readonly run: string | null })[];
+  readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+  /** Absent: the thread exists. */
+  readonly newThread: { readonly title: string; readonly hidden: boolean; readonly sessionKey: string | null; readonly days: number } | null;
+};
+
+/** Undefined: the Idempotency-Key was used before. Throws the unique violation if the thread has a live run. */
+export async function accept(runtime: Runtime, beginning: Beginning): Promise<Place | undefined> {
+  return runtime.database.transaction(async (query) => {
+    const place = await insertBeginning(query, beginning);
+    if (place) await runtime.engine.send(query, { id: beginning.jobId, runId: beginning.runId, userId: beginning.caller.userId });
+    return place;
+  });
+}
+
+export function accepted(runtime: Runtime, beginning: Beginning, place: Place): Started {
+  runtime.feeds.publish(beginning.threadId, placeItems(beginning.items, place));
+  runtime.engine.wake();
+  const history = beginning.items.filter((item) => item.run === null).length;
+  return {
+    runId: beginning.runId,
+    threadId: beginning.threadId,
+    cursor: { seq: place.firstSeq - 1 + history, live: [] },
+    pending: false,
+    replayed: false,
+  };
+}
+
+/** Item, run, budget and thread in one statement. */
+export async function insertBeginning(query: Query, beginning: Beginning): Promise<Place | undefined> {
+  const { runId, jobId, threadId, caller, definition, items, idempotency, newThread } = beginning;
+  const time = new Date().toISOString();
+  const { limits } = definition;
+  const definitionText = jsonText(definition);
+  const values: unknown[] = [
+    runId, threadId, caller.userId, items.length, items.at(-1)!.id, itemsParameter(items), time,
+    definition.agent.id, jobId, definitionText, sha256(definitionText), jsonText(caller),
+    limits.steps, limits.toolCalls, limits.writes, limits.tokens ?? null, Math.round(limits.deadlineSeconds * 1000),
+  ];
+  const add = (value: unknown) => `$${values.push(value)}`;
+  const parts = [
+    idempotency
+      ? `k as (insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id) values ($3, ${add(idempotency.key)}, ${add(idempotency.bodyHash)}, $1, $2) on conflict do nothing returning 1)`
+      : "k as (select 1)",
+    newThread
+      ? `t as (insert into threads (id, user_id, title, agent, hidden, session_key, next_seq, leaf, expires_at)
+         select $2, $3, ${add(newThread.title)}, $8, ${add(newThread.hidden)}, ${add(newThread.sessionKey)}, $4::bigint + 1, $5, ${
+           newThread.hidden ? `now() + ${add(newThread.days)} * interval '1 day'` : "null"
+         } from k returning id, user_id, 1::bigint as first, null::uuid as parent)`
+      : `t as (update threads set next_seq = next_seq + $4, previous_leaf = leaf, leaf = $5, updated_at = now() from k where id = $2 and user_id = $3
+         returning id, user_id, next_seq - $4 as first, previous_leaf as parent)`,
+    `r as (insert into runs (id, thread_id, user_id, agent, root_run, status, job_id, definition, definition_hash, caller)
+      select $1, t.id, t.user_id, $8, $1, 'queued', $9, $10::jsonb, $11, $12::jsonb from t returning id)`,
+    `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms)
+      select r.id, $3, $13, $14, $15, $16, $17 from r)`,
+    `i as (${insertItemsSql("$6", "$7")})`,
+  ];
+  const [row] = await query<{ first: number; parent: string | null }>(`with ${parts.join(",\n")}\nselect first, parent from t`, values);
+  return row && { threadId, firstSeq: row.first, parent: row.parent, time };
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,121 @@
+import { LostRun } from "../protocol/errors.ts";
+import { jsonText } from "../protocol/json-text.ts";
+import type { Item, NewItem } from "../protocol/items.ts";
+import type { ModelCallRecord } from "../protocol/models.ts";
+import type { WaitReason } from "../protocol/runs.ts";
+import type { Query, ToolResult } from "../protocol/tools.ts";
+import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
+
+/** Who writes: a run at the epoch at which this process owns it. */
+export type Owner = { readonly runId: string; readonly epoch: number; readonly threadId: string };
+
+export type RunEnd = { readonly status: "done" | "failed" | "cancelled"; readonly error?: { readonly code: string; readonly message: string } };
+
+/** What else becomes true in the statement that appends; all of it or nothing. */
+export type AppendExtras = {
+  readonly end?: RunEnd;
+  readonly wait?: { readonly reason: WaitReason; readonly until: Date };
+  /** The run got somewhere, so earlier crashes no longer count. */
+  readonly progress?: boolean;
+  /** Tokens used beyond those reserved (less than zero: fewer). */
+  readonly tokens?: number;
+  readonly modelCalls?: readonly ModelCallRecord[];
+  /** A step whose live text is now an item. */
+  readonly deltasOf?: string;
+  /** The outcome of a write; with `entry` its row is made here, since call, effect and result are one transaction. */
+  readonly ledger?: {
+    readonly step: string;
+    readonly index: number;
+    readonly status: "done" | "failed" | "unknown";
+    readonly result: ToolResult | null;
+    readonly entry?: LedgerEntry;
+  };
+};
+
+export type Appended = { readonly items: readonly Item[]; /** Messages that wait for the run to end. */ readonly pending: number };
+
+/**
+ * Appends items to the run's thread in ONE statement that is fenced: an old epoch, or a run that is not running, changes
+ * nothing and throws LostRun. Locks run → budget → thread, each CTE fed by the one before so that PostgreSQL keeps the order.
+ */
+export async function append(query: Query, owner: Owner, items: readonly NewItem[], extras: AppendExtras = {}): Promise<Appended> {
+  const time = new Date().toISOString();
+  const placed = items.map((item) => ({ ...item, run: owner.runId }));
+  const values: unknown[] = [owner.runId, owner.epoch, items.length, items.at(-1)!.id, itemsParameter(placed), time, extras.tokens ?? 0];
+  const add = (value: unknown) => `$${values.push(value)}`;
+
+  const sets: string[] = [];
+  if (extras.progress) sets.push("takeovers = 0");
+  if (extras.end) sets.push(`status = ${add(extras.end.status)}, wait_reason = null, ended_at = now(), error = ${add(extras.end.error ? jsonText(extras.end.error) : null)}::jsonb`);
+  if (extras.wait) sets.push(`status = 'waiting', wait_reason = ${add(extras.wait.reason)}, wait_until = ${add(extras.wait.until)}::timestamptz, handed_over = true`);
+  const stops = Boolean(extras.end ?? extras.wait);
+
+  const parts = [
+    sets.length > 0
+      ? `r as (update runs set ${sets.join(", ")} where id = $1 and epoch = $2 and status = 'running' returning id, thread_id, root_run, parent_run)`
+      : "r as (select id, thread_id, root_run, parent_run from runs where id = $1 and epoch = $2 and status = 'running' for share)",
+    `b as (update budgets set tokens = greatest(0, tokens + $7)${
+      stops
+        ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint else left_ms end,
+           deadline = case when r.parent_run is null then null else deadline end`
+        : ""
+    } from r where budgets.root_run = r.root_run returning 1)`,
+    `t as (update threads set next_seq = next_seq + $3, previous_leaf = leaf, leaf = $4, updated_at = now() from r, b
+       where threads.id = r.thread_id
+       returning threads.id, threads.user_id, next_seq - $3 as first, previous_leaf as parent, pending)`,
+    `i as (${insertItemsSql("$5", "$6")})`,
+  ];
+  if (extras.modelCalls?.length) parts.push(`m as (${insertModelCallsSql(add(modelCallsParameter(extras.modelCalls)))})`);
+  if (extras.deltasOf !== undefined) parts.push(`d as (delete from deltas using r where deltas.run_id = r.id and deltas.step = ${add(extras.deltasOf)})`);
+  if (extras.ledger) parts.push(`l as (${ledgerSql(extras.ledger, add)})`);
+  const [row] = await query<{ first: number; parent: string | null; pending: number }>(
+    `with ${parts.join(",\n")}\nselect first, parent, pending from t`,
+    values,
+  );
+  if (!row) throw new LostRun(owner.runId);
+  return {
+    items: placeItems(placed, { threadId: owner.threadId, firstSeq: row.first, parent: row.parent, time }),
+    pending: row.pending,
+  };
+}
+
+export type LedgerEntry = { readonly userId: string; readonly tool: string; readonly key: string; readonly argumentsHash: string };
+
+function ledgerSql({ step, index, status, result, entry }: NonNullable<AppendExtras["ledger"]>, add: (value: unknown) => string): string {
+  const [stepValue, indexValue, statusValue, resultValue] = [add(step), add(index), add(status), add(jsonText(result))];
+  if (entry) {
+    return `insert into ledger (run_id, step, call_index, user_id, tool, status, key, arguments_hash, result, ended_at)
+      select r.id, ${stepValue}, ${indexValue}, ${add(entry.userId)}, ${add(entry.tool)}, ${statusValue}, ${add(entry.key)}, ${add(entry.argumentsHash)},
+        ${resultValue}::jsonb, now() from r`;
+  }
+  return `update ledger set status = ${statusValue}, result = ${resultValue}::jsonb, until = null, ended_at = ${status === "unknown" ? "null" : "now()"}
+    from r where ledger.run_id = r.id and ledger.step = ${stepValue} and call_index = ${indexValue} and ledger.status in ('executing', 'unknown')`;
+}
+
+function insertModelCallsSql(parameter: string): string {
+  return `insert into model_calls (id, user_id, run_id, step, attempt, asked, model, provider, started_at, first_part_ms, total_ms, input_tokens, output_tokens, finish, error)
+    select x.* from r, jsonb_to_recordset(${parameter}::jsonb) as x (id uuid, user_id uuid, run_id uuid, step text, attempt integer, asked text, model text,
+      provider text, started_at timestamptz, first_part_ms float8, total_ms float8, input_tokens bigint, output_tokens bigint, finish text, error text)`;
+}
+
+function modelCallsParameter(records: readonly ModelCallRecord[]): string {
+  return jsonText(
+    records.map((record) => ({
+      id: record.id,
+      user_id: record.userId,
+      run_id: record.runId,
+      step: record.step,
+      attempt: record.attempt,
+      asked: record.asked,
+      model: record.model,
+      provider: record.provider,
+      started_at: record.startedAt,
+      first_part_ms: record.firstPartMs,
+      total_ms: record.totalMs,
+      input_tokens: record.inputTokens,
+      output_tokens: record.outputTokens,
+      finish: record.finish,
+      error: record.error,
+    })),
+  );
+}

@@ -1,0 +1,108 @@
+import { newId } from "../protocol/ids.ts";
+import type { Query, Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
+import { executeTool, parseCall, unknownTool } from "../tools/call-tool.ts";
+import { append } from "./append.ts";
+import { resultItem, type Call } from "./call-item.ts";
+import { callKey } from "./fold.ts";
+import { claimWrite, settleWrite } from "./ledger.ts";
+import { checkRepeats, hashOfCall, reserve } from "./limits.ts";
+import type { Work } from "./work.ts";
+
+type Prepared = { readonly call: Call; readonly tool: Tool; readonly input: unknown };
+
+/**
+ * Does open calls in the order they were asked for: reads that follow one another at the same time and in one commit,
+ * each write by itself. Then waits for the caller's own tools, if there are any.
+ */
+export async function performCalls(work: Work, calls: readonly Call[]): Promise<void> {
+  const { definition, caller } = work.taken;
+  const allowed = work.runtime.tools.select(definition.agent.tools, caller).filter((tool) => definition.tools.some((schema) => schema.name === tool.name));
+  const toolOf = (call: Call) => allowed.find((tool) => tool.name === call.body.name);
+  const server = calls.filter((call) => call.body.target === "server");
+  const client = calls.filter((call) => call.body.target === "client");
+
+  checkRepeats(work.turn.fold.items, calls, { limits: definition.limits, isWrite: (name) => allowed.some((tool) => tool.name === name && tool.effect === "write") });
+  const writes = server.filter((call) => toolOf(call)?.effect === "write").length;
+  if (server.length > 0) await reserve(work.runtime.database.query, work.owner, { calls: server.length, writes });
+
+  let reads: { call: Call; result: Promise<ToolResult> }[] = [];
+  const flush = async () => {
+    if (reads.length === 0) return;
+    const together = reads;
+    reads = [];
+    const results = await Promise.all(together.map((read) => read.result));
+    await work.commit(together.map(({ call }, at) => resultItem(call, results[at]!)));
+  };
+  for (const call of server) {
+    work.signal.throwIfAborted();
+    const tool = toolOf(call);
+    const parsed = tool ? parseCall(tool, call.body.arguments) : undefined;
+    if (!tool || !parsed?.ok) {
+      reads.push({ call, result: Promise.resolve(parsed && !parsed.ok ? parsed.result : unknownTool(call.body.name, allowed)) });
+      continue;
+    }
+    const prepared: Prepared = { call, tool, input: parsed.input };
+    if (tool.effect === "read") {
+      const result = executeTool(tool, parsed.input, contextOf(work, prepared, { key: newId(), query: work.runtime.database.query }));
+      // Awaited together below; until then a rejection must not count as unhandled.
+      result.catch(() => {});
+      reads.push({ call, result });
+      continue;
+    }
+    await flush();
+    await (tool.scope === "local" ? writeLocally(work, prepared) : writeThroughLedger(work, prepared));
+    if (work.left()) return;
+  }
+  await flush();
+  if (client.length > 0) await work.wait("client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
+}
+
+/** Effect, ledger and result in one transaction: exactly once. */
+async function writeLocally(work: Work, prepared: Prepared): Promise<void> {
+  const { call, tool, input } = prepared;
+  const { database } = work.runtime;
+  const key = newId();
+  const appended = await database.transaction(async (query) => {
+    const result = await executeTool(tool, input, contextOf(work, prepared, { key, query }));
+    const entry = { userId: work.taken.caller.userId, tool: tool.name, key, argumentsHash: hashOfCall(call) };
+    return append(query, work.owner, [resultItem(call, result)], {
+      ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result, entry },
+    });
+  });
+  work.committed(appended.items);
+}
+
+/** The record before, the tool, the record after; whoever finds the first without the last knows that it does not know. */
+async function writeThroughLedger(work: Work, prepared: Prepared): Promise<void> {
+  const { call, tool, input } = prepared;
+  const context = (key: string) => contextOf(work, prepared, { key, query: work.runtime.database.query });
+  const claim = await claimWrite(work, { call, tool, ask: (key) => tool.reconcile?.(input, context(key)) });
+  if (claim.how === "execute") {
+    const result = await executeTool(tool, input, context(claim.key));
+    if (!result.timedOut) return settleWrite(work, call, result);
+  } else if (claim.how === "settled") {
+    return settleWrite(work, call, claim.result);
+  }
+  await work.commit(
+    [{ id: newId(), kind: "question", step: call.step!, index: call.index!, body: { reason: "unknown", text: `It is not known whether ${tool.name} was done.` } }],
+    { ledger: { step: call.step!, index: call.index!, status: "unknown", result: null } },
+  );
+  await work.wait("unknown", `whether ${tool.name} was done is not known; a person decides`);
+}
+
+function contextOf(work: Work, { call }: Prepared, { key, query }: { key: string; query: Query }): ToolContext {
+  const { owner, taken, signal, runtime } = work;
+  const place = { step: call.step!, index: call.index! };
+  let nested = 0;
+  return {
+    caller: taken.caller,
+    threadId: owner.threadId,
+    runId: owner.runId,
+    call: place,
+    signal,
+    idempotencyKey: key,
+    query,
+    step: (request) => work.nestedStep(`${callKey(call)}/${++nested}`, request),
+    progress: (text) => runtime.feeds.progress(owner.threadId, { run: owner.runId, ...place, text }),
+  };
+}

@@ -1,0 +1,92 @@
+import type { AgentRegistry, Limits } from "../protocol/agents.ts";
+import type { Log } from "../protocol/log.ts";
+import { newId } from "../protocol/ids.ts";
+import type { ModelRegistry } from "../protocol/models.ts";
+import type { ToolRegistry } from "../protocol/tools.ts";
+import type { Database } from "../store/database.ts";
+import { bringResults, cancelRun } from "./control.ts";
+import { channel, createDeltaWriter, type Notice } from "./deltas.ts";
+import { createEngine } from "./engine.ts";
+import { executeRun } from "./execute.ts";
+import { createFeeds } from "./follow.ts";
+import { beginHeartbeat } from "./heartbeat.ts";
+import { startRun } from "./run.ts";
+import type { Runs } from "./runs.ts";
+import type { ActiveRun, Retention, Runtime } from "./runtime.ts";
+import { beginSweeping } from "./sweep.ts";
+import { createThreads } from "./threads.ts";
+import { getRun, listRuns } from "./list-runs.ts";
+import type { Strategy } from "./turn.ts";
+
+export type RunsOptions = {
+  readonly database: Database;
+  readonly models: ModelRegistry;
+  readonly agents: AgentRegistry;
+  readonly tools: ToolRegistry;
+  readonly strategies: Readonly<Record<string, Strategy>>;
+  readonly limits: Limits;
+  readonly concurrency: { readonly perUser: number; readonly perNode: number };
+  readonly retention: Retention;
+  readonly log: Log;
+};
+
+export type RunsService = {
+  readonly runs: Runs;
+  /** How many runs this process works on. */
+  readonly active: () => number;
+  /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. */
+  readonly stop: (graceMs: number) => Promise<void>;
+};
+
+export async function createRuns(options: RunsOptions): Promise<RunsService> {
+  const { database, models, agents, tools, strategies, limits, retention, log } = options;
+  const node = newId();
+  const active = new Map<string, ActiveRun>();
+  const engine = await createEngine({ database, ...options.concurrency, log });
+  const feeds = createFeeds({ database, log, isLocal: (runId) => active.has(runId) });
+  const deltas = createDeltaWriter({ database, node, log, intervalMs: database.kind === "pglite" ? 1000 : 100 });
+  const runtime: Runtime = { database, models, agents, tools, strategies, engine, feeds, deltas, log, limits, node, active, retention };
+
+  const unlisten = database.kind === "pglite" ? undefined : await database.listen(channel, (payload) => hear(runtime, payload));
+  const duties = [beginHeartbeat(runtime), beginSweeping(runtime)];
+  engine.begin((job) => executeRun(runtime, job));
+
+  const runs: Runs = {
+    start: (caller, input) => startRun(runtime, caller, input),
+    bringResults: (caller, results) => bringResults(runtime, caller, results),
+    get: (caller, runId) => getRun(database, caller, runId),
+    list: (caller, filter) => listRuns(database, caller, filter),
+    cancel: (caller, runId) => cancelRun(runtime, caller, runId),
+    follow: feeds.follow,
+    ...createThreads(database),
+  };
+  return {
+    runs,
+    active: () => active.size,
+    async stop(graceMs) {
+      engine.pause();
+      await untilIdle(active, graceMs);
+      for (const run of active.values()) run.stop("hand-over");
+      await untilIdle(active, 2000);
+      for (const duty of duties) duty.stop();
+      feeds.close();
+      await deltas.close();
+      await unlisten?.();
+      await engine.stop();
+    },
+  };
+}
+
+/** An empty payload: the connection was lost, so anything may have been missed. */
+function hear(runtime: Runtime, payload: string): void {
+  const notice = payload === "" ? { node: "", threads: "all" as const } : (JSON.parse(payload) as Notice);
+  if (notice.node === runtime.node) return;
+  runtime.feeds.changed(notice.threads);
+  runtime.engine.wake();
+  for (const runId of notice.stop ?? []) runtime.active.get(runId)?.stop("cancelled");
+}
+
+async function untilIdle(active: ReadonlyMap<string, ActiveRun>, withinMs: number): Promise<void> {
+  const end = performance.now() + withinMs;
+  while (active.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+}

@@ -1,0 +1,169 @@
+import { PgBoss, type JobWithMetadata } from "pg-boss";
+import { newId } from "../protocol/ids.ts";
+import type { Log } from "../protocol/log.ts";
+import type { Query } from "../protocol/tools.ts";
+import type { Database } from "../store/database.ts";
+
+/** A claim on a run: `retryCount` fences every settle to the fetch that gave the job out. */
+export type Job = { readonly id: string; readonly retryCount: number; readonly runId: string };
+
+/** pg-boss as a table with a fetch: it says who works on a run and when; what happened is ours to keep. */
+export type Engine = {
+  /** Puts a job for a run into the caller's transaction. */
+  send(query: Query, job: { readonly id: string; readonly runId: string; readonly userId: string }): Promise<void>;
+  /** Begins to hand out jobs; `work` must not throw. */
+  begin(work: (job: Job) => Promise<void>): void;
+  /** A job was sent, here or on another node. */
+  wake(): void;
+  /** Settles within a transaction if a query is given. */
+  complete(job: Job, query?: Query): Promise<void>;
+  /** Gives the job back, to be fetched at once by anybody. */
+  release(job: Job): Promise<void>;
+  /** Tells that the jobs are alive. */
+  touch(jobs: readonly Job[]): Promise<void>;
+  /** Which of these jobs nobody will ever fetch or settle: gone, or dead. */
+  missing(jobs: readonly string[]): Promise<readonly string[]>;
+  /** No more fetches; what runs goes on. */
+  pause(): void;
+  stop(): Promise<void>;
+};
+
+export type EngineOptions = {
+  readonly database: Database;
+  readonly perUser: number;
+  readonly perNode: number;
+  readonly log: Log;
+};
+
+const queue = "runs";
+const fetchLock = 7_206_001;
+const pollMs = 1000;
+
+export async function createEngine({ database, perUser, perNode, log }: EngineOptions): Promise<Engine> {
+  const embedded = database.kind === "pglite";
+  const adapter = (query: Query) => ({
+    executeSql: async (text: string, values?: unknown[]) => ({ rows: values?.length ? await query(text, values) : await database.script(text) }),
+  });
+  const boss = new PgBoss({
+    db: adapter(database.query),
+    backend: embedded ? "pglite" : "postgres",
+    schedule: false,
+    superviseIntervalSeconds: embedded ? 60 : 1,
+    monitorIntervalSeconds: embedded ? 60 : 2,
+    maintenanceIntervalSeconds: 60,
+  });
+  boss.on("error", (error) => log.warn({ error: error.message }, "engine"));
+  await boss.start();
+  await boss.createQueue(queue, {
+    ...(embedded ? {} : { heartbeatSeconds: 10 }),
+    expireInSeconds: 86_399,
+    retryLimit: 1000,
+    retryDelay: 0,
+    deleteAfterSeconds: 600,
+  });
+  // Makes it read the queue's settings now: inside a transaction on PGlite that query would wait for ever.
+  await boss.touch(queue, newId());
+  // One process owns an embedded database, so whatever is active belongs to a process that is gone.
+  if (embedded) {
+    const left = await database.query<{ id: string }>("select id from pgboss.job where name = $1 and state = 'active'", [queue]);
+    if (left.length > 0) await boss.fail(queue, left.map((row) => row.id));
+  }
+
+  let work: ((job: Job) => Promise<void>) | undefined;
+  let active = 0;
+  let fetching = false;
+  let again: "no" | "look" | "fetch" = "no";
+  let paused = false;
+  const poll = setInterval(() => pull("look"), pollMs);
+
+  const fetchJobs = async (query: Query, batchSize: number): Promise<JobWithMetadata<{ runId: string }>[]> =>
+    boss.fetch<{ runId: string }>(queue, { batchSize, groupConcurrency: perUser, includeMetadata: true, db: adapter(query) });
+
+  /** The limit per user is exact only if one node fetches at a time; an embedded database has one node. */
+  const fetchSome = (batchSize: number) =>
+    embedded
+      ? fetchJobs(database.query, batchSize)
+      : database.transaction((query) => fetchJobs(query, batchSize), { first: `select pg_advisory_xact_lock(${fetchLock})` });
+
+  const anyWaits = async () => {
+    const rows = await database.query(
+      "select 1 from pgboss.job where name = $1 and state < 'active' and start_after <= now() limit 1",
+      [queue],
+    );
+    return rows.length > 0;
+  };
+
+  /** `fetch`: there is a job; `look`: there may be one, so one cheap look before the three round trips of a fetch. */
+  function pull(how: "look" | "fetch"): void {
+    if (!work || paused) return;
+    if (fetching) {
+      if (again !== "fetch") again = how;
+      return;
+    }
+    fetching = true;
+    void drain(how)
+      .catch((error: unknown) => log.warn({ error: String(error) }, "could not fetch runs"))
+      .finally(() => {
+        fetching = false;
+        if (again === "no") return;
+        const next = again;
+        again = "no";
+        pull(next);
+      });
+  }
+
+  async function drain(how: "look" | "fetch"): Promise<void> {
+    for (let look = how === "look"; !paused && active < perNode; look = true) {
+      if (look && !(await anyWaits())) return;
+      const jobs = await fetchSome(perNode - active);
+      if (jobs.length === 0) return;
+      for (const job of jobs) run({ id: job.id, retryCount: job.retryCount, runId: job.data.runId });
+    }
+  }
+
+  function run(job: Job): void {
+    active++;
+    void work!(job).finally(() => {
+      active--;
+      pull("look");
+    });
+  }
+
+  const attempt = (job: Job) => ({ id: job.id, retryCount: job.retryCount });
+  return {
+    async send(query, job) {
+      await boss.send(queue, { runId: job.runId }, { id: job.id, group: { id: job.userId }, db: adapter(query) });
+    },
+    begin(handler) {
+      work = handler;
+      pull("look");
+    },
+    wake: () => pull("fetch"),
+    async complete(job, query) {
+      await boss.complete(queue, attempt(job), null, query ? { db: adapter(query) } : {});
+    },
+    async release(job) {
+      await boss.fail(queue, attempt(job));
+    },
+    async touch(jobs) {
+      if (jobs.length > 0 && !embedded) await boss.touch(queue, jobs.map(attempt));
+    },
+    async missing(jobs) {
+      const rows = await database.query<{ id: string }>(
+        `select j.id from unnest($1::uuid[]) as j(id)
+         where not exists (select from pgboss.job p where p.name = $2 and p.id = j.id and p.state <= 'active')`,
+        [jobs, queue],
+      );
+      return rows.map((row) => row.id);
+    },
+    pause() {
+      paused = true;
+      clearInterval(poll);
+    },
+    async stop() {
+      paused = true;
+      clearInterval(poll);
+      await boss.stop({ graceful: false, close: false });
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { ColloquyError, LostRun, messageOf } from "../protocol/errors.ts";
+import type { RunEnd } from "./append.ts";
+import { createWork } from "./create-work.ts";
+import type { Job } from "./engine.ts";
+import { readHistory } from "./history.ts";
+import { interruptCalls } from "./interrupt.ts";
+import { deadlineReached } from "./limits.ts";
+import { startNext } from "./pending.ts";
+import type { Runtime, StopReason } from "./runtime.ts";
+import { takeRun, type Taken } from "./take.ts";
+import type { Work } from "./work.ts";
+
+/** After this many processes died over a run without any progress, it ends. */
+const mostTakeovers = 5;
+
+/** Takes a run for this process and works on it until it ends, waits, or is lost or handed over. Never throws. */
+export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
+  try {
+    const taken = await takeRun(runtime.database, runtime.node, job);
+    if (!taken) return await runtime.engine.complete(job);
+    await workOn(runtime, taken, job);
+  } catch (error) {
+    // Only the database can bring us here. Whoever takes the job next, takes the run up again.
+    runtime.log.error({ runId: job.runId, error }, "a run was left to its next owner");
+    await runtime.engine.release(job).catch((reason: unknown) => runtime.log.warn({ runId: job.runId, error: messageOf(reason) }, "its job could not be given back"));
+  }
+}
+
+async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
+  const control = new AbortController();
+  let stopped: StopReason | undefined;
+  const stop = (reason: StopReason) => {
+    stopped ??= reason;
+    control.abort(new Error(reason));
+  };
+  const timer = setTimeout(() => stop("deadline"), Math.min(taken.leftMs, 2 ** 31 - 1));
+  runtime.active.set(taken.runId, { runId: taken.runId, epoch: taken.epoch, job, stop });
+  try {
+    const work = createWork(runtime, taken, { job, history: await historyOf(runtime, taken), signal: control.signal });
+    try {
+      if (taken.cancelAsked) stop("cancelled");
+      if (taken.takeovers >= mostTakeovers) throw poisoned(taken);
+      control.signal.throwIfAborted();
+      await strategyOf(runtime, taken)(work.turn);
+      if (!work.left()) await work.end({ status: "done" });
+    } catch (error) {
+      if (error instanceof LostRun || stopped === "lost") return;
+      if (stopped === "hand-over") return await handOver(runtime, work, job);
+      if (isDatabaseFault(error)) throw error;
+      await work.end(endOf(error, stopped, runtime, taken), await interruptCalls(runtime.database.query, taken.runId, work.turn.fold));
+    }
+    if (work.left() === "waiting") return;
+    await runtime.engine.complete(job);
+    if (work.pending() > 0) await startNext(runtime, taken.threadId);
+  } catch (error) {
+    if (!(error instanceof LostRun)) throw error;
+  } finally {
+    clearTimeout(timer);
+    runtime.active.delete(taken.runId);
+  }
+}
+
+function strategyOf(runtime: Runtime, taken: Taken) {
+  const name = taken.definition.agent.strategy;
+  const strategy = runtime.strategies[name];
+  if (!strategy) throw new ColloquyError("strategy_unknown", 500, `The agent ${taken.definition.agent.id} wants the strategy ${name}; there are ${Object.keys(runtime.strategies).join(", ")}.`);
+  return strategy;
+}
+
+/** A new thread that this process has seen from its first item need not be read back. */
+async function historyOf(runtime: Runtime, taken: Taken) {
+  const known = taken.epoch === 1 ? runtime.feeds.whole(taken.threadId) : undefined;
+  if (known && known.length === taken.nextSeq - 1) return known;
+  const { agent } = taken.definition;
+  const tokens = runtime.models.has(agent.model) ? runtime.models.get(agent.model).contextTokens : 0;
+  return readHistory(runtime.database.query, { threadId: taken.threadId, runId: taken.runId, leaf: taken.leaf, tokens });
+}
+
+function endOf(error: unknown, stopped: StopReason | undefined, runtime: Runtime, taken: Taken): RunEnd {
+  if (stopped === "cancelled") return { status: "cancelled" };
+  const cause = stopped === "deadline" ? deadlineReached() : error;
+  if (cause instanceof ColloquyError) return { status: "failed", error: { code: cause.code, message: cause.message } };
+  runtime.log.error({ runId: taken.runId, error: cause }, "a run failed by a fault of the program");
+  return { status: "failed", error: { code: "internal", message: `The run failed by a fault of the server; its log has more, under ${taken.runId}.` } };
+}
+
+/** The next owner goes on at the last committed step. */
+async function handOver(runtime: Runtime, { owner }: Work, job: Job): Promise<void> {
+  await runtime.database.query(
+    `with r as (update runs set handed_over = true where id = $1 and epoch = $2 and status = 'running' returning root_run)
+     update budgets set left_ms = greatest(0, extract(epoch from deadline - now()) * 1000)::bigint from r
+     where budgets.root_run = r.root_run and deadline is not null`,
+    [owner.runId, owner.epoch],
+  );
+  await runtime.engine.release(job);
+}
+
+function poisoned(taken: Taken): ColloquyError {
+  return new ColloquyError("taken_over_too_often", 500, `${taken.takeovers} processes died while they worked on this run, so it is not tried again.`);
+}
+
+/** SQLSTATE or a lost connection: says nothing about the run. */
+function isDatabaseFault(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return false;
+  if (error instanceof ColloquyError) return error.code === "database_unavailable";
+  return /^[0-9A-Z]{5}$/.test(error.code) || ["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT"].includes(error.code);
+}
+

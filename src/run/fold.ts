@@ -1,0 +1,43 @@
+import type { Item, ItemOf } from "../protocol/items.ts";
+
+/** What the items of a run say has been done; a strategy looks at it and does what is missing. */
+export type Fold = {
+  readonly items: readonly Item[];
+  /** Model answers so far. */
+  readonly steps: number;
+  /** Calls without a result, in the order they were asked for. */
+  readonly openCalls: readonly ItemOf<"call">[];
+  /** The last answer, if it asked for no calls. */
+  readonly answer: ItemOf<"message"> | undefined;
+};
+
+/** A step that a tool asked for (`<step>.<index>/<n>`) is recorded, but is no part of the conversation. */
+export function isNested(item: Item): boolean {
+  return item.step !== null && item.step.includes("/");
+}
+
+export function foldOf(items: readonly Item[]): Fold {
+  const calls: ItemOf<"call">[] = [];
+  const answered = new Set<string>();
+  let steps = 0;
+  let last: ItemOf<"message"> | undefined;
+  for (const item of items) {
+    if (isNested(item)) continue;
+    if (item.kind === "call") calls.push(item);
+    else if (item.kind === "result") answered.add(callKey(item));
+    else if (item.kind === "message" && item.step !== null) {
+      steps++;
+      last = item;
+    }
+  }
+  return {
+    items,
+    steps,
+    openCalls: calls.filter((call) => !answered.has(callKey(call))),
+    answer: last && calls.some((call) => call.step === last.step) ? undefined : last,
+  };
+}
+
+export function callKey(item: { readonly step: string | null; readonly index: number | null }): string {
+  return `${item.step}.${item.index}`;
+}

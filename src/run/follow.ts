@@ -1,0 +1,217 @@
+import type { Cursor } from "../protocol/events.ts";
+import type { Item } from "../protocol/items.ts";
+import type { Log } from "../protocol/log.ts";
+import type { Database } from "../store/database.ts";
+import type { Delta } from "./deltas.ts";
+import { createFollower, tellItems, tellLive, type Follower, type Live } from "./follower.ts";
+import { itemColumns, toItem, type ItemRow } from "./rows.ts";
+import type { FollowSink, FollowTarget } from "./runs.ts";
+
+/**
+ * A node's view of the threads that somebody follows or that it works on. What happens here is told at once;
+ * what happens elsewhere is read when another node says so, and once a second in any case.
+ */
+export type Feeds = {
+  /** Items committed by this process, in the order of their seq. */
+  publish(threadId: string, items: readonly Item[]): void;
+  /** Text that a model of this process just wrote. */
+  delta(delta: Delta): void;
+  progress(threadId: string, event: { readonly run: string; readonly step: string; readonly index: number; readonly text: string }): void;
+  follow(target: FollowTarget, from: Cursor, sink: FollowSink): { close(): void };
+  /** Another node changed these threads. */
+  changed(threads: readonly string[] | "all"): void;
+  /** All items of a thread, if this process has seen it from its first. */
+  whole(threadId: string): readonly Item[] | undefined;
+  close(): void;
+};
+
+type Feed = {
+  readonly threadId: string;
+  /** Without a gap; the first one's seq is `base + 1`. */
+  items: Item[];
+  base: number;
+  readonly live: Map<string, Live>;
+  readonly followers: Set<Follower>;
+  usedAt: number;
+};
+
+const keptItems = 1000;
+const idleMs = 30_000;
+const page = 500;
+
+export function createFeeds({ database, log, isLocal }: { database: Database; log: Log; isLocal: (runId: string) => boolean }): Feeds {
+  const feeds = new Map<string, Feed>();
+  const stale = new Set<Feed>();
+  let reading = false;
+
+  const last = (feed: Feed) => feed.base + feed.items.length;
+  const open = (threadId: string, base: number): Feed => {
+    const found = feeds.get(threadId);
+    if (found) return found;
+    const feed: Feed = { threadId, items: [], base, live: new Map(), followers: new Set(), usedAt: Date.now() };
+    feeds.set(threadId, feed);
+    return feed;
+  };
+
+  function push(feed: Feed, items: readonly Item[]): void {
+    const fresh = items.filter((item) => item.seq > last(feed));
+    if (fresh.length === 0) return;
+    if (fresh[0]!.seq !== last(feed) + 1) {
+      // Somebody else's items lie between.
+      refresh(feed);
+      return;
+    }
+    feed.usedAt = Date.now();
+    for (const item of fresh) {
+      feed.items.push(item);
+      if (item.kind === "message" && item.step !== null) feed.live.delete(`${item.runId}/${item.step}`);
+      if (item.kind === "state" && item.body.type === "run-end") {
+        for (const [key, live] of feed.live) if (live.run === item.runId) feed.live.delete(key);
+      }
+    }
+    for (const follower of feed.followers) if (follower.ready) tellItems(follower, fresh);
+    if (feed.items.length > keptItems) {
+      feed.base += feed.items.length - keptItems / 2;
+      feed.items = feed.items.slice(-keptItems / 2);
+    }
+  }
+
+  function refresh(feed: Feed): void {
+    stale.add(feed);
+    if (reading) return;
+    reading = true;
+    void readStale().finally(() => {
+      reading = false;
+    });
+  }
+
+  /** One query for the items and one for the live text of all threads that need it. */
+  async function readStale(): Promise<void> {
+    while (stale.size > 0) {
+      const batch = [...stale];
+      stale.clear();
+      try {
+        const rows = await database.query<ItemRow>(
+          `select ${itemColumns.replaceAll(/(\w+)/g, "i.$1")} from unnest($1::uuid[], $2::bigint[]) as f (id, last)
+           cross join lateral (select * from items where thread_id = f.id and seq > f.last order by seq limit ${page}) i
+           order by i.thread_id, i.seq`,
+          [batch.map((feed) => feed.threadId), batch.map(last)],
+        );
+        const byThread = Map.groupBy(rows.map(toItem), (item) => item.threadId);
+        for (const feed of batch) {
+          const items = byThread.get(feed.threadId) ?? [];
+          push(feed, items);
+          if (items.length === page) stale.add(feed);
+        }
+        await readLive(batch);
+      } catch (error) {
+        log.warn({ error: String(error) }, "could not read a followed thread; trying again");
+        for (const feed of batch) if (feed.followers.size > 0) stale.add(feed);
+        return;
+      }
+    }
+  }
+
+  async function readLive(batch: readonly Feed[]): Promise<void> {
+    if (database.kind === "pglite") return;
+    const rows = await database.query<{ thread_id: string; run_id: string; step: string; attempt: number; kind: "text" | "reasoning"; body: string }>(
+      `select thread_id, run_id, step, attempt, kind, string_agg(body, '' order by off) as body from deltas where thread_id = any ($1::uuid[])
+       group by thread_id, run_id, step, attempt, kind order by attempt`,
+      [batch.map((feed) => feed.threadId)],
+    );
+    for (const row of rows) {
+      const feed = feeds.get(row.thread_id);
+      if (!feed || isLocal(row.run_id)) continue;
+      if (feed.items.some((item) => item.kind === "message" && item.runId === row.run_id && item.step === row.step)) continue;
+      const live = liveOf(feed, { run: row.run_id, step: row.step, attempt: row.attempt });
+      if (live.attempt !== row.attempt || live[row.kind].length >= row.body.length) continue;
+      live[row.kind] = row.body;
+      for (const follower of feed.followers) if (follower.ready) tellLive(follower, live);
+    }
+  }
+
+  /** The live message of a step; a newer attempt begins it anew, an older one changes nothing. */
+  function liveOf(feed: Feed, { run, step, attempt }: { run: string; step: string; attempt: number }): Live {
+    const key = `${run}/${step}`;
+    const found = feed.live.get(key);
+    if (found && found.attempt >= attempt) return found;
+    const live: Live = { run, step, attempt, text: "", reasoning: "" };
+    feed.live.set(key, live);
+    return live;
+  }
+
+  /** Brings a new follower up to the feed: from memory if it can, else from the store. */
+  async function catchUp(feed: Feed, follower: Follower): Promise<void> {
+    while (follower.seq < feed.base && feed.followers.has(follower)) {
+      const rows = await database.query<ItemRow>(
+        `select ${itemColumns} from items where thread_id = $1 and seq > $2 and seq <= $3 order by seq limit ${page}`,
+        [feed.threadId, follower.seq, feed.base],
+      );
+      if (rows.length === 0) break;
+      tellItems(follower, rows.map(toItem));
+    }
+    if (!feed.followers.has(follower)) return;
+    attach(feed, follower);
+  }
+
+  function attach(feed: Feed, follower: Follower): void {
+    tellItems(follower, feed.items);
+    for (const live of feed.live.values()) tellLive(follower, live);
+    follower.ready = true;
+  }
+
+  const sweep = setInterval(() => {
+    const now = Date.now();
+    for (const feed of feeds.values()) {
+      if (feed.followers.size > 0) {
+        const local = database.kind === "pglite" || [...feed.live.values()].some((live) => isLocal(live.run));
+        if (!local || stale.has(feed)) refresh(feed);
+      } else if (feed.live.size === 0 && now - feed.usedAt > idleMs) {
+        feeds.delete(feed.threadId);
+      }
+    }
+  }, 1000);
+
+  return {
+    publish: (threadId, items) => push(open(threadId, items[0]!.seq - 1), items),
+    delta(delta) {
+      const feed = feeds.get(delta.threadId);
+      if (!feed) return;
+      const live = liveOf(feed, { run: delta.runId, step: delta.step, attempt: delta.attempt });
+      live[delta.kind] += delta.text;
+      for (const follower of feed.followers) if (follower.ready) tellLive(follower, live, delta);
+    },
+    progress(threadId, event) {
+      for (const follower of feeds.get(threadId)?.followers ?? []) {
+        if (follower.run === undefined || follower.run === event.run) follower.sink.events([{ type: "progress", ...event }], follower.cursor);
+      }
+    },
+    follow(target, from, sink) {
+      const known = feeds.has(target.threadId);
+      const feed = open(target.threadId, from.seq);
+      const follower = createFollower(target, from, sink);
+      feed.followers.add(follower);
+      if (follower.seq >= feed.base) attach(feed, follower);
+      else void catchUp(feed, follower).catch((error: unknown) => sink.error(error));
+      if (!known) refresh(feed);
+      return {
+        close() {
+          feed.followers.delete(follower);
+          feed.usedAt = Date.now();
+        },
+      };
+    },
+    changed(threads) {
+      for (const feed of threads === "all" ? feeds.values() : threads.map((id) => feeds.get(id))) {
+        if (!feed) continue;
+        if (feed.followers.size > 0) refresh(feed);
+        else if (feed.live.size === 0) feeds.delete(feed.threadId);
+      }
+    },
+    whole: (threadId) => {
+      const feed = feeds.get(threadId);
+      return feed?.base === 0 ? feed.items : undefined;
+    },
+    close: () => clearInterval(sweep),
+  };
+}

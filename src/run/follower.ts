@@ -1,0 +1,131 @@
+import type { Cursor, RunEvent } from "../protocol/events.ts";
+import type { Item } from "../protocol/items.ts";
+import type { Delta } from "./deltas.ts";
+import type { FollowSink, FollowTarget } from "./runs.ts";
+
+/** A message that is being written: all of the attempt so far. */
+export type Live = { readonly run: string; readonly step: string; attempt: number; text: string; reasoning: string };
+
+type Told = { readonly run: string; readonly step: string; attempt: number; text: number; reasoning: number };
+
+/** One reader's place in a thread, and how to tell it what it lacks. */
+export type Follower = {
+  seq: number;
+  /** Caught up: from here on it is told things as they happen. */
+  ready: boolean;
+  readonly run: string | undefined;
+  readonly sink: FollowSink;
+  readonly told: Map<string, Told>;
+  readonly cursor: () => Cursor;
+};
+
+export function createFollower(target: FollowTarget, from: Cursor, sink: FollowSink): Follower {
+  const told = new Map<string, Told>();
+  for (const { run, step, attempt, text, reasoning } of from.live) told.set(`${run}/${step}`, { run, step, attempt, text, reasoning });
+  const follower: Follower = {
+    seq: from.seq,
+    ready: false,
+    run: target.runId,
+    sink,
+    told,
+    cursor: () => ({ seq: follower.seq, live: [...told.values()].map((place) => ({ ...place })) }),
+  };
+  return follower;
+}
+
+export function tellItems(follower: Follower, items: readonly Item[]): void {
+  const events: RunEvent[] = [];
+  for (const item of items) {
+    if (item.seq <= follower.seq) continue;
+    follower.seq = item.seq;
+    if (follower.run === undefined || item.runId === follower.run) itemEvents(follower, item, events);
+  }
+  if (events.length > 0) follower.sink.events(events, follower.cursor);
+}
+
+/** Tells what the follower lacks of a live message; `delta` is its newest piece, if that is all that is new. */
+export function tellLive(follower: Follower, live: Live, delta?: Delta): void {
+  if (follower.run !== undefined && live.run !== follower.run) return;
+  const events: RunEvent[] = [];
+  const place = placeOf(follower, live, events);
+  const { run, step, attempt } = live;
+  if (delta && delta.offset === place[delta.kind]) {
+    place[delta.kind] += delta.text.length;
+    events.push({ type: `${delta.kind}-delta`, run, step, attempt, offset: delta.offset, text: delta.text });
+  } else {
+    remainder(place, live, events);
+  }
+  if (events.length > 0) follower.sink.events(events, follower.cursor);
+}
+
+function placeOf(follower: Follower, live: Omit<Live, "text" | "reasoning">, events: RunEvent[]): Told {
+  const { run, step, attempt } = live;
+  const key = `${run}/${step}`;
+  const place = follower.told.get(key);
+  if (place?.attempt === attempt) return place;
+  if (place) events.push({ type: "step-retry", run, step, attempt: place.attempt });
+  const fresh: Told = { run, step, attempt, text: 0, reasoning: 0 };
+  follower.told.set(key, fresh);
+  events.push({ type: "step-start", run, step, attempt });
+  return fresh;
+}
+
+function remainder(place: Told, live: Live, events: RunEvent[]): void {
+  const { run, step, attempt } = place;
+  for (const kind of ["reasoning", "text"] as const) {
+    const offset = place[kind];
+    if (live[kind].length <= offset) continue;
+    events.push({ type: `${kind}-delta`, run, step, attempt, offset, text: live[kind].slice(offset) });
+    place[kind] = live[kind].length;
+  }
+}
+
+/** Exactly the events of one item; of a step's message first the text that was not told live. */
+function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
+  const { seq } = item;
+  switch (item.kind) {
+    case "message": {
+      const { runId: run, step, attempt, body } = item;
+      if (run !== null && step !== null && attempt !== null && body.role === "assistant" && typeof body.content === "string") {
+        const live: Live = { run, step, attempt, text: body.content, reasoning: body.reasoning ?? "" };
+        remainder(placeOf(follower, live, events), live, events);
+        follower.told.delete(`${run}/${step}`);
+      } else if (run !== null && body.role === "user" && body.to !== undefined) {
+        events.push({ type: "run-start", run, agent: body.to });
+      }
+      events.push({ type: "message", seq, item });
+      return;
+    }
+    case "call":
+      events.push({ type: "call-start", seq, item });
+      return;
+    case "result":
+      events.push({ type: "call-end", seq, item });
+      return;
+    case "state": {
+      const run = item.runId ?? "";
+      const { body } = item;
+      if (body.type === "run-wait") events.push({ type: "run-wait", seq, run, reason: body.reason, ...(body.text === undefined ? {} : { text: body.text }) });
+      else if (body.type === "strategy") events.push({ type: "strategy", seq, run, strategy: body.strategy });
+      else {
+        for (const [key, place] of follower.told) if (place.run === run) follower.told.delete(key);
+        events.push({ type: "run-end", seq, run, status: body.status, ...(body.error === undefined ? {} : { error: body.error }) });
+      }
+      return;
+    }
+    case "question":
+      events.push({ type: "question", seq, item });
+      return;
+    case "decision":
+      events.push({ type: "decision", seq, item });
+      return;
+    case "plan":
+      events.push({ type: "plan", seq, item });
+      return;
+    case "summary":
+      events.push({ type: "summary", seq, item });
+      return;
+    case "notice":
+      events.push({ type: "notice", seq, item });
+  }
+}

@@ -1,0 +1,40 @@
+import type { Item } from "../protocol/items.ts";
+import type { Query } from "../protocol/tools.ts";
+import { itemColumns, toItem, type ItemRow } from "./rows.ts";
+import { tokensOf } from "./prompt.ts";
+
+const firstPage = 128;
+const largestPage = 2048;
+
+export type HistoryOptions = {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly leaf: string | null;
+  /** Enough of the past: older items are not read. */
+  readonly tokens: number;
+};
+
+/**
+ * The branch that ends in `leaf`, oldest first: all of the run's own items, and of what came before as much as `tokens`
+ * hold. Read backwards in growing pages, so that the length of a thread costs nothing.
+ */
+export async function readHistory(query: Query, { threadId, runId, leaf, tokens }: HistoryOptions): Promise<Item[]> {
+  const known = new Map<string, Item>();
+  const branch: Item[] = [];
+  let next = leaf;
+  let before = Number.MAX_SAFE_INTEGER;
+  let seen = 0;
+  for (let page = firstPage; next !== null; page = Math.min(page * 4, largestPage)) {
+    const rows = await query<ItemRow>(`select ${itemColumns} from items where thread_id = $1 and seq < $2 order by seq desc limit $3`, [threadId, before, page]);
+    for (const row of rows) known.set(row.id, toItem(row));
+    for (let item = known.get(next); item; item = next === null ? undefined : known.get(next)) {
+      branch.push(item);
+      seen += tokensOf(item);
+      next = item.parentId;
+    }
+    if (rows.length < page) break;
+    before = rows.at(-1)!.seq;
+    if (seen > tokens && branch.at(-1)?.runId !== runId) break;
+  }
+  return branch.reverse();
+}

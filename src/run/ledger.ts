@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { LostRun } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import type { Tool, ToolResult } from "../protocol/tools.ts";
+import { resultItem, type Call } from "./call-item.ts";
+import { hashOfCall } from "./limits.ts";
+import type { Work } from "./work.ts";
+
+export type Claim =
+  | { readonly how: "execute"; readonly key: string }
+  | { readonly how: "settled"; readonly result: ToolResult }
+  | { readonly how: "unknown" };
+
+/** After this long the claim may be stale by the time the request leaves, so it is made again. */
+const sendWithinMs = 2000;
+
+export type ClaimOptions = {
+  readonly call: Call;
+  readonly tool: Tool;
+  /** Asks the tool what became of the call with this key. */
+  readonly ask: (key: string) => ReturnType<NonNullable<Tool["reconcile"]>> | undefined;
+};
+
+/**
+ * Records that a write is about to be done, or finds out what became of it: nobody asks or repeats before the first
+ * one's time is over, since its request may still be on its way.
+ */
+export async function claimWrite(work: Work, { call, tool, ask }: ClaimOptions): Promise<Claim> {
+  const { database } = work.runtime;
+  const place = [work.owner.runId, call.step, call.index];
+  for (;;) {
+    const began = performance.now();
+    const key = newId();
+    const [claimed] = await database.query(
+      `with r as (select id, user_id from runs where id = $1 and epoch = $4 and status = 'running' for share)
+       insert into ledger (run_id, step, call_index, user_id, tool, status, key, arguments_hash, until)
+       select r.id, $2, $3, r.user_id, $5, 'executing', $6, $7, now() + $8 * interval '1 millisecond' from r on conflict do nothing returning 1`,
+      [...place, work.owner.epoch, tool.name, key, hashOfCall(call), tool.timeoutMs],
+    );
+    if (claimed && performance.now() - began < sendWithinMs) return { how: "execute", key };
+
+    const [row] = await database.query<{ status: string; key: string; result: ToolResult | null; left_ms: number }>(
+      `select l.status, l.key, l.result, greatest(0, extract(epoch from l.until - now()) * 1000)::integer as left_ms from ledger l
+       join runs r on r.id = l.run_id where l.run_id = $1 and l.step = $2 and l.call_index = $3 and r.epoch = $4 and r.status = 'running'`,
+      [...place, work.owner.epoch],
+    );
+    if (!row) throw new LostRun(work.owner.runId);
+    if (claimed) {
+      // Ours, and nothing was sent yet.
+      if (await again(work, call, tool)) return { how: "execute", key: row.key };
+      continue;
+    }
+    if (row.status === "done" || row.status === "failed") return { how: "settled", result: row.result ?? { content: "done" } };
+    if (row.status === "executing" && row.left_ms > 0) {
+      await sleep(row.left_ms, undefined, { signal: work.signal });
+      continue;
+    }
+    if (tool.scope === "sandbox") {
+      return { how: "settled", result: { content: "Interrupted: the process died, files may be half written.", isError: true } };
+    }
+    const found = await ask(row.key);
+    if (found !== undefined && found !== "not-done") return { how: "settled", result: found };
+    if (found === "not-done" || tool.idempotent) {
+      if (await again(work, call, tool)) return { how: "execute", key: row.key };
+      continue;
+    }
+    return { how: "unknown" };
+  }
+}
+
+/** Renews the claim under the same key; false if that took too long again. */
+async function again(work: Work, call: Call, tool: Tool): Promise<boolean> {
+  const began = performance.now();
+  const [renewed] = await work.runtime.database.query(
+    `with r as (select id from runs where id = $1 and epoch = $4 and status = 'running' for share)
+     update ledger set status = 'executing', until = now() + $5 * interval '1 millisecond' from r
+     where ledger.run_id = r.id and step = $2 and call_index = $3 and ledger.status in ('executing', 'unknown') returning 1`,
+    [work.owner.runId, call.step, call.index, work.owner.epoch, tool.timeoutMs],
+  );
+  if (!renewed) throw new LostRun(work.owner.runId);
+  return performance.now() - began < sendWithinMs;
+}
+
+/** Ledger and result in one statement: there is a result exactly when the ledger is final. */
+export async function settleWrite(work: Work, call: Call, result: ToolResult): Promise<void> {
+  await work.commit([resultItem(call, result)], {
+    ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result },
+  });
+}

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import type { Limits } from "../protocol/agents.ts";
+import { ColloquyError, LostRun } from "../protocol/errors.ts";
+import type { Item, ItemOf } from "../protocol/items.ts";
+import type { Query } from "../protocol/tools.ts";
+import { normaliseArguments } from "../tools/call-tool.ts";
+import type { Owner } from "./append.ts";
+
+export type Reservation = { readonly steps?: number; readonly calls?: number; readonly writes?: number; readonly tokens?: number };
+
+/** Takes from the budget of the whole tree, before the work, in one fenced statement. Throws when a limit is reached. */
+export async function reserve(query: Query, owner: Owner, { steps = 0, calls = 0, writes = 0, tokens = 0 }: Reservation): Promise<void> {
+  const [granted] = await query(
+    `with r as (select root_run from runs where id = $1 and epoch = $2 and status = 'running' for share)
+     update budgets b set steps = steps + $3, calls = calls + $4, writes = writes + $5, tokens = tokens + $6 from r
+     where b.root_run = r.root_run and steps + $3 <= steps_max and calls + $4 <= calls_max and writes + $5 <= writes_max
+       and (tokens_max is null or tokens + $6 <= tokens_max) and (deadline is null or now() < deadline) returning 1`,
+    [owner.runId, owner.epoch, steps, calls, writes, tokens],
+  );
+  if (granted) return;
+  const [row] = await query<{ steps: number; steps_max: number; calls: number; calls_max: number; writes: number; writes_max: number; tokens: number; tokens_max: number | null; late: boolean }>(
+    `select b.*, coalesce(now() >= deadline, false) as late from budgets b join runs r on b.root_run = r.root_run
+     where r.id = $1 and r.epoch = $2 and r.status = 'running'`,
+    [owner.runId, owner.epoch],
+  );
+  if (!row) throw new LostRun(owner.runId);
+  if (row.late) throw deadlineReached();
+  if (row.steps + steps > row.steps_max) throw limitReached("steps", `${row.steps_max} steps are used up`);
+  if (row.calls + calls > row.calls_max) throw limitReached("tool_calls", `${row.calls_max} tool calls are used up`);
+  if (row.writes + writes > row.writes_max) throw limitReached("writes", `${row.writes_max} writes are used up`);
+  throw limitReached("tokens", `${row.tokens_max} tokens are used up`);
+}
+
+export function limitReached(name: string, what: string): ColloquyError {
+  return new ColloquyError(`limit_${name}`, 422, `The run was stopped by its limit: ${what}.`);
+}
+
+export function deadlineReached(): ColloquyError {
+  return limitReached("deadline", "its time is used up");
+}
+
+/** The same call, whatever the order of its arguments. */
+export function hashOfCall(call: ItemOf<"call">): string {
+  return createHash("sha256").update(`${call.body.name}\n${normaliseArguments(call.body.arguments)}`).digest("hex");
+}
+
+/**
+ * Throws if a call was made as often as `repeatedCall` allows. A read counts only since the last write, which may well
+ * have changed its answer.
+ */
+export function checkRepeats(items: readonly Item[], calls: readonly ItemOf<"call">[], options: { limits: Limits; isWrite: (name: string) => boolean }): void {
+  const most = options.limits.repeatedCall;
+  if (most === 0) return;
+  const asked = items.filter((item): item is ItemOf<"call"> => item.kind === "call");
+  const lastWrite = asked.findLastIndex((call) => options.isWrite(call.body.name));
+  for (const call of calls) {
+    const hash = hashOfCall(call);
+    const counted = options.isWrite(call.body.name) ? asked : asked.slice(lastWrite + 1);
+    const times = counted.filter((other) => other.body.name === call.body.name && hashOfCall(other) === hash).length;
+    if (times > most) throw limitReached("repeated_call", `${call.body.name} was called with the same arguments more than ${most} times`);
+  }
+}

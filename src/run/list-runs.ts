@@ -1,0 +1,33 @@
+import type { Caller } from "../protocol/callers.ts";
+import { NotFound } from "../protocol/errors.ts";
+import { isId } from "../protocol/ids.ts";
+import type { RunRecord } from "../protocol/runs.ts";
+import type { Database } from "../store/database.ts";
+import { runColumns, toRun, type RunRow } from "./rows.ts";
+import type { Runs } from "./runs.ts";
+
+/** A message in `pending` is a run that has not begun. */
+const pendingColumns = `run_id as id, thread_id, user_id, start -> 'definition' -> 'agent' ->> 'id' as agent, null::uuid as parent_run, run_id as root_run,
+  'queued' as status, null::text as wait_reason, 0 as epoch, 0 as takeovers, null::jsonb as error, created_at, null::timestamptz as started_at, null::timestamptz as ended_at`;
+
+export async function getRun(database: Database, caller: Caller, runId: string): Promise<RunRecord> {
+  const rows = isId(runId)
+    ? await database.query<RunRow>(
+        `select ${runColumns} from runs where id = $1 and user_id = $2 union all select ${pendingColumns} from pending where run_id = $1 and user_id = $2`,
+        [runId, caller.userId],
+      )
+    : [];
+  if (!rows[0]) throw new NotFound(`There is no run ${runId}.`, { code: "run_not_found" });
+  return toRun(rows[0]);
+}
+
+export async function listRuns(database: Database, caller: Caller, filter: Parameters<Runs["list"]>[1]): Promise<RunRecord[]> {
+  const { threadId, status, before, limit = 50 } = filter;
+  for (const id of [threadId, before]) if (id !== undefined && !isId(id)) return [];
+  const rows = await database.query<RunRow>(
+    `select ${runColumns} from runs where user_id = $1 and ($2::uuid is null or thread_id = $2) and ($3::text is null or status = $3)
+       and ($4::uuid is null or id < $4) order by id desc limit $5`,
+    [caller.userId, threadId ?? null, status ?? null, before ?? null, limit],
+  );
+  return rows.map(toRun);
+}

@@ -1,0 +1,148 @@
+import { jsonText } from "../protocol/json-text.ts";
+import type { Item, NewItem } from "../protocol/items.ts";
+import type { RunRecord, RunStatus, ThreadRecord, WaitReason } from "../protocol/runs.ts";
+
+export type RunRow = {
+  id: string;
+  thread_id: string;
+  user_id: string;
+  agent: string;
+  parent_run: string | null;
+  root_run: string;
+  status: RunStatus;
+  wait_reason: WaitReason | null;
+  epoch: number;
+  takeovers: number;
+  error: { code: string; message: string } | null;
+  created_at: Date;
+  started_at: Date | null;
+  ended_at: Date | null;
+};
+
+export const runColumns =
+  "id, thread_id, user_id, agent, parent_run, root_run, status, wait_reason, epoch, takeovers, error, created_at, started_at, ended_at";
+
+export function toRun(row: RunRow): RunRecord {
+  return {
+    id: row.id,
+    threadId: row.thread_id,
+    userId: row.user_id,
+    agent: row.agent,
+    parentRun: row.parent_run,
+    rootRun: row.root_run,
+    status: row.status,
+    waitReason: row.wait_reason,
+    error: row.error,
+    epoch: row.epoch,
+    takeovers: row.takeovers,
+    createdAt: row.created_at.toISOString(),
+    startedAt: row.started_at?.toISOString() ?? null,
+    endedAt: row.ended_at?.toISOString() ?? null,
+  };
+}
+
+export type ThreadRow = {
+  id: string;
+  user_id: string;
+  title: string;
+  agent: string | null;
+  hidden: boolean;
+  leaf: string | null;
+  next_seq: number;
+  created_at: Date;
+  updated_at: Date;
+};
+
+export const threadColumns = "id, user_id, title, agent, hidden, leaf, next_seq, created_at, updated_at";
+
+export function toThread(row: ThreadRow): ThreadRecord {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    title: row.title,
+    agent: row.agent,
+    hidden: row.hidden,
+    leaf: row.leaf,
+    lastSeq: row.next_seq - 1,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}
+
+export type ItemRow = {
+  thread_id: string;
+  seq: number;
+  id: string;
+  kind: string;
+  parent_id: string | null;
+  run_id: string | null;
+  step: string | null;
+  call_index: number | null;
+  attempt: number | null;
+  author: string | null;
+  body: unknown;
+  created_at: Date;
+};
+
+export const itemColumns = "thread_id, seq, id, kind, parent_id, run_id, step, call_index, attempt, author, body, created_at";
+
+/** The database holds only what NewItem allowed in, so kind and body fit each other. */
+export function toItem(row: ItemRow): Item {
+  return {
+    id: row.id,
+    threadId: row.thread_id,
+    seq: row.seq,
+    kind: row.kind,
+    parentId: row.parent_id,
+    runId: row.run_id,
+    step: row.step,
+    index: row.call_index,
+    attempt: row.attempt,
+    author: row.author,
+    body: row.body,
+    createdAt: row.created_at.toISOString(),
+  } as Item;
+}
+
+export type Place = {
+  readonly threadId: string;
+  readonly firstSeq: number;
+  /** The leaf before. */
+  readonly parent: string | null;
+  readonly time: string;
+};
+
+/** What new items become at their place; the same as reading them back. */
+export function placeItems(items: readonly (NewItem & { readonly run: string | null })[], place: Place): Item[] {
+  return items.map(
+    (item, at) =>
+      ({
+        id: item.id,
+        threadId: place.threadId,
+        seq: place.firstSeq + at,
+        kind: item.kind,
+        parentId: at === 0 ? place.parent : items[at - 1]!.id,
+        runId: item.run,
+        step: item.step ?? null,
+        index: item.index ?? null,
+        attempt: item.attempt ?? null,
+        author: item.author ?? null,
+        body: item.body,
+        createdAt: place.time,
+      }) as Item,
+  );
+}
+
+/** One parameter for `insertItemsSql`: each item with its run and, after the first, its parent. */
+export function itemsParameter(items: readonly (NewItem & { readonly run: string | null })[]): string {
+  return jsonText(items.map((item, at) => (at === 0 ? item : { ...item, parent: items[at - 1]!.id })));
+}
+
+/** Reads `t (id, user_id, first, parent)`: the thread, and the place its counter gave. */
+export function insertItemsSql(items: string, time: string): string {
+  return `insert into items (thread_id, seq, id, user_id, parent_id, run_id, kind, step, call_index, attempt, author, body, created_at)
+    select t.id, t.first + x.o - 1, (x.b ->> 'id')::uuid, t.user_id, coalesce((x.b ->> 'parent')::uuid, t.parent),
+      (x.b ->> 'run')::uuid, x.b ->> 'kind', x.b ->> 'step', (x.b ->> 'index')::integer, (x.b ->> 'attempt')::integer,
+      x.b ->> 'author', x.b -> 'body', ${time}::timestamptz
+    from t, jsonb_array_elements(${items}::jsonb) with ordinality as x (b, o)`;
+}

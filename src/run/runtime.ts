@@ -1,0 +1,41 @@
+import type { AgentRegistry, Limits } from "../protocol/agents.ts";
+import type { Log } from "../protocol/log.ts";
+import type { ModelRegistry } from "../protocol/models.ts";
+import type { ToolRegistry } from "../protocol/tools.ts";
+import type { Database } from "../store/database.ts";
+import type { DeltaWriter } from "./deltas.ts";
+import type { Engine, Job } from "./engine.ts";
+import type { Feeds } from "./follow.ts";
+import type { Strategy } from "./turn.ts";
+
+/** What the run folder works with; made once by `createRuns`. */
+export type Runtime = {
+  readonly database: Database;
+  readonly models: ModelRegistry;
+  readonly agents: AgentRegistry;
+  readonly tools: ToolRegistry;
+  readonly strategies: Readonly<Record<string, Strategy>>;
+  readonly engine: Engine;
+  readonly feeds: Feeds;
+  readonly deltas: DeltaWriter;
+  readonly log: Log;
+  readonly limits: Limits;
+  /** This process, among those that share the database. */
+  readonly node: string;
+  /** What this process is working on, by run. */
+  readonly active: Map<string, ActiveRun>;
+  readonly retention: Retention;
+};
+
+export type Retention = { readonly hiddenThreadsDays: number; readonly idempotencyHours: number };
+
+export type ActiveRun = {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly job: Job;
+  /** Aborts what the run is waiting for; the reason says why. */
+  readonly stop: (reason: StopReason) => void;
+};
+
+/** Why work on a run is broken off here. */
+export type StopReason = "cancelled" | "lost" | "hand-over" | "deadline";

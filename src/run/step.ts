@@ -1,0 +1,100 @@
+import { ModelError } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import type { MessageBody, NewItem } from "../protocol/items.ts";
+import type { FinishReason, Model, ModelCallRecord, ModelRequest, Usage } from "../protocol/models.ts";
+import type { DeltaKind } from "./deltas.ts";
+
+/** What one attempt of a step has brought so far; stays readable when the stream breaks off. */
+export type Answer = {
+  text: string;
+  reasoning: string;
+  readonly calls: { name: string; arguments: string }[];
+  model: string;
+  finish: FinishReason | undefined;
+  usage: Usage | undefined;
+  opaque: unknown;
+  readonly records: ModelCallRecord[];
+};
+
+export function emptyAnswer(): Answer {
+  return { text: "", reasoning: "", calls: [], model: "", finish: undefined, usage: undefined, opaque: undefined, records: [] };
+}
+
+export type Tell = (kind: DeltaKind, offset: number, text: string) => void;
+
+/** Reads a model's stream into `answer`, telling text as it comes: once a network read, not once a token. */
+export async function readAnswer(model: Model, request: ModelRequest, { signal, answer, tell }: { signal: AbortSignal; answer: Answer; tell: Tell }): Promise<void> {
+  const stream = model.stream({ ...request, onCall: (record) => answer.records.push(record) }, signal);
+  for await (const parts of stream) {
+    let text = "";
+    let reasoning = "";
+    for (const part of parts) {
+      switch (part.type) {
+        case "text":
+          text += part.text;
+          break;
+        case "reasoning":
+          reasoning += part.text;
+          break;
+        case "call-start":
+          answer.calls[part.index] = { name: part.name, arguments: "" };
+          break;
+        case "call-delta":
+          answer.calls[part.index]!.arguments += part.arguments;
+          break;
+        case "start":
+          answer.model = part.model;
+          break;
+        case "finish":
+          answer.finish = part.reason;
+          answer.usage = part.usage;
+          answer.opaque = part.opaque;
+      }
+    }
+    if (reasoning) {
+      tell("reasoning", answer.reasoning.length, reasoning);
+      answer.reasoning += reasoning;
+    }
+    if (text) {
+      tell("text", answer.text.length, text);
+      answer.text += text;
+    }
+  }
+  if (answer.finish === undefined) throw new ModelError("cut", `${model.id}: the answer broke off before its end.`);
+}
+
+export type AnswerPlace = { readonly step: string; readonly attempt: number; readonly author: string };
+
+/**
+ * The items of a complete answer: its message and, in order, its calls. Calls of an answer that was cut for length may be
+ * cut themselves, so they are not run: each gets a result that says so.
+ */
+export function answerItems(answer: Answer, place: AnswerPlace, isClient: (name: string) => boolean): NewItem[] {
+  const items: NewItem[] = [{ id: newId(), kind: "message", ...place, body: messageBody(answer) }];
+  answer.calls.forEach((call, index) => {
+    const target = isClient(call.name) ? "client" : "server";
+    items.push({ id: newId(), kind: "call", ...place, index, body: { name: call.name, arguments: call.arguments, target } });
+    if (answer.finish !== "length") return;
+    const content = "Not run: the answer reached its length limit before the call was complete. Answer in smaller parts.";
+    items.push({ id: newId(), kind: "result", ...place, index, body: { content, isError: true, outcome: "not-run" } });
+  });
+  return items;
+}
+
+/** What was written before the stream broke off, so that nobody's text is lost. */
+export function partialItem(answer: Answer, place: AnswerPlace): NewItem | undefined {
+  if (!answer.text && !answer.reasoning) return undefined;
+  return { id: newId(), kind: "message", ...place, body: { ...messageBody(answer), partial: true } };
+}
+
+function messageBody({ text, reasoning, opaque, model, finish, usage }: Answer): MessageBody {
+  return {
+    role: "assistant",
+    content: text,
+    ...(reasoning ? { reasoning } : {}),
+    ...(opaque === undefined ? {} : { opaque }),
+    model,
+    ...(finish === undefined ? {} : { finish }),
+    ...(usage ? { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } } : {}),
+  };
+}

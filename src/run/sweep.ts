@@ -1,0 +1,84 @@
+import { newId } from "../protocol/ids.ts";
+import { endIdleRun } from "./control.ts";
+import { startNext } from "./pending.ts";
+import type { Runtime } from "./runtime.ts";
+
+const batch = 200;
+
+/** A root run that no job stands for gets a new one; whatever lost its job did so without telling us. */
+export async function requeueOrphans(runtime: Runtime): Promise<void> {
+  const { database, engine } = runtime;
+  const live = await database.query<{ id: string; user_id: string; job_id: string }>(
+    `select id, user_id, job_id from runs where status in ('queued', 'running') and parent_run is null and job_id is not null
+       and created_at < now() - interval '5 seconds' limit 10000`,
+  );
+  if (live.length === 0) return;
+  const missing = new Set(await engine.missing(live.map((run) => run.job_id)));
+  for (const run of live) {
+    if (!missing.has(run.job_id) || runtime.active.has(run.id)) continue;
+    const jobId = newId();
+    await database.transaction(async (query) => {
+      const changed = await query("update runs set job_id = $3 where id = $1 and job_id = $2 and status in ('queued', 'running') returning 1", [run.id, run.job_id, jobId]);
+      if (changed.length > 0) await engine.send(query, { id: jobId, runId: run.id, userId: run.user_id });
+    });
+    runtime.log.warn({ runId: run.id }, "a run without a job was queued again");
+    engine.wake();
+  }
+}
+
+/** Every wait has an end. */
+export async function expireWaits(runtime: Runtime): Promise<void> {
+  const late = await runtime.database.query<{ id: string; wait_reason: string }>(
+    "select id, wait_reason from runs where status = 'waiting' and wait_until < now() limit $1",
+    [batch],
+  );
+  for (const run of late) {
+    await endIdleRun(runtime, { runId: run.id }, { status: "failed", error: { code: "expired", message: `Nobody came in time: the run waited (${run.wait_reason}).` } });
+  }
+}
+
+/** Messages whose thread has become free without anybody starting them: the process that ended the run died. */
+export async function startForgotten(runtime: Runtime): Promise<void> {
+  const rows = await runtime.database.query<{ thread_id: string }>(
+    `select distinct p.thread_id from pending p where not exists
+       (select from runs r where r.thread_id = p.thread_id and r.parent_run is null and r.status in ('queued', 'running', 'waiting')) limit $1`,
+    [batch],
+  );
+  for (const row of rows) await startNext(runtime, row.thread_id);
+}
+
+/** What is kept for a time only. A thread with a live run is never removed. */
+export async function removeExpired(runtime: Runtime): Promise<void> {
+  const { query } = runtime.database;
+  await query(
+    `delete from threads where id in (select t.id from threads t where t.expires_at < now() and not exists
+       (select from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting')) limit $1)`,
+    [batch],
+  );
+  await query("delete from idempotency_keys where created_at < now() - $1 * interval '1 hour'", [runtime.retention.idempotencyHours]);
+  await query("delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = d.attempt)");
+}
+
+/** Does the rounds until stopped; each by itself, so that a fault in one does not keep the others from theirs. */
+export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { stop(): void } {
+  let busy = false;
+  let turn = 0;
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    void round().finally(() => {
+      busy = false;
+    });
+  }, everyMs);
+  async function round(): Promise<void> {
+    const duties = turn++ % 6 === 0 ? [requeueOrphans, expireWaits, startForgotten, removeExpired] : [requeueOrphans, expireWaits, startForgotten];
+    for (const duty of duties) {
+      try {
+        await duty(runtime);
+      } catch (error) {
+        runtime.log.warn({ error: String(error), duty: duty.name }, "a round of upkeep failed; it comes again");
+      }
+    }
+  }
+  return { stop: () => clearInterval(timer) };
+}

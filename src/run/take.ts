@@ -1,0 +1,58 @@
+import type { Caller } from "../protocol/callers.ts";
+import type { RunDefinition } from "../protocol/runs.ts";
+import type { Database } from "../store/database.ts";
+import type { Job } from "./engine.ts";
+
+/** A run as this process took it: from here on it writes at this epoch, or not at all. */
+export type Taken = {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly epoch: number;
+  readonly caller: Caller;
+  readonly definition: RunDefinition;
+  /** How often a process died over it without getting anywhere. */
+  readonly takeovers: number;
+  readonly cancelAsked: boolean;
+  /** Time it may still be worked on. */
+  readonly leftMs: number;
+  readonly leaf: string | null;
+  readonly nextSeq: number;
+};
+
+/** Raises the epoch if the run still names this job; undefined: somebody else has it, or it has ended. Commits before the first read. */
+export async function takeRun(database: Database, node: string, job: Job): Promise<Taken | undefined> {
+  const [row] = await database.query<{
+    thread_id: string;
+    epoch: number;
+    caller: Caller;
+    definition: RunDefinition;
+    takeovers: number;
+    cancel_asked: boolean;
+    left_ms: number;
+    leaf: string | null;
+    next_seq: number;
+  }>(
+    `with r as (
+       update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, node = $3, started_at = coalesce(started_at, now()),
+         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false
+       where id = $1 and job_id = $2 and status in ('queued', 'running')
+       returning thread_id, root_run, epoch, caller, definition, takeovers, cancel_asked),
+     b as (update budgets set deadline = now() + left_ms * interval '1 millisecond' from r where budgets.root_run = r.root_run returning left_ms)
+     select r.*, b.left_ms, threads.leaf, threads.next_seq from r, b, threads where threads.id = r.thread_id`,
+    [job.runId, job.id, node],
+  );
+  return (
+    row && {
+      runId: job.runId,
+      threadId: row.thread_id,
+      epoch: row.epoch,
+      caller: row.caller,
+      definition: row.definition,
+      takeovers: row.takeovers,
+      cancelAsked: row.cancel_asked,
+      leftMs: row.left_ms,
+      leaf: row.leaf,
+      nextSeq: row.next_seq,
+    }
+  );
+}

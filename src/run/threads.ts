@@ -1,0 +1,59 @@
+import type { Caller } from "../protocol/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import type { ThreadRecord } from "../protocol/runs.ts";
+import type { Database } from "../store/database.ts";
+import { itemColumns, threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "./rows.ts";
+import type { Runs } from "./runs.ts";
+
+type Threads = Pick<Runs, "createThread" | "getThread" | "listThreads" | "deleteThread" | "listItems">;
+
+export function createThreads(database: Database): Threads {
+  async function getThread(caller: Caller, threadId: string): Promise<ThreadRecord> {
+    const rows = isId(threadId) ? await database.query<ThreadRow>(`select ${threadColumns} from threads where id = $1 and user_id = $2`, [threadId, caller.userId]) : [];
+    if (!rows[0]) throw noThread(threadId);
+    return toThread(rows[0]);
+  }
+
+  return {
+    getThread,
+    async createThread(caller, { id, title = "", agent }) {
+      if (id !== undefined && !isId(id)) throw new InvalidInput("id must be a UUID", { param: "id" });
+      const [row] = await database.query<ThreadRow>(
+        `insert into threads (id, user_id, title, agent) values ($1, $2, $3, $4) on conflict do nothing returning ${threadColumns}`,
+        [id ?? newId(), caller.userId, title, agent ?? null],
+      );
+      // The same id sent again answers the first.
+      return row ? toThread(row) : getThread(caller, id!);
+    },
+    async listThreads(caller, { before, limit = 50 }) {
+      if (before !== undefined && !isId(before)) throw new InvalidInput("before must be a thread's id", { param: "before" });
+      const rows = await database.query<ThreadRow>(
+        `select ${threadColumns} from threads where user_id = $1 and not hidden and parent_run is null and ($2::uuid is null or id < $2) order by id desc limit $3`,
+        [caller.userId, before ?? null, limit],
+      );
+      return rows.map(toThread);
+    },
+    async deleteThread(caller, threadId) {
+      await getThread(caller, threadId);
+      const rows = await database.query(
+        `delete from threads where id = $1 and user_id = $2 and not exists
+           (select from runs where thread_id = $1 and status in ('queued', 'running', 'waiting')) returning 1`,
+        [threadId, caller.userId],
+      );
+      if (rows.length === 0) throw new Conflict("The thread has a run that has not ended; cancel it first.", { code: "thread_busy" });
+    },
+    async listItems(caller, threadId, { after = 0, before, limit = 100, order = "asc" }) {
+      await getThread(caller, threadId);
+      const rows = await database.query<ItemRow>(
+        `select ${itemColumns} from items where thread_id = $1 and seq > $2 and seq < $3 order by seq ${order === "asc" ? "asc" : "desc"} limit $4`,
+        [threadId, after, before ?? Number.MAX_SAFE_INTEGER, limit],
+      );
+      return rows.map(toItem);
+    },
+  };
+}
+
+function noThread(threadId: string): NotFound {
+  return new NotFound(`There is no thread ${threadId}.`, { code: "thread_not_found" });
+}

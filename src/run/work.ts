@@ -1,0 +1,29 @@
+import type { Item, NewItem } from "../protocol/items.ts";
+import type { ModelRequest } from "../protocol/models.ts";
+import type { WaitReason } from "../protocol/runs.ts";
+import type { AppendExtras, Owner, RunEnd } from "./append.ts";
+import type { Job } from "./engine.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Taken } from "./take.ts";
+import type { Turn } from "./turn.ts";
+
+/** One run in this process, from its take to its end, wait or loss: the turn a strategy works with, and what it stands on. */
+export type Work = {
+  readonly runtime: Runtime;
+  readonly taken: Taken;
+  readonly job: Job;
+  readonly owner: Owner;
+  readonly signal: AbortSignal;
+  readonly turn: Turn;
+  /** Ended or waiting: committed, nothing is left to do here. */
+  readonly left: () => "ended" | "waiting" | undefined;
+  /** Messages of the thread that wait for this run's end. */
+  readonly pending: () => number;
+  readonly commit: (items: readonly NewItem[], extras?: AppendExtras) => Promise<void>;
+  readonly end: (end: RunEnd, before?: readonly NewItem[]) => Promise<void>;
+  /** True: the run waits now. False: what it would wait for has come meanwhile, and the fold shows it. */
+  readonly wait: (reason: WaitReason, text: string, before?: readonly NewItem[]) => Promise<boolean>;
+  readonly committed: (items: readonly Item[]) => void;
+  /** A model step that a tool asks for; its text. */
+  readonly nestedStep: (key: string, request: Pick<ModelRequest, "messages" | "format" | "settings">) => Promise<string>;
+};

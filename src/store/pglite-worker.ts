@@ -1,0 +1,117 @@
+import { existsSync } from "node:fs";
+import { open, readdir, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+import { type Extension, PGlite, messages, parse, protocol } from "@electric-sql/pglite";
+import { pg_textsearch } from "@electric-sql/pglite-pg_textsearch";
+import { vector } from "@electric-sql/pglite-pgvector";
+import type { WireError, WireValue, WorkerAnswer, WorkerData, WorkerRequest, WorkerResult } from "./pglite-protocol.ts";
+import { SyncedNodeFS, syncedStartParams } from "./synced-node-fs.ts";
+import { parsers } from "./values.ts";
+
+const { directory, syncs } = workerData as WorkerData;
+const counter = new Int32Array(syncs);
+const port = parentPort!;
+
+function post(answer: WorkerAnswer): void {
+  port.postMessage(answer);
+}
+
+async function openPGlite(folder: string): Promise<PGlite> {
+  const extensions: Record<string, Extension> = { vector, pg_textsearch };
+  return PGlite.create({
+    fs: new SyncedNodeFS(folder, () => Atomics.add(counter, 0, 1)),
+    startParams: syncedStartParams(PGlite.defaultStartParams),
+    extensions,
+    parsers,
+  });
+}
+
+/** A crash while the database is being made must not leave half a one, so it gets its name when it is whole and on disk. */
+async function makeDatabase(): Promise<void> {
+  const unfinished = `${directory}.new`;
+  await rm(unfinished, { recursive: true, force: true });
+  await (await openPGlite(unfinished)).close();
+  const entries = await readdir(unfinished, { recursive: true, withFileTypes: true });
+  for (const entry of entries) await syncPath(`${entry.parentPath}/${entry.name}`);
+  await rename(unfinished, directory);
+  await syncPath(dirname(directory));
+}
+
+async function syncPath(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** One message to PostgreSQL, one answer: PGlite's own `query` crosses into WASM five times. */
+function encode(text: string, values: readonly WireValue[]): Uint8Array {
+  const { serialize } = protocol;
+  if (values.length === 0) return serialize.query(text);
+  return Buffer.concat([
+    serialize.parse({ text }),
+    serialize.bind({ values: values as WireValue[] }),
+    serialize.describe({ type: "P" }),
+    serialize.execute({}),
+    serialize.sync(),
+  ]);
+}
+
+async function run(pglite: PGlite, text: string, values: readonly WireValue[]): Promise<WorkerResult> {
+  const answer = await pglite.execProtocolStream(encode(text, values), { syncToFs: false });
+  const results = parse.parseResults(answer, pglite.parsers);
+  const last = results.at(-1);
+  return {
+    rows: results.length === 1 ? results[0]!.rows : results.flatMap((result) => result.rows),
+    affectedRows: last?.affectedRows ?? 0,
+    command: last?.command ?? "",
+  };
+}
+
+async function answer(pglite: PGlite, request: WorkerRequest): Promise<void> {
+  if (request.kind === "close") {
+    await pglite.close();
+    post({ kind: "result", id: request.id, result: { rows: [], affectedRows: 0, command: "" } });
+    port.close();
+    return;
+  }
+  try {
+    post({ kind: "result", id: request.id, result: await run(pglite, request.text, request.values) });
+  } catch (error) {
+    // What is no answer of PostgreSQL's is a crash of the WASM machine; its state is unknown from here on.
+    if (!(error instanceof messages.DatabaseError) || error.severity === "PANIC" || error.severity === "FATAL")
+      throw error;
+    if (request.loose && pglite.isInTransaction()) await run(pglite, "rollback", []);
+    post({ kind: "failure", id: request.id, error: toWire(error) });
+  }
+}
+
+function toWire(error: messages.DatabaseError): WireError {
+  const { message, severity, code, detail, hint, where, schema, table, column, constraint, position } = error;
+  return { message, severity, code, detail, hint, where, schema, table, column, constraint, position };
+}
+
+async function main(): Promise<void> {
+  if (!existsSync(directory)) {
+    post({ kind: "step", text: "creating the database (first start, a few seconds)" });
+    await makeDatabase();
+  }
+  const pglite = await openPGlite(directory);
+  pglite.onNotification((channel, payload) => post({ kind: "notification", channel, payload }));
+  post({ kind: "ready" });
+
+  let last = Promise.resolve();
+  port.on("message", (request: WorkerRequest) => {
+    last = last.then(() => answer(pglite, request)).catch(end);
+  });
+}
+
+function end(error: unknown): void {
+  post({ kind: "fatal", message: error instanceof Error ? error.message : String(error) });
+  process.exit(1);
+}
+
+main().catch(end);

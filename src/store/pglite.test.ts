@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, test } from "node:test";
+import { freshDataDirectory, temporaryFolder } from "../../test/pglite.ts";
+import { readHolder } from "./lock.ts";
+import { openDatabase } from "./open.ts";
+import { openPGlite } from "./pglite.ts";
+
+describe("PGlite", () => {
+  test("every commit reaches the disk", async (context) => {
+    const database = await openPGlite({ directory: join(await freshDataDirectory(), "db") });
+    context.after(database.close);
+    await database.query("create table t (id integer)");
+    const before = database.syncs();
+    for (let id = 0; id < 20; id++) await database.query("insert into t values ($1)", [id]);
+    assert.ok(database.syncs() - before >= 20, `${database.syncs() - before} fsyncs for 20 commits`);
+    const written = database.syncs();
+    await database.query("select * from t");
+    assert.equal(database.syncs(), written, "reading syncs nothing");
+  });
+
+  test("what else is asked for in a transaction waits for its end", async (context) => {
+    const database = await openPGlite({ directory: join(await freshDataDirectory(), "db") });
+    context.after(database.close);
+    let answered = false;
+    const outer = await database.transaction(async (query) => {
+      const waiting = database.query("select 1 as one").finally(() => (answered = true));
+      await query("select 1");
+      await query("select 1");
+      assert.equal(answered, false);
+      return { waiting };
+    });
+    assert.deepEqual(await outer.waiting, [{ one: 1 }]);
+  });
+
+  test("a death of its thread fails what waits and what comes later", async () => {
+    const database = await openPGlite({ directory: join(await freshDataDirectory(), "db") });
+    const calls = [
+      database.query("select pg_terminate_backend(pg_backend_pid())"),
+      database.query("select 1"),
+      database.transaction((query) => query("select 1")),
+    ];
+    for (const result of await Promise.allSettled(calls)) {
+      assert.equal(result.status, "rejected");
+      assert.equal(result.reason.code, "database_failed");
+    }
+    await assert.rejects(database.query("select 1"), { code: "database_failed", status: 503 });
+    await assert.rejects(
+      database.transaction(async () => {}),
+      { code: "database_failed" },
+    );
+    await database.close();
+  });
+
+  test("a first start that was cut off is made anew", async (context) => {
+    const dataDirectory = temporaryFolder("data");
+    mkdirSync(join(dataDirectory, "db.new", "base"), { recursive: true });
+    writeFileSync(join(dataDirectory, "db.new", "PG_VERSION"), "half");
+    const steps: string[] = [];
+    const database = await openDatabase({ dataDirectory, onStep: (text) => steps.push(text) });
+    context.after(database.close);
+    assert.deepEqual(steps, ["creating the database (first start, a few seconds)"]);
+    assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
+    assert.equal(existsSync(join(dataDirectory, "db.new")), false);
+  });
+
+  test("a second process is refused; kill -9 frees the directory and loses nothing acknowledged", async (context) => {
+    const dataDirectory = await freshDataDirectory();
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, "../../test/insert-until-killed.ts"), dataDirectory],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
+    context.after(() => child.kill("SIGKILL"));
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    assert.equal((await lines.next()).value, "open");
+
+    await assert.rejects(openDatabase({ dataDirectory }), {
+      code: "data_in_use",
+      status: 409,
+      message: `The data directory ${dataDirectory} is in use by process ${child.pid}, which serves http://127.0.0.1:8000.`,
+    });
+    const holder = readHolder(dataDirectory);
+    assert.equal(holder?.pid, child.pid);
+    assert.equal(holder?.url, "http://127.0.0.1:8000");
+    assert.match(holder?.token ?? "", /^[\w-]{43}$/);
+
+    const acknowledged = await killAfter(child, lines, 100);
+    assert.equal(readHolder(dataDirectory), undefined);
+    const database = await openDatabase({ dataDirectory });
+    context.after(database.close);
+    const [row] = await database.query<{ count: number; last: number }>("select count(*), max(id) as last from rows");
+    assert.ok(row!.last >= acknowledged, `${row!.last} rows, ${acknowledged} acknowledged`);
+    assert.equal(row!.count, row!.last);
+  });
+});
+
+/** Kills with SIGKILL after that many lines; resolves to the last number that came out. */
+async function killAfter(child: ChildProcess, lines: AsyncIterator<string>, many: number): Promise<number> {
+  let last = 0;
+  const exited = once(child, "exit");
+  for (;;) {
+    const { value, done } = await lines.next();
+    if (done) break;
+    last = Number(value);
+    if (last === many) child.kill("SIGKILL");
+  }
+  await exited;
+  return last;
+}

@@ -1,0 +1,41 @@
+import { fsyncSync } from "node:fs";
+import type { PGlite } from "@electric-sql/pglite";
+import { NodeFS } from "@electric-sql/pglite/nodefs";
+
+type EmscriptenOptions = Parameters<NodeFS["init"]>[1];
+type Module = Parameters<NonNullable<EmscriptenOptions["preRun"]>[number]>[0];
+
+/** What the emscripten build has and its types don't say: the operations behind an open file. */
+type NodeFileSystem = { stream_ops: { fsync?: (stream: { nfd: number }) => number } };
+
+/**
+ * Files on disk whose fsync is real. The stock build has none, so PostgreSQL believes in a sync that never happens
+ * and a power cut loses acknowledged rows.
+ */
+export class SyncedNodeFS extends NodeFS {
+  readonly #onSync: () => void;
+
+  /** `onSync` is called after every fsync that reached the disk. */
+  constructor(directory: string, onSync: () => void) {
+    super(directory);
+    this.#onSync = onSync;
+  }
+
+  override async init(pglite: PGlite, options: EmscriptenOptions): Promise<{ emscriptenOpts: EmscriptenOptions }> {
+    const { emscriptenOpts } = await super.init(pglite, options);
+    const makeReal = (module: Module): void => {
+      const { NODEFS } = (module.FS as unknown as { filesystems: { NODEFS: NodeFileSystem } }).filesystems;
+      NODEFS.stream_ops.fsync = ({ nfd }) => {
+        fsyncSync(nfd);
+        this.#onSync();
+        return 0;
+      };
+    };
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), makeReal] } };
+  }
+}
+
+/** PGlite's start parameters, with syncing on. fdatasync does nothing in the WASM build, so the method must be fsync. */
+export function syncedStartParams(defaults: readonly string[]): string[] {
+  return [...defaults.filter((param) => param !== "-F"), "-c", "fsync=on", "-c", "wal_sync_method=fsync"];
+}

@@ -1,0 +1,162 @@
+import { z } from "zod";
+import { LostRun, messageOf } from "../protocol/errors.ts";
+import { nearNames } from "../protocol/near-names.ts";
+import type { Query, Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
+import { errorResult } from "./tool-result.ts";
+
+export const maximumArgumentBytes = 1_000_000;
+const maximumDepth = 64;
+const listedIssues = 10;
+const listedNames = 30;
+const schemaCharacters = 2_000;
+
+export type ParsedCall =
+  | { readonly ok: true; readonly input: unknown }
+  | { readonly ok: false; readonly result: ToolResult };
+
+/** `timedOut`: of a write, nobody knows whether it was done. */
+export type ExecutedCall = ToolResult & { readonly timedOut?: true };
+
+/** Reads a call's arguments as the model wrote them. Never throws: what is wrong goes back to the model. */
+export function parseCall(tool: Tool, argumentsText: string): ParsedCall {
+  if (Buffer.byteLength(argumentsText) > maximumArgumentBytes) {
+    return refused(`The arguments of ${tool.name} are larger than ${maximumArgumentBytes} bytes. Send less.`);
+  }
+  try {
+    const parsed = tool.input.safeParse(readArguments(argumentsText));
+    return parsed.success ? { ok: true, input: parsed.data } : refused(describeIssues(tool, parsed.error));
+  } catch (error) {
+    const reason = `The arguments of ${tool.name} can't be read: ${messageOf(error)}`;
+    return refused(`${reason}\nSend one JSON object.${expectation(tool)}`);
+  }
+}
+
+/** The same text for the same arguments, whatever their spacing and order of keys; for counting repeated calls. */
+export function normaliseArguments(argumentsText: string): string {
+  try {
+    return JSON.stringify(readArguments(argumentsText), sortKeys);
+  } catch {
+    return argumentsText.trim();
+  }
+}
+
+/** The answer to a call of a tool that isn't there (or not for this caller). */
+export function unknownTool(name: string, tools: readonly Tool[]): ToolResult {
+  const names = tools.map((tool) => tool.name);
+  const near = nearNames(name, names);
+  const hint =
+    near.length > 0
+      ? `Did you mean ${near.join(" or ")}?`
+      : names.length > 0
+        ? `There are: ${names.slice(0, listedNames).join(", ")}${names.length > listedNames ? ", …" : ""}.`
+        : "You have no tools.";
+  return errorResult(`There is no tool named ${JSON.stringify(name.slice(0, 100))}. ${hint}`);
+}
+
+/**
+ * Runs a tool on parsed input, within its time. What the tool throws becomes an error result; only the end of
+ * `context.signal` and LostRun are thrown, soon after they happen, whether or not the tool stops.
+ * A local tool that fails leaves nothing behind in the transaction, and the transaction stays usable.
+ */
+export async function executeTool(tool: Tool, input: unknown, context: ToolContext): Promise<ExecutedCall> {
+  context.signal.throwIfAborted();
+  const stop = new AbortController();
+  const cancel = (): void => stop.abort(context.signal.reason);
+  context.signal.addEventListener("abort", cancel, { once: true });
+  const timeout = new Error(`${tool.name} took longer than ${tool.timeoutMs} ms.`);
+  const timer = setTimeout(() => stop.abort(timeout), tool.timeoutMs);
+  const statements = tool.scope === "local" ? undoable(context.query) : undefined;
+  const ownContext = { ...context, signal: stop.signal, query: statements?.query ?? context.query };
+  try {
+    const result = await untilAborted(stop.signal, async () => tool.execute(input, ownContext));
+    if (result.isError) await statements?.undo();
+    return result;
+  } catch (error) {
+    if (context.signal.aborted) throw context.signal.reason;
+    if (error instanceof LostRun) throw error;
+    await statements?.undo();
+    return stop.signal.aborted ? timedOut(tool) : errorResult(messageOf(error));
+  } finally {
+    clearTimeout(timer);
+    context.signal.removeEventListener("abort", cancel);
+    statements?.close();
+  }
+}
+
+function readArguments(text: string): unknown {
+  const value: unknown = text.trim() === "" ? {} : JSON.parse(text);
+  if (isDeeper(value, maximumDepth)) throw new RangeError(`They are nested more than ${maximumDepth} levels deep.`);
+  // Some models write `null` for a tool without arguments.
+  return value ?? {};
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
+}
+
+function sortKeys(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function refused(content: string): ParsedCall {
+  return { ok: false, result: errorResult(content) };
+}
+
+function describeIssues(tool: Tool, error: z.ZodError): string {
+  const lines = error.issues.slice(0, listedIssues).map((issue) => {
+    const path = z.core.toDotPath(issue.path);
+    return path === "" ? `- ${issue.message}` : `- ${path}: ${issue.message}`;
+  });
+  if (error.issues.length > listedIssues) lines.push(`- and ${error.issues.length - listedIssues} more`);
+  return `The arguments of ${tool.name} are not valid:\n${lines.join("\n")}${expectation(tool)}`;
+}
+
+function expectation(tool: Tool): string {
+  const schema = JSON.stringify(tool.parameters);
+  return schema.length <= schemaCharacters ? `\nExpected: ${schema}` : "";
+}
+
+function timedOut(tool: Tool): ExecutedCall {
+  const limit = `${tool.name} did not finish within ${tool.timeoutMs / 1000} seconds and was stopped.`;
+  // A local tool's statements were undone, so of it everything is known.
+  const unknown = tool.effect === "write" && tool.scope !== "local";
+  const advice = unknown ? " It may have taken effect all the same: look before you do it again." : "";
+  return { ...errorResult(limit + advice), ...(unknown && { timedOut: true }) };
+}
+
+/** Settles with the work, or with the reason of the signal when that comes first. */
+async function untilAborted<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work(), aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** A tool's own statements within a transaction that goes on after it. */
+function undoable(query: Query): { readonly query: Query; undo(): Promise<void>; close(): void } {
+  let marked = false;
+  let closed = false;
+  const statement: Query = async <Row extends object>(text: string, values?: readonly unknown[]) => {
+    if (!closed && !marked) {
+      marked = true;
+      await query("SAVEPOINT tool_call");
+    }
+    // A tool that ignores its time-out must not write after it.
+    if (closed) throw new Error("The call has ended; its transaction takes no more statements.");
+    return query<Row>(text, values);
+  };
+  const close = (): void => {
+    closed = true;
+  };
+  const undo = async (): Promise<void> => {
+    close();
+    if (marked) await query("ROLLBACK TO SAVEPOINT tool_call");
+  };
+  return { query: statement, undo, close };
+}

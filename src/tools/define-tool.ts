@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { InvalidInput, messageOf } from "../protocol/errors.ts";
+import type { JsonSchema } from "../protocol/models.ts";
+import type { Effect, Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
+import { toToolResult } from "./tool-result.ts";
+
+/** What the author of a tool writes. Absent flags are false; `scope` absent means that it works somewhere else. */
+export type ToolDefinition<Input extends z.ZodType> = {
+  readonly name: string;
+  /** For the model: what it does, when to use it. */
+  readonly description: string;
+  /** A zod object. Unknown arguments are refused unless it says otherwise. */
+  readonly input: Input;
+  readonly effect: Effect;
+  readonly scope?: "local" | "sandbox";
+  readonly destructive?: boolean;
+  readonly sendsOut?: boolean;
+  readonly permissions?: readonly string[];
+  readonly idempotent?: boolean;
+  /** Default 60 s. */
+  readonly timeoutMs?: number;
+  readonly reconcile?: (input: z.output<Input>, context: ToolContext) => Promise<ToolResult | "not-done" | undefined>;
+  /** Returns text, a JSON value or a ToolResult, or a promise of one. What it throws becomes an error result. */
+  readonly execute: (input: z.output<Input>, context: ToolContext) => unknown;
+};
+
+const namePattern = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
+const defaultTimeoutMs = 60_000;
+const maximumTimeoutMs = 24 * 60 * 60_000;
+
+/** Makes a tool, with its JSON Schema. Throws InvalidInput (`invalid_tool`) that lists all that is wrong with it. */
+export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<Input>): Tool {
+  const problems = problemsOf(definition);
+  if (problems.length > 0) throw invalidTool(definition.name, problems.join("; "));
+  const { execute, reconcile } = definition;
+  const input = refuseUnknownKeys(definition.input);
+  return {
+    name: definition.name,
+    description: definition.description.trim(),
+    input,
+    parameters: parametersOf(definition.name, input),
+    effect: definition.effect,
+    scope: definition.scope ?? "remote",
+    destructive: definition.destructive ?? false,
+    sendsOut: definition.sendsOut ?? false,
+    permissions: definition.permissions ?? [],
+    idempotent: definition.idempotent ?? false,
+    timeoutMs: definition.timeoutMs ?? defaultTimeoutMs,
+    source: "built-in",
+    // The casts hold because whoever calls a tool gives it what its own `input` parsed.
+    ...(reconcile && { reconcile: (value, context) => reconcile(value as z.output<Input>, context) }),
+    execute: async (value, context) => toToolResult(await execute(value as z.output<Input>, context)),
+  };
+}
+
+/** Checks what types can't, and what they would if a user's tool weren't plain JavaScript. */
+function problemsOf(definition: ToolDefinition<z.ZodType>): string[] {
+  const { name, description, input, effect, scope, timeoutMs, execute } = definition;
+  const problems: string[] = [];
+  if (typeof name !== "string" || !namePattern.test(name)) {
+    problems.push("its name must be a letter followed by at most 63 letters, digits, _ . or -");
+  }
+  if (typeof description !== "string" || description.trim() === "") problems.push("it needs a description");
+  if (!(input instanceof z.ZodType)) problems.push("its input must be a zod object");
+  if (effect !== "read" && effect !== "write") problems.push("its effect must be 'read' or 'write'");
+  if (scope !== undefined && scope !== "local" && scope !== "sandbox") {
+    problems.push("its scope must be 'local', 'sandbox' or absent");
+  }
+  if (typeof execute !== "function") problems.push("it needs an execute function");
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= maximumTimeoutMs)) {
+    problems.push("its timeoutMs must be above 0 and at most 24 hours");
+  }
+  if (scope === "local") problems.push(...problemsOfLocal(definition));
+  return problems;
+}
+
+function problemsOfLocal({ sendsOut, idempotent, reconcile }: ToolDefinition<z.ZodType>): string[] {
+  const problems: string[] = [];
+  if (sendsOut) problems.push("a local tool works on our own tables only and can't send anything out");
+  if (idempotent || reconcile) {
+    problems.push("a local tool is done exactly once by its transaction: leave out idempotent and reconcile");
+  }
+  return problems;
+}
+
+/** A made-up argument that is silently dropped would leave the model believing that it counted. */
+function refuseUnknownKeys(input: z.ZodType): z.ZodType {
+  return input instanceof z.ZodObject && input.def.catchall === undefined ? input.strict() : input;
+}
+
+function parametersOf(name: string, input: z.ZodType): JsonSchema {
+  const { $schema: _, ...schema } = draftOf(name, input);
+  // Providers take nothing but an object at the root.
+  if (schema["type"] !== "object") throw invalidTool(name, "its input must be a zod object");
+  return schema;
+}
+
+function draftOf(name: string, input: z.ZodType): JsonSchema {
+  try {
+    return z.toJSONSchema(input, { io: "input", override: ({ jsonSchema }) => tidy(jsonSchema) });
+  } catch (error) {
+    throw invalidTool(name, `its input can't be written as a JSON Schema: ${messageOf(error)}`, error);
+  }
+}
+
+function tidy(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.type === "object" && schema.properties) schema.additionalProperties ??= false;
+  // Only says that JSON numbers are JavaScript numbers, for tokens in every request.
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+}
+
+function invalidTool(name: unknown, problem: string, cause?: unknown): InvalidInput {
+  return new InvalidInput(`The tool ${JSON.stringify(name)} is not valid: ${problem}.`, {
+    code: "invalid_tool",
+    cause,
+  });
+}

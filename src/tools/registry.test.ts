@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import type { Caller } from "../protocol/callers.ts";
+import { Conflict } from "../protocol/errors.ts";
+import { defineTool } from "./define-tool.ts";
+import { createToolRegistry, toolSchemas } from "./registry.ts";
+
+const owner: Caller = { userId: "u", name: "Ada", role: "admin", permissions: ["*"], via: "local" };
+
+function tool(name: string, permissions: readonly string[] = []) {
+  return defineTool({
+    name,
+    description: name,
+    input: z.object({}),
+    effect: "read",
+    permissions,
+    execute: () => name,
+  });
+}
+
+const registry = createToolRegistry([
+  tool("task_list"),
+  tool("Zoo"),
+  tool("task_add", ["tasks", "write"]),
+  tool("a.b"),
+  tool("axb"),
+]);
+const select = (globs: readonly string[], caller = owner) => registry.select(globs, caller).map(({ name }) => name);
+
+test("tools are found by name and listed in one stable order", () => {
+  assert.equal(registry.get("Zoo")?.name, "Zoo");
+  assert.equal(registry.get("zoo"), undefined);
+  assert.deepEqual(
+    registry.list().map(({ name }) => name),
+    ["Zoo", "a.b", "axb", "task_add", "task_list"],
+  );
+});
+
+test("globs name tools, ! takes them out again wherever it stands", () => {
+  assert.deepEqual(select(["*"]), ["Zoo", "a.b", "axb", "task_add", "task_list"]);
+  assert.deepEqual(select(["task_*", "Zoo"]), ["Zoo", "task_add", "task_list"]);
+  assert.deepEqual(select(["!task_add", "task_*"]), ["task_list"]);
+  assert.deepEqual(select(["!*", "*"]), []);
+  assert.deepEqual(select(["!Zoo"]), []);
+  assert.deepEqual(select([]), []);
+  assert.deepEqual(select(["a.b"]), ["a.b"], "a dot is a dot");
+  assert.deepEqual(select(["task"]), [], "a glob names the whole name");
+});
+
+test("a caller gets only tools all of whose permissions they hold", () => {
+  const some = { ...owner, permissions: ["tasks"] };
+  assert.deepEqual(select(["task_*"], some), ["task_list"]);
+  assert.deepEqual(select(["task_*"], { ...owner, permissions: ["tasks", "write"] }), ["task_add", "task_list"]);
+});
+
+test("two tools of one name are an error that names both sources", () => {
+  const other = { ...tool("Zoo"), source: "tools/zoo.ts" };
+  assert.throws(
+    () => createToolRegistry([tool("Zoo"), other]),
+    (error: unknown) => {
+      assert.ok(error instanceof Conflict);
+      assert.equal(error.message, "Two tools are named Zoo: one from built-in, one from tools/zoo.ts.");
+      return true;
+    },
+  );
+});
+
+test("a model is told name, description and schema", () => {
+  assert.deepEqual(toolSchemas(registry.select(["Zoo"], owner)), [
+    { name: "Zoo", description: "Zoo", parameters: { type: "object", properties: {}, additionalProperties: false } },
+  ]);
+});

@@ -1,0 +1,54 @@
+import { jsonText, plainText } from "../protocol/json-text.ts";
+import type { ToolResult } from "../protocol/tools.ts";
+
+/** What a model reads of one result at most: more would push the conversation out of its context. */
+export const maximumContentCharacters = 100_000;
+/** What a trace keeps of one result at most. */
+export const maximumDataCharacters = 1_000_000;
+
+/**
+ * Makes a result of whatever a tool returned. Text is the content; a ToolResult stays one; any other value is
+ * written as JSON and kept as `data`, as plain JSON. Throws for what JSON can't hold (cycles, bigint).
+ */
+export function toToolResult(value: unknown): ToolResult {
+  if (value === undefined) return { content: "Done." };
+  if (typeof value === "string") return { content: boundContent(value) };
+  if (isToolResult(value)) {
+    const data = value.data === undefined ? undefined : boundData(writeJson(value.data));
+    return { content: boundContent(value.content), ...(value.isError && { isError: true }), ...data };
+  }
+  const text = writeJson(value);
+  return { content: boundContent(text), ...boundData(text) };
+}
+
+export function errorResult(content: string): ToolResult {
+  return { content: boundContent(content), isError: true };
+}
+
+/** An object of a ToolResult's keys alone, so that a row that happens to have a `content` column is still JSON. */
+function isToolResult(value: unknown): value is ToolResult {
+  if (typeof value !== "object" || value === null || !("content" in value)) return false;
+  if (typeof value.content !== "string") return false;
+  return Object.keys(value).every((key) => key === "content" || key === "isError" || key === "data");
+}
+
+function boundContent(text: string): string {
+  if (text.length <= maximumContentCharacters) return storable(text);
+  const kept = text.slice(0, maximumContentCharacters);
+  return `${storable(kept)}\n[cut here: ${text.length - kept.length} more characters]`;
+}
+
+function boundData(json: string): { readonly data?: unknown } {
+  return json.length <= maximumDataCharacters ? { data: JSON.parse(json) } : {};
+}
+
+function writeJson(value: unknown): string {
+  if (typeof value === "function" || typeof value === "symbol")
+    throw new TypeError(`A tool can't return a ${typeof value}.`);
+  return jsonText(value);
+}
+
+/** A cut, or a file, may have split a pair of surrogates. */
+function storable(text: string): string {
+  return plainText(text).toWellFormed();
+}

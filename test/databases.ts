@@ -1,0 +1,55 @@
+import { after, before, describe } from "node:test";
+import type { Database } from "../src/store/database.ts";
+import { migrate } from "../src/store/migrate.ts";
+import { openDatabase } from "../src/store/open.ts";
+import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
+import { type PostgresServer, startPostgres } from "./postgres.ts";
+
+/** Where a database is: what `openDatabase` takes, also in another process. */
+export type Place = { readonly url?: string; readonly dataDirectory: string };
+
+export type TestDatabases = {
+  readonly kind: Database["kind"];
+  /** A place with a new, empty database. */
+  place(): Promise<Place>;
+  /** A new database, migrated unless asked not to; closed when the suite ends, if it is still open. */
+  open(options?: { readonly migrated?: boolean }): Promise<Database>;
+};
+
+const kinds = (process.env["COLLOQUY_TEST_DATABASES"] ?? "pglite,postgres").split(",");
+
+/** Registers the same suite for PGlite and for PostgreSQL. `COLLOQUY_TEST_DATABASES=pglite` leaves the other out. */
+export function eachDatabase(suite: (databases: TestDatabases) => void): void {
+  for (const kind of ["pglite", "postgres"] as const) {
+    if (kinds.includes(kind)) describe(`on ${kind}`, () => suite(testDatabases(kind)));
+  }
+}
+
+function testDatabases(kind: Database["kind"]): TestDatabases {
+  const open: Database[] = [];
+  let server: PostgresServer | undefined;
+
+  before(async () => {
+    if (kind === "postgres") server = await startPostgres();
+  });
+  after(async () => {
+    await Promise.all(open.map((database) => database.close()));
+    await server?.stop();
+  });
+
+  async function place(): Promise<Place> {
+    if (server) return { url: await server.createDatabase(), dataDirectory: temporaryFolder("data") };
+    return { dataDirectory: await freshDataDirectory() };
+  }
+
+  return {
+    kind,
+    place,
+    async open({ migrated = true } = {}) {
+      const database = await openDatabase(await place());
+      open.push(database);
+      if (migrated) await migrate(database);
+      return database;
+    },
+  };
+}

@@ -1,0 +1,213 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { accessSync, chownSync, constants, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import pg from "pg";
+
+export type PostgresServer = {
+  /** Of the database `postgres`; others are made by `createDatabase`. */
+  readonly url: string;
+  /** A new, empty database; resolves to its URL. */
+  createDatabase(): Promise<string>;
+  stop(): Promise<void>;
+};
+
+export type PostgresOptions = {
+  /** Commits wait for the disk, as in production; tests don't need it. */
+  readonly fsync?: boolean;
+  /** Further settings, as in postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+/**
+ * A PostgreSQL server of our own from the installed binaries, in a temporary folder. It ends with `stop`, and also
+ * when this process ends in whatever way. `COLLOQUY_TEST_POSTGRES` names a server to use instead.
+ */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const shared = process.env["COLLOQUY_TEST_POSTGRES"];
+  if (shared && !options.fsync && !options.settings)
+    return { url: shared, createDatabase: () => createDatabase(shared), stop: async () => {} };
+
+  const bin = findBinaries();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startServer(bin, options);
+    } catch (error) {
+      // Somebody else may have taken the port meanwhile.
+      if (attempt === 3) throw error;
+    }
+  }
+}
+
+async function startServer(bin: string, options: PostgresOptions): Promise<PostgresServer> {
+  const user = unprivilegedUser();
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-postgres-"));
+  if (user) chownSync(folder, user.uid, user.gid);
+
+  const data = join(folder, "data");
+  const made = spawnSync(
+    join(bin, "initdb"),
+    [
+      "--pgdata",
+      data,
+      "--username",
+      "colloquy",
+      "--auth",
+      "trust",
+      "--encoding",
+      "UTF8",
+      "--locale",
+      "C",
+      "--no-sync",
+      "--no-instructions",
+    ],
+    { ...user, cwd: folder, encoding: "utf8" },
+  );
+  if (made.status !== 0) {
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(`initdb failed: ${made.stderr}`, { cause: made.error });
+  }
+
+  const port = await freePort();
+  const server = spawnServer([join(bin, "postgres"), "-D", data, ...settings({ folder, port, options })], {
+    folder,
+    user,
+  });
+  const log = await startLog(server);
+  if (!log.ready) throw new Error(`PostgreSQL did not start:\n${log.text}`);
+  const url = `postgres://colloquy@127.0.0.1:${port}/postgres`;
+  return { url, createDatabase: () => createDatabase(url), stop: () => stop(server) };
+}
+
+type User = { readonly uid: number; readonly gid: number };
+
+/** Whether PostgreSQL server binaries are installed. */
+export function hasPostgres(): boolean {
+  return searchBinaries() !== undefined;
+}
+
+function findBinaries(): string {
+  const found = searchBinaries();
+  if (found === undefined) {
+    throw new Error(
+      "PostgreSQL's server binaries (initdb, postgres) are missing. On Debian or Ubuntu: apt-get install postgresql",
+    );
+  }
+  return found;
+}
+
+/** Debian keeps them outside PATH, one folder a version; the newest wins. */
+function searchBinaries(): string | undefined {
+  const versioned = "/usr/lib/postgresql";
+  const versions = listed(versioned).sort((a, b) => Number(b) - Number(a));
+  const folders = [
+    ...(process.env["PATH"] ?? "").split(delimiter),
+    ...versions.map((version) => join(versioned, version, "bin")),
+  ];
+  return folders.find((folder) => isExecutable(join(folder, "initdb")) && isExecutable(join(folder, "postgres")));
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** PostgreSQL refuses to run as root, so root lends it another user. */
+function unprivilegedUser(): User | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ["postgres", "nobody"]) {
+    const [uid, gid] = ["-u", "-g"].map((flag) =>
+      Number(spawnSync("id", [flag, name], { encoding: "utf8" }).stdout || Number.NaN),
+    );
+    if (uid && gid) return { uid, gid };
+  }
+  throw new Error("PostgreSQL does not run as root, and there is neither a user `postgres` nor `nobody`.");
+}
+
+function settings({ folder, port, options }: { folder: string; port: number; options: PostgresOptions }): string[] {
+  const durability = options.fsync ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+  const all = {
+    listen_addresses: "127.0.0.1",
+    port: String(port),
+    unix_socket_directories: folder,
+    max_connections: "200",
+    ...durability,
+    ...options.settings,
+  };
+  return Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
+
+/** The shell ends the server and removes the folder when our end of its stdin closes: by `stop`, or by our death. */
+function spawnServer(
+  command: readonly string[],
+  { folder, user }: { folder: string; user: User | undefined },
+): ChildProcess {
+  const script = '"$@" </dev/null & server=$!; read -r _; kill -QUIT $server; wait $server; rm -rf "$PWD"';
+  return spawn("/bin/sh", ["-c", script, "sh", ...command], {
+    ...user,
+    cwd: folder,
+    detached: true,
+    stdio: ["pipe", "ignore", "pipe"],
+  });
+}
+
+async function startLog(server: ChildProcess): Promise<{ ready: boolean; text: string }> {
+  let text = "";
+  for await (const chunk of server.stderr!.iterator({ destroyOnReturn: false })) {
+    text += String(chunk);
+    if (text.includes("ready to accept connections")) {
+      server.stderr!.resume();
+      for (const handle of [server, server.stdin!, server.stderr!]) (handle as { unref?: () => void }).unref?.();
+      return { ready: true, text };
+    }
+    if (text.includes("database system is shut down")) break;
+  }
+  server.stdin!.end();
+  return { ready: false, text };
+}
+
+async function stop(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  server.ref();
+  const exited = once(server, "exit");
+  server.stdin!.end();
+  await exited;
+}
+
+async function createDatabase(url: string): Promise<string> {
+  const name = `test_${randomBytes(6).toString("hex")}`;
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    await client.query(`create database ${name}`);
+  } finally {
+    await client.end();
+  }
+  const made = new URL(url);
+  made.pathname = `/${name}`;
+  return made.href;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

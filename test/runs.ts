@@ -1,0 +1,96 @@
+import { defaultLimits, agentSchema, type AgentDefinition, type Limits } from "../src/protocol/agents.ts";
+import type { Caller } from "../src/protocol/callers.ts";
+import type { RunEvent } from "../src/protocol/events.ts";
+import { silentLog, type Log } from "../src/protocol/log.ts";
+import type { Tool } from "../src/protocol/tools.ts";
+import { createAgentRegistry } from "../src/agents/load.ts";
+import { createModels } from "../src/models/registry.ts";
+import { createScripted, type Script } from "../src/models/scripted.ts";
+import { createRuns, type RunsService } from "../src/run/create-runs.ts";
+import type { Started } from "../src/run/runs.ts";
+import { tools as toolsStrategy } from "../src/run/strategies/tools.ts";
+import type { Database } from "../src/store/database.ts";
+import { ensureOwner } from "../src/store/users.ts";
+import { builtInTools } from "../src/tools/built-in.ts";
+import { createToolRegistry } from "../src/tools/registry.ts";
+
+export type TestRuns = RunsService & {
+  readonly caller: Caller;
+  readonly model: ReturnType<typeof createScripted>;
+  readonly database: Database;
+  /** All events of a run until it ends or waits. */
+  readonly events: (started: Started) => Promise<RunEvent[]>;
+  /** Starts a run of the test's agent and waits for its end. */
+  readonly ask: (content: string, options?: { threadId?: string }) => Promise<{ started: Started; events: RunEvent[]; text: string }>;
+};
+
+export type TestRunsOptions = {
+  readonly database: Database;
+  readonly script: Script;
+  readonly tools?: readonly Tool[];
+  readonly agent?: Partial<AgentDefinition>;
+  readonly limits?: Partial<Limits>;
+  readonly perUser?: number;
+  readonly log?: Log;
+  readonly contextTokens?: number;
+};
+
+/** The real thing, but for its model: a script. */
+export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns> {
+  const { database } = options;
+  const model = createScripted(options.script, options.contextTokens === undefined ? {} : { contextTokens: options.contextTokens });
+  const owner = await ensureOwner(database.query);
+  const caller: Caller = { userId: owner.id, name: owner.name, role: "admin", permissions: ["*"], via: "local" };
+  const agent = { ...agentSchema.parse({ id: "assistant", model: "script", tools: ["*"], instructions: "Help." }), ...options.agent };
+  const service = await createRuns({
+    database,
+    models: createModels({ models: [], adapters: { script: model } }),
+    agents: createAgentRegistry([agent]),
+    tools: createToolRegistry([...builtInTools, ...(options.tools ?? [])]),
+    strategies: { tools: toolsStrategy },
+    limits: { ...defaultLimits, ...options.limits },
+    concurrency: { perUser: options.perUser ?? 8, perNode: 64 },
+    retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
+    log: options.log ?? silentLog,
+  });
+  const events = (started: Started) => eventsOf(service, started);
+  return {
+    ...service,
+    caller,
+    model,
+    database,
+    events,
+    async ask(content, { threadId } = {}) {
+      const started = await service.runs.start(caller, { agent: "assistant", message: { content }, ...(threadId === undefined ? {} : { threadId }) });
+      const seen = await events(started);
+      return { started, events: seen, text: textIn(seen) };
+    },
+  };
+}
+
+export function eventsOf(service: RunsService, started: Started): Promise<RunEvent[]> {
+  return new Promise((resolve, reject) => {
+    const seen: RunEvent[] = [];
+    const follower = service.runs.follow(started, started.cursor, {
+      events(batch) {
+        seen.push(...batch);
+        const last = seen.at(-1)!;
+        if (last.type !== "run-end" && last.type !== "run-wait") return;
+        // The follower is not there yet if all was told at once.
+        queueMicrotask(() => follower.close());
+        resolve(seen);
+      },
+      error: reject,
+    });
+  });
+}
+
+/** The text that was told and not withdrawn. */
+export function textIn(events: readonly RunEvent[]): string {
+  const steps = new Map<string, string>();
+  for (const event of events) {
+    if (event.type === "text-delta") steps.set(event.step, (steps.get(event.step) ?? "") + event.text);
+    else if (event.type === "step-retry") steps.delete(event.step);
+  }
+  return [...steps.values()].join("");
+}
