@@ -33,12 +33,12 @@ function checkout(options: { readonly installs?: Installed; readonly npmFails?: 
 
 const program = `
 const [how, code] = process.argv.slice(2);
-console.log(JSON.stringify({ args: process.argv.slice(2), folder: process.cwd() }));
-if (how === "exit") process.exit(Number(code));
 if (how === "wait") {
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => (console.log(signal), process.exit(7)));
   setInterval(() => {}, 1000);
 }
+console.log(JSON.stringify({ args: process.argv.slice(2), folder: process.cwd() }));
+if (how === "exit") process.exit(Number(code));
 `;
 
 const npm = `

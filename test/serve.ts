@@ -35,10 +35,10 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
 
 export type Serving = { readonly app: FastifyInstance; readonly url: string; close(): Promise<void> };
 
-/** A server on a free port of loopback. */
-export async function serve(services: Services): Promise<Serving> {
+/** A server on loopback, on a free port unless one is given. */
+export async function serve(services: Services, asked = 0): Promise<Serving> {
   const app = await createApp(services);
-  await app.listen({ host: "127.0.0.1", port: 0 });
+  await app.listen({ host: "127.0.0.1", port: asked });
   const { port } = app.server.address() as AddressInfo;
   return { app, url: `http://127.0.0.1:${port}`, close: () => app.close() };
 }

@@ -33,8 +33,14 @@ export type AgentView = {
 export type Client = {
   health(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
   agents(signal?: AbortSignal): Promise<readonly AgentView[]>;
-  createThread(input?: { readonly id?: string; readonly title?: string; readonly agent?: string }, signal?: AbortSignal): Promise<ThreadView>;
-  threads(page?: { readonly before?: string; readonly limit?: number }, signal?: AbortSignal): Promise<readonly ThreadView[]>;
+  createThread(
+    input?: { readonly id?: string; readonly title?: string; readonly agent?: string },
+    signal?: AbortSignal,
+  ): Promise<ThreadView>;
+  threads(
+    page?: { readonly before?: string; readonly limit?: number },
+    signal?: AbortSignal,
+  ): Promise<readonly ThreadView[]>;
   thread(id: string, signal?: AbortSignal): Promise<ThreadView>;
   deleteThread(id: string, signal?: AbortSignal): Promise<void>;
   items(threadId: string, page?: ItemPage, signal?: AbortSignal): Promise<readonly Item[]>;
@@ -48,14 +54,29 @@ export type Client = {
   followThread(threadId: string, options?: FollowOptions): AsyncGenerator<Followed>;
 };
 
-type ItemPage = { readonly after?: number; readonly before?: number; readonly limit?: number; readonly order?: "asc" | "desc" };
-type RunFilter = { readonly thread?: string; readonly status?: RunStatus; readonly before?: string; readonly limit?: number };
+type ItemPage = {
+  readonly after?: number;
+  readonly before?: number;
+  readonly limit?: number;
+  readonly order?: "asc" | "desc";
+};
+type RunFilter = {
+  readonly thread?: string;
+  readonly status?: RunStatus;
+  readonly before?: string;
+  readonly limit?: number;
+};
 
 export function createClient(server: Server): Client {
-  const get = async <Answer>(path: string, signal?: AbortSignal) => (await (await ask(server, path, { signal })).json()) as Answer;
-  const post = async <Answer>(path: string, body: unknown, rest: { signal?: AbortSignal; headers?: Record<string, string> }) =>
-    (await (await ask(server, path, { method: "POST", body, ...rest })).json()) as Answer;
-  const list = async <Entry>(path: string, signal?: AbortSignal) => (await get<{ data: readonly Entry[] }>(path, signal)).data;
+  const get = async <Answer>(path: string, signal?: AbortSignal) =>
+    (await (await ask(server, path, { signal })).json()) as Answer;
+  const post = async <Answer>(
+    path: string,
+    body: unknown,
+    rest: { signal?: AbortSignal; headers?: Record<string, string> },
+  ) => (await (await ask(server, path, { method: "POST", body, ...rest })).json()) as Answer;
+  const list = async <Entry>(path: string, signal?: AbortSignal) =>
+    (await get<{ data: readonly Entry[] }>(path, signal)).data;
 
   return {
     health: (signal) => get("/health?verbose", signal),
@@ -69,7 +90,11 @@ export function createClient(server: Server): Client {
     items: (threadId, page = {}, signal) => list(`/api/threads/${threadId}/items${queryOf(page)}`, signal),
     startRun(threadId, { agent, content, messageId = newId(), options, idempotencyKey }, signal) {
       const headers: Record<string, string> = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
-      return post(`/api/threads/${threadId}/runs`, { agent, message: { id: messageId, content }, options }, { signal, headers });
+      return post(
+        `/api/threads/${threadId}/runs`,
+        { agent, message: { id: messageId, content }, options },
+        { signal, headers },
+      );
     },
     run: (id, signal) => get(`/api/runs/${id}`, signal),
     runs: (filter = {}, signal) => list("/api/runs" + queryOf(filter), signal),

@@ -24,7 +24,11 @@ const longestPauseMs = 5000;
  * missed and nothing told twice. Ends when the server says there is no more, or the signal fires; throws the
  * server's refusal, or Unavailable once patience is over.
  */
-export async function* followEvents(server: Server, path: string, options: FollowOptions = {}): AsyncGenerator<Followed> {
+export async function* followEvents(
+  server: Server,
+  path: string,
+  options: FollowOptions = {},
+): AsyncGenerator<Followed> {
   const { signal, patienceMs = 60_000 } = options;
   let { cursor } = options;
   let heardAt = Date.now();

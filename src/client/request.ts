@@ -41,7 +41,11 @@ export async function ask(server: Server, path: string, asking: Asking = {}): Pr
 async function errorOf(response: Response): Promise<ColloquyError> {
   const text = await response.text();
   const { code, message } = parseError(text);
-  return new ColloquyError(code ?? "http_error", response.status, message ?? `HTTP ${response.status}: ${text.slice(0, 200)}`);
+  return new ColloquyError(
+    code ?? "http_error",
+    response.status,
+    message ?? `HTTP ${response.status}: ${text.slice(0, 200)}`,
+  );
 }
 
 function parseError(text: string): { code?: string; message?: string } {

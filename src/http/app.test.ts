@@ -14,7 +14,8 @@ const users: Record<string, Account> = {
   ck_gone: { id: owner.userId, name: "gone", role: "user", disabled: true },
 };
 const lines: { level: string; fields: Record<string, unknown>; text: string }[] = [];
-const lineOf = (level: string) => (fields: object, text: string) => void lines.push({ level, fields: { ...fields }, text });
+const lineOf = (level: string) => (fields: object, text: string) =>
+  void lines.push({ level, fields: { ...fields }, text });
 const log: Log = { debug: lineOf("debug"), info: lineOf("info"), warn: lineOf("warn"), error: lineOf("error") };
 
 const services: Services = servicesWith({
@@ -45,7 +46,8 @@ test("health says ok, and more when asked", async () => {
   assert.deepEqual((await local.inject("/health")).json(), { status: "ok" });
   assert.deepEqual((await local.inject("/health?verbose")).json(), { status: "ok", database: "none" });
   assert.equal((await accounts.inject("/health")).statusCode, 200);
-  assert.equal((await accounts.inject("/health?verbose")).statusCode, 401);
+  for (const query of ["verbose", "%76erbose=1", "a=1&verbose="])
+    assert.equal((await accounts.inject("/health?" + query)).statusCode, 401);
 });
 
 test("models and agents are listed, one by one too, with slashes in their names", async () => {
@@ -62,7 +64,13 @@ test("models and agents are listed, one by one too, with slashes in their names"
 test("local mode answers to loopback names only", async () => {
   for (const host of ["localhost", "127.0.0.1:8000", "127.8.9.1", "[::1]:8000", "LOCALHOST"])
     assert.equal((await local.inject({ url: "/health", headers: { host } })).statusCode, 200, host);
-  for (const host of ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "localhost@evil.example"]) {
+  for (const host of [
+    "evil.example",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "10.0.0.1",
+    "localhost@evil.example",
+  ]) {
     const answer = await local.inject({ url: "/v1/models", headers: { host } });
     assert.equal(answer.statusCode, 403, host);
     assert.equal(answer.json<{ error: { code: string } }>().error.code, "host_refused");
@@ -111,7 +119,10 @@ test("accounts mode takes keys and nothing else", async () => {
     const answer = await ask(authorization);
     assert.equal(answer.statusCode, 401);
     assert.equal(answer.headers["www-authenticate"], "Bearer");
-    assert.deepEqual({ ...answer.json<{ error: object }>().error, message: "" }, { message: "", type: "authentication_error", param: null, code });
+    assert.deepEqual(
+      { ...answer.json<{ error: object }>().error, message: "" },
+      { message: "", type: "authentication_error", param: null, code },
+    );
   }
 });
 
@@ -130,7 +141,12 @@ test("bad bodies are refused in the dialect's form", async () => {
 });
 
 test("native errors name the fields, and the request", async () => {
-  const answer = await local.inject({ method: "POST", url: "/api/threads", payload: { titel: "x" }, headers: { "x-request-id": "mine-1" } });
+  const answer = await local.inject({
+    method: "POST",
+    url: "/api/threads",
+    payload: { titel: "x" },
+    headers: { "x-request-id": "mine-1" },
+  });
   assert.equal(answer.statusCode, 400);
   assert.equal(answer.headers["x-request-id"], "mine-1");
   const { error } = answer.json<{ error: { code: string; message: string; requestId: string } }>();
@@ -163,6 +179,12 @@ test("unknown routes point to the docs, in the dialect's form", async () => {
   assert.equal(foreign.error.type, "invalid_request_error");
 });
 
+test("a path that can't be decoded is a client's error", async () => {
+  const answer = await local.inject("/v1/models/%zz");
+  assert.equal(answer.statusCode, 400);
+  assert.equal(answer.json<{ error: { type: string } }>().error.type, "invalid_request_error");
+});
+
 test("no secret gets into the log", async () => {
   lines.length = 0;
   await accounts.inject({ url: "/v1/models?token=ck_ann", headers: { authorization: "Bearer ck_ann" } });
@@ -172,7 +194,9 @@ test("no secret gets into the log", async () => {
 });
 
 test("the document describes every route, and the page shows it without a script", async () => {
-  const document = (await accounts.inject("/openapi.json")).json<{ paths: Record<string, Record<string, { summary: string }>> }>();
+  const document = (await accounts.inject("/openapi.json")).json<{
+    paths: Record<string, Record<string, { summary: string }>>;
+  }>();
   assert.ok(document.paths["/v1/models/{id}"]);
   assert.ok(document.paths["/api/runs/{id}/events"]?.["get"]);
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));

@@ -60,6 +60,8 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
     bodyLimit: server.bodyLimit ?? 10 * megabytes,
     forceCloseConnections: "idle",
+    exposeHeadRoutes: false,
+    frameworkErrors: answerError,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   });
   const streams = createSseStreams();
@@ -79,7 +81,10 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
   });
   app.addHook("onResponse", (request, reply, done) => {
     const { method } = request;
-    request.log.info({ method, path: pathOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, "request");
+    request.log.info(
+      { method, path: pathOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      "request",
+    );
     done();
   });
   closeInTime(app, streams, server.graceMs ?? 10_000);
@@ -103,7 +108,11 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
 
 type Surroundings = { readonly services: Services; readonly streams: SseStreams; readonly authenticate: Authenticate };
 
-function addRoute(app: FastifyInstance, [method, path, endpoint]: Route, { services, streams, authenticate }: Surroundings): void {
+function addRoute(
+  app: FastifyInstance,
+  [method, path, endpoint]: Route,
+  { services, streams, authenticate }: Surroundings,
+): void {
   app.route({
     method,
     url: path,

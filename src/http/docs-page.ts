@@ -11,7 +11,12 @@ type Operation = {
   readonly summary?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean; readonly description?: string }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly description?: string;
+  }[];
   readonly requestBody?: { readonly content?: Content };
   readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>;
 };
@@ -76,7 +81,8 @@ ${answers.join("\n")}
 
 function showContent(title: string, content: Content = {}): string {
   const bodies = Object.entries(content).map(
-    ([type, { schema }]) => `<h4>${escape(title)} (${escape(type)})</h4><pre>${escape(JSON.stringify(schema, null, 2))}</pre>`,
+    ([type, { schema }]) =>
+      `<h4>${escape(title)} (${escape(type)})</h4><pre>${escape(JSON.stringify(schema, null, 2))}</pre>`,
   );
   return bodies.length > 0 ? bodies.join("\n") : `<h4>${escape(title)}</h4>`;
 }

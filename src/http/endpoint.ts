@@ -17,7 +17,9 @@ export type Call<Params = unknown, Query = unknown, Body = unknown> = {
 };
 
 /** A JSON answer's schema, or the name of an event stream's content for the document. */
-export type Answer = z.ZodType | { readonly description: string; readonly content: Record<string, { readonly schema: z.ZodType }> };
+export type Answer =
+  | z.ZodType
+  | { readonly description: string; readonly content: Record<string, { readonly schema: z.ZodType }> };
 
 export type Tag = "server" | "OpenAI" | "threads" | "runs" | "agents";
 

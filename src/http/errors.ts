@@ -5,7 +5,12 @@ import { openAiError } from "./openai-error.ts";
 
 /** The native form of an error. */
 export type NativeError = {
-  readonly error: { readonly code: string; readonly message: string; readonly requestId: string; readonly param?: string };
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly requestId: string;
+    readonly param?: string;
+  };
 };
 
 /** The one place where errors become answers, in the form of the route's dialect. */
@@ -15,7 +20,8 @@ export function answerError(thrown: FastifyError, request: FastifyRequest, reply
   if (status >= 500) request.log.error({ err: thrown }, "request failed");
   if (reply.raw.destroyed) return;
   if (status === 401) reply.header("www-authenticate", "Bearer");
-  if (error?.detail.retryAfterSeconds !== undefined) reply.header("retry-after", Math.ceil(error.detail.retryAfterSeconds));
+  if (error?.detail.retryAfterSeconds !== undefined)
+    reply.header("retry-after", Math.ceil(error.detail.retryAfterSeconds));
   reply.code(status).send(isOpenAi(request) ? openAiError(error) : nativeError(error, request.id));
 }
 
@@ -49,10 +55,16 @@ function asColloquyError(error: FastifyError, request: FastifyRequest): Colloquy
   if (hasZodFastifySchemaValidationErrors(error)) return invalidFields(error.validation, error.validationContext);
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
     const limit = request.routeOptions.bodyLimit ?? 0;
-    return new InvalidInput(`The body is larger than the ${limit} bytes this route takes.`, { code: "body_too_large", status: 413 });
+    return new InvalidInput(`The body is larger than the ${limit} bytes this route takes.`, {
+      code: "body_too_large",
+      status: 413,
+    });
   }
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
-    return new InvalidInput("Send JSON with content-type application/json.", { code: "unsupported_media_type", status: 415 });
+    return new InvalidInput("Send JSON with content-type application/json.", {
+      code: "unsupported_media_type",
+      status: 415,
+    });
   // what Fastify itself refuses, such as a URL that can't be decoded
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
     return new ColloquyError(error.code ?? "bad_request", error.statusCode, error.message);
@@ -66,5 +78,7 @@ function invalidFields(faults: readonly FieldFault[], place = "request"): Invali
     const field = instancePath.slice(1).replaceAll("/", ".");
     return field === "" ? `${place}: ${message}` : `${field}: ${message}`;
   });
-  return new InvalidInput(lines.join("; "), { param: faults[0]?.instancePath.slice(1).replaceAll("/", ".") || undefined });
+  return new InvalidInput(lines.join("; "), {
+    param: faults[0]?.instancePath.slice(1).replaceAll("/", ".") || undefined,
+  });
 }

@@ -28,9 +28,16 @@ function cursorAfter({ seq, live }: Cursor, event: RunEvent): Cursor {
     case "text-delta":
     case "reasoning-delta": {
       const { run, step, attempt } = event;
-      const known = live.find((place) => place.run === run && place.step === step) ?? { run, step, attempt, text: 0, reasoning: 0 };
+      const known = live.find((place) => place.run === run && place.step === step) ?? {
+        run,
+        step,
+        attempt,
+        text: 0,
+        reasoning: 0,
+      };
       const read = event.offset + event.text.length;
-      const place: LivePlace = event.type === "text-delta" ? { ...known, attempt, text: read } : { ...known, attempt, reasoning: read };
+      const place: LivePlace =
+        event.type === "text-delta" ? { ...known, attempt, text: read } : { ...known, attempt, reasoning: read };
       return { seq, live: [...without(live, run, step), place] };
     }
     case "message":

@@ -8,12 +8,17 @@ export type Following = {
 };
 
 /** Follows until told enough, whether the first events come before `follow` returns or later. */
-export function followUntil(runs: Runs, place: { target: FollowTarget; from: Cursor }, following: Following): { close(): void } {
+export function followUntil(
+  runs: Runs,
+  place: { target: FollowTarget; from: Cursor },
+  following: Following,
+): { close(): void } {
   let over = false;
-  let follower: { close(): void } | undefined;
+  // until `follow` returns there is nothing to close
+  let follower = { close: () => {} };
   const close = () => {
     over = true;
-    follower?.close();
+    follower.close();
   };
   follower = runs.follow(place.target, place.from, {
     events(events, cursor) {

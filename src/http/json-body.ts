@@ -14,7 +14,12 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     { parseAs: "string" },
     (request, body, done) => {
       if (isOwnOrigin(request)) return parseJson(request, body, done);
-      done(new InvalidInput("Send JSON with content-type application/json.", { code: "unsupported_media_type", status: 415 }));
+      done(
+        new InvalidInput("Send JSON with content-type application/json.", {
+          code: "unsupported_media_type",
+          status: 415,
+        }),
+      );
     },
   );
 }
@@ -25,7 +30,9 @@ function parseJson(_request: FastifyRequest, body: string, done: (error: Error |
   try {
     value = JSON.parse(body);
   } catch (error) {
-    return done(new InvalidInput(`The body is not valid JSON: ${messageOf(error)}`, { code: "invalid_json", cause: error }));
+    return done(
+      new InvalidInput(`The body is not valid JSON: ${messageOf(error)}`, { code: "invalid_json", cause: error }),
+    );
   }
   done(null, value);
 }

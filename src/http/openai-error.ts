@@ -2,12 +2,18 @@ import { ColloquyError, ModelError } from "../protocol/errors.ts";
 
 /** The form in which OpenAI's clients expect an error. */
 export type OpenAiError = {
-  readonly error: { readonly message: string; readonly type: string; readonly param: string | null; readonly code: string | null };
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string | null;
+  };
 };
 
 /** Anything thrown, in OpenAI's form; of what isn't ours nothing is told. */
 export function openAiError(error: unknown): OpenAiError {
-  if (!(error instanceof ColloquyError)) return openAiErrorOf(500, "Internal error; the server's log has more.", "internal");
+  if (!(error instanceof ColloquyError))
+    return openAiErrorOf(500, "Internal error; the server's log has more.", "internal");
   const code = error instanceof ModelError && error.kind === "context" ? "context_length_exceeded" : error.code;
   return openAiErrorOf(error.status, error.message, code, error.detail.param);
 }

@@ -15,7 +15,11 @@ export function openApiOptions(version: string): SwaggerOptions {
         version,
         description: "An agent server: OpenAI-compatible under /v1, its own API under /api.",
       },
-      components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "An API key, where there are accounts." } } },
+      components: {
+        securitySchemes: {
+          apiKey: { type: "http", scheme: "bearer", description: "An API key, where there are accounts." },
+        },
+      },
       security: [{ apiKey: [] }, {}],
       tags: [
         { name: "OpenAI", description: "For every client of OpenAI's API" },

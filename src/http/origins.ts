@@ -17,11 +17,17 @@ export type OriginRules = {
 export function checkLocalOrigin(request: FastifyRequest, rules: OriginRules): void {
   const { host = "", origin } = request.headers;
   if (!isOwnHost(host, rules))
-    throw new Denied(403, `This server answers to localhost only, not to ${JSON.stringify(host)}; list other names in server.hosts.`, {
-      code: "host_refused",
-    });
+    throw new Denied(
+      403,
+      `This server answers to localhost only, not to ${JSON.stringify(host)}; list other names in server.hosts.`,
+      {
+        code: "host_refused",
+      },
+    );
   if (origin !== undefined && !isOwnOrigin(request) && !rules.corsOrigins.includes(origin))
-    throw new Denied(403, `Pages of ${origin} may not use this server; list it in server.corsOrigins.`, { code: "origin_refused" });
+    throw new Denied(403, `Pages of ${origin} may not use this server; list it in server.corsOrigins.`, {
+      code: "origin_refused",
+    });
 }
 
 /** Whether the request comes from no page at all, or from one that this server gave out. */

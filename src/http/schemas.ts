@@ -20,7 +20,15 @@ export const threadSchema = z.object({
   updatedAt: time,
 });
 
-export function publicThread({ id, title, agent, leaf, lastSeq, createdAt, updatedAt }: ThreadRecord): z.infer<typeof threadSchema> {
+export function publicThread({
+  id,
+  title,
+  agent,
+  leaf,
+  lastSeq,
+  createdAt,
+  updatedAt,
+}: ThreadRecord): z.infer<typeof threadSchema> {
   return { id, title, agent, leaf, lastSeq, createdAt, updatedAt };
 }
 
@@ -54,7 +62,11 @@ export const itemSchema = z.looseObject({
   index: z.int().nullable(),
   attempt: z.int().nullable(),
   author: z.string().nullable(),
-  body: z.looseObject({}).describe("By kind; of a message {role, content, …}, of a call {name, arguments, target}, of a result {content, …}"),
+  body: z
+    .looseObject({})
+    .describe(
+      "By kind; of a message {role, content, …}, of a call {name, arguments, target}, of a result {content, …}",
+    ),
   createdAt: time,
 });
 
@@ -76,14 +88,22 @@ const toolSchemaSchema: z.ZodType<ToolSchema> = z.strictObject({
 
 const formatSchema: z.ZodType<ResponseFormat> = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("json") }),
-  z.strictObject({ type: z.literal("json-schema"), name: z.string(), schema: jsonSchemaSchema, strict: z.boolean().optional() }),
+  z.strictObject({
+    type: z.literal("json-schema"),
+    name: z.string(),
+    schema: jsonSchemaSchema,
+    strict: z.boolean().optional(),
+  }),
 ]);
 
 export const runOptionsSchema = z.strictObject({
   settings: modelSettingsSchema.optional(),
   format: formatSchema.optional(),
   toolChoice: z.union([z.enum(["auto", "none", "required"]), z.strictObject({ name: z.string() })]).optional(),
-  clientTools: z.array(toolSchemaSchema).optional().describe("Tools that the caller runs: the run waits for their results."),
+  clientTools: z
+    .array(toolSchemaSchema)
+    .optional()
+    .describe("Tools that the caller runs: the run waits for their results."),
   limits: limitsSchema.partial().optional(),
 });
 

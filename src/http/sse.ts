@@ -64,7 +64,11 @@ export function createSseStreams(limits: Partial<SseLimits> = {}): SseStreams {
     open(reply, opening = {}) {
       reply.hijack();
       const { raw } = reply;
-      const headers: OutgoingHttpHeaders = { ...(reply.getHeaders() as OutgoingHttpHeaders), ...streamHeaders, ...opening.headers };
+      const headers: OutgoingHttpHeaders = {
+        ...(reply.getHeaders() as OutgoingHttpHeaders),
+        ...streamHeaders,
+        ...opening.headers,
+      };
       raw.writeHead(200, headers);
       const stream = openStream(raw, bounds, opening.farewell);
       open.add(stream);

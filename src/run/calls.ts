@@ -37,6 +37,10 @@ export async function performCalls(work: Work, calls: readonly Call[]): Promise<
     work.signal.throwIfAborted();
     const tool = toolOf(call);
     const parsed = tool ? parseCall(tool, call.body.arguments) : undefined;
+    if ((!tool || !parsed?.ok) && (await wasBegun(work, call))) {
+      await flush();
+      return stopAtUnknown(work, call);
+    }
     if (!tool || !parsed?.ok) {
       reads.push({ call, result: Promise.resolve(parsed && !parsed.ok ? parsed.result : unknownTool(call.body.name, allowed)) });
       continue;
@@ -83,11 +87,21 @@ async function writeThroughLedger(work: Work, prepared: Prepared): Promise<void>
   } else if (claim.how === "settled") {
     return settleWrite(work, call, claim.result);
   }
-  await work.commit(
-    [{ id: newId(), kind: "question", step: call.step!, index: call.index!, body: { reason: "unknown", text: `It is not known whether ${tool.name} was done.` } }],
-    { ledger: { step: call.step!, index: call.index!, status: "unknown", result: null } },
-  );
-  await work.wait("unknown", `whether ${tool.name} was done is not known; a person decides`);
+  await stopAtUnknown(work, call);
+}
+
+/** Whether an earlier process recorded the call in the ledger; it may have been made when its tool was still there. */
+async function wasBegun(work: Work, call: Call): Promise<boolean> {
+  if (work.taken.epoch === 1) return false;
+  const rows = await work.runtime.database.query("select 1 from ledger where run_id = $1 and step = $2 and call_index = $3", [work.owner.runId, call.step, call.index]);
+  return rows.length > 0;
+}
+
+async function stopAtUnknown(work: Work, call: Call): Promise<void> {
+  const place = { step: call.step!, index: call.index! };
+  const text = `It is not known whether ${call.body.name} was done.`;
+  await work.commit([{ id: newId(), kind: "question", ...place, body: { reason: "unknown", text } }], { ledger: { ...place, status: "unknown", result: null } });
+  await work.wait("unknown", `${text} A person decides.`);
 }
 
 function contextOf(work: Work, { call }: Prepared, { key, query }: { key: string; query: Query }): ToolContext {

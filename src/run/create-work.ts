@@ -167,7 +167,11 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
       return (fold ??= foldOf(mine));
     },
     step,
-    call: (calls) => performCalls(work, calls),
+    async call(calls) {
+      await performCalls(work, calls);
+      // A strategy has nothing more to do then; what follows here is for its next turn.
+      if (left === "waiting") throw new Error("The run waits.");
+    },
   };
   const work: Work = { runtime, taken, job, owner, signal, turn, left: () => left, pending: () => pending, commit, end, wait, committed, nestedStep };
   return work;

@@ -44,12 +44,12 @@ async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
       await strategyOf(runtime, taken)(work.turn);
       if (!work.left()) await work.end({ status: "done" });
     } catch (error) {
+      if (work.left() === "waiting") return;
       if (error instanceof LostRun || stopped === "lost") return;
       if (stopped === "hand-over") return await handOver(runtime, work, job);
       if (isDatabaseFault(error)) throw error;
       await work.end(endOf(error, stopped, runtime, taken), await interruptCalls(runtime.database.query, taken.runId, work.turn.fold));
     }
-    if (work.left() === "waiting") return;
     await runtime.engine.complete(job);
     if (work.pending() > 0) await startNext(runtime, taken.threadId);
   } catch (error) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { eachDatabase } from "../../test/databases.ts";
 import type { Database } from "./database.ts";
-import { sqlState, uniqueViolation } from "./sql-state.ts";
+import { planIsStale, sqlState, uniqueViolation } from "./sql-state.ts";
 
 eachDatabase((databases) => {
   let database: Database;
@@ -49,6 +49,25 @@ eachDatabase((databases) => {
       });
       await assert.rejects(database.query("selec 1"), (error) => sqlState(error) === "42601");
       assert.deepEqual(await ids(), [1]);
+    });
+
+    test("a statement used again and again gives the rows of its own values, before and after a failure", async () => {
+      await database.query("create table unique_ids (id integer primary key)");
+      const insert = (id: number) => database.query("insert into unique_ids values ($1) returning id", [id]);
+      for (const id of [1, 2]) assert.deepEqual(await insert(id), [{ id }]);
+      await assert.rejects(insert(1), (error) => sqlState(error) === uniqueViolation);
+      for (const id of [3, 4]) assert.deepEqual(await insert(id), [{ id }]);
+      await assert.rejects(insert(1), (error) => sqlState(error) === uniqueViolation);
+      assert.deepEqual(await insert(5), [{ id: 5 }]);
+    });
+
+    test("a statement in use outlives a change of its table", async () => {
+      await database.query("create table changing (a integer)");
+      const select = () => database.query("select * from changing where $1::integer = 1", [1]);
+      for (let time = 0; time < 3; time++) assert.deepEqual(await select(), []);
+      await database.script("alter table changing add column b integer; insert into changing values (1, 2)");
+      await assert.rejects(select(), (error) => sqlState(error) === planIsStale);
+      for (let time = 0; time < 3; time++) assert.deepEqual(await select(), [{ a: 1, b: 2 }]);
     });
 
     test("many at once are each answered with their own rows", async () => {
@@ -216,18 +235,23 @@ eachDatabase((databases) => {
   describe("listen", () => {
     test("hears what is committed, until it stops", async () => {
       const heard: string[] = [];
+      const both = Promise.withResolvers<void>();
       const last = Promise.withResolvers<void>();
-      const stop = await database.listen("Some channel", (payload) => heard.push(payload));
+      const stop = await database.listen("Some channel", (payload) => {
+        if (heard.push(payload) === 2) both.resolve();
+      });
       const stopOther = await database.listen("other", () => last.resolve());
       await database.query("select pg_notify('Some channel', 'one')");
-      await database.transaction((query) => query("select pg_notify($1, $2)", ["Some channel", "two"]));
       await assert.rejects(
         database.transaction(async (query) => {
           await query("select pg_notify('Some channel', 'never')");
           throw new Error("no");
         }),
+        /no/,
       );
-      await stop.call(undefined);
+      await database.transaction((query) => query("select pg_notify($1, $2)", ["Some channel", "two"]));
+      await both.promise;
+      await stop();
       await database.script("select pg_notify('Some channel', 'too late'); select pg_notify('other', '')");
       await last.promise;
       await stopOther();

@@ -5,6 +5,7 @@ import type { Database } from "./database.ts";
 import { takeLock } from "./lock.ts";
 import { openPGlite } from "./pglite.ts";
 import { openPostgres } from "./postgres.ts";
+import { startUpkeep } from "./upkeep.ts";
 
 export type OpenOptions = {
   /** `postgres://…`; absent: PGlite in the data directory. */
@@ -29,9 +30,11 @@ export async function openDatabase({ url, dataDirectory, connections, log, onSte
   try {
     const pglite = await openPGlite({ directory: join(dataDirectory, "db"), onStep });
     const closePGlite = pglite.close;
+    const stopUpkeep = startUpkeep(pglite, log);
     return Object.assign(pglite, {
       announce: lock.announce,
       close: async () => {
+        stopUpkeep();
         await closePGlite();
         lock.release();
       },

@@ -9,6 +9,8 @@ export type WorkerRequest =
       readonly text: string;
       /** Without values the text may hold several statements. */
       readonly values: readonly WireValue[];
+      /** Prepare it under this name, or use what is prepared. */
+      readonly name?: string;
       /** Outside our transactions: a transaction that a failed script left open is rolled back at once. */
       readonly loose: boolean;
     }

@@ -9,6 +9,8 @@ import type { WireError, WireValue, WorkerAnswer, WorkerData, WorkerRequest, Wor
 import { SyncedNodeFS, syncedStartParams } from "./synced-node-fs.ts";
 import { parsers } from "./values.ts";
 
+type QueryRequest = { readonly text: string; readonly values: readonly WireValue[]; readonly name?: string };
+
 const { directory, syncs } = workerData as WorkerData;
 const counter = new Int32Array(syncs);
 const port = parentPort!;
@@ -47,21 +49,29 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
+/** The names of what is prepared. */
+const prepared = new Set<string>();
+
 /** One message to PostgreSQL, one answer: PGlite's own `query` crosses into WASM five times. */
-function encode(text: string, values: readonly WireValue[]): Uint8Array {
+function encode({ text, values, name }: QueryRequest): Uint8Array {
   const { serialize } = protocol;
   if (values.length === 0) return serialize.query(text);
-  return Buffer.concat([
-    serialize.parse({ text }),
-    serialize.bind({ values: values as WireValue[] }),
+  const run = [
+    serialize.bind({ statement: name, values: values as WireValue[] }),
     serialize.describe({ type: "P" }),
     serialize.execute({}),
     serialize.sync(),
-  ]);
+  ];
+  if (name === undefined) return Buffer.concat([serialize.parse({ text }), ...run]);
+  if (prepared.has(name)) return Buffer.concat(run);
+  // A failed execution leaves it prepared without our noting it; closing what is not there is no error.
+  return Buffer.concat([serialize.close({ type: "S", name }), serialize.parse({ name, text }), ...run]);
 }
 
-async function run(pglite: PGlite, text: string, values: readonly WireValue[]): Promise<WorkerResult> {
-  const answer = await pglite.execProtocolStream(encode(text, values), { syncToFs: false });
+async function run(pglite: PGlite, request: QueryRequest): Promise<WorkerResult> {
+  const answer = await pglite.execProtocolStream(encode(request), { syncToFs: false });
+  if (answer.at(-1)?.name !== "readyForQuery") throw new Error("PostgreSQL broke off in the middle of its answer.");
+  if (request.name !== undefined) prepared.add(request.name);
   const results = parse.parseResults(answer, pglite.parsers);
   const last = results.at(-1);
   return {
@@ -79,12 +89,12 @@ async function answer(pglite: PGlite, request: WorkerRequest): Promise<void> {
     return;
   }
   try {
-    post({ kind: "result", id: request.id, result: await run(pglite, request.text, request.values) });
+    post({ kind: "result", id: request.id, result: await run(pglite, request) });
   } catch (error) {
     // What is no answer of PostgreSQL's is a crash of the WASM machine; its state is unknown from here on.
     if (!(error instanceof messages.DatabaseError) || error.severity === "PANIC" || error.severity === "FATAL")
       throw error;
-    if (request.loose && pglite.isInTransaction()) await run(pglite, "rollback", []);
+    if (request.loose && pglite.isInTransaction()) await run(pglite, { text: "rollback", values: [] });
     post({ kind: "failure", id: request.id, error: toWire(error) });
   }
 }

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { freshDataDirectory, temporaryFolder } from "../../test/pglite.ts";
 import { readHolder } from "./lock.ts";
 import { openDatabase } from "./open.ts";
 import { openPGlite } from "./pglite.ts";
+import { keepUp } from "./upkeep.ts";
 
 describe("PGlite", () => {
   test("every commit reaches the disk", async (context) => {
@@ -37,23 +39,46 @@ describe("PGlite", () => {
     assert.deepEqual(await outer.waiting, [{ one: 1 }]);
   });
 
-  test("a death of its thread fails what waits and what comes later", async () => {
+  test("its upkeep vacuums and analyses what has changed, once", async (context) => {
     const database = await openPGlite({ directory: join(await freshDataDirectory(), "db") });
+    context.after(database.close);
+    await database.script(
+      'create schema other; create table other."T 1" (id integer); create table still (id integer)',
+    );
+    await database.script(
+      'insert into other."T 1" select generate_series(1, 1000); delete from other."T 1" where id > 500',
+    );
+    // Counted at most once a second.
+    const changes = () => database.query("select from pg_stat_user_tables where n_dead_tup = 500");
+    while ((await changes()).length === 0) await delay(50);
+    assert.deepEqual(await keepUp(database), ['other."T 1"']);
+    assert.deepEqual(await keepUp(database), []);
+    assert.deepEqual(await database.query("select reltuples::integer from pg_class where relname = 'T 1'"), [
+      { reltuples: 500 },
+    ]);
+  });
+
+  test("when it fails for good, what waits and what comes later is told so", async (context) => {
+    const directory = join(await freshDataDirectory(), "db");
+    const database = await openPGlite({ directory });
+    context.after(database.close);
+    await database.query("create table t (id integer)");
+    rmSync(join(directory, "pg_wal"), { recursive: true });
+    // The next segment of the log can't be made: PostgreSQL panics.
     const calls = [
-      database.query("select pg_terminate_backend(pg_backend_pid())"),
-      database.query("select 1"),
-      database.transaction((query) => query("select 1")),
+      database.script("select pg_switch_wal(); create table u (id integer); select pg_switch_wal()"),
+      database.query("insert into t values (1)"),
+      database.transaction((query) => query("insert into t values (2)")),
     ];
     for (const result of await Promise.allSettled(calls)) {
       assert.equal(result.status, "rejected");
       assert.equal(result.reason.code, "database_failed");
     }
-    await assert.rejects(database.query("select 1"), { code: "database_failed", status: 503 });
+    await assert.rejects(database.query("select 1"), { code: "database_failed", status: 503, message: /pg_wal/ });
     await assert.rejects(
       database.transaction(async () => {}),
       { code: "database_failed" },
     );
-    await database.close();
   });
 
   test("a first start that was cut off is made anew", async (context) => {

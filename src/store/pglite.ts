@@ -4,6 +4,8 @@ import { Unavailable } from "../protocol/errors.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database, TransactionOptions } from "./database.ts";
 import type { WireError, WorkerAnswer, WorkerData, WorkerRequest, WorkerResult } from "./pglite-protocol.ts";
+import { planIsStale } from "./sql-state.ts";
+import { createStatementNames } from "./statement-names.ts";
 import type { Tables } from "./tables.ts";
 import { runTransaction } from "./transaction.ts";
 import { toWireValue } from "./values.ts";
@@ -30,6 +32,7 @@ export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<
   const answers = new Map<number, Waiting>();
   const listeners = new Map<string, Set<(payload: string) => void>>();
   const ready = Promise.withResolvers<void>();
+  const names = createStatementNames();
   let lastId = 0;
   let gone: Unavailable | undefined;
   let closing: Promise<void> | undefined;
@@ -48,6 +51,7 @@ export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<
         answers.delete(answer.id);
         break;
       case "failure":
+        if (answer.error.code === planIsStale) names.renew();
         answers.get(answer.id)?.reject(new PGliteError(answer.error));
         answers.delete(answer.id);
         break;
@@ -88,7 +92,8 @@ export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<
 
   function send(text: string, values: readonly unknown[] | undefined, loose: boolean): Promise<WorkerResult> {
     database.onTrip?.(text);
-    return post({ id: ++lastId, kind: "query", text, values: values?.map(toWireValue) ?? [], loose });
+    const name = values?.length ? names.of(text) : undefined;
+    return post({ id: ++lastId, kind: "query", text, values: values?.map(toWireValue) ?? [], name, loose });
   }
 
   // There is one connection. The worker keeps the order of what is sent, so it is enough that nothing is sent

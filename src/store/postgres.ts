@@ -5,6 +5,8 @@ import type { Query } from "../protocol/tools.ts";
 import type { Log } from "../protocol/log.ts";
 import type { Database } from "./database.ts";
 import { openListener } from "./postgres-listener.ts";
+import { planIsStale, sqlState } from "./sql-state.ts";
+import { createStatementNames } from "./statement-names.ts";
 import type { Tables } from "./tables.ts";
 import { runTransaction } from "./transaction.ts";
 import { parsers } from "./values.ts";
@@ -36,6 +38,7 @@ export async function openPostgres({ url, connections = 20, log }: PostgresOptio
   pool.on("error", (error) => log?.warn({ error: error.message }, "An idle connection to PostgreSQL was lost."));
   // A lost connection fails its statement; without a listener its event would end the process as well.
   pool.on("connect", (client) => client.on("error", () => {}));
+  const names = createStatementNames();
   let closing: Promise<void> | undefined;
   const listener = openListener(() => new pg.Client(config), log);
 
@@ -57,8 +60,10 @@ export async function openPostgres({ url, connections = 20, log }: PostgresOptio
   async function send(client: pg.PoolClient, text: string, values?: readonly unknown[]): Promise<pg.QueryResult> {
     database.onTrip?.(text);
     try {
-      return await client.query(text, values as unknown[]);
+      if (!values?.length) return await client.query(text);
+      return await client.query({ name: names.of(text), text, values: values as unknown[] });
     } catch (error) {
+      if (sqlState(error) === planIsStale) names.renew();
       if (error instanceof pg.DatabaseError && !isLoss(error)) throw error;
       throw unreachable(label, error);
     }

@@ -1,4 +1,6 @@
 export const uniqueViolation = "23505";
+/** Of a prepared statement whose tables have changed (and of what PostgreSQL can't do at all). */
+export const planIsStale = "0A000";
 
 /** The SQLSTATE of an error, whichever driver it comes from; undefined if it is no SQL error. */
 export function sqlState(error: unknown): string | undefined {

@@ -8,6 +8,9 @@ type Module = Parameters<NonNullable<EmscriptenOptions["preRun"]>[number]>[0];
 /** What the emscripten build has and its types don't say: the operations behind an open file. */
 type NodeFileSystem = { stream_ops: { fsync?: (stream: { nfd: number }) => number } };
 
+/** EIO in the numbering of WASI: PostgreSQL then stops rather than trust the disk. */
+const inputOutputError = 29;
+
 /**
  * Files on disk whose fsync is real. The stock build has none, so PostgreSQL believes in a sync that never happens
  * and a power cut loses acknowledged rows.
@@ -26,7 +29,11 @@ export class SyncedNodeFS extends NodeFS {
     const makeReal = (module: Module): void => {
       const { NODEFS } = (module.FS as unknown as { filesystems: { NODEFS: NodeFileSystem } }).filesystems;
       NODEFS.stream_ops.fsync = ({ nfd }) => {
-        fsyncSync(nfd);
+        try {
+          fsyncSync(nfd);
+        } catch {
+          return inputOutputError;
+        }
         this.#onSync();
         return 0;
       };

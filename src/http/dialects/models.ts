@@ -26,10 +26,13 @@ export const getModel = endpoint({
     const all = listed(services);
     const found = all.find((model) => model.id === params.id);
     if (found) return found;
-    throw new NotFound(`There is no model or agent ${JSON.stringify(params.id)}. There are: ${all.map(({ id }) => id).join(", ")}.`, {
-      code: "model_not_found",
-      param: "model",
-    });
+    throw new NotFound(
+      `There is no model or agent ${JSON.stringify(params.id)}. There are: ${all.map(({ id }) => id).join(", ")}.`,
+      {
+        code: "model_not_found",
+        param: "model",
+      },
+    );
   },
 });
 

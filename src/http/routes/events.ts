@@ -8,7 +8,9 @@ import { createEventWriter } from "../event-text.ts";
 import { followUntil } from "../follow-run.ts";
 import { idParams } from "../schemas.ts";
 
-const query = z.object({ cursor: z.string().optional().describe("Where to go on; the header Last-Event-ID comes first") });
+const query = z.object({
+  cursor: z.string().optional().describe("Where to go on; the header Last-Event-ID comes first"),
+});
 const answers = {
   200: {
     description: "Events: `event` is the type, `data` the event as JSON, `id` the cursor after it",
@@ -59,9 +61,14 @@ function cursorOf({ request }: Call, asked: string | undefined): Cursor {
 
 async function endsAfter({ caller, services }: Call, run: RunRecord, from: Cursor): Promise<boolean> {
   const limit = 500;
-  for (let after = from.seq; ; ) {
+  for (let after = from.seq; ;) {
     const items = await services.runs.listItems(caller, run.threadId, { after, limit, order: "asc" });
-    if (items.some(({ kind, runId, body }) => kind === "state" && runId === run.id && "type" in body && body.type === "run-end")) return true;
+    if (
+      items.some(
+        ({ kind, runId, body }) => kind === "state" && runId === run.id && "type" in body && body.type === "run-end",
+      )
+    )
+      return true;
     if (items.length < limit) return false;
     after = items.at(-1)!.seq;
   }
@@ -76,17 +83,22 @@ function tellEvents(call: Call, target: FollowTarget, from: Cursor): void {
   });
   // so that the reader hears at once that it follows
   stream.write(": following\n\n");
-  const follower = followUntil(services.runs, { target, from }, {
-    events(events, cursor) {
-      const text = write(events, cursor);
-      const ended = target.runId !== undefined && events.some((event) => event.type === "run-end" && event.run === target.runId);
-      if (ended) stream.end(text);
-      else stream.write(text);
-      return ended;
+  const follower = followUntil(
+    services.runs,
+    { target, from },
+    {
+      events(events, cursor) {
+        const text = write(events, cursor);
+        const ended =
+          target.runId !== undefined && events.some((event) => event.type === "run-end" && event.run === target.runId);
+        if (ended) stream.end(text);
+        else stream.write(text);
+        return ended;
+      },
+      error(error) {
+        request.log.error({ err: error }, "a thread could not be followed");
+        stream.end();
+      },
     },
-    error(error) {
-      request.log.error({ err: error }, "a thread could not be followed");
-      stream.end();
-    },
-  });
+  );
 }

@@ -3,7 +3,16 @@ import { formatCursor } from "../../protocol/events.ts";
 import { runStatuses } from "../../protocol/runs.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
-import { idParams, idSchema, listOf, messageInputSchema, pageQuery, publicRun, runOptionsSchema, runSchema } from "../schemas.ts";
+import {
+  idParams,
+  idSchema,
+  listOf,
+  messageInputSchema,
+  pageQuery,
+  publicRun,
+  runOptionsSchema,
+  runSchema,
+} from "../schemas.ts";
 
 export const startRun = endpoint({
   tag: "runs",
@@ -25,7 +34,11 @@ export const startRun = endpoint({
   async handle({ params, body, caller, request, reply, services }) {
     const input = { ...body, threadId: params.id, idempotency: idempotencyOf(request) };
     const { runId, threadId, cursor, pending, replayed } = await services.runs.start(caller, input);
-    reply.code(202).header("location", `/api/runs/${runId}`).header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);
+    reply
+      .code(202)
+      .header("location", `/api/runs/${runId}`)
+      .header("x-colloquy-run", runId)
+      .header("x-colloquy-thread", threadId);
     return { id: runId, threadId, cursor: formatCursor(cursor), pending, replayed };
   },
 });

@@ -1,11 +1,22 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { idParams, idSchema, itemSchema, listOf, pageQuery, publicItem, publicThread, threadSchema } from "../schemas.ts";
+import {
+  idParams,
+  idSchema,
+  itemSchema,
+  listOf,
+  pageQuery,
+  publicItem,
+  publicThread,
+  threadSchema,
+} from "../schemas.ts";
 
 export const createThread = endpoint({
   tag: "threads",
   summary: "Make a thread",
-  body: z.strictObject({ id: idSchema.optional(), title: z.string().max(500).optional(), agent: z.string().optional() }).optional(),
+  body: z
+    .strictObject({ id: idSchema.optional(), title: z.string().max(500).optional(), agent: z.string().optional() })
+    .optional(),
   answers: { 201: threadSchema },
   async handle({ body, caller, reply, services }) {
     reply.code(201);

@@ -27,7 +27,9 @@ async function startOrContinue(call: Call, chat: ChatRequest): Promise<Started> 
   const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
   if (start) return await services.runs.start(caller, { ...start, idempotency: idempotencyOf(call.request) });
   if (continued) return continued;
-  throw new InvalidInput("The last message must be the user's, or results of the agent's tool calls.", { param: "messages" });
+  throw new InvalidInput("The last message must be the user's, or results of the agent's tool calls.", {
+    param: "messages",
+  });
 }
 
 function sessionOf({ request }: Call, chat: ChatRequest): string | undefined {

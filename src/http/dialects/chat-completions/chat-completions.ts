@@ -17,7 +17,11 @@ const bodySchema = z.looseObject({
   stream: z.boolean().optional(),
   stream_options: z.object({ include_usage: z.boolean().optional() }).optional(),
   tools: z.array(z.looseObject({ type: z.literal("function") })).optional(),
-  session_id: z.string().max(255).optional().describe("Agents: the thread to go on with; also metadata.session_id or x-session-id."),
+  session_id: z
+    .string()
+    .max(255)
+    .optional()
+    .describe("Agents: the thread to go on with; also metadata.session_id or x-session-id."),
 });
 
 const answerSchema = z.looseObject({

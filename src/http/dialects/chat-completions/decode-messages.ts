@@ -28,7 +28,11 @@ function unanswered(open: ReadonlyMap<string, string>): string {
 function decodeMessage(fields: Fields, at: string, open: Map<string, string>): ModelMessage {
   switch (fields["role"]) {
     case "user":
-      return { role: "user", content: userContent(fields["content"], at), name: optionalString(fields, "name", at + ".") };
+      return {
+        role: "user",
+        content: userContent(fields["content"], at),
+        name: optionalString(fields, "name", at + "."),
+      };
     case "assistant":
       return assistantMessage(fields, at, open);
     case "tool":
@@ -49,7 +53,8 @@ function assistantMessage(fields: Fields, at: string, open: Map<string, string>)
   const calls = list.map((call: unknown, index): ModelCall => {
     const here = `${at}.tool_calls[${index}]`;
     const made = isFields(call) ? call["function"] : undefined;
-    if (!isFields(call) || !isFields(made)) refuse(here, `must be {"id", "type": "function", "function": {"name", "arguments"}}`);
+    if (!isFields(call) || !isFields(made))
+      refuse(here, `must be {"id", "type": "function", "function": {"name", "arguments"}}`);
     const { id } = call;
     const { name, arguments: written } = made;
     if (typeof id !== "string" || id === "") refuse(here + ".id", "must be a string");

@@ -4,7 +4,11 @@ import { InvalidInput } from "../../../protocol/errors.ts";
 import { decodeChatRequest } from "./decode.ts";
 
 const user = { role: "user", content: "hi" };
-const asking = { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }] };
+const asking = {
+  role: "assistant",
+  content: null,
+  tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }],
+};
 const result = { role: "tool", tool_call_id: "c1", content: "42" };
 
 function decode(fields: object) {
@@ -15,8 +19,21 @@ test("messages of every role come out in our words", () => {
   const { messages } = decode({
     messages: [
       { role: "developer", content: "be kind" },
-      { role: "system", content: [{ type: "text", text: "be " }, { type: "text", text: "brief" }] },
-      { role: "user", name: "ann", content: [{ type: "text", text: "look" }, { type: "image_url", image_url: { url: "data:image/png;base64,AA" } }] },
+      {
+        role: "system",
+        content: [
+          { type: "text", text: "be " },
+          { type: "text", text: "brief" },
+        ],
+      },
+      {
+        role: "user",
+        name: "ann",
+        content: [
+          { type: "text", text: "look" },
+          { type: "image_url", image_url: { url: "data:image/png;base64,AA" } },
+        ],
+      },
       asking,
       result,
       { role: "assistant", content: [{ type: "text", text: "ok" }] },
@@ -26,7 +43,14 @@ test("messages of every role come out in our words", () => {
   assert.deepEqual(messages, [
     { role: "system", content: "be kind" },
     { role: "system", content: "be brief" },
-    { role: "user", name: "ann", content: [{ type: "text", text: "look" }, { type: "image", url: "data:image/png;base64,AA" }] },
+    {
+      role: "user",
+      name: "ann",
+      content: [
+        { type: "text", text: "look" },
+        { type: "image", url: "data:image/png;base64,AA" },
+      ],
+    },
     { role: "assistant", content: "", calls: [{ id: "c1", name: "f", arguments: "{}" }] },
     { role: "tool", callId: "c1", name: "f", content: "42" },
     { role: "assistant", content: "ok" },
@@ -44,7 +68,9 @@ test("settings, tools and format come out in our words", () => {
     seed: 7,
     reasoning_effort: "low",
     parallel_tool_calls: false,
-    tools: [{ type: "function", function: { name: "f", description: "d", parameters: { type: "object" }, strict: true } }],
+    tools: [
+      { type: "function", function: { name: "f", description: "d", parameters: { type: "object" }, strict: true } },
+    ],
     tool_choice: { type: "function", function: { name: "f" } },
     response_format: { type: "json_schema", json_schema: { name: "s", schema: { type: "object" } } },
     stream_options: { include_usage: true },
@@ -71,9 +97,15 @@ test("allowed_tools leaves only those", () => {
   const tools = ["f", "g"].map((name) => ({ type: "function", function: { name } }));
   const request = decode({
     tools,
-    tool_choice: { type: "allowed_tools", allowed_tools: { mode: "required", tools: [{ type: "function", function: { name: "g" } }] } },
+    tool_choice: {
+      type: "allowed_tools",
+      allowed_tools: { mode: "required", tools: [{ type: "function", function: { name: "g" } }] },
+    },
   });
-  assert.deepEqual(request.tools?.map(({ name }) => name), ["g"]);
+  assert.deepEqual(
+    request.tools?.map(({ name }) => name),
+    ["g"],
+  );
   assert.equal(request.toolChoice, "required");
 });
 
@@ -82,9 +114,24 @@ const faults: [string, object, string, RegExp][] = [
   ["no messages", { messages: [] }, "messages", /at least one/],
   ["a wrong role", { messages: [{ role: "robot", content: "hi" }] }, "messages[0].role", /one of developer, system/],
   ["content of a wrong type", { messages: [{ role: "user", content: 7 }] }, "messages[0].content", /string/],
-  ["audio", { messages: [{ role: "user", content: [{ type: "input_audio" }] }] }, "messages[0].content[0].type", /"input_audio" is not supported/],
-  ["a file", { messages: [{ role: "user", content: [{ type: "file" }] }] }, "messages[0].content[0].type", /"file" is not supported/],
-  ["an image of the local disk", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "file:///etc/passwd" } }] }] }, "messages[0].content[0].image_url.url", /http/],
+  [
+    "audio",
+    { messages: [{ role: "user", content: [{ type: "input_audio" }] }] },
+    "messages[0].content[0].type",
+    /"input_audio" is not supported/,
+  ],
+  [
+    "a file",
+    { messages: [{ role: "user", content: [{ type: "file" }] }] },
+    "messages[0].content[0].type",
+    /"file" is not supported/,
+  ],
+  [
+    "an image of the local disk",
+    { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "file:///etc/passwd" } }] }] },
+    "messages[0].content[0].image_url.url",
+    /http/,
+  ],
   ["a result without its call", { messages: [user, result] }, "messages[1].tool_call_id", /no open call c1/],
   ["a second result", { messages: [user, asking, result, result] }, "messages[3].tool_call_id", /no open call c1/],
   ["an unanswered call", { messages: [user, asking, user] }, "messages[2]", /no result: c1/],
@@ -92,8 +139,21 @@ const faults: [string, object, string, RegExp][] = [
   ["two answers", { n: 2 }, "n", /one answer/],
   ["a wild temperature", { temperature: 3 }, "temperature", /at most 2/],
   ["a tool of another type", { tools: [{ type: "web_search" }] }, "tools[0]", /not supported/],
-  ["a tool twice", { tools: [0, 1].map(() => ({ type: "function", function: { name: "f" } })) }, "tools[1].function.name", /twice/],
-  ["a choice of no tool", { tools: [{ type: "function", function: { name: "f" } }], tool_choice: { type: "function", function: { name: "g" } } }, "tool_choice.function.name", /one of the tools/],
+  [
+    "a tool twice",
+    { tools: [0, 1].map(() => ({ type: "function", function: { name: "f" } })) },
+    "tools[1].function.name",
+    /twice/,
+  ],
+  [
+    "a choice of no tool",
+    {
+      tools: [{ type: "function", function: { name: "f" } }],
+      tool_choice: { type: "function", function: { name: "g" } },
+    },
+    "tool_choice.function.name",
+    /one of the tools/,
+  ],
   ["a wrong format", { response_format: { type: "xml" } }, "response_format.type", /json_schema/],
 ];
 
@@ -101,7 +161,11 @@ for (const [title, fields, param, text] of faults) {
   test(`${title} is refused, naming ${param}`, () => {
     assert.throws(
       () => decode(fields),
-      (error) => error instanceof InvalidInput && error.status === 400 && error.detail.param === param && text.test(error.message),
+      (error) =>
+        error instanceof InvalidInput &&
+        error.status === 400 &&
+        error.detail.param === param &&
+        text.test(error.message),
     );
   });
 }

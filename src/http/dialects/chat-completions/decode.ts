@@ -136,6 +136,8 @@ function allowedTools(tools: readonly ToolSchema[], allowed: unknown): Pick<Chat
   const mode = isFields(allowed) ? allowed["mode"] : undefined;
   if (!Array.isArray(list) || (mode !== "auto" && mode !== "required"))
     refuse("tool_choice.allowed_tools", `must be {"mode": "auto" | "required", "tools": […]}`);
-  const names = list.map((entry: unknown) => isFields(entry) && isFields(entry["function"]) && entry["function"]["name"]);
+  const names = list.map(
+    (entry: unknown) => isFields(entry) && isFields(entry["function"]) && entry["function"]["name"],
+  );
   return { tools: tools.filter((tool) => names.includes(tool.name)), toolChoice: mode };
 }

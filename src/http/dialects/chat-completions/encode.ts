@@ -117,6 +117,8 @@ function usageBody(usage: Usage): object {
     completion_tokens: usage.outputTokens,
     total_tokens: usage.inputTokens + usage.outputTokens,
     ...(usage.cachedTokens !== undefined && { prompt_tokens_details: { cached_tokens: usage.cachedTokens } }),
-    ...(usage.reasoningTokens !== undefined && { completion_tokens_details: { reasoning_tokens: usage.reasoningTokens } }),
+    ...(usage.reasoningTokens !== undefined && {
+      completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    }),
   };
 }

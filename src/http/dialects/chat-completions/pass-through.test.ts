@@ -36,7 +36,10 @@ after(() => server.close());
 type Body = Readonly<Record<string, unknown>>;
 
 async function ask(model: string, more: Body = {}): Promise<IncomingMessage> {
-  const asking = request(server.url + "/v1/chat/completions", { method: "POST", headers: { "content-type": "application/json" } });
+  const asking = request(server.url + "/v1/chat/completions", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+  });
   asking.end(JSON.stringify({ model, messages: [{ role: "user", content: "hi" }], ...more }));
   const [answer] = (await once(asking, "response")) as [IncomingMessage];
   return answer.setEncoding("utf8");
@@ -73,7 +76,14 @@ test("a stream has one chunk per part, one id, and our own end", async () => {
   assert.ok(done);
   assert.deepEqual(
     chunks.map(({ choices }) => choices[0]?.delta),
-    [{ role: "assistant", content: "" }, { reasoning_content: "hm" }, { content: "Hel" }, { content: 'lo "you"\n' }, {}, undefined],
+    [
+      { role: "assistant", content: "" },
+      { reasoning_content: "hm" },
+      { content: "Hel" },
+      { content: 'lo "you"\n' },
+      {},
+      undefined,
+    ],
   );
   assert.deepEqual(chunks.map(({ choices }) => choices[0]?.finish_reason).slice(3), [null, "stop", undefined]);
   assert.deepEqual(chunks.at(-1)?.usage, { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 });

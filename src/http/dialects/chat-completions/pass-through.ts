@@ -14,7 +14,9 @@ export async function passThrough(call: Call, chat: ChatRequest): Promise<string
   const { reply, services, caller } = call;
   const model = services.models.get(chat.model);
   const abort = new AbortController();
-  whenClosed(reply.raw, () => abort.abort());
+  whenClosed(reply.raw, () => {
+    if (!reply.raw.writableFinished) abort.abort();
+  });
   const { messages, tools, toolChoice, format, settings } = chat;
   const request: ModelRequest = {
     messages,
@@ -38,7 +40,11 @@ export async function passThrough(call: Call, chat: ChatRequest): Promise<string
   return JSON.stringify(completion.body());
 }
 
-async function streamAnswer(call: Call, batches: AsyncIterable<readonly ModelPart[]>, includeUsage: boolean): Promise<undefined> {
+async function streamAnswer(
+  call: Call,
+  batches: AsyncIterable<readonly ModelPart[]>,
+  includeUsage: boolean,
+): Promise<undefined> {
   const { reply, request, streams } = call;
   const encode = createChunkEncoder(newAnswerHead(), includeUsage);
   let stream: SseStream | undefined;

@@ -1,9 +1,16 @@
 import { ColloquyError } from "../../../protocol/errors.ts";
 
 /** The run's own error as this dialect's; the message names the run, which can still be looked at. */
-export function runFailed(run: string, error: { readonly code: string; readonly message: string } | undefined): ColloquyError {
+export function runFailed(
+  run: string,
+  error: { readonly code: string; readonly message: string } | undefined,
+): ColloquyError {
   const { code, message } = error ?? { code: "failed", message: "no reason was recorded" };
-  return new ColloquyError(code === "model_context" ? "context_length_exceeded" : code, statusOf(code), `Run ${run} failed: ${message}`);
+  return new ColloquyError(
+    code === "model_context" ? "context_length_exceeded" : code,
+    statusOf(code),
+    `Run ${run} failed: ${message}`,
+  );
 }
 
 export function runCancelled(run: string): ColloquyError {
@@ -12,11 +19,19 @@ export function runCancelled(run: string): ColloquyError {
 
 /** An attempt was cut off after its text was sent, and the next one says something else. */
 export function textWithdrawn(run: string): ColloquyError {
-  return new ColloquyError("text_withdrawn", 502, `Run ${run} had to begin its answer anew; read the new one at /api/runs/${run}/events.`);
+  return new ColloquyError(
+    "text_withdrawn",
+    502,
+    `Run ${run} had to begin its answer anew; read the new one at /api/runs/${run}/events.`,
+  );
 }
 
 export function serverStops(run: string): ColloquyError {
-  return new ColloquyError("server_stops", 503, `The server stops. Run ${run} goes on; follow it at /api/runs/${run}/events.`);
+  return new ColloquyError(
+    "server_stops",
+    503,
+    `The server stops. Run ${run} goes on; follow it at /api/runs/${run}/events.`,
+  );
 }
 
 function statusOf(code: string): number {

@@ -7,17 +7,38 @@ import { createRunReader } from "./run-reader.ts";
 
 const run = newId();
 let seq = 0;
-const base = () => ({ id: newId(), threadId: run, seq: ++seq, parentId: null, runId: run, attempt: 1, author: "assistant", createdAt: "" });
+const base = () => ({
+  id: newId(),
+  threadId: run,
+  seq: ++seq,
+  parentId: null,
+  runId: run,
+  attempt: 1,
+  author: "assistant",
+  createdAt: "",
+});
 
 function text(step: string, offset: number, piece: string): RunEvent {
   return { type: "text-delta", run, step, attempt: 1, offset, text: piece };
 }
 function message(step: string, body: Partial<MessageBody>): RunEvent {
-  const item: ItemOf<"message"> = { ...base(), kind: "message", step, index: null, body: { role: "assistant", content: "", ...body } };
+  const item: ItemOf<"message"> = {
+    ...base(),
+    kind: "message",
+    step,
+    index: null,
+    body: { role: "assistant", content: "", ...body },
+  };
   return { type: "message", seq, item };
 }
 function call(index: number, body: Partial<CallBody> = {}): Extract<RunEvent, { type: "call-start" }> {
-  const item: ItemOf<"call"> = { ...base(), kind: "call", step: "1", index, body: { name: `tool_${index}`, arguments: "{}", target: "server", ...body } };
+  const item: ItemOf<"call"> = {
+    ...base(),
+    kind: "call",
+    step: "1",
+    index,
+    body: { name: `tool_${index}`, arguments: "{}", target: "server", ...body },
+  };
   return { type: "call-start", seq, item };
 }
 function result(index: number, body: ResultBody): RunEvent {
@@ -72,14 +93,23 @@ test("an answer cut by its length says so", () => {
 for (const oneByOne of [true, false])
   test(`a new attempt goes on where it repeats what was sent (${oneByOne ? "event by event" : "in one batch"})`, () => {
     const retry: RunEvent = { type: "step-retry", run, step: "1", attempt: 1 };
-    const same = [text("1", 0, "Hello w"), retry, text("1", 0, "Hel"), text("1", 3, "lo world"), message("1", { content: "Hello world" }), done()];
+    const same = [
+      text("1", 0, "Hello w"),
+      retry,
+      text("1", 0, "Hel"),
+      text("1", 3, "lo world"),
+      message("1", { content: "Hello world" }),
+      done(),
+    ];
     assert.equal(tell(same, { oneByOne }).text, "Hello world");
 
     const other = tell([text("1", 0, "Hello"), retry, text("1", 0, "Help")], { oneByOne });
     assert.equal(other.text, "Hello");
     assert.ok(other.outcome?.status === "failed" && other.outcome.error.message.includes(run));
 
-    const shorter = tell([text("1", 0, "Hello"), retry, text("1", 0, "Hel"), message("1", { content: "Hel" })], { oneByOne });
+    const shorter = tell([text("1", 0, "Hello"), retry, text("1", 0, "Hel"), message("1", { content: "Hel" })], {
+      oneByOne,
+    });
     assert.equal(shorter.outcome?.status, "failed");
   });
 
@@ -101,22 +131,37 @@ test("the caller's own tools come as calls with our ids, when the run waits for 
 });
 
 test("a run that waits for a person says what for and where", () => {
-  const told = tell([text("1", 0, "Hm."), { type: "run-wait", seq: ++seq, run, reason: "unknown", text: "was the mail sent?" }]);
+  const told = tell([
+    text("1", 0, "Hm."),
+    { type: "run-wait", seq: ++seq, run, reason: "unknown", text: "was the mail sent?" },
+  ]);
   assert.ok(told.text.startsWith("Hm.\n\nThis run waits (unknown): was the mail sent?"));
   assert.ok(told.text.includes(`/api/runs/${run}`));
   assert.equal(told.outcome?.status, "waiting");
 });
 
 test("failed and cancelled runs are errors that name the run", () => {
-  const failed = tell([{ type: "run-end", seq: ++seq, run, status: "failed", error: { code: "model_rate_limit", message: "too many" } }]).outcome;
-  assert.ok(failed?.status === "failed" && failed.error.status === 429 && failed.error.message === `Run ${run} failed: too many`);
+  const failed = tell([
+    { type: "run-end", seq: ++seq, run, status: "failed", error: { code: "model_rate_limit", message: "too many" } },
+  ]).outcome;
+  assert.ok(
+    failed?.status === "failed" &&
+      failed.error.status === 429 &&
+      failed.error.message === `Run ${run} failed: too many`,
+  );
   const cancelled = tell([{ type: "run-end", seq: ++seq, run, status: "cancelled" }]).outcome;
   assert.ok(cancelled?.status === "failed" && cancelled.error.code === "run_cancelled");
 });
 
 test("nothing is told of other runs, of callers' own messages, or after the end", () => {
   const other = { type: "text-delta", run: newId(), step: "1", attempt: 1, offset: 0, text: "psst" } as const;
-  const told = tell([other, message("0", { role: "system", content: "secret" }), message("1", { content: "Hi" }), done(), text("3", 0, "late")]);
+  const told = tell([
+    other,
+    message("0", { role: "system", content: "secret" }),
+    message("1", { content: "Hi" }),
+    done(),
+    text("3", 0, "late"),
+  ]);
   assert.equal(told.text, "Hi");
   assert.equal(told.reasoning, "");
 });

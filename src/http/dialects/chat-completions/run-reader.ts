@@ -1,11 +1,13 @@
-import { ColloquyError } from "../../../protocol/errors.ts";
+import type { ColloquyError } from "../../../protocol/errors.ts";
 import type { RunEvent } from "../../../protocol/events.ts";
 import { callIdOf, type ItemOf, textOf } from "../../../protocol/items.ts";
 import type { FinishReason, ModelPart, Usage } from "../../../protocol/models.ts";
 import { runCancelled, runFailed, textWithdrawn } from "./run-errors.ts";
 
 /** How a run came out, as far as one answer of this dialect goes. */
-export type Outcome = { readonly status: "done" | "waiting" } | { readonly status: "failed"; readonly error: ColloquyError };
+export type Outcome =
+  | { readonly status: "done" | "waiting" }
+  | { readonly status: "failed"; readonly error: ColloquyError };
 
 export type Reading = { readonly parts: readonly ModelPart[]; readonly outcome?: Outcome };
 
@@ -81,7 +83,11 @@ export function createRunReader(run: string): (events: readonly RunEvent[]) => R
           parts.push(...clientCalls([...open.values()].filter((call) => call.body.target === "client")));
           return end("waiting", "calls");
         }
-        say(text.apart(`This run waits (${event.reason})${event.text ? ": " + event.text : ""}. It goes on at /api/runs/${run}.`));
+        say(
+          text.apart(
+            `This run waits (${event.reason})${event.text ? ": " + event.text : ""}. It goes on at /api/runs/${run}.`,
+          ),
+        );
         return end("waiting", "stop");
       }
       case "run-end":
@@ -153,7 +159,10 @@ function shorten(content: string): string {
   return content.length > traceLimit ? content.slice(0, traceLimit) + " …" : content;
 }
 
-function addUsage(sum: Usage, more: { readonly inputTokens: number; readonly outputTokens: number } | undefined): Usage {
+function addUsage(
+  sum: Usage,
+  more: { readonly inputTokens: number; readonly outputTokens: number } | undefined,
+): Usage {
   if (!more) return sum;
   return { inputTokens: sum.inputTokens + more.inputTokens, outputTokens: sum.outputTokens + more.outputTokens };
 }

@@ -42,9 +42,12 @@ type UserContent = Extract<ModelMessage, { role: "user" }>["content"];
 function ownResults(results: readonly ToolMessage[]): ClientResult[] {
   return results.map(({ callId, content }) => {
     if (itemIdOfCall(callId) === undefined)
-      throw new InvalidInput(`The call ${callId} was not made by this server's agents, so no run waits for its result. End with a user's message.`, {
-        param: "messages",
-      });
+      throw new InvalidInput(
+        `The call ${callId} was not made by this server's agents, so no run waits for its result. End with a user's message.`,
+        {
+          param: "messages",
+        },
+      );
     return { callId, content };
   });
 }
@@ -74,7 +77,13 @@ function toHistory(messages: readonly ModelMessage[]): NewItem[] {
         items.push({ id: newId(), kind: "call", step, index, body: { name, arguments: written, target: "client" } });
     } else if (message.role === "tool") {
       const index = indexes.get(message.callId);
-      items.push({ id: newId(), kind: "result", step: `history:${answers}`, index, body: { content: message.content } });
+      items.push({
+        id: newId(),
+        kind: "result",
+        step: `history:${answers}`,
+        index,
+        body: { content: message.content },
+      });
     } else if (message.role === "user") {
       items.push({ id: newId(), kind: "message", body: { role: "user", content: contentOf(message.content) } });
     }
@@ -90,5 +99,7 @@ function contentOf(content: UserContent): Content {
 function joinContents(contents: readonly UserContent[]): Content {
   if (contents.length === 1) return contentOf(contents[0]!);
   if (contents.every((content) => typeof content === "string")) return contents.join("\n\n");
-  return contents.flatMap((content) => (typeof content === "string" ? [{ type: "text" as const, text: content }] : content));
+  return contents.flatMap((content) =>
+    typeof content === "string" ? [{ type: "text" as const, text: content }] : content,
+  );
 }

@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import { loadAgents } from "./agents/load.ts";
+import type { Config } from "./config.ts";
+import { createApp } from "./http/app.ts";
+import { createCallLog } from "./models/call-log.ts";
+import { createPromptLog } from "./models/prompt-log.ts";
+import { createModels } from "./models/registry.ts";
+import type { Caller } from "./protocol/callers.ts";
+import { Conflict, InvalidInput } from "./protocol/errors.ts";
+import type { Log } from "./protocol/log.ts";
+import { createRuns } from "./run/create-runs.ts";
+import { tools as toolsStrategy } from "./run/strategies/tools.ts";
+import { chooseModels, type ModelChoice } from "./choose-models.ts";
+import { createKeyFinder } from "./store/api-keys.ts";
+import type { Database } from "./store/database.ts";
+import { migrate } from "./store/migrate.ts";
+import { insertModelCalls } from "./store/model-calls.ts";
+import { openDatabase } from "./store/open.ts";
+import { ensureOwner } from "./store/users.ts";
+import { builtInTools } from "./tools/built-in.ts";
+import { createToolRegistry } from "./tools/registry.ts";
+import { loadUserTools } from "./tools/user-tools.ts";
+
+export const version = "0.1.0";
+
+export type Colloquy = {
+  readonly url: string;
+  readonly database: Database;
+  readonly choice: ModelChoice;
+  /** What was wrong with files of agents and tools; the rest works. */
+  readonly problems: readonly string[];
+  /** Stops accepting, lets running steps finish for ten seconds, hands the rest over. */
+  readonly stop: () => Promise<void>;
+};
+
+export type StartOptions = { readonly log: Log; /** What takes so long, for a person. */ readonly onStep?: (text: string) => void };
+
+const graceMs = 10_000;
+
+/** Config → store → models → tools → strategies → runs → HTTP. What was opened is closed again if a later part fails. */
+export async function startColloquy(config: Config, { log, onStep }: StartOptions): Promise<Colloquy> {
+  const opened: (() => Promise<unknown> | void)[] = [];
+  const close = async () => {
+    for (const undo of opened.splice(0).reverse()) await undo();
+  };
+  try {
+    const database = await openDatabase({ ...(config.database === undefined ? {} : { url: config.database }), dataDirectory: config.data, log, ...(onStep ? { onStep } : {}) });
+    opened.push(database.close);
+    await migrate(database);
+    const owner = await ensureOwner(database.query);
+
+    const choice = await chooseModels(config);
+    const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records) });
+    opened.push(callLog.close);
+    const prompts = config.log.prompts ? createPromptLog({ folder: join(config.data, "logs"), log }) : undefined;
+    if (prompts) opened.push(prompts.close);
+    const models = createModels({ models: choice.models, ...(prompts ? { prompts } : {}) });
+    opened.push(models.close);
+
+    const userTools = await loadUserTools(config.tools, { taken: builtInTools });
+    const tools = createToolRegistry([...builtInTools, ...userTools.tools]);
+    const { agents, problems } = await loadAgents({ folder: config.agents });
+    const service = await createRuns({
+      database,
+      models,
+      agents,
+      tools,
+      strategies: { tools: toolsStrategy },
+      limits: config.limits,
+      concurrency: config.concurrency,
+      retention: config.retention,
+      log,
+    });
+    opened.push(() => service.stop(graceMs));
+
+    const caller: Caller = { userId: owner.id, name: owner.name, role: owner.role, permissions: ["*"], via: "local" };
+    const app = await createApp({
+      runs: service.runs,
+      models,
+      agents,
+      tools,
+      callLog,
+      health: async () => ({ version, database: database.label, active: service.active(), models: models.list() }),
+      access: config.auth.mode === "local" ? { mode: "local", owner: caller } : { mode: "accounts", findByKey: createKeyFinder(database.query).findByKey },
+      server: { corsOrigins: config.server.corsOrigins, bodyLimit: config.server.bodyLimitBytes, graceMs },
+      log,
+      version,
+    });
+    opened.push(() => app.close());
+    const url = await listen(app, config);
+    database.announce?.({ url });
+    return { url, database, choice, problems: [...userTools.problems, ...problems].map(problemText), stop: close };
+  } catch (error) {
+    await close().catch((failed: unknown) => log.warn({ error: String(failed) }, "could not close everything"));
+    throw error;
+  }
+}
+
+async function listen(app: Awaited<ReturnType<typeof createApp>>, { server: { host, port } }: Config): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    if (code === "EADDRINUSE") {
+      throw new Conflict(`Port ${port} on ${host} is in use. Stop what uses it, or choose another: COLLOQUY_PORT=8001 npm start`, { code: "port_in_use", cause: error });
+    }
+    if (code === "EACCES") throw new InvalidInput(`Port ${port} may not be used by this user; ports from 1024 up may.`, { cause: error });
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") throw new InvalidInput(`This machine has no address ${host}.`, { cause: error });
+    throw error;
+  }
+}
+
+function problemText({ file, line, message }: { readonly file: string; readonly line?: number; readonly message: string }): string {
+  return `${file}${line === undefined ? "" : `:${line}`}: ${message}`;
+}

@@ -1,0 +1,171 @@
+import { request } from "undici";
+import type { ModelConfig } from "./config.ts";
+import { keyVariables } from "./hosts.ts";
+
+export type BackendKind = "ollama" | "llamacpp" | "lmstudio";
+export type ProbeOutcome = "found" | "refused" | "timed-out" | "unauthorized" | "no-model" | "not-it" | "own-port";
+
+export type Probe = {
+  readonly kind: BackendKind;
+  readonly url: string;
+  readonly outcome: ProbeOutcome;
+  /** The outcome in words for a person. */
+  readonly detail: string;
+  /** Chat models it has, the first one being the one to take. */
+  readonly models: readonly string[];
+  readonly contextTokens?: number;
+};
+
+export type ProbeOptions = {
+  /** The port this server itself will listen on: never asked. */
+  readonly ownPort: number;
+  readonly timeoutMs?: number;
+  readonly urls?: Readonly<Partial<Record<BackendKind, string>>>;
+};
+
+const defaultUrls: Readonly<Record<BackendKind, string>> = {
+  ollama: "http://127.0.0.1:11434",
+  llamacpp: "http://127.0.0.1:8080",
+  lmstudio: "http://127.0.0.1:1234",
+};
+const titles: Readonly<Record<BackendKind, string>> = { ollama: "Ollama", llamacpp: "llama.cpp", lmstudio: "LM Studio" };
+
+/** Asks the usual places of model servers, all at once. Never throws: a miss is a result that says why. */
+export async function probeBackends(options: ProbeOptions): Promise<readonly Probe[]> {
+  const { ownPort, timeoutMs = 400, urls } = options;
+  return Promise.all(
+    (Object.keys(defaultUrls) as BackendKind[]).map(async (kind) => {
+      const url = (urls?.[kind] ?? defaultUrls[kind]).replace(/\/+$/, "");
+      if (isOwn(url, ownPort)) return { kind, url, outcome: "own-port" as const, detail: "that is this server's own port", models: [] };
+      const ask = (path: string) => getJson(url + path, timeoutMs);
+      return { kind, url, ...(await look[kind](ask)) };
+    }),
+  );
+}
+
+function isOwn(url: string, ownPort: number): boolean {
+  const { hostname, port } = new URL(url);
+  return Number(port) === ownPort && /^(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(hostname);
+}
+
+type Reply = { readonly status: number; readonly body: unknown } | { readonly problem: "refused" | "timed-out" | "not-it"; readonly detail: string };
+type Ask = (path: string) => Promise<Reply>;
+type Finding = Omit<Probe, "kind" | "url">;
+
+const look: Readonly<Record<BackendKind, (ask: Ask) => Promise<Finding>>> = {
+  async ollama(ask) {
+    const tags = await ask("/api/tags");
+    return missOf(tags) ?? findingOf(namesIn(tags, "models", "name"), "Pull one: ollama pull gpt-oss:20b");
+  },
+  async llamacpp(ask) {
+    const [health, props, list] = await Promise.all([ask("/health"), ask("/props"), ask("/v1/models")]);
+    if ("status" in health && health.status === 503 && fieldOf(health.body, "error")) {
+      return { outcome: "no-model", detail: "it is still loading its model; start again in a moment", models: [] };
+    }
+    const miss = missOf(list);
+    if (miss) return miss;
+    const context = fieldOf(fieldOf("body" in props ? props.body : undefined, "default_generation_settings"), "n_ctx");
+    const finding = findingOf(namesIn(list, "data", "id"), "Start it with a model: llama-server -m <file> --jinja");
+    return typeof context === "number" && context > 0 ? { ...finding, contextTokens: context } : finding;
+  },
+  async lmstudio(ask) {
+    const list = await ask("/v1/models");
+    return missOf(list) ?? findingOf(namesIn(list, "data", "id"), "Load one in LM Studio");
+  },
+};
+
+function missOf(reply: Reply): Finding | undefined {
+  if ("problem" in reply) return { outcome: reply.problem, detail: reply.detail, models: [] };
+  if (reply.status === 401 || reply.status === 403) return { outcome: "unauthorized", detail: `it wants a key (${reply.status})`, models: [] };
+  if (reply.status !== 200) return { outcome: "not-it", detail: `something else answers there (status ${reply.status})`, models: [] };
+  return undefined;
+}
+
+function findingOf(names: readonly string[] | undefined, advice: string): Finding {
+  if (!names) return { outcome: "not-it", detail: "something else answers there", models: [] };
+  // Embedding models do not chat.
+  const models = names.filter((name) => !/embed|\bbge\b|bge-|rerank/i.test(name));
+  if (models.length === 0) return { outcome: "no-model", detail: `it runs, but has no chat model. ${advice}.`, models };
+  return { outcome: "found", detail: `${models.length === 1 ? "1 model" : `${models.length} models`}: ${models.slice(0, 5).join(", ")}`, models };
+}
+
+function namesIn(reply: Reply, list: string, field: string): readonly string[] | undefined {
+  const entries = "body" in reply ? fieldOf(reply.body, list) : undefined;
+  if (!Array.isArray(entries)) return undefined;
+  return entries.map((entry) => fieldOf(entry, field)).filter((name) => typeof name === "string");
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+async function getJson(url: string, timeoutMs: number): Promise<Reply> {
+  try {
+    const response = await request(url, { signal: AbortSignal.timeout(timeoutMs), headers: { connection: "close" } });
+    const text = await boundedText(response.body);
+    return { status: response.statusCode, body: parseOrUndefined(text) };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (error instanceof DOMException && error.name === "TimeoutError") {
+      return { problem: "timed-out", detail: `no answer within ${timeoutMs} ms` };
+    }
+    if (code === "ECONNREFUSED" || code === "ENOTFOUND") return { problem: "refused", detail: "nothing listens there" };
+    return { problem: "not-it", detail: `no HTTP answer (${code || String(error)})` };
+  }
+}
+
+async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    if ((size += chunk.length) > 4 << 20) break;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a person asked for: `LLM_BACKEND`, `OLLAMA_MODEL`, `DEFAULT_TEMPERATURE`. Without a backend all kinds count. */
+export type BackendWish = { readonly backend?: "ollama" | "llamacpp" | "auto"; readonly ollamaModel?: string; readonly temperature?: number };
+export type ChosenBackend = { readonly probe?: Probe; readonly config?: ModelConfig; readonly detail: string };
+
+/** Which backend to use, in words too. `auto` takes Ollama before llama.cpp. A backend that was named is taken even if it is away, so that its failure shows. */
+export function chooseBackend(probes: readonly Probe[], wish: BackendWish = {}): ChosenBackend {
+  const { backend } = wish;
+  const kinds: readonly BackendKind[] =
+    backend === undefined ? ["ollama", "llamacpp", "lmstudio"] : backend === "auto" ? ["ollama", "llamacpp"] : [backend];
+  const candidates = kinds.flatMap((kind) => probes.filter((probe) => probe.kind === kind));
+  const found = candidates.find(({ outcome }) => outcome === "found");
+  if (found) return { probe: found, config: configOf(found, wish), detail: `${titles[found.kind]} at ${found.url} (${nameFor(found, wish)})` };
+  const misses = candidates.map((probe) => `${titles[probe.kind]} at ${probe.url}: ${probe.detail}`).join("; ");
+  const named = backend !== undefined && backend !== "auto" ? candidates[0] : undefined;
+  const config = named && nameFor(named, wish) !== "" ? configOf(named, wish) : undefined;
+  return { ...(named && { probe: named }), ...(config && { config }), detail: misses };
+}
+
+function nameFor(probe: Probe, wish: BackendWish): string {
+  if (probe.kind === "ollama" && wish.ollamaModel) return wish.ollamaModel;
+  // llama.cpp serves the one model it was started with, whatever name is asked for.
+  return probe.models[0] ?? (probe.kind === "llamacpp" ? "default" : "");
+}
+
+/** The entry of `models:` for a server that was probed; its id is the server's kind. */
+function configOf(probe: Probe, wish: BackendWish): ModelConfig {
+  const options = wish.temperature === undefined ? undefined : { options: { temperature: wish.temperature } };
+  const model = nameFor(probe, wish);
+  if (probe.kind === "ollama") return { id: "ollama", provider: "ollama", baseUrl: probe.url, model, ...options };
+  const context = probe.contextTokens === undefined ? undefined : { contextTokens: probe.contextTokens };
+  return { id: probe.kind, provider: "openai", baseUrl: `${probe.url}/v1`, model, ...context, ...options };
+}
+
+/** Which keys of known providers are there: to be offered, not used, since they cost money. */
+export function keysSeen(environment: Readonly<Record<string, string | undefined>>): readonly { readonly variable: string; readonly host: string }[] {
+  return keyVariables.filter(({ variable }) => environment[variable]);
+}

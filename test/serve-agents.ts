@@ -1,0 +1,78 @@
+import { createAgentRegistry } from "../src/agents/load.ts";
+import type { Services } from "../src/http/services.ts";
+import type { Adapter } from "../src/models/adapter.ts";
+import { createModels } from "../src/models/registry.ts";
+import { createScripted, type Script, type ScriptedAdapter } from "../src/models/scripted.ts";
+import { agentSchema, defaultLimits } from "../src/protocol/agents.ts";
+import type { Caller } from "../src/protocol/callers.ts";
+import { silentLog } from "../src/protocol/log.ts";
+import type { Runs } from "../src/run/runs.ts";
+import { createRuns } from "../src/run/create-runs.ts";
+import { tools as toolsStrategy } from "../src/run/strategies/tools.ts";
+import type { Database } from "../src/store/database.ts";
+import { migrate } from "../src/store/migrate.ts";
+import { openDatabase } from "../src/store/open.ts";
+import { ensureOwner } from "../src/store/users.ts";
+import { builtInTools } from "../src/tools/built-in.ts";
+import { createToolRegistry } from "../src/tools/registry.ts";
+import { freshDataDirectory } from "./pglite.ts";
+import { serve, servicesWith, type Serving } from "./serve.ts";
+
+export type AgentServing = Serving & {
+  readonly services: Services;
+  readonly runs: Runs;
+  readonly model: ScriptedAdapter;
+  readonly database: Database;
+  readonly caller: Caller;
+};
+
+/** A whole server on a new PGlite: the agent `assistant` with the built-in tools, answered for by the model `script`. */
+export async function serveAgents(
+  script: Script,
+  adapters: Readonly<Record<string, Adapter>> = {},
+): Promise<AgentServing> {
+  const database = await openDatabase({ dataDirectory: await freshDataDirectory() });
+  await migrate(database);
+  const owner = await ensureOwner(database.query);
+  const caller: Caller = { userId: owner.id, name: owner.name, role: "admin", permissions: ["*"], via: "local" };
+  const model = createScripted(script);
+  const models = createModels({ models: [], adapters: { script: model, ...adapters } });
+  const instructions = "You are kind. SECRET-INSTRUCTIONS";
+  const agents = createAgentRegistry([
+    agentSchema.parse({ id: "assistant", model: "script", tools: ["*"], instructions }),
+  ]);
+  const tools = createToolRegistry(builtInTools);
+  const service = await createRuns({
+    database,
+    models,
+    agents,
+    tools,
+    strategies: { tools: toolsStrategy },
+    limits: defaultLimits,
+    concurrency: { perUser: 8, perNode: 64 },
+    retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
+    log: silentLog,
+  });
+  const services = servicesWith({
+    models,
+    agents,
+    tools,
+    runs: service.runs,
+    access: { mode: "local", owner: caller },
+  });
+  const serving = await serve(services);
+  return {
+    ...serving,
+    services,
+    runs: service.runs,
+    model,
+    database,
+    caller,
+    async close() {
+      await serving.close();
+      await service.stop(0);
+      await models.close();
+      await database.close();
+    },
+  };
+}
