@@ -4,10 +4,9 @@
  */
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { runChild } from "./run-child.mjs";
 
-const minutes = 60_000;
 const root = dirname(import.meta.dirname);
 const args = process.argv.slice(2);
 const long = args.includes("--long");
@@ -32,10 +31,10 @@ const { code } = await runChild(
     "--test-reporter=spec",
     // At least two: most tests wait for processes and sockets more than they compute.
     `--test-concurrency=${Math.max(2, availableParallelism())}`,
-    `--test-timeout=${(long ? 30 : 5) * minutes}`,
+    `--import=${join(import.meta.dirname, "test-limit.mjs")}`,
     ...flags,
     ...files,
   ],
-  { cwd: root },
+  { cwd: root, env: { ...process.env, COLLOQUY_TEST_FILE_SECONDS: long ? "1800" : "120" } },
 );
 process.exitCode = code;

@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { loadAgents } from "./agents/load.ts";
 import type { Config } from "./config.ts";
 import { createApp } from "./http/app.ts";
+import { chooseModels, type ModelChoice } from "./models/choose.ts";
 import { createCallLog } from "./models/call-log.ts";
 import { createPromptLog } from "./models/prompt-log.ts";
 import { createModels } from "./models/registry.ts";
@@ -10,13 +12,12 @@ import { Conflict, InvalidInput } from "./protocol/errors.ts";
 import type { Log } from "./protocol/log.ts";
 import { createRuns } from "./run/create-runs.ts";
 import { tools as toolsStrategy } from "./run/strategies/tools.ts";
-import { chooseModels, type ModelChoice } from "./choose-models.ts";
-import { createKeyFinder } from "./store/api-keys.ts";
+import { createApiKey, createKeyFinder } from "./store/api-keys.ts";
 import type { Database } from "./store/database.ts";
 import { migrate } from "./store/migrate.ts";
 import { insertModelCalls } from "./store/model-calls.ts";
 import { openDatabase } from "./store/open.ts";
-import { ensureOwner } from "./store/users.ts";
+import { createUser, ensureOwner, listUsers } from "./store/users.ts";
 import { builtInTools } from "./tools/built-in.ts";
 import { createToolRegistry } from "./tools/registry.ts";
 import { loadUserTools } from "./tools/user-tools.ts";
@@ -25,6 +26,8 @@ export const version = "0.1.0";
 
 export type Colloquy = {
   readonly url: string;
+  /** Comes in as the owner where there are accounts; for commands on this machine. */
+  readonly token: string;
   readonly database: Database;
   readonly choice: ModelChoice;
   /** What was wrong with files of agents and tools; the rest works. */
@@ -49,10 +52,16 @@ export async function startColloquy(config: Config, { log, onStep }: StartOption
     await migrate(database);
     const owner = await ensureOwner(database.query);
 
-    const choice = await chooseModels(config);
+    const { kind: backend, ollamaModel, temperature } = config.backend;
+    const choice = await chooseModels({
+      models: config.models,
+      wish: { ...(backend ? { backend } : {}), ...(ollamaModel ? { ollamaModel } : {}), ...(temperature === undefined ? {} : { temperature }) },
+      probe: config.probe,
+      ownPort: config.server.port,
+    });
     const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records) });
     opened.push(callLog.close);
-    const prompts = config.log.prompts ? createPromptLog({ folder: join(config.data, "logs"), log }) : undefined;
+    const prompts = config.log.prompts ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), log }) : undefined;
     if (prompts) opened.push(prompts.close);
     const models = createModels({ models: choice.models, ...(prompts ? { prompts } : {}) });
     opened.push(models.close);
@@ -73,6 +82,7 @@ export async function startColloquy(config: Config, { log, onStep }: StartOption
     });
     opened.push(() => service.stop(graceMs));
 
+    const token = database.token ?? randomBytes(32).toString("hex");
     const caller: Caller = { userId: owner.id, name: owner.name, role: owner.role, permissions: ["*"], via: "local" };
     const app = await createApp({
       runs: service.runs,
@@ -81,7 +91,19 @@ export async function startColloquy(config: Config, { log, onStep }: StartOption
       tools,
       callLog,
       health: async () => ({ version, database: database.label, active: service.active(), models: models.list() }),
-      access: config.auth.mode === "local" ? { mode: "local", owner: caller } : { mode: "accounts", findByKey: createKeyFinder(database.query).findByKey },
+      users: {
+        list: () => listUsers(database.query),
+        add: ({ name, role }) =>
+          database.transaction(async (query) => {
+            const user = await createUser(query, { name, role });
+            const { text } = await createApiKey(query, { userId: user.id, label: "first" });
+            return { user, key: text };
+          }),
+      },
+      access:
+        config.auth.mode === "local"
+          ? { mode: "local", owner: caller }
+          : { mode: "accounts", findByKey: createKeyFinder(database.query).findByKey, local: { token, owner: caller } },
       server: { corsOrigins: config.server.corsOrigins, bodyLimit: config.server.bodyLimitBytes, graceMs },
       log,
       version,
@@ -89,7 +111,7 @@ export async function startColloquy(config: Config, { log, onStep }: StartOption
     opened.push(() => app.close());
     const url = await listen(app, config);
     database.announce?.({ url });
-    return { url, database, choice, problems: [...userTools.problems, ...problems].map(problemText), stop: close };
+    return { url, token, database, choice, problems: [...userTools.problems, ...problems].map(problemText), stop: close };
   } catch (error) {
     await close().catch((failed: unknown) => log.warn({ error: String(failed) }, "could not close everything"));
     throw error;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { constants, cp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,11 +13,27 @@ process.on("exit", () => {
   for (const folder of temporary) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A new folder that goes when this process ends. */
+/** A new folder that goes when this process ends, or else when a later one finds that it has been killed. */
 export function temporaryFolder(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), `colloquy-${name}-`));
+  if (temporary.length === 0) removeLeftBehind();
+  const folder = mkdtempSync(join(tmpdir(), `colloquy-${name}-${process.pid}-`));
   temporary.push(folder);
   return folder;
+}
+
+function removeLeftBehind(): void {
+  for (const entry of readdirSync(tmpdir())) {
+    const pid = /^colloquy-[a-z]+-(\d+)-\w{6}$/.exec(entry)?.[1];
+    if (pid && !isAlive(Number(pid))) rmSync(join(tmpdir(), entry), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
 
 /** A data directory with an empty database in it: making one takes seconds, copying one does not. */

@@ -36,10 +36,13 @@ export async function serveAgents(
   const owner = await ensureOwner(database.query);
   const caller: Caller = { userId: owner.id, name: owner.name, role: "admin", permissions: ["*"], via: "local" };
   const model = createScripted(script);
-  const models = createModels({ models: [], adapters: { script: model, ...adapters } });
+  const models = createModels({
+    models: [{ id: "default", fallback: ["script"] }],
+    adapters: { script: model, ...adapters },
+  });
   const instructions = "You are kind. SECRET-INSTRUCTIONS";
   const agents = createAgentRegistry([
-    agentSchema.parse({ id: "assistant", model: "script", tools: ["*"], instructions }),
+    agentSchema.parse({ id: "assistant", model: "default", tools: ["*"], instructions }),
   ]);
   const tools = createToolRegistry(builtInTools);
   const service = await createRuns({

@@ -24,6 +24,7 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     agents: agentsOf([]),
     tools: withoutTools,
     callLog: { add: () => {} },
+    users: { list: () => Promise.resolve([]), add: () => Promise.reject(new NotFound("There are no accounts here.")) },
     health: () => Promise.resolve({}),
     access: { mode: "local", owner },
     server: { corsOrigins: [], graceMs: 1000 },

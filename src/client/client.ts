@@ -1,3 +1,4 @@
+import type { Role } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Content, Item } from "../protocol/items.ts";
 import type { RunOptions, RunRecord, RunStatus, ThreadRecord } from "../protocol/runs.ts";
@@ -29,6 +30,8 @@ export type AgentView = {
   readonly tools: readonly string[];
 };
 
+export type UserView = { readonly id: string; readonly name: string; readonly role: Role; readonly disabled: boolean };
+
 /** The native API of a server. Every verb throws ColloquyError: the server's own, or Unavailable. */
 export type Client = {
   health(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
@@ -48,6 +51,9 @@ export type Client = {
   run(id: string, signal?: AbortSignal): Promise<RunView>;
   runs(filter?: RunFilter, signal?: AbortSignal): Promise<readonly RunView[]>;
   cancel(id: string, signal?: AbortSignal): Promise<RunView>;
+  users(signal?: AbortSignal): Promise<readonly UserView[]>;
+  /** The key is told this once. */
+  addUser(user: { readonly name: string; readonly role: Role }, signal?: AbortSignal): Promise<{ readonly user: UserView; readonly key: string }>;
   /** The run's events until its end, over lost connections too. */
   follow(runId: string, options?: FollowOptions): AsyncGenerator<Followed>;
   /** The thread's events until the signal fires. */
@@ -99,6 +105,8 @@ export function createClient(server: Server): Client {
     run: (id, signal) => get(`/api/runs/${id}`, signal),
     runs: (filter = {}, signal) => list("/api/runs" + queryOf(filter), signal),
     cancel: (id, signal) => post(`/api/runs/${id}/cancel`, undefined, { signal }),
+    users: (signal) => list("/api/admin/users", signal),
+    addUser: (user, signal) => post("/api/admin/users", user, { signal }),
     follow: (runId, options) => followEvents(server, `/api/runs/${runId}/events`, options),
     followThread: (threadId, options) => followEvents(server, `/api/threads/${threadId}/events`, options),
   };

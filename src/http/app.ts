@@ -19,6 +19,7 @@ import { followRun, followThread } from "./routes/events.ts";
 import { health } from "./routes/health.ts";
 import { cancelRun, getRun, listRuns, startRun } from "./routes/runs.ts";
 import { createThread, deleteThread, getThread, listItems, listThreads } from "./routes/threads.ts";
+import { addUser, listUsers } from "./routes/users.ts";
 import type { Services } from "./services.ts";
 import { createSseStreams, type SseStreams } from "./sse.ts";
 
@@ -46,6 +47,9 @@ const routes: readonly Route[] = [
 
   ["GET", "/api/agents", listAgents],
   ["GET", "/api/tools/list", listTools],
+
+  ["GET", "/api/admin/users", listUsers],
+  ["POST", "/api/admin/users", addUser],
 ];
 
 const megabytes = 1024 * 1024;

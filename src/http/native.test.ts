@@ -7,6 +7,7 @@ import { createSseParser } from "../client/sse.ts";
 import type { ScriptAnswer } from "../models/scripted.ts";
 import type { ModelRequest } from "../protocol/models.ts";
 import { newId } from "../protocol/ids.ts";
+import { itemSchema, runSchema, threadSchema } from "./schemas.ts";
 import { serve } from "../../test/serve.ts";
 
 let gate = Promise.withResolvers<void>();
@@ -87,6 +88,14 @@ test("a run is accepted, followed to its end, and its items are there", async ()
   const stored = await server.runs.listItems(server.caller, started.threadId, {});
   assert.match(JSON.stringify(stored), /SECRET-OPAQUE/);
   assert.doesNotMatch(JSON.stringify([seen, items]), /SECRET/);
+});
+
+test("answers have the shape that the document tells", async () => {
+  const started = await start("go");
+  await all(client.follow(started.id));
+  threadSchema.parse(await client.thread(started.threadId));
+  runSchema.parse(await client.run(started.id));
+  for (const item of await client.items(started.threadId)) itemSchema.parse(item);
 });
 
 test("every event's cursor continues exactly behind it", async () => {

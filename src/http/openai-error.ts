@@ -18,7 +18,7 @@ export function openAiError(error: unknown): OpenAiError {
   return openAiErrorOf(error.status, error.message, code, error.detail.param);
 }
 
-export function openAiErrorOf(status: number, message: string, code: string | null, param?: string): OpenAiError {
+function openAiErrorOf(status: number, message: string, code: string | null, param?: string): OpenAiError {
   return { error: { message, type: typeOf(status), param: param ?? null, code } };
 }
 

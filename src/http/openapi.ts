@@ -36,13 +36,25 @@ export function openApiOptions(version: string): SwaggerOptions {
   };
 }
 
+const nativeErrorSchema = z.object({
+  error: z.object({ code: z.string(), message: z.string(), requestId: z.string(), param: z.string().optional() }),
+});
+const openAiErrorSchema = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z.string().nullable(),
+  }),
+});
+
 /** What Fastify's schema of an endpoint is. */
 export function schemaOf({ summary, description, tag, params, query, body, answers }: Endpoint): FastifySchema {
   return {
     summary,
     description,
     tags: [tag],
-    response: answers,
+    response: { ...answers, "4xx": tag === "OpenAI" ? openAiErrorSchema : nativeErrorSchema },
     ...(params && { params }),
     ...(query && { querystring: query }),
     ...(body && { body }),

@@ -8,7 +8,12 @@ import type { Runs } from "../run/runs.ts";
 /** Who may come in. `local`: whoever sits at this machine is the owner. `accounts`: only who holds an API key. */
 export type Access =
   | { readonly mode: "local"; readonly owner: Caller }
-  | { readonly mode: "accounts"; readonly findByKey: (key: string) => Promise<{ readonly user: Account } | undefined> };
+  | {
+      readonly mode: "accounts";
+      readonly findByKey: (key: string) => Promise<{ readonly user: Account } | undefined>;
+      /** A command on this machine that can read the data directory's token comes in as the owner. */
+      readonly local?: { readonly token: string; readonly owner: Caller };
+    };
 
 export type Account = { readonly id: string; readonly name: string; readonly role: Role; readonly disabled: boolean };
 
@@ -32,6 +37,14 @@ export type Services = {
   readonly models: ModelRegistry;
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
+  readonly users: {
+    list(): Promise<readonly Account[]>;
+    /** The key is told here and never again. */
+    add(user: {
+      readonly name: string;
+      readonly role: Role;
+    }): Promise<{ readonly user: Account; readonly key: string }>;
+  };
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;
   readonly access: Access;

@@ -13,7 +13,7 @@ const deeds: readonly (readonly string[])[] = [
   ["send", "mail", "post", "write"],
 ];
 /** Words that only hint: half of all questions have them. */
-const weakWords = new Set(["what", "which", "show", "see", "get", "set", "tell", "all", "have", "new", "make", "check", "look", "day", "put"]);
+const weakWords = new Set(["what", "which", "show", "see", "get", "set", "tell", "all", "have", "new", "make", "check", "look", "day"]);
 const sameThing: Readonly<Record<string, readonly string[]>> = { task: ["task", "todo", "to-do", "item", "chore", "reminder", "list"] };
 
 const enough = 4;
@@ -45,6 +45,9 @@ export function isArithmetic(text: string): boolean {
   return /\d\s*(?:[-+*/^×÷%]|plus|minus|times|divided by|x)\s*\(?-?\d/i.test(text);
 }
 
+/** "put eggs on my list" names a thing, not the deed of listing. */
+const listAsThing = /\b(?:on|to|in|from)\s+(?:my|the|our)\s+(?:[\w-]+\s+)?list\b/i;
+
 /** The tool that a sentence asks for; undefined if none fits. */
 export function chooseTool(sentence: string, tools: readonly ToolSchema[]): ToolSchema | undefined {
   const words = new Set(wordsOf(sentence));
@@ -56,7 +59,7 @@ function scoreOf(tool: ToolSchema, words: ReadonlySet<string>, sentence: string)
   const named = nameWords(tool.name);
   let score = 0;
   for (const deed of new Set(named.map(deedOf))) {
-    const said = deed?.filter((word) => words.has(word)) ?? [];
+    const said = deed?.filter((word) => words.has(word) && !(word === "list" && listAsThing.test(sentence))) ?? [];
     if (said.some((word) => !weakWords.has(word))) score += 4;
     else if (said.length > 0) score += 1;
   }

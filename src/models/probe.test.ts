@@ -17,12 +17,13 @@ async function closedUrl(): Promise<string> {
 
 const outcomes = (probes: readonly Probe[]) => Object.fromEntries(probes.map(({ kind, outcome }) => [kind, outcome]));
 
-test("each kind is found, and the model that is chosen answers", async () => {
+test("each kind is found, and the model that is chosen answers", async (t) => {
   const servers = {
     ollama: await startModelServer({ kind: "ollama", models: ["nomic-embed-text", "gpt-oss:20b"] }),
     llamacpp: await startModelServer({ kind: "llamacpp", models: ["qwen.gguf"], contextTokens: 16_384 }),
     lmstudio: await startModelServer({ kind: "lmstudio", models: ["some-model"] }),
   };
+  t.after(() => Promise.all(Object.values(servers).map((server) => server.close())));
   const urls = { ollama: servers.ollama.url, llamacpp: servers.llamacpp.url, lmstudio: servers.lmstudio.url };
   const probes = await probeBackends({ ownPort: 1, timeoutMs: 5000, urls });
   assert.deepEqual(outcomes(probes), { ollama: "found", llamacpp: "found", lmstudio: "found" });
@@ -35,15 +36,18 @@ test("each kind is found, and the model that is chosen answers", async () => {
     assert.equal(told.text, "ok");
     await models.close();
   }
-  for (const server of Object.values(servers)) await server.close();
 });
 
-test("why a miss is a miss", async () => {
+test("why a miss is a miss", async (t) => {
   const mute = createServer(() => undefined);
   await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
   const empty = await startModelServer({ kind: "ollama", models: [] });
   const locked = await startModelServer({ kind: "llamacpp", key: "k" });
   const loading = await startModelServer({ kind: "llamacpp", loading: true });
+  t.after(async () => {
+    mute.close();
+    for (const server of [empty, locked, loading]) await server.close();
+  });
   const muteUrl = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
   const first = await probeBackends({ ownPort: 1, timeoutMs: 200, urls: { ollama: muteUrl, llamacpp: await closedUrl(), lmstudio: empty.url } });
   assert.deepEqual(outcomes(first), { ollama: "timed-out", llamacpp: "refused", lmstudio: "not-it" });
@@ -53,8 +57,6 @@ test("why a miss is a miss", async () => {
   const third = await probeBackends({ ownPort: 1, timeoutMs: 5000, urls: { ollama: locked.url, llamacpp: loading.url, lmstudio: locked.url } });
   assert.deepEqual(outcomes(third), { ollama: "unauthorized", llamacpp: "no-model", lmstudio: "unauthorized" });
   assert.match(third[1]!.detail, /loading/);
-  mute.close();
-  for (const server of [empty, locked, loading]) await server.close();
 });
 
 test("the choice: auto is Ollama, then llama.cpp; a named one is taken though it is away", () => {

@@ -101,7 +101,7 @@ function fieldOf(value: unknown, name: string): unknown {
 
 async function getJson(url: string, timeoutMs: number): Promise<Reply> {
   try {
-    const response = await request(url, { signal: AbortSignal.timeout(timeoutMs), headers: { connection: "close" } });
+    const response = await request(url, { signal: AbortSignal.timeout(timeoutMs), reset: true });
     const text = await boundedText(response.body);
     return { status: response.statusCode, body: parseOrUndefined(text) };
   } catch (error) {

@@ -158,6 +158,8 @@ eachDatabase((databases) => {
     });
 
     test("holds nothing of what others do meanwhile", async () => {
+      const circular: { self?: object } = {};
+      circular.self = circular;
       const opened = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
       const failing = database.transaction(async (query) => {
@@ -169,6 +171,7 @@ eachDatabase((databases) => {
       await opened.promise;
       const others = [
         database.query("insert into notes values (21)"),
+        assert.rejects(database.query("select $1::jsonb", [circular]), /circular/),
         database.script("insert into notes values (22)"),
         database.transaction((query) => query("insert into notes values (23)")),
         database.kysely

@@ -23,6 +23,8 @@ export type Database = {
   onTrip?: (text: string) => void;
   /** On PGlite: tells other commands on the data directory where its server is. */
   readonly announce?: (details: { readonly url: string }) => void;
+  /** PGlite only: what a local command of the same operating-system user shows to the server. */
+  readonly token?: string;
   readonly close: () => Promise<void>;
 };
 

@@ -33,6 +33,7 @@ export async function openDatabase({ url, dataDirectory, connections, log, onSte
     const stopUpkeep = startUpkeep(pglite, log);
     return Object.assign(pglite, {
       announce: lock.announce,
+      token: lock.token,
       close: async () => {
         stopUpkeep();
         await closePGlite();

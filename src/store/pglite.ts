@@ -17,7 +17,7 @@ export type PGliteOptions = {
 };
 
 /** A database in this process: PGlite in a thread of its own, so that a long statement stops nobody but SQL. */
-export type PGliteDatabase = Omit<Database, "announce"> & {
+export type PGliteDatabase = Omit<Database, "announce" | "token"> & {
   /** How many fsyncs have reached the disk. */
   readonly syncs: () => number;
 };
@@ -90,7 +90,8 @@ export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<
     });
   }
 
-  function send(text: string, values: readonly unknown[] | undefined, loose: boolean): Promise<WorkerResult> {
+  /** Async, so that a value that can't be sent fails its own caller and not whoever works off the queue. */
+  async function send(text: string, values: readonly unknown[] | undefined, loose: boolean): Promise<WorkerResult> {
     database.onTrip?.(text);
     const name = values?.length ? names.of(text) : undefined;
     return post({ id: ++lastId, kind: "query", text, values: values?.map(toWireValue) ?? [], name, loose });

@@ -65,7 +65,7 @@ export async function executeTool(tool: Tool, input: unknown, context: ToolConte
   context.signal.addEventListener("abort", cancel, { once: true });
   const timeout = new Error(`${tool.name} took longer than ${tool.timeoutMs} ms.`);
   const timer = setTimeout(() => stop.abort(timeout), tool.timeoutMs);
-  const statements = tool.scope === "local" ? undoable(context.query) : undefined;
+  const statements = tool.scope === "local" && tool.effect === "write" ? undoable(context.query) : undefined;
   const ownContext = { ...context, signal: stop.signal, query: statements?.query ?? context.query };
   try {
     const result = await untilAborted(stop.signal, async () => tool.execute(input, ownContext));

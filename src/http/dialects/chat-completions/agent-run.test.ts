@@ -106,6 +106,7 @@ test("a stream tells the server's tools as reasoning, never as calls", async () 
   const { response, chunks, done, text, reasoning } = await stream({ messages: [says("task Buy milk")] });
   assert.ok(done);
   assert.ok(response.headers.get("x-colloquy-run"));
+  assert.equal(response.headers.get("x-colloquy-model"), "default");
   assert.deepEqual(chunks[0]?.choices[0]?.delta, { role: "assistant", content: "" });
   assert.match(text, /^One moment\.\n\nResult: .*Buy milk/s);
   assert.match(reasoning, /^add_task \{"title":"Buy milk"\}\n→ .*Buy milk/s);

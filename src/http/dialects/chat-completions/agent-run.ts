@@ -14,8 +14,9 @@ import { readAgentRequest } from "./start-input.ts";
 /** Answers with a durable run of an agent. A closed connection ends the telling, never the run. */
 export async function runAgent(call: Call, chat: ChatRequest): Promise<string | undefined> {
   const { reply, services } = call;
-  const agent = services.agents.get(chat.model);
-  reply.header("x-colloquy-model", services.models.get(agent.model).id);
+  const model = services.models.get(services.agents.get(chat.model).model);
+  // of a chain it is only known later which model serves; the demo says so in any case
+  reply.header("x-colloquy-model", model.demo ? "demo" : model.id);
   const started = await startOrContinue(call, chat);
   reply.header("x-colloquy-run", started.runId).header("x-colloquy-thread", started.threadId);
   return chat.stream ? streamRun(call, started, chat) : await collectRun(call, started, chat);
@@ -74,6 +75,7 @@ async function collectRun(call: Call, started: Started, chat: ChatRequest): Prom
       events(events) {
         const reading = read(events);
         completion.add(reading.parts);
+        if (reading.model !== undefined) reply.header("x-colloquy-model", reading.model);
         if (reading.outcome) resolve(reading.outcome);
         return reading.outcome !== undefined;
       },

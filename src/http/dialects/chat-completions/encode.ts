@@ -17,7 +17,7 @@ const finishReasons: Record<FinishReason, string> = {
   other: "stop",
 };
 
-export const doneEvent = "data: [DONE]\n\n";
+const doneEvent = "data: [DONE]\n\n";
 
 /**
  * Turns a batch of parts into the text of its SSE events, one event a part, `[DONE]` after the finish.

@@ -9,7 +9,12 @@ export type Outcome =
   | { readonly status: "done" | "waiting" }
   | { readonly status: "failed"; readonly error: ColloquyError };
 
-export type Reading = { readonly parts: readonly ModelPart[]; readonly outcome?: Outcome };
+export type Reading = {
+  readonly parts: readonly ModelPart[];
+  readonly outcome?: Outcome;
+  /** Which model served last, once that is known. */
+  readonly model?: string;
+};
 
 /** Characters of a tool's result that the trace shows. */
 const traceLimit = 2000;
@@ -24,6 +29,7 @@ export function createRunReader(run: string): (events: readonly RunEvent[]) => R
   const text = createTextTeller();
   let thoughts = "";
   let finish: FinishReason = "stop";
+  let model: string | undefined;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   /** Calls without a result yet, by step and index. */
   const open = new Map<string, ItemOf<"call">>();
@@ -61,6 +67,7 @@ export function createRunReader(run: string): (events: readonly RunEvent[]) => R
         say(rest);
         finish = item.body.finish === "length" || item.body.finish === "filter" ? item.body.finish : "stop";
         usage = addUsage(usage, item.body.usage);
+        model = item.body.model ?? model;
         return;
       }
       case "call-start": {
@@ -102,7 +109,7 @@ export function createRunReader(run: string): (events: readonly RunEvent[]) => R
       if (outcome) break;
       if (runOf(event) === run) read(event);
     }
-    return { parts, outcome };
+    return { parts, outcome, model };
   };
 }
 

@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Server } from "./client/request.ts";
+import type { Config } from "./config.ts";
+import { createLog } from "./log.ts";
+import { startColloquy } from "./main.ts";
+import { Unavailable } from "./protocol/errors.ts";
+import { readHolder } from "./store/lock.ts";
+
+export type Connected = { readonly server: Server; readonly close: () => Promise<void> };
+
+const startingMs = 15_000;
+
+/** The server that holds the data directory, or one started here for as long as the command takes. */
+export async function connect(config: Config): Promise<Connected> {
+  const running = await findServer(config);
+  if (running) return { server: running, close: async () => {} };
+  const log = createLog({ level: config.log.level === "info" ? "warn" : config.log.level, pretty: process.stderr.isTTY });
+  const colloquy = await startColloquy({ ...config, server: { ...config.server, host: "127.0.0.1", port: 0 } }, { log, onStep: (text) => console.error(text) });
+  return { server: { url: colloquy.url, token: colloquy.token }, close: colloquy.stop };
+}
+
+/** Undefined: nobody holds the data directory. A server that is just starting is waited for. */
+export async function findServer(config: Config): Promise<Server | undefined> {
+  const end = performance.now() + startingMs;
+  for (;;) {
+    const holder = readHolder(config.data);
+    if (!holder) return undefined;
+    if (holder.url !== undefined) return { url: holder.url, ...(holder.token === undefined ? {} : { token: holder.token }) };
+    if (performance.now() > end) throw new Unavailable(`Process ${holder.pid ?? "?"} holds ${config.data}, but does not say where it listens.`);
+    await sleep(200);
+  }
+}

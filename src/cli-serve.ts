@@ -1,0 +1,44 @@
+import { styleText } from "node:util";
+import { loadConfig, type Config } from "./config.ts";
+import { createLog } from "./log.ts";
+import { startColloquy, version, type Colloquy } from "./main.ts";
+
+/** Stop takes at most the grace for running steps and this. */
+const exitWithinMs = 16_000;
+
+/** Serves until SIGINT or SIGTERM; a second signal ends at once. */
+export async function serve(): Promise<number> {
+  const config = loadConfig();
+  const log = createLog({ level: config.log.level, pretty: process.stderr.isTTY });
+  console.log(`${styleText("bold", "Colloquy")} ${version}`);
+  line("data", config.data);
+  const colloquy = await startColloquy(config, { log, onStep: (text) => line("database", `${text} …`) });
+  report(colloquy, config);
+
+  const signal = await new Promise<string>((resolve) => {
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => resolve(name));
+  });
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => process.exit(130));
+  log.info({ signal }, "stopping: running steps may finish, the rest goes on at the next start");
+  setTimeout(() => process.exit(1), exitWithinMs).unref();
+  await colloquy.stop();
+  return 0;
+}
+
+function report({ url, database, choice, problems }: Colloquy, config: Config): void {
+  line("database", database.kind === "pglite" ? `PGlite, embedded in ${database.label}` : `PostgreSQL, ${database.label}`);
+  for (const probe of choice.probes) line(probe.kind, `${probe.url}: ${probe.detail}`);
+  const unused = config.seenKeys.filter((name) => !usesVariable(config, name));
+  if (unused.length > 0) line("keys", `${unused.join(", ")} found; not used unless a model in colloquy.yaml names them, since they cost money`);
+  line("model", choice.demo ? `${choice.detail}. Start Ollama, or name a model in colloquy.yaml, for real answers` : choice.detail);
+  for (const problem of problems) line("problem", problem);
+  line("listening", `${styleText("bold", url)}  (API: ${url}/docs)`);
+}
+
+function usesVariable(config: Config, name: string): boolean {
+  return config.models.some((model) => "apiKey" in model && model.apiKey !== undefined) && [...config.source.values()].some((source) => source.includes(name));
+}
+
+function line(name: string, text: string): void {
+  console.log(`  ${styleText("dim", name.padEnd(10))} ${text}`);
+}
