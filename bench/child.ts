@@ -31,6 +31,8 @@ export async function startChild(file: string, options: ChildOptions = {}): Prom
     execArgv: [...(options.execArgv ?? [])],
     env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...options.env },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
+    // JSON would turn Infinity into null.
+    serialization: "advanced",
     ...(options.cwd !== undefined && { cwd: options.cwd }),
   });
   let printed = "";

@@ -14,8 +14,14 @@ const startingMs = 15_000;
 export async function connect(config: Config): Promise<Connected> {
   const running = await findServer(config);
   if (running) return { server: running, close: async () => {} };
-  const log = createLog({ level: config.log.level === "info" ? "warn" : config.log.level, pretty: process.stderr.isTTY });
-  const colloquy = await startColloquy({ ...config, server: { ...config.server, host: "127.0.0.1", port: 0 } }, { log, onStep: (text) => console.error(text) });
+  const log = createLog({
+    level: config.log.level === "info" ? "warn" : config.log.level,
+    pretty: process.stderr.isTTY,
+  });
+  const colloquy = await startColloquy(
+    { ...config, server: { ...config.server, host: "127.0.0.1", port: 0 } },
+    { log, onStep: (text) => console.error(text) },
+  );
   return { server: { url: colloquy.url, token: colloquy.token }, close: colloquy.stop };
 }
 
@@ -25,8 +31,10 @@ export async function findServer(config: Config): Promise<Server | undefined> {
   for (;;) {
     const holder = readHolder(config.data);
     if (!holder) return undefined;
-    if (holder.url !== undefined) return { url: holder.url, ...(holder.token === undefined ? {} : { token: holder.token }) };
-    if (performance.now() > end) throw new Unavailable(`Process ${holder.pid ?? "?"} holds ${config.data}, but does not say where it listens.`);
+    if (holder.url !== undefined)
+      return { url: holder.url, ...(holder.token === undefined ? {} : { token: holder.token }) };
+    if (performance.now() > end)
+      throw new Unavailable(`Process ${holder.pid ?? "?"} holds ${config.data}, but does not say where it listens.`);
     await sleep(200);
   }
 }

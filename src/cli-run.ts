@@ -5,7 +5,12 @@ import { loadConfig } from "./config.ts";
 import { InvalidInput } from "./protocol/errors.ts";
 import type { RunEvent } from "./protocol/events.ts";
 
-export type RunPromptOptions = { readonly message: string; readonly agent: string; readonly thread?: string; readonly json: boolean };
+export type RunPromptOptions = {
+  readonly message: string;
+  readonly agent: string;
+  readonly thread?: string;
+  readonly json: boolean;
+};
 
 /** Asks an agent and streams its answer: text to standard output, what it does to standard error. Ctrl+C cancels the run. */
 export async function runPrompt({ message, agent, thread, json }: RunPromptOptions): Promise<number> {
@@ -23,7 +28,11 @@ export async function runPrompt({ message, agent, thread, json }: RunPromptOptio
   }
 }
 
-async function follow(client: Client, run: { readonly id: string; readonly cursor: string }, json: boolean): Promise<number> {
+async function follow(
+  client: Client,
+  run: { readonly id: string; readonly cursor: string },
+  json: boolean,
+): Promise<number> {
   let atLineStart = true;
   const print = (event: RunEvent) => {
     if (json) {

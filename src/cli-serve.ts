@@ -26,17 +26,30 @@ export async function serve(): Promise<number> {
 }
 
 function report({ url, database, choice, problems }: Colloquy, config: Config): void {
-  line("database", database.kind === "pglite" ? `PGlite, embedded in ${database.label}` : `PostgreSQL, ${database.label}`);
+  line(
+    "database",
+    database.kind === "pglite" ? `PGlite, embedded in ${database.label}` : `PostgreSQL, ${database.label}`,
+  );
   for (const probe of choice.probes) line(probe.kind, `${probe.url}: ${probe.detail}`);
   const unused = config.seenKeys.filter((name) => !usesVariable(config, name));
-  if (unused.length > 0) line("keys", `${unused.join(", ")} found; not used unless a model in colloquy.yaml names them, since they cost money`);
-  line("model", choice.demo ? `${choice.detail}. Start Ollama, or name a model in colloquy.yaml, for real answers` : choice.detail);
+  if (unused.length > 0)
+    line(
+      "keys",
+      `${unused.join(", ")} found; not used unless a model in colloquy.yaml names them, since they cost money`,
+    );
+  line(
+    "model",
+    choice.demo ? `${choice.detail}. Start Ollama, or name a model in colloquy.yaml, for real answers` : choice.detail,
+  );
   for (const problem of problems) line("problem", problem);
   line("listening", `${styleText("bold", url)}  (API: ${url}/docs)`);
 }
 
 function usesVariable(config: Config, name: string): boolean {
-  return config.models.some((model) => "apiKey" in model && model.apiKey !== undefined) && [...config.source.values()].some((source) => source.includes(name));
+  return (
+    config.models.some((model) => "apiKey" in model && model.apiKey !== undefined) &&
+    [...config.source.values()].some((source) => source.includes(name))
+  );
 }
 
 function line(name: string, text: string): void {

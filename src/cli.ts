@@ -33,7 +33,12 @@ async function main(argv: readonly string[]): Promise<number> {
     case "serve":
       return serve();
     case "run":
-      return runPrompt({ message: rest.join(" "), agent: flags.agent ?? "assistant", json: flags.json ?? false, ...(flags.thread === undefined ? {} : { thread: flags.thread }) });
+      return runPrompt({
+        message: rest.join(" "),
+        agent: flags.agent ?? "assistant",
+        json: flags.json ?? false,
+        ...(flags.thread === undefined ? {} : { thread: flags.thread }),
+      });
     case "doctor":
       return doctor();
     case "user":

@@ -1,7 +1,10 @@
 import { pino, stdTimeFunctions, type Logger } from "pino";
 import pretty from "pino-pretty";
 
-export type LogOptions = { readonly level: string; /** Lines for a person instead of JSON. */ readonly pretty: boolean };
+export type LogOptions = {
+  readonly level: string;
+  /** Lines for a person instead of JSON. */ readonly pretty: boolean;
+};
 
 /** JSON lines on standard error, so that standard output stays the program's own; made readable on a terminal. */
 export function createLog({ level, pretty: readable }: LogOptions): Logger {
@@ -12,7 +15,10 @@ export function createLog({ level, pretty: readable }: LogOptions): Logger {
     {
       level,
       timestamp: stdTimeFunctions.isoTime,
-      redact: { paths: ["authorization", "apiKey", "*.authorization", "*.apiKey", "headers.authorization", "headers.cookie"], censor: "***" },
+      redact: {
+        paths: ["authorization", "apiKey", "*.authorization", "*.apiKey", "headers.authorization", "headers.cookie"],
+        censor: "***",
+      },
     },
     stream,
   );

@@ -36,7 +36,10 @@ export type Colloquy = {
   readonly stop: () => Promise<void>;
 };
 
-export type StartOptions = { readonly log: Log; /** What takes so long, for a person. */ readonly onStep?: (text: string) => void };
+export type StartOptions = {
+  readonly log: Log;
+  /** What takes so long, for a person. */ readonly onStep?: (text: string) => void;
+};
 
 const graceMs = 10_000;
 
@@ -47,7 +50,12 @@ export async function startColloquy(config: Config, { log, onStep }: StartOption
     for (const undo of opened.splice(0).reverse()) await undo();
   };
   try {
-    const database = await openDatabase({ ...(config.database === undefined ? {} : { url: config.database }), dataDirectory: config.data, log, ...(onStep ? { onStep } : {}) });
+    const database = await openDatabase({
+      ...(config.database === undefined ? {} : { url: config.database }),
+      dataDirectory: config.data,
+      log,
+      ...(onStep ? { onStep } : {}),
+    });
     opened.push(database.close);
     await migrate(database);
     const owner = await ensureOwner(database.query);
@@ -55,13 +63,19 @@ export async function startColloquy(config: Config, { log, onStep }: StartOption
     const { kind: backend, ollamaModel, temperature } = config.backend;
     const choice = await chooseModels({
       models: config.models,
-      wish: { ...(backend ? { backend } : {}), ...(ollamaModel ? { ollamaModel } : {}), ...(temperature === undefined ? {} : { temperature }) },
+      wish: {
+        ...(backend ? { backend } : {}),
+        ...(ollamaModel ? { ollamaModel } : {}),
+        ...(temperature === undefined ? {} : { temperature }),
+      },
       probe: config.probe,
       ownPort: config.server.port,
     });
     const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records) });
     opened.push(callLog.close);
-    const prompts = config.log.prompts ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), log }) : undefined;
+    const prompts = config.log.prompts
+      ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), log })
+      : undefined;
     if (prompts) opened.push(prompts.close);
     const models = createModels({ models: choice.models, ...(prompts ? { prompts } : {}) });
     opened.push(models.close);
@@ -111,7 +125,14 @@ export async function startColloquy(config: Config, { log, onStep }: StartOption
     opened.push(() => app.close());
     const url = await listen(app, config);
     database.announce?.({ url });
-    return { url, token, database, choice, problems: [...userTools.problems, ...problems].map(problemText), stop: close };
+    return {
+      url,
+      token,
+      database,
+      choice,
+      problems: [...userTools.problems, ...problems].map(problemText),
+      stop: close,
+    };
   } catch (error) {
     await close().catch((failed: unknown) => log.warn({ error: String(failed) }, "could not close everything"));
     throw error;
@@ -124,14 +145,27 @@ async function listen(app: Awaited<ReturnType<typeof createApp>>, { server: { ho
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : "";
     if (code === "EADDRINUSE") {
-      throw new Conflict(`Port ${port} on ${host} is in use. Stop what uses it, or choose another: COLLOQUY_PORT=8001 npm start`, { code: "port_in_use", cause: error });
+      throw new Conflict(
+        `Port ${port} on ${host} is in use. Stop what uses it, or choose another: COLLOQUY_PORT=8001 npm start`,
+        { code: "port_in_use", cause: error },
+      );
     }
-    if (code === "EACCES") throw new InvalidInput(`Port ${port} may not be used by this user; ports from 1024 up may.`, { cause: error });
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") throw new InvalidInput(`This machine has no address ${host}.`, { cause: error });
+    if (code === "EACCES")
+      throw new InvalidInput(`Port ${port} may not be used by this user; ports from 1024 up may.`, { cause: error });
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+      throw new InvalidInput(`This machine has no address ${host}.`, { cause: error });
     throw error;
   }
 }
 
-function problemText({ file, line, message }: { readonly file: string; readonly line?: number; readonly message: string }): string {
+function problemText({
+  file,
+  line,
+  message,
+}: {
+  readonly file: string;
+  readonly line?: number;
+  readonly message: string;
+}): string {
   return `${file}${line === undefined ? "" : `:${line}`}: ${message}`;
 }

@@ -15,7 +15,11 @@ const service = await startTestRuns({
   script: [
     [{ call: "add_task", arguments: { title: "once" } }],
     [
-      { gate: async () => { void fetch(`${outside}/step-2`).catch(() => {}); } },
+      {
+        gate: async () => {
+          void fetch(`${outside}/step-2`).catch(() => {});
+        },
+      },
       { text: "half an ans" },
       { gate: () => new Promise((resolve) => setTimeout(resolve, 200)) },
       { call: "post_effect", arguments: {} },

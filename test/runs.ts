@@ -21,7 +21,10 @@ export type TestRuns = RunsService & {
   /** All events of a run until it ends or waits. */
   readonly events: (started: Started) => Promise<RunEvent[]>;
   /** Starts a run of the test's agent and waits for its end. */
-  readonly ask: (content: string, options?: { threadId?: string }) => Promise<{ started: Started; events: RunEvent[]; text: string }>;
+  readonly ask: (
+    content: string,
+    options?: { threadId?: string },
+  ) => Promise<{ started: Started; events: RunEvent[]; text: string }>;
 };
 
 export type TestRunsOptions = {
@@ -38,10 +41,16 @@ export type TestRunsOptions = {
 /** The real thing, but for its model: a script. */
 export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns> {
   const { database } = options;
-  const model = createScripted(options.script, options.contextTokens === undefined ? {} : { contextTokens: options.contextTokens });
+  const model = createScripted(
+    options.script,
+    options.contextTokens === undefined ? {} : { contextTokens: options.contextTokens },
+  );
   const owner = await ensureOwner(database.query);
   const caller: Caller = { userId: owner.id, name: owner.name, role: "admin", permissions: ["*"], via: "local" };
-  const agent = { ...agentSchema.parse({ id: "assistant", model: "script", tools: ["*"], instructions: "Help." }), ...options.agent };
+  const agent = {
+    ...agentSchema.parse({ id: "assistant", model: "script", tools: ["*"], instructions: "Help." }),
+    ...options.agent,
+  };
   const service = await createRuns({
     database,
     models: createModels({ models: [], adapters: { script: model } }),
@@ -61,7 +70,11 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     database,
     events,
     async ask(content, { threadId } = {}) {
-      const started = await service.runs.start(caller, { agent: "assistant", message: { content }, ...(threadId === undefined ? {} : { threadId }) });
+      const started = await service.runs.start(caller, {
+        agent: "assistant",
+        message: { content },
+        ...(threadId === undefined ? {} : { threadId }),
+      });
       const seen = await events(started);
       return { started, events: seen, text: textIn(seen) };
     },

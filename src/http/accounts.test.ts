@@ -5,7 +5,7 @@ import { serve, type Serving } from "../../test/serve.ts";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
 import { type Client, createClient } from "../client/client.ts";
 import { createApiKey, createKeyFinder, type KeyFinder, listApiKeys, revokeApiKey } from "../store/api-keys.ts";
-import { createUser, setDisabled } from "../store/users.ts";
+import { createUser, listUsers, setDisabled } from "../store/users.ts";
 
 let backend: AgentServing;
 let server: Serving;
@@ -14,7 +14,22 @@ let keys: KeyFinder;
 before(async () => {
   backend = await serveAgents(({ messages }) => `${messages.filter(({ role }) => role === "user").length} so far`);
   keys = createKeyFinder(backend.database.query);
-  server = await serve({ ...backend.services, access: { mode: "accounts", findByKey: keys.findByKey } });
+  const { query } = backend.database;
+  server = await serve({
+    ...backend.services,
+    access: {
+      mode: "accounts",
+      findByKey: keys.findByKey,
+      local: { token: "token-of-this-machine", owner: backend.caller },
+    },
+    users: {
+      list: () => listUsers(query),
+      async add(input) {
+        const user = await createUser(query, input);
+        return { user, key: (await createApiKey(query, { userId: user.id, label: "first" })).text };
+      },
+    },
+  });
 });
 after(async () => {
   await server.close();
@@ -81,4 +96,24 @@ test("a revoked key and a disabled user stay outside, in OpenAI's own error clas
   const fay = await account("fay");
   await setDisabled(backend.database.query, { id: fay.user.id, disabled: true });
   await assert.rejects(fay.client.threads(), { status: 401, code: "account_disabled" });
+});
+
+test("accounts are made by admins, and by commands on this machine", async () => {
+  const ask = (token: string, body?: object) =>
+    fetch(server.url + "/api/admin/users", {
+      method: body ? "POST" : "GET",
+      headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
+      body: body && JSON.stringify(body),
+    });
+  const made = await ask("token-of-this-machine", { name: "gus" });
+  assert.equal(made.status, 201);
+  const { user, key } = (await made.json()) as { user: { role: string }; key: string };
+  assert.equal(user.role, "user");
+  await createClient({ url: server.url, token: key }).threads();
+
+  assert.equal((await ask(key, { name: "hal" })).status, 403);
+  assert.equal((await ask(key)).status, 403);
+  assert.equal((await ask("token-of-another", { name: "hal" })).status, 401);
+  assert.equal((await ask("token-of-this-machine", { name: "gus" })).status, 409);
+  assert.match(await (await ask("token-of-this-machine")).text(), /"gus"/);
 });

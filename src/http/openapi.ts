@@ -26,6 +26,7 @@ export function openApiOptions(version: string): SwaggerOptions {
         { name: "runs", description: "Work in a thread, from an input to an answer" },
         { name: "threads", description: "Ordered, append-only lists of items" },
         { name: "agents", description: "Agents and their tools" },
+        { name: "admin", description: "For admins: the accounts" },
         { name: "server", description: "This server" },
       ],
     },

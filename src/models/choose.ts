@@ -23,14 +23,31 @@ export type ModelChoice = {
 
 /** Decides what `default` is: what the config says, else the first model it names, else what is found on this machine, else the demo. */
 export async function chooseModels({ models, wish, probe, ownPort }: ChooseOptions): Promise<ModelChoice> {
-  if (models.some(({ id }) => id === "default")) return { models, probes: [], detail: "default, as configured", demo: false };
-  const withDefault = (extra: readonly ModelConfig[], id: string): readonly ModelConfig[] => [...models, ...extra, { id: "default", fallback: [id] }];
+  if (models.some(({ id }) => id === "default"))
+    return { models, probes: [], detail: "default, as configured", demo: false };
+  const withDefault = (extra: readonly ModelConfig[], id: string): readonly ModelConfig[] => [
+    ...models,
+    ...extra,
+    { id: "default", fallback: [id] },
+  ];
   const [first] = models;
-  if (first && wish.backend === undefined) return { models: withDefault([], first.id), probes: [], detail: `${first.id}, the first that is configured`, demo: false };
+  if (first && wish.backend === undefined)
+    return {
+      models: withDefault([], first.id),
+      probes: [],
+      detail: `${first.id}, the first that is configured`,
+      demo: false,
+    };
 
   const probes = probe || wish.backend !== undefined ? await probeBackends({ ownPort }) : [];
   const { config, detail } = chooseBackend(probes, wish);
   if (config) return { models: withDefault([config], config.id), probes, detail, demo: false };
-  if (first) return { models: withDefault([], first.id), probes, detail: `${first.id}, the first that is configured`, demo: false };
+  if (first)
+    return {
+      models: withDefault([], first.id),
+      probes,
+      detail: `${first.id}, the first that is configured`,
+      demo: false,
+    };
   return { models: withDefault([], "demo"), probes, detail: "the demo model: simple rules, not an LLM", demo: true };
 }

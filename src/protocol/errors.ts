@@ -21,7 +21,10 @@ export class ColloquyError extends Error {
 
 /** 400: the caller sent something that can't be right. */
 export class InvalidInput extends ColloquyError {
-  constructor(message: string, options?: ErrorOptions & ErrorDetail & { code?: string; status?: 400 | 413 | 415 | 422 }) {
+  constructor(
+    message: string,
+    options?: ErrorOptions & ErrorDetail & { code?: string; status?: 400 | 413 | 415 | 422 },
+  ) {
     super(options?.code ?? "invalid_input", options?.status ?? 400, message, options);
   }
 }

@@ -7,7 +7,13 @@ import type { WaitReason } from "./runs.ts";
  */
 export type RunEvent =
   | { readonly type: "run-start"; readonly run: string; readonly agent: string }
-  | { readonly type: "step-start"; readonly run: string; readonly step: string; readonly attempt: number; readonly model?: string }
+  | {
+      readonly type: "step-start";
+      readonly run: string;
+      readonly step: string;
+      readonly attempt: number;
+      readonly model?: string;
+    }
   | {
       readonly type: "text-delta" | "reasoning-delta";
       readonly run: string;
@@ -19,7 +25,13 @@ export type RunEvent =
     }
   /** What was told of this attempt is withdrawn. */
   | { readonly type: "step-retry"; readonly run: string; readonly step: string; readonly attempt: number }
-  | { readonly type: "progress"; readonly run: string; readonly step: string; readonly index: number; readonly text: string }
+  | {
+      readonly type: "progress";
+      readonly run: string;
+      readonly step: string;
+      readonly index: number;
+      readonly text: string;
+    }
   | { readonly type: "message"; readonly seq: number; readonly item: ItemOf<"message"> }
   | { readonly type: "call-start"; readonly seq: number; readonly item: ItemOf<"call"> }
   | { readonly type: "call-end"; readonly seq: number; readonly item: ItemOf<"result"> }
@@ -29,7 +41,13 @@ export type RunEvent =
   | { readonly type: "summary"; readonly seq: number; readonly item: ItemOf<"summary"> }
   | { readonly type: "notice"; readonly seq: number; readonly item: ItemOf<"notice"> }
   | { readonly type: "strategy"; readonly seq: number; readonly run: string; readonly strategy: string }
-  | { readonly type: "run-wait"; readonly seq: number; readonly run: string; readonly reason: WaitReason; readonly text?: string }
+  | {
+      readonly type: "run-wait";
+      readonly seq: number;
+      readonly run: string;
+      readonly reason: WaitReason;
+      readonly text?: string;
+    }
   | {
       readonly type: "run-end";
       readonly seq: number;
@@ -68,7 +86,13 @@ export function parseCursor(text: string): Cursor | undefined {
   for (const part of rest) {
     const match = /^([0-9a-f-]{36})\/([^/;]{1,200})\/(\d{1,9}):(\d{1,12})(?:,(\d{1,12}))?$/.exec(part);
     if (!match) return undefined;
-    live.push({ run: match[1]!, step: decodeURIComponent(match[2]!), attempt: +match[3]!, text: +match[4]!, reasoning: +(match[5] ?? 0) });
+    live.push({
+      run: match[1]!,
+      step: decodeURIComponent(match[2]!),
+      attempt: +match[3]!,
+      text: +match[4]!,
+      reasoning: +(match[5] ?? 0),
+    });
   }
   return { seq: +head, live };
 }

@@ -42,14 +42,27 @@ export type QuestionBody = {
   readonly text: string;
   readonly argumentsHash?: string;
 };
-export type DecisionBody = { readonly question: string; readonly decision: "allow" | "deny" | "continue" | "stop" | "done"; readonly text?: string };
-export type PlanBody = { readonly steps: readonly { readonly text: string; readonly state: "open" | "running" | "done" | "failed" | "skipped" }[] };
+export type DecisionBody = {
+  readonly question: string;
+  readonly decision: "allow" | "deny" | "continue" | "stop" | "done";
+  readonly text?: string;
+};
+export type PlanBody = {
+  readonly steps: readonly {
+    readonly text: string;
+    readonly state: "open" | "running" | "done" | "failed" | "skipped";
+  }[];
+};
 export type SummaryBody = { readonly content: string; readonly upToSeq: number };
 
 /** What is true from here on; `run-wait` and `run-end` make a run's course part of the one log. */
 export type StateBody =
   | { readonly type: "run-wait"; readonly reason: WaitReason; readonly text?: string }
-  | { readonly type: "run-end"; readonly status: "done" | "failed" | "cancelled"; readonly error?: { readonly code: string; readonly message: string } }
+  | {
+      readonly type: "run-end";
+      readonly status: "done" | "failed" | "cancelled";
+      readonly error?: { readonly code: string; readonly message: string };
+    }
   | { readonly type: "strategy"; readonly strategy: string };
 
 export type NoticeBody = { readonly text: string; readonly code?: string };
@@ -116,5 +129,7 @@ export function itemIdOfCall(callId: string): string | undefined {
 
 /** The text of a content, images left out. */
 export function textOf(content: Content): string {
-  return typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("");
+  return typeof content === "string"
+    ? content
+    : content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }

@@ -20,7 +20,13 @@ export type ModelMessage =
       readonly opaque?: unknown;
       readonly calls?: readonly ModelCall[];
     }
-  | { readonly role: "tool"; readonly callId: string; readonly name: string; readonly content: string; readonly isError?: boolean };
+  | {
+      readonly role: "tool";
+      readonly callId: string;
+      readonly name: string;
+      readonly content: string;
+      readonly isError?: boolean;
+    };
 
 export type ToolSchema = {
   readonly name: string;

@@ -8,7 +8,10 @@ export type Effect = "read" | "write";
 export type ToolResult = { readonly content: string; readonly isError?: boolean; readonly data?: unknown };
 
 /** One SQL statement on a transaction of ours; parameters are `$1`, `$2`, … */
-export type Query = <Row extends object = Record<string, unknown>>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+export type Query = <Row extends object = Record<string, unknown>>(
+  text: string,
+  values?: readonly unknown[],
+) => Promise<Row[]>;
 
 export type ToolContext = {
   readonly caller: Caller;

@@ -18,14 +18,24 @@ export type Beginning = {
   readonly items: readonly (NewItem & { readonly run: string | null })[];
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
   /** Absent: the thread exists. */
-  readonly newThread: { readonly title: string; readonly hidden: boolean; readonly sessionKey: string | null; readonly days: number } | null;
+  readonly newThread: {
+    readonly title: string;
+    readonly hidden: boolean;
+    readonly sessionKey: string | null;
+    readonly days: number;
+  } | null;
 };
 
 /** Undefined: the Idempotency-Key was used before. Throws the unique violation if the thread has a live run. */
 export async function accept(runtime: Runtime, beginning: Beginning): Promise<Place | undefined> {
   return runtime.database.transaction(async (query) => {
     const place = await insertBeginning(query, beginning);
-    if (place) await runtime.engine.send(query, { id: beginning.jobId, runId: beginning.runId, userId: beginning.caller.userId });
+    if (place)
+      await runtime.engine.send(query, {
+        id: beginning.jobId,
+        runId: beginning.runId,
+        userId: beginning.caller.userId,
+      });
     return place;
   });
 }
@@ -50,9 +60,23 @@ export async function insertBeginning(query: Query, beginning: Beginning): Promi
   const { limits } = definition;
   const definitionText = jsonText(definition);
   const values: unknown[] = [
-    runId, threadId, caller.userId, items.length, items.at(-1)!.id, itemsParameter(items), time,
-    definition.agent.id, jobId, definitionText, sha256(definitionText), jsonText(caller),
-    limits.steps, limits.toolCalls, limits.writes, limits.tokens ?? null, Math.round(limits.deadlineSeconds * 1000),
+    runId,
+    threadId,
+    caller.userId,
+    items.length,
+    items.at(-1)!.id,
+    itemsParameter(items),
+    time,
+    definition.agent.id,
+    jobId,
+    definitionText,
+    sha256(definitionText),
+    jsonText(caller),
+    limits.steps,
+    limits.toolCalls,
+    limits.writes,
+    limits.tokens ?? null,
+    Math.round(limits.deadlineSeconds * 1000),
   ];
   const add = (value: unknown) => `$${values.push(value)}`;
   const parts = [
@@ -72,7 +96,10 @@ export async function insertBeginning(query: Query, beginning: Beginning): Promi
       select r.id, $3, $13, $14, $15, $16, $17 from r)`,
     `i as (${insertItemsSql("$6", "$7")})`,
   ];
-  const [row] = await query<{ first: number; parent: string | null }>(`with ${parts.join(",\n")}\nselect first, parent from t`, values);
+  const [row] = await query<{ first: number; parent: string | null }>(
+    `with ${parts.join(",\n")}\nselect first, parent from t`,
+    values,
+  );
   return row && { threadId, firstSeq: row.first, parent: row.parent, time };
 }
 

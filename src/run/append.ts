@@ -9,7 +9,10 @@ import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
 /** Who writes: a run at the epoch at which this process owns it. */
 export type Owner = { readonly runId: string; readonly epoch: number; readonly threadId: string };
 
-export type RunEnd = { readonly status: "done" | "failed" | "cancelled"; readonly error?: { readonly code: string; readonly message: string } };
+export type RunEnd = {
+  readonly status: "done" | "failed" | "cancelled";
+  readonly error?: { readonly code: string; readonly message: string };
+};
 
 /** What else becomes true in the statement that appends; all of it or nothing. */
 export type AppendExtras = {
@@ -32,22 +35,44 @@ export type AppendExtras = {
   };
 };
 
-export type Appended = { readonly items: readonly Item[]; /** Messages that wait for the run to end. */ readonly pending: number };
+export type Appended = {
+  readonly items: readonly Item[];
+  /** Messages that wait for the run to end. */ readonly pending: number;
+};
 
 /**
  * Appends items to the run's thread in ONE statement that is fenced: an old epoch, or a run that is not running, changes
  * nothing and throws LostRun. Locks run → budget → thread, each CTE fed by the one before so that PostgreSQL keeps the order.
  */
-export async function append(query: Query, owner: Owner, items: readonly NewItem[], extras: AppendExtras = {}): Promise<Appended> {
+export async function append(
+  query: Query,
+  owner: Owner,
+  items: readonly NewItem[],
+  extras: AppendExtras = {},
+): Promise<Appended> {
   const time = new Date().toISOString();
   const placed = items.map((item) => ({ ...item, run: owner.runId }));
-  const values: unknown[] = [owner.runId, owner.epoch, items.length, items.at(-1)!.id, itemsParameter(placed), time, extras.tokens ?? 0];
+  const values: unknown[] = [
+    owner.runId,
+    owner.epoch,
+    items.length,
+    items.at(-1)!.id,
+    itemsParameter(placed),
+    time,
+    extras.tokens ?? 0,
+  ];
   const add = (value: unknown) => `$${values.push(value)}`;
 
   const sets: string[] = [];
   if (extras.progress) sets.push("takeovers = 0");
-  if (extras.end) sets.push(`status = ${add(extras.end.status)}, wait_reason = null, ended_at = now(), error = ${add(extras.end.error ? jsonText(extras.end.error) : null)}::jsonb`);
-  if (extras.wait) sets.push(`status = 'waiting', wait_reason = ${add(extras.wait.reason)}, wait_until = ${add(extras.wait.until)}::timestamptz, handed_over = true`);
+  if (extras.end)
+    sets.push(
+      `status = ${add(extras.end.status)}, wait_reason = null, ended_at = now(), error = ${add(extras.end.error ? jsonText(extras.end.error) : null)}::jsonb`,
+    );
+  if (extras.wait)
+    sets.push(
+      `status = 'waiting', wait_reason = ${add(extras.wait.reason)}, wait_until = ${add(extras.wait.until)}::timestamptz, handed_over = true`,
+    );
   const stops = Boolean(extras.end ?? extras.wait);
 
   const parts = [
@@ -65,8 +90,12 @@ export async function append(query: Query, owner: Owner, items: readonly NewItem
        returning threads.id, threads.user_id, next_seq - $3 as first, previous_leaf as parent, pending)`,
     `i as (${insertItemsSql("$5", "$6")})`,
   ];
-  if (extras.modelCalls?.length) parts.push(`m as (${insertModelCallsSql(add(modelCallsParameter(extras.modelCalls)))})`);
-  if (extras.deltasOf !== undefined) parts.push(`d as (delete from deltas using r where deltas.run_id = r.id and deltas.step = ${add(extras.deltasOf)})`);
+  if (extras.modelCalls?.length)
+    parts.push(`m as (${insertModelCallsSql(add(modelCallsParameter(extras.modelCalls)))})`);
+  if (extras.deltasOf !== undefined)
+    parts.push(
+      `d as (delete from deltas using r where deltas.run_id = r.id and deltas.step = ${add(extras.deltasOf)})`,
+    );
   if (extras.ledger) parts.push(`l as (${ledgerSql(extras.ledger, add)})`);
   const [row] = await query<{ first: number; parent: string | null; pending: number }>(
     `with ${parts.join(",\n")}\nselect first, parent, pending from t`,
@@ -79,9 +108,17 @@ export async function append(query: Query, owner: Owner, items: readonly NewItem
   };
 }
 
-export type LedgerEntry = { readonly userId: string; readonly tool: string; readonly key: string; readonly argumentsHash: string };
+export type LedgerEntry = {
+  readonly userId: string;
+  readonly tool: string;
+  readonly key: string;
+  readonly argumentsHash: string;
+};
 
-function ledgerSql({ step, index, status, result, entry }: NonNullable<AppendExtras["ledger"]>, add: (value: unknown) => string): string {
+function ledgerSql(
+  { step, index, status, result, entry }: NonNullable<AppendExtras["ledger"]>,
+  add: (value: unknown) => string,
+): string {
   const [stepValue, indexValue, statusValue, resultValue] = [add(step), add(index), add(status), add(jsonText(result))];
   if (entry) {
     return `insert into ledger (run_id, step, call_index, user_id, tool, status, key, arguments_hash, result, ended_at)

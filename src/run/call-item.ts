@@ -5,7 +5,11 @@ import type { ToolResult } from "../protocol/tools.ts";
 export type Call = ItemOf<"call">;
 
 /** The result of a call, at the place that the call has. */
-export function resultItem(call: Call, { content, isError, data }: ToolResult, outcome?: ResultBody["outcome"]): NewItem {
+export function resultItem(
+  call: Call,
+  { content, isError, data }: ToolResult,
+  outcome?: ResultBody["outcome"],
+): NewItem {
   return {
     id: newId(),
     kind: "result",
@@ -13,6 +17,11 @@ export function resultItem(call: Call, { content, isError, data }: ToolResult, o
     index: call.index!,
     ...(call.attempt === null ? {} : { attempt: call.attempt }),
     author: call.body.name,
-    body: { content, ...(isError ? { isError } : {}), ...(data === undefined ? {} : { data }), ...(outcome ? { outcome } : {}) },
+    body: {
+      content,
+      ...(isError ? { isError } : {}),
+      ...(data === undefined ? {} : { data }),
+      ...(outcome ? { outcome } : {}),
+    },
   };
 }

@@ -16,12 +16,17 @@ type Prepared = { readonly call: Call; readonly tool: Tool; readonly input: unkn
  */
 export async function performCalls(work: Work, calls: readonly Call[]): Promise<void> {
   const { definition, caller } = work.taken;
-  const allowed = work.runtime.tools.select(definition.agent.tools, caller).filter((tool) => definition.tools.some((schema) => schema.name === tool.name));
+  const allowed = work.runtime.tools
+    .select(definition.agent.tools, caller)
+    .filter((tool) => definition.tools.some((schema) => schema.name === tool.name));
   const toolOf = (call: Call) => allowed.find((tool) => tool.name === call.body.name);
   const server = calls.filter((call) => call.body.target === "server");
   const client = calls.filter((call) => call.body.target === "client");
 
-  checkRepeats(work.turn.fold.items, calls, { limits: definition.limits, isWrite: (name) => allowed.some((tool) => tool.name === name && tool.effect === "write") });
+  checkRepeats(work.turn.fold.items, calls, {
+    limits: definition.limits,
+    isWrite: (name) => allowed.some((tool) => tool.name === name && tool.effect === "write"),
+  });
   const writes = server.filter((call) => toolOf(call)?.effect === "write").length;
   if (server.length > 0) await reserve(work.runtime.database.query, work.owner, { calls: server.length, writes });
 
@@ -42,12 +47,19 @@ export async function performCalls(work: Work, calls: readonly Call[]): Promise<
       return stopAtUnknown(work, call);
     }
     if (!tool || !parsed?.ok) {
-      reads.push({ call, result: Promise.resolve(parsed && !parsed.ok ? parsed.result : unknownTool(call.body.name, allowed)) });
+      reads.push({
+        call,
+        result: Promise.resolve(parsed && !parsed.ok ? parsed.result : unknownTool(call.body.name, allowed)),
+      });
       continue;
     }
     const prepared: Prepared = { call, tool, input: parsed.input };
     if (tool.effect === "read") {
-      const result = executeTool(tool, parsed.input, contextOf(work, prepared, { key: newId(), query: work.runtime.database.query }));
+      const result = executeTool(
+        tool,
+        parsed.input,
+        contextOf(work, prepared, { key: newId(), query: work.runtime.database.query }),
+      );
       // Awaited together below; until then a rejection must not count as unhandled.
       result.catch(() => {});
       reads.push({ call, result });
@@ -58,7 +70,8 @@ export async function performCalls(work: Work, calls: readonly Call[]): Promise<
     if (work.left()) return;
   }
   await flush();
-  if (client.length > 0) await work.wait("client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
+  if (client.length > 0)
+    await work.wait("client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
 }
 
 /** Effect, ledger and result in one transaction: exactly once. */
@@ -93,14 +106,19 @@ async function writeThroughLedger(work: Work, prepared: Prepared): Promise<void>
 /** Whether an earlier process recorded the call in the ledger; it may have been made when its tool was still there. */
 async function wasBegun(work: Work, call: Call): Promise<boolean> {
   if (work.taken.epoch === 1) return false;
-  const rows = await work.runtime.database.query("select 1 from ledger where run_id = $1 and step = $2 and call_index = $3", [work.owner.runId, call.step, call.index]);
+  const rows = await work.runtime.database.query(
+    "select 1 from ledger where run_id = $1 and step = $2 and call_index = $3",
+    [work.owner.runId, call.step, call.index],
+  );
   return rows.length > 0;
 }
 
 async function stopAtUnknown(work: Work, call: Call): Promise<void> {
   const place = { step: call.step!, index: call.index! };
   const text = `It is not known whether ${call.body.name} was done.`;
-  await work.commit([{ id: newId(), kind: "question", ...place, body: { reason: "unknown", text } }], { ledger: { ...place, status: "unknown", result: null } });
+  await work.commit([{ id: newId(), kind: "question", ...place, body: { reason: "unknown", text } }], {
+    ledger: { ...place, status: "unknown", result: null },
+  });
   await work.wait("unknown", `${text} A person decides.`);
 }
 

@@ -10,7 +10,17 @@ import { endItem } from "./create-work.ts";
 import { foldOf } from "./fold.ts";
 import { interruptCalls } from "./interrupt.ts";
 import { startNext } from "./pending.ts";
-import { itemColumns, placeItems, insertItemsSql, itemsParameter, runColumns, toItem, toRun, type ItemRow, type RunRow } from "./rows.ts";
+import {
+  itemColumns,
+  placeItems,
+  insertItemsSql,
+  itemsParameter,
+  runColumns,
+  toItem,
+  toRun,
+  type ItemRow,
+  type RunRow,
+} from "./rows.ts";
 import type { Started } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -76,29 +86,45 @@ async function cancelPending(runtime: Runtime, caller: Caller, runId: string): P
 export type BroughtResult = { readonly callId: string; readonly content: string; readonly isError?: boolean };
 
 /** Appends results of the caller's own tools; the run is queued again when none of its calls is open any more. */
-export async function bringResults(runtime: Runtime, caller: Caller, results: readonly BroughtResult[]): Promise<Started> {
+export async function bringResults(
+  runtime: Runtime,
+  caller: Caller,
+  results: readonly BroughtResult[],
+): Promise<Started> {
   const byCall = new Map(results.map((result) => [itemIdOfCall(result.callId) ?? "", result]));
   const found = await runtime.database.query<ItemRow>(
     `select ${itemColumns} from items where id = any ($1::uuid[]) and user_id = $2 and kind = 'call' and body ->> 'target' = 'client' and run_id is not null`,
     [[...byCall.keys()].filter(Boolean), caller.userId],
   );
   const calls = found.map(toItem) as Call[];
-  if (calls.length < byCall.size) throw new InvalidInput("A tool result names a tool_call_id that no run of yours is waiting for.", { param: "messages" });
+  if (calls.length < byCall.size)
+    throw new InvalidInput("A tool result names a tool_call_id that no run of yours is waiting for.", {
+      param: "messages",
+    });
   const runId = calls[0]!.runId!;
-  if (calls.some((call) => call.runId !== runId)) throw new InvalidInput("The tool results belong to different runs.", { param: "messages" });
+  if (calls.some((call) => call.runId !== runId))
+    throw new InvalidInput("The tool results belong to different runs.", { param: "messages" });
 
   const done = await runtime.database.transaction(async (query) => {
-    const [run] = await query<{ status: string; thread_id: string; user_id: string }>("select status, thread_id, user_id from runs where id = $1 for update", [runId]);
+    const [run] = await query<{ status: string; thread_id: string; user_id: string }>(
+      "select status, thread_id, user_id from runs where id = $1 for update",
+      [runId],
+    );
     if (!run) throw noRun(runId);
     const items = await itemsOfRun(query, runId);
     const open = new Set(foldOf(items).openCalls.map((call) => call.id));
-    const fresh = calls.filter((call) => open.has(call.id)).map((call) => ({ ...resultItem(call, byCall.get(call.id)!), run: runId }));
+    const fresh = calls
+      .filter((call) => open.has(call.id))
+      .map((call) => ({ ...resultItem(call, byCall.get(call.id)!), run: runId }));
     if (fresh.length === 0) return { run, items: [], seq: firstResult(items, calls) };
     const appended = await appendUnowned(query, run.thread_id, fresh);
     const stillOpen = open.size - fresh.length;
     if (run.status === "waiting" && stillOpen === 0) {
       const jobId = newId();
-      await query("update runs set status = 'queued', wait_reason = null, wait_until = null, handed_over = true, job_id = $2 where id = $1", [runId, jobId]);
+      await query(
+        "update runs set status = 'queued', wait_reason = null, wait_until = null, handed_over = true, job_id = $2 where id = $1",
+        [runId, jobId],
+      );
       await runtime.engine.send(query, { id: jobId, runId, userId: run.user_id });
     }
     return { run, items: appended, seq: appended[0]!.seq };
@@ -107,16 +133,28 @@ export async function bringResults(runtime: Runtime, caller: Caller, results: re
     publish(runtime, done.run.thread_id, done.items);
     runtime.engine.wake();
   }
-  return { runId, threadId: done.run.thread_id, cursor: { seq: done.seq - 1, live: [] }, pending: false, replayed: done.items.length === 0 };
+  return {
+    runId,
+    threadId: done.run.thread_id,
+    cursor: { seq: done.seq - 1, live: [] },
+    pending: false,
+    replayed: done.items.length === 0,
+  };
 }
 
 function firstResult(items: readonly Item[], calls: readonly Call[]): number {
-  const result = items.find((item) => item.kind === "result" && calls.some((call) => call.step === item.step && call.index === item.index));
+  const result = items.find(
+    (item) => item.kind === "result" && calls.some((call) => call.step === item.step && call.index === item.index),
+  );
   return result?.seq ?? items.at(-1)!.seq;
 }
 
 /** The caller holds the run's lock, which does for a fence. */
-async function appendUnowned(query: Query, threadId: string, items: readonly (NewItem & { readonly run: string })[]): Promise<Item[]> {
+async function appendUnowned(
+  query: Query,
+  threadId: string,
+  items: readonly (NewItem & { readonly run: string })[],
+): Promise<Item[]> {
   const time = new Date().toISOString();
   const [row] = await query<{ first: number; parent: string | null }>(
     `with t as (update threads set next_seq = next_seq + $2, previous_leaf = leaf, leaf = $3, updated_at = now() where id = $1

@@ -13,7 +13,12 @@ import { openDatabase } from "../store/open.ts";
 const program = join(import.meta.dirname, "../../test/run-until-killed.ts");
 
 /** Counts what really happened outside, and holds a request until the test lets it go. */
-type Outside = { readonly url: string; readonly effects: string[]; readonly arrived: (path: string) => Promise<void>; close(): void };
+type Outside = {
+  readonly url: string;
+  readonly effects: string[];
+  readonly arrived: (path: string) => Promise<void>;
+  close(): void;
+};
 
 eachDatabase((databases) => {
   const undo: (() => unknown)[] = [];
@@ -21,9 +26,13 @@ eachDatabase((databases) => {
   async function killAt(place: Place, path: string): Promise<{ runId: string; effects: readonly string[] }> {
     const outside = await startOutside();
     undo.push(() => outside.close());
-    const child = spawn(process.execPath, [program, JSON.stringify({ place, outside: outside.url })], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [program, JSON.stringify({ place, outside: outside.url })], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     undo.push(() => child.kill("SIGKILL"));
-    const runId = new Promise<string>((resolve) => child.stdout.once("data", (data: Buffer) => resolve(data.toString().trim())));
+    const runId = new Promise<string>((resolve) =>
+      child.stdout.once("data", (data: Buffer) => resolve(data.toString().trim())),
+    );
     const gone = new Promise((resolve) => child.once("exit", resolve));
     await outside.arrived(path);
     child.kill("SIGKILL");
@@ -38,7 +47,13 @@ eachDatabase((databases) => {
     const service = await startTestRuns({ database, script: ["recovered"], tools });
     undo.push(() => service.stop(0));
     const { threadId } = await service.runs.get(service.caller, runId);
-    const events = await service.events({ runId, threadId, cursor: { seq: 0, live: [] }, pending: false, replayed: false });
+    const events = await service.events({
+      runId,
+      threadId,
+      cursor: { seq: 0, live: [] },
+      pending: false,
+      replayed: false,
+    });
     return { database, service, threadId, last: events.at(-1)! };
   }
 
@@ -55,19 +70,29 @@ eachDatabase((databases) => {
       assert.equal(last.type === "run-end" && last.status, "done");
       assert.equal((await database.query("select title from tasks")).length, 1);
       assert.equal(service.model.requests.length, 1, "only the step that was cut off is asked again");
-      assert.deepEqual(service.model.requests[0]!.messages.map((message) => message.role), ["system", "user", "assistant", "tool"]);
+      assert.deepEqual(
+        service.model.requests[0]!.messages.map((message) => message.role),
+        ["system", "user", "assistant", "tool"],
+      );
     });
 
-    for (const [name, tools] of [["", [postEffect("http://127.0.0.1:1")]], [", even if the tool is gone", []]] as const) {
+    for (const [name, tools] of [
+      ["", [postEffect("http://127.0.0.1:1")]],
+      [", even if the tool is gone", []],
+    ] as const) {
       test(`in a write: the run waits as unknown, and the write is not repeated${name}`, async () => {
         const place = await databases.place();
         const { runId, effects } = await killAt(place, "/effect");
         const { database, service, threadId, last } = await goOn(place, runId, tools);
         assert.equal(last.type === "run-wait" && last.reason, "unknown");
         assert.equal(effects.length, 1);
-        assert.deepEqual(await database.query("select status from ledger where tool = 'post_effect'"), [{ status: "unknown" }]);
+        assert.deepEqual(await database.query("select status from ledger where tool = 'post_effect'"), [
+          { status: "unknown" },
+        ]);
         await service.runs.cancel(service.caller, runId);
-        const results = (await service.runs.listItems(service.caller, threadId, {})).filter((item) => item.kind === "result");
+        const results = (await service.runs.listItems(service.caller, threadId, {})).filter(
+          (item) => item.kind === "result",
+        );
         assert.equal(results.at(-1)!.body.outcome, "unknown");
       });
     }

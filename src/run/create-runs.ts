@@ -45,9 +45,24 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const engine = await createEngine({ database, ...options.concurrency, log });
   const feeds = createFeeds({ database, log, isLocal: (runId) => active.has(runId) });
   const deltas = createDeltaWriter({ database, node, log, intervalMs: database.kind === "pglite" ? 1000 : 100 });
-  const runtime: Runtime = { database, models, agents, tools, strategies, engine, feeds, deltas, log, limits, node, active, retention };
+  const runtime: Runtime = {
+    database,
+    models,
+    agents,
+    tools,
+    strategies,
+    engine,
+    feeds,
+    deltas,
+    log,
+    limits,
+    node,
+    active,
+    retention,
+  };
 
-  const unlisten = database.kind === "pglite" ? undefined : await database.listen(channel, (payload) => hear(runtime, payload));
+  const unlisten =
+    database.kind === "pglite" ? undefined : await database.listen(channel, (payload) => hear(runtime, payload));
   const duties = [beginHeartbeat(runtime), beginSweeping(runtime)];
   engine.begin((job) => executeRun(runtime, job));
 

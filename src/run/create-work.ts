@@ -18,7 +18,11 @@ import type { Work } from "./work.ts";
 /** How long a run waits for somebody before it ends. */
 const waitMs = (reason: WaitReason) => (reason === "client" ? 3_600_000 : 7 * 86_400_000);
 
-export function createWork(runtime: Runtime, taken: Taken, { job, history, signal }: { job: Job; history: readonly Item[]; signal: AbortSignal }): Work {
+export function createWork(
+  runtime: Runtime,
+  taken: Taken,
+  { job, history, signal }: { job: Job; history: readonly Item[]; signal: AbortSignal },
+): Work {
   const { database, feeds, deltas } = runtime;
   const { definition, epoch, runId, threadId } = taken;
   const owner: Owner = { runId, epoch, threadId };
@@ -70,15 +74,19 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
     const answer = emptyAnswer();
     current = { key, answer };
     const origin = { userId: taken.caller.userId, runId, step: key, attempt: epoch };
-    await readAnswer(model, { ...request, origin }, {
-      signal,
-      answer,
-      tell(kind, offset, text) {
-        const delta = { runId, threadId, step: key, attempt: epoch, kind, offset, text };
-        feeds.delta(delta);
-        deltas.add(delta);
+    await readAnswer(
+      model,
+      { ...request, origin },
+      {
+        signal,
+        answer,
+        tell(kind, offset, text) {
+          const delta = { runId, threadId, step: key, attempt: epoch, kind, offset, text };
+          feeds.delta(delta);
+          deltas.add(delta);
+        },
       },
-    });
+    );
     current = undefined;
     return answer;
   }
@@ -107,12 +115,17 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
       settings,
       ...(offered.length > 0 ? { tools: offered } : {}),
       // A forced choice is for the first step only: the model could never answer otherwise.
-      ...(offered.length > 0 && asked.toolChoice !== undefined && (first || asked.toolChoice === "none") ? { toolChoice: asked.toolChoice } : {}),
+      ...(offered.length > 0 && asked.toolChoice !== undefined && (first || asked.toolChoice === "none")
+        ? { toolChoice: asked.toolChoice }
+        : {}),
       ...(format === undefined ? {} : { format }),
     };
   }
 
-  async function nestedStep(key: string, request: Pick<ModelRequest, "messages" | "format" | "settings">): Promise<string> {
+  async function nestedStep(
+    key: string,
+    request: Pick<ModelRequest, "messages" | "format" | "settings">,
+  ): Promise<string> {
     const known = mine.find((item): item is ItemOf<"message"> => item.kind === "message" && item.step === key);
     if (known) return String(known.body.content);
     const model = runtime.models.get(definition.agent.model);
@@ -122,7 +135,10 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
     const origin = { userId: taken.caller.userId, runId, step: key, attempt: epoch };
     await readAnswer(model, { ...request, origin }, { signal, answer, tell: () => {} });
     const place = { step: key, attempt: epoch, author: definition.agent.id };
-    await commit(answerItems({ ...answer, calls: [] }, place, () => false), settled(key, answer, reserved));
+    await commit(
+      answerItems({ ...answer, calls: [] }, place, () => false),
+      settled(key, answer, reserved),
+    );
     return answer.text;
   }
 
@@ -142,15 +158,22 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
   async function wait(reason: WaitReason, text: string, before: readonly NewItem[] = []): Promise<boolean> {
     const appended = await database.transaction(async (query) => {
       // In a statement of its own: what the next one reads is then newer than any decision.
-      const held = await query("select 1 from runs where id = $1 and epoch = $2 and status = 'running' for update", [runId, epoch]);
+      const held = await query("select 1 from runs where id = $1 and epoch = $2 and status = 'running' for update", [
+        runId,
+        epoch,
+      ]);
       if (held.length > 0 && reason === "client" && (await openClientCalls(query, runId)) === 0) return undefined;
       const state: NewItem = { id: newId(), kind: "state", body: { type: "run-wait", reason, text } };
-      const result = await append(query, owner, [...before, state], { wait: { reason, until: new Date(Date.now() + waitMs(reason)) } });
+      const result = await append(query, owner, [...before, state], {
+        wait: { reason, until: new Date(Date.now() + waitMs(reason)) },
+      });
       await runtime.engine.complete(job, query);
       return result;
     });
     if (!appended) {
-      const rows = await database.query<ItemRow>(`select ${itemColumns} from items where run_id = $1 order by seq`, [runId]);
+      const rows = await database.query<ItemRow>(`select ${itemColumns} from items where run_id = $1 order by seq`, [
+        runId,
+      ]);
       const known = new Set(mine.map((item) => item.id));
       mine = rows.map(toItem);
       branch.push(...mine.filter((item) => !known.has(item.id)));
@@ -173,7 +196,21 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
       if (left === "waiting") throw new Error("The run waits.");
     },
   };
-  const work: Work = { runtime, taken, job, owner, signal, turn, left: () => left, pending: () => pending, commit, end, wait, committed, nestedStep };
+  const work: Work = {
+    runtime,
+    taken,
+    job,
+    owner,
+    signal,
+    turn,
+    left: () => left,
+    pending: () => pending,
+    commit,
+    end,
+    wait,
+    committed,
+    nestedStep,
+  };
   return work;
 }
 

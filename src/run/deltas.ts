@@ -29,11 +29,20 @@ export type DeltaWriter = {
 
 export const channel = "colloquy";
 /** What nodes tell one another; at most 8000 bytes a NOTIFY, so a long list becomes "look at everything". */
-export type Notice = { readonly node: string; readonly threads: readonly string[] | "all"; readonly stop?: readonly string[] };
+export type Notice = {
+  readonly node: string;
+  readonly threads: readonly string[] | "all";
+  readonly stop?: readonly string[];
+};
 
 type Piece = { delta: Delta; text: string };
 
-export function createDeltaWriter(options: { database: Database; node: string; intervalMs: number; log: Log }): DeltaWriter {
+export function createDeltaWriter(options: {
+  database: Database;
+  node: string;
+  intervalMs: number;
+  log: Log;
+}): DeltaWriter {
   const { database, node, log } = options;
   const remote = database.kind === "postgres";
   const unwritten = new Map<string, Piece>();
@@ -46,7 +55,9 @@ export function createDeltaWriter(options: { database: Database; node: string; i
   const schedule = () => {
     timer ??= setTimeout(() => {
       timer = undefined;
-      flushing = flushing.then(flush).catch((error: unknown) => log.warn({ error: String(error) }, "live text was not stored"));
+      flushing = flushing
+        .then(flush)
+        .catch((error: unknown) => log.warn({ error: String(error) }, "live text was not stored"));
     }, options.intervalMs);
   };
 

@@ -42,7 +42,9 @@ const pollMs = 1000;
 export async function createEngine({ database, perUser, perNode, log }: EngineOptions): Promise<Engine> {
   const embedded = database.kind === "pglite";
   const adapter = (query: Query) => ({
-    executeSql: async (text: string, values?: unknown[]) => ({ rows: values?.length ? await query(text, values) : await database.script(text) }),
+    executeSql: async (text: string, values?: unknown[]) => ({
+      rows: values?.length ? await query(text, values) : await database.script(text),
+    }),
   });
   const boss = new PgBoss({
     db: adapter(database.query),
@@ -65,8 +67,15 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
   await boss.touch(queue, newId());
   // One process owns an embedded database, so whatever is active belongs to a process that is gone.
   if (embedded) {
-    const left = await database.query<{ id: string }>("select id from pgboss.job where name = $1 and state = 'active'", [queue]);
-    if (left.length > 0) await boss.fail(queue, left.map((row) => row.id));
+    const left = await database.query<{ id: string }>(
+      "select id from pgboss.job where name = $1 and state = 'active'",
+      [queue],
+    );
+    if (left.length > 0)
+      await boss.fail(
+        queue,
+        left.map((row) => row.id),
+      );
   }
 
   let work: ((job: Job) => Promise<void>) | undefined;
@@ -77,13 +86,20 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
   const poll = setInterval(() => pull("look"), pollMs);
 
   const fetchJobs = async (query: Query, batchSize: number): Promise<JobWithMetadata<{ runId: string }>[]> =>
-    boss.fetch<{ runId: string }>(queue, { batchSize, groupConcurrency: perUser, includeMetadata: true, db: adapter(query) });
+    boss.fetch<{ runId: string }>(queue, {
+      batchSize,
+      groupConcurrency: perUser,
+      includeMetadata: true,
+      db: adapter(query),
+    });
 
   /** The limit per user is exact only if one node fetches at a time; an embedded database has one node. */
   const fetchSome = (batchSize: number) =>
     embedded
       ? fetchJobs(database.query, batchSize)
-      : database.transaction((query) => fetchJobs(query, batchSize), { first: `select pg_advisory_xact_lock(${fetchLock})` });
+      : database.transaction((query) => fetchJobs(query, batchSize), {
+          first: `select pg_advisory_xact_lock(${fetchLock})`,
+        });
 
   const anyWaits = async () => {
     const rows = await database.query(

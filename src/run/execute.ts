@@ -22,7 +22,11 @@ export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
   } catch (error) {
     // Only the database can bring us here. Whoever takes the job next, takes the run up again.
     runtime.log.error({ runId: job.runId, error }, "a run was left to its next owner");
-    await runtime.engine.release(job).catch((reason: unknown) => runtime.log.warn({ runId: job.runId, error: messageOf(reason) }, "its job could not be given back"));
+    await runtime.engine
+      .release(job)
+      .catch((reason: unknown) =>
+        runtime.log.warn({ runId: job.runId, error: messageOf(reason) }, "its job could not be given back"),
+      );
   }
 }
 
@@ -48,7 +52,10 @@ async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
       if (error instanceof LostRun || stopped === "lost") return;
       if (stopped === "hand-over") return await handOver(runtime, work, job);
       if (isDatabaseFault(error)) throw error;
-      await work.end(endOf(error, stopped, runtime, taken), await interruptCalls(runtime.database.query, taken.runId, work.turn.fold));
+      await work.end(
+        endOf(error, stopped, runtime, taken),
+        await interruptCalls(runtime.database.query, taken.runId, work.turn.fold),
+      );
     }
     await runtime.engine.complete(job);
     if (work.pending() > 0) await startNext(runtime, taken.threadId);
@@ -63,7 +70,12 @@ async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
 function strategyOf(runtime: Runtime, taken: Taken) {
   const name = taken.definition.agent.strategy;
   const strategy = runtime.strategies[name];
-  if (!strategy) throw new ColloquyError("strategy_unknown", 500, `The agent ${taken.definition.agent.id} wants the strategy ${name}; there are ${Object.keys(runtime.strategies).join(", ")}.`);
+  if (!strategy)
+    throw new ColloquyError(
+      "strategy_unknown",
+      500,
+      `The agent ${taken.definition.agent.id} wants the strategy ${name}; there are ${Object.keys(runtime.strategies).join(", ")}.`,
+    );
   return strategy;
 }
 
@@ -73,7 +85,12 @@ async function historyOf(runtime: Runtime, taken: Taken) {
   if (known && known.length === taken.nextSeq - 1) return known;
   const { agent } = taken.definition;
   const tokens = runtime.models.has(agent.model) ? runtime.models.get(agent.model).contextTokens : 0;
-  return readHistory(runtime.database.query, { threadId: taken.threadId, runId: taken.runId, leaf: taken.leaf, tokens });
+  return readHistory(runtime.database.query, {
+    threadId: taken.threadId,
+    runId: taken.runId,
+    leaf: taken.leaf,
+    tokens,
+  });
 }
 
 function endOf(error: unknown, stopped: StopReason | undefined, runtime: Runtime, taken: Taken): RunEnd {
@@ -81,7 +98,13 @@ function endOf(error: unknown, stopped: StopReason | undefined, runtime: Runtime
   const cause = stopped === "deadline" ? deadlineReached() : error;
   if (cause instanceof ColloquyError) return { status: "failed", error: { code: cause.code, message: cause.message } };
   runtime.log.error({ runId: taken.runId, error: cause }, "a run failed by a fault of the program");
-  return { status: "failed", error: { code: "internal", message: `The run failed by a fault of the server; its log has more, under ${taken.runId}.` } };
+  return {
+    status: "failed",
+    error: {
+      code: "internal",
+      message: `The run failed by a fault of the server; its log has more, under ${taken.runId}.`,
+    },
+  };
 }
 
 /** The next owner goes on at the last committed step. */
@@ -96,7 +119,11 @@ async function handOver(runtime: Runtime, { owner }: Work, job: Job): Promise<vo
 }
 
 function poisoned(taken: Taken): ColloquyError {
-  return new ColloquyError("taken_over_too_often", 500, `${taken.takeovers} processes died while they worked on this run, so it is not tried again.`);
+  return new ColloquyError(
+    "taken_over_too_often",
+    500,
+    `${taken.takeovers} processes died while they worked on this run, so it is not tried again.`,
+  );
 }
 
 /** SQLSTATE or a lost connection: says nothing about the run. */
@@ -105,4 +132,3 @@ function isDatabaseFault(error: unknown): boolean {
   if (error instanceof ColloquyError) return error.code === "database_unavailable";
   return /^[0-9A-Z]{5}$/.test(error.code) || ["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT"].includes(error.code);
 }
-

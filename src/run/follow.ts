@@ -16,7 +16,10 @@ export type Feeds = {
   publish(threadId: string, items: readonly Item[]): void;
   /** Text that a model of this process just wrote. */
   delta(delta: Delta): void;
-  progress(threadId: string, event: { readonly run: string; readonly step: string; readonly index: number; readonly text: string }): void;
+  progress(
+    threadId: string,
+    event: { readonly run: string; readonly step: string; readonly index: number; readonly text: string },
+  ): void;
   follow(target: FollowTarget, from: Cursor, sink: FollowSink): { close(): void };
   /** Another node changed these threads. */
   changed(threads: readonly string[] | "all"): void;
@@ -39,7 +42,15 @@ const keptItems = 1000;
 const idleMs = 30_000;
 const page = 500;
 
-export function createFeeds({ database, log, isLocal }: { database: Database; log: Log; isLocal: (runId: string) => boolean }): Feeds {
+export function createFeeds({
+  database,
+  log,
+  isLocal,
+}: {
+  database: Database;
+  log: Log;
+  isLocal: (runId: string) => boolean;
+}): Feeds {
   const feeds = new Map<string, Feed>();
   const stale = new Set<Feed>();
   let reading = false;
@@ -114,7 +125,14 @@ export function createFeeds({ database, log, isLocal }: { database: Database; lo
 
   async function readLive(batch: readonly Feed[]): Promise<void> {
     if (database.kind === "pglite") return;
-    const rows = await database.query<{ thread_id: string; run_id: string; step: string; attempt: number; kind: "text" | "reasoning"; body: string }>(
+    const rows = await database.query<{
+      thread_id: string;
+      run_id: string;
+      step: string;
+      attempt: number;
+      kind: "text" | "reasoning";
+      body: string;
+    }>(
       `select thread_id, run_id, step, attempt, kind, string_agg(body, '' order by off) as body from deltas where thread_id = any ($1::uuid[])
        group by thread_id, run_id, step, attempt, kind order by attempt`,
       [batch.map((feed) => feed.threadId)],
@@ -122,7 +140,8 @@ export function createFeeds({ database, log, isLocal }: { database: Database; lo
     for (const row of rows) {
       const feed = feeds.get(row.thread_id);
       if (!feed || isLocal(row.run_id)) continue;
-      if (feed.items.some((item) => item.kind === "message" && item.runId === row.run_id && item.step === row.step)) continue;
+      if (feed.items.some((item) => item.kind === "message" && item.runId === row.run_id && item.step === row.step))
+        continue;
       const live = liveOf(feed, { run: row.run_id, step: row.step, attempt: row.attempt });
       if (live.attempt !== row.attempt || live[row.kind].length >= row.body.length) continue;
       live[row.kind] = row.body;
@@ -183,7 +202,8 @@ export function createFeeds({ database, log, isLocal }: { database: Database; lo
     },
     progress(threadId, event) {
       for (const follower of feeds.get(threadId)?.followers ?? []) {
-        if (follower.run === undefined || follower.run === event.run) follower.sink.events([{ type: "progress", ...event }], follower.cursor);
+        if (follower.run === undefined || follower.run === event.run)
+          follower.sink.events([{ type: "progress", ...event }], follower.cursor);
       }
     },
     follow(target, from, sink) {

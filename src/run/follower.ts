@@ -21,7 +21,8 @@ export type Follower = {
 
 export function createFollower(target: FollowTarget, from: Cursor, sink: FollowSink): Follower {
   const told = new Map<string, Told>();
-  for (const { run, step, attempt, text, reasoning } of from.live) told.set(`${run}/${step}`, { run, step, attempt, text, reasoning });
+  for (const { run, step, attempt, text, reasoning } of from.live)
+    told.set(`${run}/${step}`, { run, step, attempt, text, reasoning });
   const follower: Follower = {
     seq: from.seq,
     ready: false,
@@ -86,7 +87,13 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
   switch (item.kind) {
     case "message": {
       const { runId: run, step, attempt, body } = item;
-      if (run !== null && step !== null && attempt !== null && body.role === "assistant" && typeof body.content === "string") {
+      if (
+        run !== null &&
+        step !== null &&
+        attempt !== null &&
+        body.role === "assistant" &&
+        typeof body.content === "string"
+      ) {
         const live: Live = { run, step, attempt, text: body.content, reasoning: body.reasoning ?? "" };
         remainder(placeOf(follower, live, events), live, events);
         follower.told.delete(`${run}/${step}`);
@@ -105,11 +112,24 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
     case "state": {
       const run = item.runId ?? "";
       const { body } = item;
-      if (body.type === "run-wait") events.push({ type: "run-wait", seq, run, reason: body.reason, ...(body.text === undefined ? {} : { text: body.text }) });
+      if (body.type === "run-wait")
+        events.push({
+          type: "run-wait",
+          seq,
+          run,
+          reason: body.reason,
+          ...(body.text === undefined ? {} : { text: body.text }),
+        });
       else if (body.type === "strategy") events.push({ type: "strategy", seq, run, strategy: body.strategy });
       else {
         for (const [key, place] of follower.told) if (place.run === run) follower.told.delete(key);
-        events.push({ type: "run-end", seq, run, status: body.status, ...(body.error === undefined ? {} : { error: body.error }) });
+        events.push({
+          type: "run-end",
+          seq,
+          run,
+          status: body.status,
+          ...(body.error === undefined ? {} : { error: body.error }),
+        });
       }
       return;
     }

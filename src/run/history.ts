@@ -25,7 +25,10 @@ export async function readHistory(query: Query, { threadId, runId, leaf, tokens 
   let before = Number.MAX_SAFE_INTEGER;
   let seen = 0;
   for (let page = firstPage; next !== null; page = Math.min(page * 4, largestPage)) {
-    const rows = await query<ItemRow>(`select ${itemColumns} from items where thread_id = $1 and seq < $2 order by seq desc limit $3`, [threadId, before, page]);
+    const rows = await query<ItemRow>(
+      `select ${itemColumns} from items where thread_id = $1 and seq < $2 order by seq desc limit $3`,
+      [threadId, before, page],
+    );
     for (const row of rows) known.set(row.id, toItem(row));
     for (let item = known.get(next); item; item = next === null ? undefined : known.get(next)) {
       branch.push(item);

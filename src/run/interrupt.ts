@@ -16,7 +16,15 @@ export async function interruptCalls(query: Query, runId: string, fold: Fold): P
   const unknown = new Set(begun.map((row) => callKey({ step: row.step, index: row.call_index })));
   return fold.openCalls.map((call) =>
     unknown.has(callKey(call))
-      ? resultItem(call, { content: "Outcome unknown: the run was stopped while this call was being done.", isError: true }, "unknown")
-      : resultItem(call, { content: "Not done: the run was stopped before this call had a result.", isError: true }, "interrupted"),
+      ? resultItem(
+          call,
+          { content: "Outcome unknown: the run was stopped while this call was being done.", isError: true },
+          "unknown",
+        )
+      : resultItem(
+          call,
+          { content: "Not done: the run was stopped before this call had a result.", isError: true },
+          "interrupted",
+        ),
   );
 }

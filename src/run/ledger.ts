@@ -50,13 +50,17 @@ export async function claimWrite(work: Work, { call, tool, ask }: ClaimOptions):
       if (await again(work, call, tool)) return { how: "execute", key: row.key };
       continue;
     }
-    if (row.status === "done" || row.status === "failed") return { how: "settled", result: row.result ?? { content: "done" } };
+    if (row.status === "done" || row.status === "failed")
+      return { how: "settled", result: row.result ?? { content: "done" } };
     if (row.status === "executing" && row.left_ms > 0) {
       await sleep(row.left_ms, undefined, { signal: work.signal });
       continue;
     }
     if (tool.scope === "sandbox") {
-      return { how: "settled", result: { content: "Interrupted: the process died, files may be half written.", isError: true } };
+      return {
+        how: "settled",
+        result: { content: "Interrupted: the process died, files may be half written.", isError: true },
+      };
     }
     const found = await ask(row.key);
     if (found !== undefined && found !== "not-done") return { how: "settled", result: found };

@@ -6,10 +6,19 @@ import type { Query } from "../protocol/tools.ts";
 import { normaliseArguments } from "../tools/call-tool.ts";
 import type { Owner } from "./append.ts";
 
-export type Reservation = { readonly steps?: number; readonly calls?: number; readonly writes?: number; readonly tokens?: number };
+export type Reservation = {
+  readonly steps?: number;
+  readonly calls?: number;
+  readonly writes?: number;
+  readonly tokens?: number;
+};
 
 /** Takes from the budget of the whole tree, before the work, in one fenced statement. Throws when a limit is reached. */
-export async function reserve(query: Query, owner: Owner, { steps = 0, calls = 0, writes = 0, tokens = 0 }: Reservation): Promise<void> {
+export async function reserve(
+  query: Query,
+  owner: Owner,
+  { steps = 0, calls = 0, writes = 0, tokens = 0 }: Reservation,
+): Promise<void> {
   const [granted] = await query(
     `with r as (select root_run from runs where id = $1 and epoch = $2 and status = 'running' for share)
      update budgets b set steps = steps + $3, calls = calls + $4, writes = writes + $5, tokens = tokens + $6 from r
@@ -18,7 +27,17 @@ export async function reserve(query: Query, owner: Owner, { steps = 0, calls = 0
     [owner.runId, owner.epoch, steps, calls, writes, tokens],
   );
   if (granted) return;
-  const [row] = await query<{ steps: number; steps_max: number; calls: number; calls_max: number; writes: number; writes_max: number; tokens: number; tokens_max: number | null; late: boolean }>(
+  const [row] = await query<{
+    steps: number;
+    steps_max: number;
+    calls: number;
+    calls_max: number;
+    writes: number;
+    writes_max: number;
+    tokens: number;
+    tokens_max: number | null;
+    late: boolean;
+  }>(
     `select b.*, coalesce(now() >= deadline, false) as late from budgets b join runs r on b.root_run = r.root_run
      where r.id = $1 and r.epoch = $2 and r.status = 'running'`,
     [owner.runId, owner.epoch],
@@ -41,14 +60,20 @@ export function deadlineReached(): ColloquyError {
 
 /** The same call, whatever the order of its arguments. */
 export function hashOfCall(call: ItemOf<"call">): string {
-  return createHash("sha256").update(`${call.body.name}\n${normaliseArguments(call.body.arguments)}`).digest("hex");
+  return createHash("sha256")
+    .update(`${call.body.name}\n${normaliseArguments(call.body.arguments)}`)
+    .digest("hex");
 }
 
 /**
  * Throws if a call was made as often as `repeatedCall` allows. A read counts only since the last write, which may well
  * have changed its answer.
  */
-export function checkRepeats(items: readonly Item[], calls: readonly ItemOf<"call">[], options: { limits: Limits; isWrite: (name: string) => boolean }): void {
+export function checkRepeats(
+  items: readonly Item[],
+  calls: readonly ItemOf<"call">[],
+  options: { limits: Limits; isWrite: (name: string) => boolean },
+): void {
   const most = options.limits.repeatedCall;
   if (most === 0) return;
   const asked = items.filter((item): item is ItemOf<"call"> => item.kind === "call");
@@ -57,6 +82,10 @@ export function checkRepeats(items: readonly Item[], calls: readonly ItemOf<"cal
     const hash = hashOfCall(call);
     const counted = options.isWrite(call.body.name) ? asked : asked.slice(lastWrite + 1);
     const times = counted.filter((other) => other.body.name === call.body.name && hashOfCall(other) === hash).length;
-    if (times > most) throw limitReached("repeated_call", `${call.body.name} was called with the same arguments more than ${most} times`);
+    if (times > most)
+      throw limitReached(
+        "repeated_call",
+        `${call.body.name} was called with the same arguments more than ${most} times`,
+      );
   }
 }

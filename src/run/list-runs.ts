@@ -21,7 +21,11 @@ export async function getRun(database: Database, caller: Caller, runId: string):
   return toRun(rows[0]);
 }
 
-export async function listRuns(database: Database, caller: Caller, filter: Parameters<Runs["list"]>[1]): Promise<RunRecord[]> {
+export async function listRuns(
+  database: Database,
+  caller: Caller,
+  filter: Parameters<Runs["list"]>[1],
+): Promise<RunRecord[]> {
   const { threadId, status, before, limit = 50 } = filter;
   for (const id of [threadId, before]) if (id !== undefined && !isId(id)) return [];
   const rows = await database.query<RunRow>(

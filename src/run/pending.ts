@@ -6,7 +6,8 @@ import type { Started } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 
 const mostPending = 100;
-const liveRoot = "select 1 from runs where thread_id = $1 and parent_run is null and status in ('queued', 'running', 'waiting')";
+const liveRoot =
+  "select 1 from runs where thread_id = $1 and parent_run is null and status in ('queued', 'running', 'waiting')";
 
 /**
  * Lets a message wait behind the thread's live run. `free`: that run has ended meanwhile, so the message can start at once.
@@ -20,7 +21,8 @@ export async function queueBehind(runtime: Runtime, beginning: Beginning): Promi
       [threadId, caller.userId],
     );
     if (!thread) throw new NotFound(`There is no thread ${threadId}.`);
-    if (thread.pending >= mostPending) throw new InvalidInput(`${mostPending} messages wait in this thread already.`, { code: "too_many_pending" });
+    if (thread.pending >= mostPending)
+      throw new InvalidInput(`${mostPending} messages wait in this thread already.`, { code: "too_many_pending" });
     if ((await query(liveRoot, [threadId])).length === 0) return "free";
     const values: unknown[] = [runId, beginning.items.at(-1)!.id, threadId, caller.userId, jsonText(beginning)];
     const key = idempotency
@@ -39,22 +41,28 @@ export async function queueBehind(runtime: Runtime, beginning: Beginning): Promi
 
 /** Starts the thread's next pending message, if there is one and nothing is live. */
 export async function startNext(runtime: Runtime, threadId: string): Promise<void> {
-  const started = await runtime.database.transaction(async (query): Promise<{ beginning: Beginning; place: Place } | undefined> => {
-    const thread = await query("select 1 from threads where id = $1 for update", [threadId]);
-    if (thread.length === 0 || (await query(liveRoot, [threadId])).length > 0) return undefined;
-    const [next] = await query<{ start: Beginning }>(
-      `with p as (delete from pending where run_id = (select run_id from pending where thread_id = $1 order by position limit 1) returning start),
+  const started = await runtime.database.transaction(
+    async (query): Promise<{ beginning: Beginning; place: Place } | undefined> => {
+      const thread = await query("select 1 from threads where id = $1 for update", [threadId]);
+      if (thread.length === 0 || (await query(liveRoot, [threadId])).length > 0) return undefined;
+      const [next] = await query<{ start: Beginning }>(
+        `with p as (delete from pending where run_id = (select run_id from pending where thread_id = $1 order by position limit 1) returning start),
             t as (update threads set pending = greatest(0, pending - 1) from p where id = $1)
        select start from p`,
-      [threadId],
-    );
-    if (!next) return undefined;
-    // Its key was recorded when it was accepted.
-    const beginning: Beginning = { ...next.start, idempotency: null, newThread: null };
-    const place = await insertBeginning(query, beginning);
-    if (!place) return undefined;
-    await runtime.engine.send(query, { id: beginning.jobId, runId: beginning.runId, userId: beginning.caller.userId });
-    return { beginning, place };
-  });
+        [threadId],
+      );
+      if (!next) return undefined;
+      // Its key was recorded when it was accepted.
+      const beginning: Beginning = { ...next.start, idempotency: null, newThread: null };
+      const place = await insertBeginning(query, beginning);
+      if (!place) return undefined;
+      await runtime.engine.send(query, {
+        id: beginning.jobId,
+        runId: beginning.runId,
+        userId: beginning.caller.userId,
+      });
+      return { beginning, place };
+    },
+  );
   if (started) accepted(runtime, started.beginning, started.place);
 }

@@ -11,7 +11,12 @@ export type PromptOptions = {
 };
 
 /** Messages that stay or go together: one of a person, or an answer with its calls and their results. */
-type Block = { readonly messages: ModelMessage[]; readonly tokens: number; readonly run: string | null; readonly input: boolean };
+type Block = {
+  readonly messages: ModelMessage[];
+  readonly tokens: number;
+  readonly run: string | null;
+  readonly input: boolean;
+};
 
 const perMessage = 4;
 const perImage = 1000;
@@ -27,14 +32,18 @@ export function buildPrompt(items: readonly Item[], options: PromptOptions): Mod
   const kept = new Set(blocks);
   for (const block of blocks) {
     const last = block === blocks.at(-1);
-    const startsWithAnswer = kept.size < blocks.length && block.messages[0]!.role !== "user" && block.run !== options.runId;
+    const startsWithAnswer =
+      kept.size < blocks.length && block.messages[0]!.role !== "user" && block.run !== options.runId;
     if (tokens <= options.tokens && !startsWithAnswer) break;
     if (last || (block.input && block.run === options.runId)) continue;
     kept.delete(block);
     tokens -= block.tokens;
   }
   if (tokens > options.tokens) {
-    throw new ModelError("context", `The message needs about ${tokens} tokens, but the model has room for ${Math.max(0, options.tokens)}. Shorten it, or choose a model with a larger context.`);
+    throw new ModelError(
+      "context",
+      `The message needs about ${tokens} tokens, but the model has room for ${Math.max(0, options.tokens)}. Shorten it, or choose a model with a larger context.`,
+    );
   }
   const messages = blocks.filter((block) => kept.has(block)).flatMap((block) => block.messages);
   return system ? [{ role: "system", content: system }, ...messages] : messages;
@@ -59,7 +68,9 @@ export function schemaTokens(tools: readonly ToolSchema[]): number {
 
 /** The agent's instructions, then the latest that the caller's dialect sent. */
 function systemText(items: readonly Item[], instructions: string): string {
-  const caller = items.findLast((item): item is ItemOf<"message"> => item.kind === "message" && item.body.role === "system");
+  const caller = items.findLast(
+    (item): item is ItemOf<"message"> => item.kind === "message" && item.body.role === "system",
+  );
   return [instructions.trim(), caller ? textOf(caller.body.content) : ""].filter(Boolean).join("\n\n");
 }
 
@@ -94,27 +105,41 @@ function stepKey(item: Item): string {
 }
 
 /** An answer with those of its calls that have a result; nothing, if nothing of it can be shown. */
-function answerBlock(message: ItemOf<"message"> | undefined, calls: readonly ItemOf<"call">[], results: ReadonlyMap<string, ItemOf<"result">>): Block | undefined {
+function answerBlock(
+  message: ItemOf<"message"> | undefined,
+  calls: readonly ItemOf<"call">[],
+  results: ReadonlyMap<string, ItemOf<"result">>,
+): Block | undefined {
   const pairs = calls.flatMap((call) => {
     const result = results.get(`${call.runId} ${callKey(call)}`);
     return result ? [{ call, result }] : [];
   });
   const content = message ? textOf(message.body.content) : "";
   if (!content && pairs.length === 0) return undefined;
-  const asked: ModelCall[] = pairs.map(({ call }) => ({ id: callIdOf(call.id), name: call.body.name, arguments: call.body.arguments }));
+  const asked: ModelCall[] = pairs.map(({ call }) => ({
+    id: callIdOf(call.id),
+    name: call.body.name,
+    arguments: call.body.arguments,
+  }));
   const { reasoning, opaque } = message?.body ?? {};
   const messages: ModelMessage[] = [
-    { role: "assistant", content, ...(reasoning === undefined ? {} : { reasoning }), ...(opaque === undefined ? {} : { opaque }), ...(asked.length > 0 ? { calls: asked } : {}) },
-    ...pairs.map(
-      ({ call, result }): ModelMessage => ({
-        role: "tool",
-        callId: callIdOf(call.id),
-        name: call.body.name,
-        content: result.body.content,
-        ...(result.body.isError ? { isError: true } : {}),
-      }),
-    ),
+    {
+      role: "assistant",
+      content,
+      ...(reasoning === undefined ? {} : { reasoning }),
+      ...(opaque === undefined ? {} : { opaque }),
+      ...(asked.length > 0 ? { calls: asked } : {}),
+    },
+    ...pairs.map(({ call, result }): ModelMessage => ({
+      role: "tool",
+      callId: callIdOf(call.id),
+      name: call.body.name,
+      content: result.body.content,
+      ...(result.body.isError ? { isError: true } : {}),
+    })),
   ];
-  const tokens = (message ? tokensOf(message) : 0) + pairs.reduce((sum, { call, result }) => sum + tokensOf(call) + tokensOf(result), 0);
+  const tokens =
+    (message ? tokensOf(message) : 0) +
+    pairs.reduce((sum, { call, result }) => sum + tokensOf(call) + tokensOf(result), 0);
   return { messages, tokens, run: message?.runId ?? calls[0]?.runId ?? null, input: false };
 }

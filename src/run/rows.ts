@@ -84,7 +84,8 @@ export type ItemRow = {
   created_at: Date;
 };
 
-export const itemColumns = "thread_id, seq, id, kind, parent_id, run_id, step, call_index, attempt, author, body, created_at";
+export const itemColumns =
+  "thread_id, seq, id, kind, parent_id, run_id, step, call_index, attempt, author, body, created_at";
 
 /** The database holds only what NewItem allowed in, so kind and body fit each other. */
 export function toItem(row: ItemRow): Item {

@@ -17,9 +17,19 @@ eachDatabase((databases) => {
     const service = await start({ script: [[{ text: "Hello" }, { text: " there" }]] });
     const { started, events, text } = await service.ask("hi");
     assert.equal(text, "Hello there");
-    assert.deepEqual(events.map((event) => event.type), ["run-start", "message", "step-start", "text-delta", "text-delta", "message", "run-end"]);
+    assert.deepEqual(
+      events.map((event) => event.type),
+      ["run-start", "message", "step-start", "text-delta", "text-delta", "message", "run-end"],
+    );
     const items = await service.runs.listItems(service.caller, started.threadId, {});
-    assert.deepEqual(items.map((item) => [item.seq, item.kind]), [[1, "message"], [2, "message"], [3, "state"]]);
+    assert.deepEqual(
+      items.map((item) => [item.seq, item.kind]),
+      [
+        [1, "message"],
+        [2, "message"],
+        [3, "state"],
+      ],
+    );
     assert.equal((await service.runs.get(service.caller, started.runId)).status, "done");
   });
 
@@ -33,8 +43,13 @@ eachDatabase((databases) => {
     const tasks = await service.database.query<{ title: string }>("select title from tasks");
     assert.deepEqual(tasks, [{ title: "Buy milk" }]);
     const last = service.model.requests[1]!.messages;
-    assert.deepEqual(last.map((message) => message.role), ["system", "user", "assistant", "tool"]);
-    const ledger = await service.database.query<{ status: string }>("select status from ledger where run_id = $1", [started.runId]);
+    assert.deepEqual(
+      last.map((message) => message.role),
+      ["system", "user", "assistant", "tool"],
+    );
+    const ledger = await service.database.query<{ status: string }>("select status from ledger where run_id = $1", [
+      started.runId,
+    ]);
     assert.deepEqual(ledger, [{ status: "done" }]);
   });
 
@@ -42,30 +57,51 @@ eachDatabase((databases) => {
     const gate = Promise.withResolvers<void>();
     const service = await start({ script: [[{ text: "one" }, { gate: () => gate.promise }], "two", "three"] });
     const first = await service.runs.start(service.caller, { agent: "assistant", message: { content: "1" } });
-    const second = await service.runs.start(service.caller, { agent: "assistant", threadId: first.threadId, message: { content: "2" } });
-    const third = await service.runs.start(service.caller, { agent: "assistant", threadId: first.threadId, message: { content: "3" } });
+    const second = await service.runs.start(service.caller, {
+      agent: "assistant",
+      threadId: first.threadId,
+      message: { content: "2" },
+    });
+    const third = await service.runs.start(service.caller, {
+      agent: "assistant",
+      threadId: first.threadId,
+      message: { content: "3" },
+    });
     assert.deepEqual([first.pending, second.pending, third.pending], [false, true, true]);
     assert.equal((await service.runs.get(service.caller, third.runId)).status, "queued");
     gate.resolve();
     await service.events(third);
-    assert.deepEqual(service.model.requests[2]!.messages.map((message) => message.content), ["Help.", "1", "one", "2", "two", "3"]);
+    assert.deepEqual(
+      service.model.requests[2]!.messages.map((message) => message.content),
+      ["Help.", "1", "one", "2", "two", "3"],
+    );
   });
 
   test("the same Idempotency-Key gives the same run; with another body it is refused", async () => {
     const service = await start({ script: ["once"] });
     const input = { agent: "assistant", message: { content: "hi" }, idempotency: { key: "k", bodyHash: "h" } };
-    const [a, b] = await Promise.all([service.runs.start(service.caller, input), service.runs.start(service.caller, input)]);
+    const [a, b] = await Promise.all([
+      service.runs.start(service.caller, input),
+      service.runs.start(service.caller, input),
+    ]);
     assert.equal(a.runId, b.runId);
     assert.deepEqual([a.replayed, b.replayed].sort(), [false, true]);
     await service.events(b);
-    await assert.rejects(service.runs.start(service.caller, { ...input, idempotency: { key: "k", bodyHash: "other" } }), { status: 422 });
+    await assert.rejects(
+      service.runs.start(service.caller, { ...input, idempotency: { key: "k", bodyHash: "other" } }),
+      { status: 422 },
+    );
   });
 
   test("the same message id answers the first run", async () => {
     const service = await start({ script: ["once"] });
     const id = newId();
     const first = await service.runs.start(service.caller, { agent: "assistant", message: { id, content: "hi" } });
-    const again = await service.runs.start(service.caller, { agent: "assistant", threadId: first.threadId, message: { id, content: "hi" } });
+    const again = await service.runs.start(service.caller, {
+      agent: "assistant",
+      threadId: first.threadId,
+      message: { id, content: "hi" },
+    });
     assert.equal(again.runId, first.runId);
     await service.events(first);
   });
@@ -83,7 +119,13 @@ eachDatabase((databases) => {
   });
 
   test("a limit is reserved before the work", async () => {
-    const service = await start({ script: () => [{ call: "now" , arguments: {} }, { call: "calculate", arguments: { expression: "1+1" } }], limits: { steps: 3, repeatedCall: 0 } });
+    const service = await start({
+      script: () => [
+        { call: "now", arguments: {} },
+        { call: "calculate", arguments: { expression: "1+1" } },
+      ],
+      limits: { steps: 3, repeatedCall: 0 },
+    });
     const { events } = await service.ask("loop");
     const end = events.at(-1)!;
     assert.equal(end.type === "run-end" && end.error?.code, "limit_steps");
@@ -98,7 +140,9 @@ eachDatabase((databases) => {
   });
 
   test("an answer cut for length runs none of its calls", async () => {
-    const service = await start({ script: [[{ call: "add_task", arguments: '{"title":"Buy' }, { finish: "length" }], "sorry"] });
+    const service = await start({
+      script: [[{ call: "add_task", arguments: '{"title":"Buy' }, { finish: "length" }], "sorry"],
+    });
     const { text } = await service.ask("add");
     assert.equal(text, "sorry");
     assert.deepEqual(await service.database.query("select 1 from tasks"), []);
@@ -107,7 +151,11 @@ eachDatabase((databases) => {
   test("a client's tool makes the run wait, and its result goes on with it", async () => {
     const service = await start({ script: [[{ call: "weather", arguments: { city: "Oslo" } }], "Rain."] });
     const clientTools = [{ name: "weather", description: "", parameters: { type: "object" } }];
-    const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "weather?" }, options: { clientTools } });
+    const started = await service.runs.start(service.caller, {
+      agent: "assistant",
+      message: { content: "weather?" },
+      options: { clientTools },
+    });
     const events = await service.events(started);
     assert.equal(events.at(-1)!.type, "run-wait");
     const call = events.find((event) => event.type === "call-start")!;

@@ -13,7 +13,8 @@ import type { Runtime } from "./runtime.ts";
  * Behind a live run of the same thread it waits in `pending`.
  */
 export async function startRun(runtime: Runtime, caller: Caller, input: StartInput): Promise<Started> {
-  if (input.message.id !== undefined && !isId(input.message.id)) throw new InvalidInput("message.id must be a UUID", { param: "message.id" });
+  if (input.message.id !== undefined && !isId(input.message.id))
+    throw new InvalidInput("message.id must be a UUID", { param: "message.id" });
   const existing = await findThread(runtime, caller, input);
   const beginning = begin(runtime, caller, input, existing);
   for (let tries = 0; ; tries++) {
@@ -22,7 +23,8 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
       if (place) return accepted(runtime, beginning, place);
     } catch (error) {
       const constraint = uniqueViolation(error);
-      if (constraint === "items_id_key" || constraint === "pending_message_id_key") return await replayMessage(runtime, caller, beginning);
+      if (constraint === "items_id_key" || constraint === "pending_message_id_key")
+        return await replayMessage(runtime, caller, beginning);
       if (constraint === "threads_session" && tries < 3) return startRun(runtime, caller, input);
       if (constraint !== "runs_one_live_root" || tries > 20) throw error;
       const queued = await queueBehind(runtime, beginning);
@@ -38,7 +40,9 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, existing: st
   const options = input.options ?? {};
   const clientNames = new Set(options.clientTools?.map((tool) => tool.name));
   const runId = newId();
-  const system: NewItem[] = input.system ? [{ id: newId(), kind: "message", author: caller.name, body: { role: "system", content: input.system } }] : [];
+  const system: NewItem[] = input.system
+    ? [{ id: newId(), kind: "message", author: caller.name, body: { role: "system", content: input.system } }]
+    : [];
   const message: NewItem = {
     id: input.message.id ?? newId(),
     kind: "message",
@@ -66,7 +70,12 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, existing: st
     idempotency: input.idempotency ?? null,
     newThread: existing
       ? null
-      : { title, hidden: input.hidden ?? false, sessionKey: input.sessionKey ?? null, days: runtime.retention.hiddenThreadsDays },
+      : {
+          title,
+          hidden: input.hidden ?? false,
+          sessionKey: input.sessionKey ?? null,
+          days: runtime.retention.hiddenThreadsDays,
+        },
   };
 }
 
@@ -74,13 +83,17 @@ async function findThread(runtime: Runtime, caller: Caller, input: StartInput): 
   const { threadId, sessionKey } = input;
   if (threadId !== undefined) {
     const rows = isId(threadId)
-      ? await runtime.database.query("select 1 from threads where id = $1 and user_id = $2 and parent_run is null", [threadId, caller.userId])
+      ? await runtime.database.query("select 1 from threads where id = $1 and user_id = $2 and parent_run is null", [
+          threadId,
+          caller.userId,
+        ])
       : [];
     if (rows.length === 0) throw new NotFound(`There is no thread ${threadId}.`, { param: "thread" });
     return threadId;
   }
   if (sessionKey === undefined) return undefined;
-  if (sessionKey.length === 0 || sessionKey.length > 255) throw new InvalidInput("session_id must have 1 to 255 characters", { param: "session_id" });
+  if (sessionKey.length === 0 || sessionKey.length > 255)
+    throw new InvalidInput("session_id must have 1 to 255 characters", { param: "session_id" });
   const [row] = await runtime.database.query<{ id: string }>(
     "select id from threads where user_id = $1 and (session_key = $2 or id = $3) order by session_key nulls last limit 1",
     [caller.userId, sessionKey, isId(sessionKey) ? sessionKey : null],
@@ -97,7 +110,10 @@ async function replay(runtime: Runtime, beginning: Beginning): Promise<Started> 
   );
   if (!row) throw new NotFound(`There is no thread ${beginning.threadId}.`);
   if (row.body_hash !== bodyHash) {
-    throw new InvalidInput("This Idempotency-Key was used with another request; use a new key.", { status: 422, code: "idempotency_key_reused" });
+    throw new InvalidInput("This Idempotency-Key was used with another request; use a new key.", {
+      status: 422,
+      code: "idempotency_key_reused",
+    });
   }
   return replayed(runtime, row.run_id, row.thread_id);
 }
@@ -119,7 +135,13 @@ async function replayed(runtime: Runtime, runId: string, threadId: string): Prom
     [runId, threadId],
   );
   if (!row) throw new NotFound("The thread of this request is gone.");
-  return { runId, threadId, cursor: { seq: row.seq === null ? row.last : row.seq - 1, live: [] }, pending: row.seq === null, replayed: true };
+  return {
+    runId,
+    threadId,
+    cursor: { seq: row.seq === null ? row.last : row.seq - 1, live: [] },
+    pending: row.seq === null,
+    replayed: true,
+  };
 }
 
 /** The first line, cut at a word. */
@@ -132,4 +154,3 @@ function uniqueViolation(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error) || error.code !== "23505") return undefined;
   return "constraint" in error && typeof error.constraint === "string" ? error.constraint : "";
 }
-

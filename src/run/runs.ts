@@ -48,18 +48,44 @@ export type Runs = {
   /** Accepted means committed: item, run and job in one transaction. */
   start(caller: Caller, input: StartInput): Promise<Started>;
   /** Brings results of client tools by our call ids (all of one run); the waiting run goes on when none is open. */
-  bringResults(caller: Caller, results: readonly { readonly callId: string; readonly content: string; readonly isError?: boolean }[]): Promise<Started>;
+  bringResults(
+    caller: Caller,
+    results: readonly { readonly callId: string; readonly content: string; readonly isError?: boolean }[],
+  ): Promise<Started>;
   get(caller: Caller, runId: string): Promise<RunRecord>;
   /** Newest first. */
-  list(caller: Caller, filter: { readonly threadId?: string; readonly status?: RunRecord["status"]; readonly before?: string; readonly limit?: number }): Promise<readonly RunRecord[]>;
+  list(
+    caller: Caller,
+    filter: {
+      readonly threadId?: string;
+      readonly status?: RunRecord["status"];
+      readonly before?: string;
+      readonly limit?: number;
+    },
+  ): Promise<readonly RunRecord[]>;
   /** Stops it wherever it is; a run that has ended is left as it is. */
   cancel(caller: Caller, runId: string): Promise<RunRecord>;
   /** Follows a thread or one run from a cursor that is not ahead of the log; `run-end` is the last of a run, the follower stays until closed. */
   follow(target: FollowTarget, from: Cursor, sink: FollowSink): { close(): void };
-  createThread(caller: Caller, input: { readonly id?: string; readonly title?: string; readonly agent?: string }): Promise<ThreadRecord>;
+  createThread(
+    caller: Caller,
+    input: { readonly id?: string; readonly title?: string; readonly agent?: string },
+  ): Promise<ThreadRecord>;
   getThread(caller: Caller, threadId: string): Promise<ThreadRecord>;
-  listThreads(caller: Caller, page: { readonly before?: string; readonly limit?: number }): Promise<readonly ThreadRecord[]>;
+  listThreads(
+    caller: Caller,
+    page: { readonly before?: string; readonly limit?: number },
+  ): Promise<readonly ThreadRecord[]>;
   deleteThread(caller: Caller, threadId: string): Promise<void>;
   /** Items by seq; `after` and `before` are exclusive, `order` as asked. */
-  listItems(caller: Caller, threadId: string, page: { readonly after?: number; readonly before?: number; readonly limit?: number; readonly order?: "asc" | "desc" }): Promise<readonly Item[]>;
+  listItems(
+    caller: Caller,
+    threadId: string,
+    page: {
+      readonly after?: number;
+      readonly before?: number;
+      readonly limit?: number;
+      readonly order?: "asc" | "desc";
+    },
+  ): Promise<readonly Item[]>;
 };

@@ -17,13 +17,26 @@ export type Answer = {
 };
 
 export function emptyAnswer(): Answer {
-  return { text: "", reasoning: "", calls: [], model: "", finish: undefined, usage: undefined, opaque: undefined, records: [] };
+  return {
+    text: "",
+    reasoning: "",
+    calls: [],
+    model: "",
+    finish: undefined,
+    usage: undefined,
+    opaque: undefined,
+    records: [],
+  };
 }
 
 export type Tell = (kind: DeltaKind, offset: number, text: string) => void;
 
 /** Reads a model's stream into `answer`, telling text as it comes: once a network read, not once a token. */
-export async function readAnswer(model: Model, request: ModelRequest, { signal, answer, tell }: { signal: AbortSignal; answer: Answer; tell: Tell }): Promise<void> {
+export async function readAnswer(
+  model: Model,
+  request: ModelRequest,
+  { signal, answer, tell }: { signal: AbortSignal; answer: Answer; tell: Tell },
+): Promise<void> {
   const stream = model.stream({ ...request, onCall: (record) => answer.records.push(record) }, signal);
   for await (const parts of stream) {
     let text = "";
@@ -73,9 +86,16 @@ export function answerItems(answer: Answer, place: AnswerPlace, isClient: (name:
   const items: NewItem[] = [{ id: newId(), kind: "message", ...place, body: messageBody(answer) }];
   answer.calls.forEach((call, index) => {
     const target = isClient(call.name) ? "client" : "server";
-    items.push({ id: newId(), kind: "call", ...place, index, body: { name: call.name, arguments: call.arguments, target } });
+    items.push({
+      id: newId(),
+      kind: "call",
+      ...place,
+      index,
+      body: { name: call.name, arguments: call.arguments, target },
+    });
     if (answer.finish !== "length") return;
-    const content = "Not run: the answer reached its length limit before the call was complete. Answer in smaller parts.";
+    const content =
+      "Not run: the answer reached its length limit before the call was complete. Answer in smaller parts.";
     items.push({ id: newId(), kind: "result", ...place, index, body: { content, isError: true, outcome: "not-run" } });
   });
   return items;

@@ -18,7 +18,10 @@ export async function requeueOrphans(runtime: Runtime): Promise<void> {
     if (!missing.has(run.job_id) || runtime.active.has(run.id)) continue;
     const jobId = newId();
     await database.transaction(async (query) => {
-      const changed = await query("update runs set job_id = $3 where id = $1 and job_id = $2 and status in ('queued', 'running') returning 1", [run.id, run.job_id, jobId]);
+      const changed = await query(
+        "update runs set job_id = $3 where id = $1 and job_id = $2 and status in ('queued', 'running') returning 1",
+        [run.id, run.job_id, jobId],
+      );
       if (changed.length > 0) await engine.send(query, { id: jobId, runId: run.id, userId: run.user_id });
     });
     runtime.log.warn({ runId: run.id }, "a run without a job was queued again");
@@ -33,7 +36,14 @@ export async function expireWaits(runtime: Runtime): Promise<void> {
     [batch],
   );
   for (const run of late) {
-    await endIdleRun(runtime, { runId: run.id }, { status: "failed", error: { code: "expired", message: `Nobody came in time: the run waited (${run.wait_reason}).` } });
+    await endIdleRun(
+      runtime,
+      { runId: run.id },
+      {
+        status: "failed",
+        error: { code: "expired", message: `Nobody came in time: the run waited (${run.wait_reason}).` },
+      },
+    );
   }
 }
 
@@ -55,8 +65,12 @@ export async function removeExpired(runtime: Runtime): Promise<void> {
        (select from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting')) limit $1)`,
     [batch],
   );
-  await query("delete from idempotency_keys where created_at < now() - $1 * interval '1 hour'", [runtime.retention.idempotencyHours]);
-  await query("delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = d.attempt)");
+  await query("delete from idempotency_keys where created_at < now() - $1 * interval '1 hour'", [
+    runtime.retention.idempotencyHours,
+  ]);
+  await query(
+    "delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = d.attempt)",
+  );
 }
 
 /** Does the rounds until stopped; each by itself, so that a fault in one does not keep the others from theirs. */
@@ -71,7 +85,10 @@ export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { st
     });
   }, everyMs);
   async function round(): Promise<void> {
-    const duties = turn++ % 6 === 0 ? [requeueOrphans, expireWaits, startForgotten, removeExpired] : [requeueOrphans, expireWaits, startForgotten];
+    const duties =
+      turn++ % 6 === 0
+        ? [requeueOrphans, expireWaits, startForgotten, removeExpired]
+        : [requeueOrphans, expireWaits, startForgotten];
     for (const duty of duties) {
       try {
         await duty(runtime);

@@ -10,7 +10,12 @@ type Threads = Pick<Runs, "createThread" | "getThread" | "listThreads" | "delete
 
 export function createThreads(database: Database): Threads {
   async function getThread(caller: Caller, threadId: string): Promise<ThreadRecord> {
-    const rows = isId(threadId) ? await database.query<ThreadRow>(`select ${threadColumns} from threads where id = $1 and user_id = $2`, [threadId, caller.userId]) : [];
+    const rows = isId(threadId)
+      ? await database.query<ThreadRow>(`select ${threadColumns} from threads where id = $1 and user_id = $2`, [
+          threadId,
+          caller.userId,
+        ])
+      : [];
     if (!rows[0]) throw noThread(threadId);
     return toThread(rows[0]);
   }
@@ -27,7 +32,8 @@ export function createThreads(database: Database): Threads {
       return row ? toThread(row) : getThread(caller, id!);
     },
     async listThreads(caller, { before, limit = 50 }) {
-      if (before !== undefined && !isId(before)) throw new InvalidInput("before must be a thread's id", { param: "before" });
+      if (before !== undefined && !isId(before))
+        throw new InvalidInput("before must be a thread's id", { param: "before" });
       const rows = await database.query<ThreadRow>(
         `select ${threadColumns} from threads where user_id = $1 and not hidden and parent_run is null and ($2::uuid is null or id < $2) order by id desc limit $3`,
         [caller.userId, before ?? null, limit],
@@ -41,7 +47,8 @@ export function createThreads(database: Database): Threads {
            (select from runs where thread_id = $1 and status in ('queued', 'running', 'waiting')) returning 1`,
         [threadId, caller.userId],
       );
-      if (rows.length === 0) throw new Conflict("The thread has a run that has not ended; cancel it first.", { code: "thread_busy" });
+      if (rows.length === 0)
+        throw new Conflict("The thread has a run that has not ended; cancel it first.", { code: "thread_busy" });
     },
     async listItems(caller, threadId, { after = 0, before, limit = 100, order = "asc" }) {
       await getThread(caller, threadId);

@@ -25,5 +25,8 @@ export type Work = {
   readonly wait: (reason: WaitReason, text: string, before?: readonly NewItem[]) => Promise<boolean>;
   readonly committed: (items: readonly Item[]) => void;
   /** A model step that a tool asks for; its text. */
-  readonly nestedStep: (key: string, request: Pick<ModelRequest, "messages" | "format" | "settings">) => Promise<string>;
+  readonly nestedStep: (
+    key: string,
+    request: Pick<ModelRequest, "messages" | "format" | "settings">,
+  ) => Promise<string>;
 };

@@ -31,7 +31,9 @@ const invariants: readonly { readonly name: string; readonly count: string }[] =
 ];
 
 /** Counts the rows that break each of the promises about threads and runs. */
-export async function checkInvariants(query: Query): Promise<readonly { readonly name: string; readonly broken: number }[]> {
+export async function checkInvariants(
+  query: Query,
+): Promise<readonly { readonly name: string; readonly broken: number }[]> {
   const results: { name: string; broken: number }[] = [];
   for (const { name, count } of invariants) {
     const [row] = await query<{ count: number }>(count);

@@ -83,7 +83,8 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     const wire = wires[path];
     if (!wire || request.method !== "POST") {
       const answer = infoOf(path, { ...options, models });
-      return json(response, answer?.status ?? 404, answer?.body ?? { error: { message: `no ${path} here` } });
+      if (!answer) return json(response, 404, { error: { message: `no ${path} here` } });
+      return json(response, answer.status ?? 200, answer.body);
     }
     const body = JSON.parse(await text(request)) as Body;
     const connection = request.socket.remotePort;
