@@ -5,6 +5,7 @@ import type { Adapter } from "./adapter.ts";
 import { AnswerWriter } from "./answer.ts";
 import { argumentsFrom, contentOf, quotedIn } from "./demo-arguments.ts";
 import { chooseTool, deedOf, nameWords, thingWords, wordsOf } from "./demo-choice.ts";
+import { tellResult } from "./demo-tell.ts";
 import { propertiesOf, requiredOf, schemaInstance } from "./schema-instance.ts";
 
 const label = "(demo model, rule-based)";
@@ -132,8 +133,7 @@ function finalText(request: ModelRequest, text: string): Plan {
 }
 
 function tell({ name, content, isError }: Result): string {
-  const short = content.length > 2000 ? content.slice(0, 2000) + " …" : content;
-  return isError ? `${name} failed: ${short}` : short;
+  return isError ? `${name} failed: ${content.slice(0, 2000)}` : tellResult(name, content);
 }
 
 function introduction(sentence: string, tools: readonly ToolSchema[]): string {
