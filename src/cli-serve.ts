@@ -12,7 +12,11 @@ export async function serve(): Promise<number> {
   const log = createLog({ level: config.log.level, pretty: process.stderr.isTTY });
   console.log(`${styleText("bold", "Colloquy")} ${version}`);
   line("data", config.data);
-  const colloquy = await startColloquy(config, { log, onStep: (text) => line("database", `${text} …`) });
+  const onFatal = (error: Error) => {
+    log.fatal({ error: error.message }, "the database is gone; start again, and what was accepted goes on");
+    process.exit(1);
+  };
+  const colloquy = await startColloquy(config, { log, onStep: (text) => line("database", `${text} …`), onFatal });
   report(colloquy, config);
 
   const signal = await new Promise<string>((resolve) => {

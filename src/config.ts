@@ -21,6 +21,8 @@ const configSchema = z.strictObject({
       /** 0 takes any free port. */
       port: z.int().min(0).max(65535).default(8000),
       corsOrigins: z.array(origin).default(["http://localhost:3000"]),
+      /** Values of the Host header that local mode takes besides loopback ones: `name` or `name:port`. */
+      hosts: z.array(z.string().min(1)).default([]),
       bodyLimitBytes: z
         .int()
         .positive()

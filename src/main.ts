@@ -44,7 +44,7 @@ export type StartOptions = {
 const graceMs = 10_000;
 
 /** Config → store → models → tools → strategies → runs → HTTP. What was opened is closed again if a later part fails. */
-export async function startColloquy(config: Config, { log, onStep }: StartOptions): Promise<Colloquy> {
+export async function startColloquy(config: Config, { log, onStep, onFatal }: StartOptions): Promise<Colloquy> {
   const opened: (() => Promise<unknown> | void)[] = [];
   const close = async () => {
     for (const undo of opened.splice(0).reverse()) await undo();
@@ -57,6 +57,7 @@ export async function startColloquy(config: Config, { log, onStep }: StartOption
       ...(onStep ? { onStep } : {}),
     });
     opened.push(database.close);
+    void database.failed?.then((error) => onFatal?.(error));
     await migrate(database);
     const owner = await ensureOwner(database.query);
 
@@ -83,6 +84,11 @@ export async function startColloquy(config: Config, { log, onStep }: StartOption
     const userTools = await loadUserTools(config.tools, { taken: builtInTools });
     const tools = createToolRegistry([...builtInTools, ...userTools.tools]);
     const { agents, problems } = await loadAgents({ folder: config.agents });
+    const both = agents.list().find(({ id }) => models.has(id));
+    if (both)
+      throw new InvalidInput(`"${both.id}" names an agent and a model; rename one of them.`, {
+        code: "config_invalid",
+      });
     const service = await createRuns({
       database,
       models,
@@ -118,7 +124,12 @@ export async function startColloquy(config: Config, { log, onStep }: StartOption
         config.auth.mode === "local"
           ? { mode: "local", owner: caller }
           : { mode: "accounts", findByKey: createKeyFinder(database.query).findByKey, local: { token, owner: caller } },
-      server: { corsOrigins: config.server.corsOrigins, bodyLimit: config.server.bodyLimitBytes, graceMs },
+      server: {
+        corsOrigins: config.server.corsOrigins,
+        hosts: config.server.hosts,
+        bodyLimit: config.server.bodyLimitBytes,
+        graceMs,
+      },
       log,
       version,
     });

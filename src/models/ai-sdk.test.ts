@@ -84,8 +84,9 @@ test("failures: statuses, a cut stream, garbage, silence", async () => {
   assert.match(limited.error?.message ?? "", /slow down/);
   assert.equal((await ask({ status: 401, error: "no" })).error?.kind, "auth");
   assert.equal((await ask({ text: "half", fault: "cut" })).error?.kind, "cut");
-  assert.ok((await ask({ text: "half", fault: "garbage" })).error);
-  assert.ok((await ask({ text: "half", fault: "error", error: "broke" })).error);
+  assert.equal((await ask({ text: "half", fault: "reset" })).error?.kind, "cut");
+  assert.equal((await ask({ text: "half", fault: "garbage" })).error?.kind, "garbage");
+  assert.equal((await ask({ text: "half", fault: "error", error: "broke" })).error?.kind, "server");
   assert.equal((await ask({ fault: "silent" }, "quick")).error?.kind, "timeout");
   assert.equal((await ask({ text: "half", fault: "hang" }, "quick")).error?.kind, "timeout");
 });

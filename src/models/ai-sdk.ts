@@ -4,9 +4,11 @@ import type { FinishReason, ModelRequest, ModelStream, Usage } from "../protocol
 import { defaultTimeouts } from "./adapter.ts";
 import type { Adapter, Timeouts } from "./adapter.ts";
 import { callOptions } from "./ai-sdk-prompt.ts";
+import { Watch } from "./ai-sdk-watch.ts";
 import { AnswerWriter } from "./answer.ts";
 import type { AiSdkConfig } from "./config.ts";
 import { failure, reportedFailure, statusFailure } from "./upstream-error.ts";
+import type { Target } from "./upstream-error.ts";
 import { Unsendable } from "./wire.ts";
 
 /** Any model of the AI SDK (`LanguageModelV4`) from a package the operator has installed. It is loaded at first use. */
@@ -46,19 +48,28 @@ export function createAiSdk(config: AiSdkConfig, timeouts: Partial<Timeouts>): A
     if (error instanceof ModelError) return error;
     if (error instanceof NotLoaded || error instanceof Unsendable) return failure("refused", target, error.message, { cause: error });
     if (error instanceof PartError) return asModelError(error.error);
-    const { statusCode, responseBody, responseHeaders, isRetryable } = (error ?? {}) as ApiCallError;
-    if (typeof statusCode === "number") {
-      return statusFailure(target, statusCode, typeof responseBody === "string" && responseBody !== "" ? responseBody : messageOf(error), responseHeaders?.["retry-after"]);
-    }
-    if (error instanceof Error) return failure(isRetryable ? "unreachable" : "server", target, error.message, { cause: error, retryable: isRetryable === true });
-    return reportedFailure(target, error);
+    return error instanceof Error ? thrownFailure(target, error) : reportedFailure(target, error);
   }
 
   return { provider: "ai-sdk", name: config.model, contextTokens: config.contextTokens ?? 128_000, stream };
 }
 
 /** What the AI SDK's own call errors have; other packages throw other things. */
-type ApiCallError = { statusCode?: unknown; responseBody?: unknown; responseHeaders?: Record<string, string>; isRetryable?: unknown };
+type CallError = Error & { statusCode?: unknown; responseBody?: unknown; responseHeaders?: Record<string, string>; isRetryable?: unknown };
+
+function thrownFailure(target: Target, error: CallError): ModelError {
+  const { statusCode, responseBody, responseHeaders, name, message } = error;
+  if (typeof statusCode === "number" && statusCode >= 400) {
+    const text = typeof responseBody === "string" && responseBody !== "" ? responseBody : message;
+    return statusFailure(target, statusCode, text, responseHeaders?.["retry-after"]);
+  }
+  // A good status and then no body to its end, or the package's own words for an answer without one.
+  if (typeof statusCode === "number" && statusCode >= 200 && statusCode < 300) return failure("cut", target, message, { cause: error });
+  if (/without a finish reason|terminated/i.test(message)) return failure("cut", target, message, { cause: error });
+  if (/JSONParse|InvalidResponse|TypeValidation/.test(name)) return failure("garbage", target, message.slice(0, 300), { cause: error });
+  const retryable = error.isRetryable === true;
+  return failure(retryable ? "unreachable" : "server", target, message, { cause: error, retryable });
+}
 
 class NotLoaded extends Error {}
 
@@ -157,62 +168,4 @@ function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | u
     ...(inputTokens.cacheRead !== undefined && { cachedTokens: inputTokens.cacheRead }),
     ...(outputTokens.reasoning !== undefined && { reasoningTokens: outputTokens.reasoning }),
   };
-}
-
-/** Ends waiting on our signal or on a time-out, also for packages that do not heed the signal they get. */
-class Watch {
-  readonly #controller = new AbortController();
-  readonly #outer: AbortSignal;
-  readonly #limits: Timeouts;
-  readonly #stop = () => this.#controller.abort();
-  #timer: NodeJS.Timeout;
-  #lateFor: string | undefined;
-
-  constructor(outer: AbortSignal, limits: Timeouts) {
-    this.#outer = outer;
-    this.#limits = limits;
-    this.#timer = this.#timeout(limits.connectMs + limits.firstPartMs);
-    outer.addEventListener("abort", this.#stop, { once: true });
-    if (outer.aborted) this.#stop();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  async over<Value>(work: PromiseLike<Value>): Promise<Value> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const stop = () => reject(new Error("stopped"));
-    if (this.signal.aborted) stop();
-    this.signal.addEventListener("abort", stop, { once: true });
-    try {
-      return await Promise.race([work, promise]);
-    } finally {
-      this.signal.removeEventListener("abort", stop);
-    }
-  }
-
-  firstPartCame(): void {
-    clearTimeout(this.#timer);
-    this.#timer = this.#timeout(this.#limits.idleMs);
-  }
-
-  /** Why it was stopped by us, if it was. */
-  stopped(target: { model: string; endpoint: string }): ModelError | undefined {
-    if (this.#lateFor) return failure("timeout", target, this.#lateFor);
-    return this.#outer.aborted ? failure("aborted", target, "stopped by us") : undefined;
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#outer.removeEventListener("abort", this.#stop);
-    this.#controller.abort();
-  }
-
-  #timeout(ms: number): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#lateFor = `nothing came for ${ms} ms`;
-      this.#stop();
-    }, ms);
-  }
 }

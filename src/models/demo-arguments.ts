@@ -3,14 +3,19 @@ import { deedOf, isArithmetic, nameWords, thingWords, wordsOf } from "./demo-cho
 import { plainSchema, propertiesOf, requiredOf, schemaInstance, typeOf } from "./schema-instance.ts";
 
 const politeWords = new Set(
-  "please can could would you i me my mine a an the some want need like that's what what's is are it this that of our us let's all".split(" "),
+  "please can could would you i me my mine a an the some want need like that's what what's is are it this that of our us let's all".split(
+    " ",
+  ),
 );
 /** What stands between the wish and its content; nothing after it is dropped. */
 const connectors = new Set("to for called named titled as about in at on that says saying : - with".split(" "));
 
 /** What a sentence says apart from the wish itself: "add a task to buy milk" says "buy milk". */
 export function contentOf(sentence: string, tool: ToolSchema): string {
-  const listed = /\b(?:add|put)\s+(.+?)\s+(?:to|on|in)\s+(?:my|the|our)\s+(?:[\w-]+\s+)?(?:list|tasks?|todos?|to-dos?)\b/i.exec(sentence);
+  const listed =
+    /\b(?:add|put)\s+(.+?)\s+(?:to|on|in)\s+(?:my|the|our)\s+(?:[\w-]+\s+)?(?:list|tasks?|todos?|to-dos?)\b/i.exec(
+      sentence,
+    );
   if (listed && !thingWords(tool).some((word) => wordsOf(listed[1]!)[0] === word)) return tidy(listed[1]!);
   const dropped = new Set([...thingWords(tool), ...nameWords(tool.name).flatMap((word) => deedOf(word) ?? [word])]);
   const pieces = sentence.split(/\s+/);
@@ -36,14 +41,20 @@ function tidy(text: string): string {
 
 /** Texts in quotation marks. */
 export function quotedIn(sentence: string): readonly string[] {
-  return [...sentence.matchAll(/"([^"]+)"|“([^”]+)”|«([^»]+)»|(?<!\w)'([^']+)'(?!\w)/g)].map((match) => match.slice(1).find(Boolean)!);
+  return [...sentence.matchAll(/"([^"]+)"|“([^”]+)”|«([^»]+)»|(?<!\w)'([^']+)'(?!\w)/g)].map((match) =>
+    match.slice(1).find(Boolean)!,
+  );
 }
 
 /** What can be put into arguments, each piece once. */
 type Supply = { readonly sentence: string; readonly texts: string[]; readonly numbers: number[] };
 
 /** Arguments for a tool from a sentence, by the tool's schema alone. `texts`: instead of what the sentence says. */
-export function argumentsFrom(sentence: string, tool: ToolSchema, texts?: readonly string[]): Readonly<Record<string, unknown>> {
+export function argumentsFrom(
+  sentence: string,
+  tool: ToolSchema,
+  texts?: readonly string[],
+): Readonly<Record<string, unknown>> {
   const quoted = texts ?? quotedIn(sentence);
   const content = contentOf(sentence, tool);
   const supply: Supply = {
@@ -57,9 +68,16 @@ export function argumentsFrom(sentence: string, tool: ToolSchema, texts?: readon
   // A tool that demands no text at all still means its first one: the new title of an update, the query of a search.
   const demandsText = required.some((name) => typeOf(plainSchema(propertiesOf(schema)[name], schema)) === "string");
   const given: Record<string, unknown> = {};
-  for (const [name, property] of Object.entries(propertiesOf(schema)).sort(([one], [other]) => +wanted.has(other) - +wanted.has(one))) {
+  for (const [name, property] of Object.entries(propertiesOf(schema)).sort(
+    ([one], [other]) => +wanted.has(other) - +wanted.has(one),
+  )) {
     const plain = plainSchema(property, schema);
-    const isFirstText = !demandsText && contentNames.test(name) && typeOf(plain) === "string" && !plain["enum"] && !Object.values(given).some((value) => typeof value === "string");
+    const isFirstText =
+      !demandsText &&
+      contentNames.test(name) &&
+      typeOf(plain) === "string" &&
+      !plain["enum"] &&
+      !Object.values(given).some((value) => typeof value === "string");
     const value = valueFor(name, plain, supply, { schema, required: wanted.has(name), offered: isFirstText });
     if (value !== undefined) given[name] = value;
   }
@@ -74,11 +92,13 @@ type Place = { readonly schema: JsonSchema; readonly required: boolean; readonly
 function valueFor(name: string, plain: JsonSchema, supply: Supply, place: Place): unknown {
   const otherwise = () => (place.required ? schemaInstance(plain, place.schema) : undefined);
   const words = wordsOf(supply.sentence);
-  if (Array.isArray(plain["enum"])) return plain["enum"].find((value) => words.includes(wordsOf(String(value))[0] ?? "")) ?? otherwise();
+  if (Array.isArray(plain["enum"]))
+    return plain["enum"].find((value) => words.includes(wordsOf(String(value))[0] ?? "")) ?? otherwise();
   switch (typeOf(plain)) {
     case "string":
       if (!place.required && !place.offered) return undefined;
-      if (isArithmetic(supply.sentence) && /express|formula|input|calc/i.test(name)) return expressionIn(supply.sentence);
+      if (isArithmetic(supply.sentence) && /express|formula|input|calc/i.test(name))
+        return expressionIn(supply.sentence);
       return capitalised(name, supply.texts.shift()) ?? otherwise();
     case "integer":
     case "number":
@@ -109,5 +129,8 @@ function expressionIn(sentence: string): string {
     .replaceAll(/\btimes\b|×|(?<=\d\s*)x(?=\s*\d)/gi, "*")
     .replaceAll(/\bdivided by\b|÷/gi, "/");
   const found = symbols.match(/[\d(][\d\s+\-*/^%().]*/g) ?? [];
-  return found.reduce((longest, text) => (text.length > longest.length ? text : longest), "").trim().replace(/[.\s]+$/, "");
+  return found
+    .reduce((longest, text) => (text.length > longest.length ? text : longest), "")
+    .trim()
+    .replace(/[.\s]+$/, "");
 }

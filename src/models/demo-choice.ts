@@ -13,8 +13,25 @@ const deeds: readonly (readonly string[])[] = [
   ["send", "mail", "post", "write"],
 ];
 /** Words that only hint: half of all questions have them. */
-const weakWords = new Set(["what", "which", "show", "see", "get", "set", "tell", "all", "have", "new", "make", "check", "look", "day"]);
-const sameThing: Readonly<Record<string, readonly string[]>> = { task: ["task", "todo", "to-do", "item", "chore", "reminder", "list"] };
+const weakWords = new Set([
+  "what",
+  "which",
+  "show",
+  "see",
+  "get",
+  "set",
+  "tell",
+  "all",
+  "have",
+  "new",
+  "make",
+  "check",
+  "look",
+  "day",
+]);
+const sameThing: Readonly<Record<string, readonly string[]>> = {
+  task: ["task", "todo", "to-do", "item", "chore", "reminder", "list"],
+};
 
 const enough = 4;
 
@@ -51,7 +68,9 @@ const listAsThing = /\b(?:on|to|in|from)\s+(?:my|the|our)\s+(?:[\w-]+\s+)?list\b
 /** The tool that a sentence asks for; undefined if none fits. */
 export function chooseTool(sentence: string, tools: readonly ToolSchema[]): ToolSchema | undefined {
   const words = new Set(wordsOf(sentence));
-  const ranked = tools.map((tool) => ({ tool, score: scoreOf(tool, words, sentence) })).sort((one, other) => other.score - one.score);
+  const ranked = tools
+    .map((tool) => ({ tool, score: scoreOf(tool, words, sentence) }))
+    .sort((one, other) => other.score - one.score);
   return ranked[0] && ranked[0].score >= enough ? ranked[0].tool : undefined;
 }
 
@@ -64,7 +83,11 @@ function scoreOf(tool: ToolSchema, words: ReadonlySet<string>, sentence: string)
     else if (said.length > 0) score += 1;
   }
   // "what are my tasks" names no deed, and means the one that only looks.
-  if (named.some((word) => deedOf(word)?.[0] === "list") && ["what", "which", "all", "tell"].some((word) => words.has(word))) score += 1;
+  if (
+    named.some((word) => deedOf(word)?.[0] === "list") &&
+    ["what", "which", "all", "tell"].some((word) => words.has(word))
+  )
+    score += 1;
   if (thingWords(tool).some((word) => words.has(word))) score += 3;
   const described = wordsOf(tool.description).filter((word) => word.length > 3 && words.has(word));
   score += Math.min(1, new Set(described).size / 2);

@@ -15,14 +15,17 @@ function deed(tool: string): string {
 }
 
 function described(value: unknown): string {
-  if (Array.isArray(value)) return value.length === 0 ? "nothing" : value.map((entry) => `- ${described(entry)}`).join("\n");
+  if (Array.isArray(value))
+    return value.length === 0 ? "nothing" : value.map((entry) => `- ${described(entry)}`).join("\n");
   if (typeof value !== "object" || value === null) return String(value);
   const entries = Object.entries(value).filter(([, field]) => field !== "" && field !== null);
   const [only] = entries;
   if (entries.length === 1 && typeof only![1] === "object") return described(only![1]);
   const title = entries.find(([name]) => /^(title|name|subject|text|answer)$/.test(name));
   if (!title) return entries.map(([name, field]) => `${name} ${described(field)}`).join(", ");
-  const details = entries.filter(([name]) => /^(id|status|state)$/.test(name)).map(([name, field]) => (name === "id" ? `no. ${String(field)}` : String(field)));
+  const details = entries
+    .filter(([name]) => /^(id|status|state)$/.test(name))
+    .map(([name, field]) => (name === "id" ? `no. ${String(field)}` : String(field)));
   return details.length === 0 ? String(title[1]) : `${String(title[1])} (${details.join(", ")})`;
 }
 

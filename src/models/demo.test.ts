@@ -8,19 +8,34 @@ const demo = createModels({ models: [] }).get("demo");
 const text = { type: "string" };
 const number = { type: "integer" };
 
-function tool(name: string, description: string, properties: JsonSchema, required = Object.keys(properties)): ToolSchema {
+function tool(
+  name: string,
+  description: string,
+  properties: JsonSchema,
+  required = Object.keys(properties),
+): ToolSchema {
   return { name, description, parameters: { type: "object", properties, required } };
 }
 
 const tools = [
   tool("add_task", "Adds a task to the user's list.", { title: text, description: text }, ["title"]),
-  tool("list_tasks", "Lists the user's tasks.", { status: { type: "string", enum: ["pending", "completed", "all"] } }, []),
+  tool(
+    "list_tasks",
+    "Lists the user's tasks.",
+    { status: { type: "string", enum: ["pending", "completed", "all"] } },
+    [],
+  ),
   tool("complete_task", "Marks a task as completed.", { task_id: number }),
   tool("update_task", "Changes a task.", { task_id: number, title: text, description: text }, ["task_id"]),
   tool("delete_task", "Deletes a task.", { task_id: number }),
   tool("now", "The current date and time.", { timezone: text }, []),
   tool("calculate", "Evaluates an arithmetic expression.", { expression: text }),
-  tool("get_weather", "The weather of a city.", { city: text, unit: { type: "string", enum: ["celsius", "fahrenheit"] } }, ["city"]),
+  tool(
+    "get_weather",
+    "The weather of a city.",
+    { city: text, unit: { type: "string", enum: ["celsius", "fahrenheit"] } },
+    ["city"],
+  ),
 ];
 
 const ask = (messages: readonly ModelMessage[], more?: Partial<ModelRequest>) =>
@@ -63,13 +78,20 @@ test("a sentence becomes a call", async () => {
 
 test("several things in quotation marks are parallel calls", async () => {
   const told = await ask([user('add tasks "Buy milk" and "Buy bread"')]);
-  assert.deepEqual(told.calls.map((call) => call.arguments), ['{"title":"Buy milk"}', '{"title":"Buy bread"}']);
+  assert.deepEqual(
+    told.calls.map((call) => call.arguments),
+    ['{"title":"Buy milk"}', '{"title":"Buy bread"}'],
+  );
 });
 
 test("a thing named by its title is looked up first", async () => {
   const asked = user("complete the task buy milk");
   assert.equal((await ask([asked])).calls[0]?.name, "list_tasks");
-  for (const listing of ['{"tasks":[{"id":6,"title":"Walk"},{"id":7,"title":"Buy milk"}]}', "#6 Walk (pending)\n#7 Buy milk (pending)", "6. Walk\n7. Buy milk"]) {
+  for (const listing of [
+    '{"tasks":[{"id":6,"title":"Walk"},{"id":7,"title":"Buy milk"}]}',
+    "#6 Walk (pending)\n#7 Buy milk (pending)",
+    "6. Walk\n7. Buy milk",
+  ]) {
     const told = await ask([asked, ...round("list_tasks", {}, listing)]);
     assert.equal(`${told.calls[0]?.name} ${told.calls[0]?.arguments}`, 'complete_task {"task_id":7}', listing);
   }
@@ -88,7 +110,10 @@ test("one wish after the other, then a text from the results", async () => {
 });
 
 test("a tool's failure is told, and nothing follows it", async () => {
-  const told = await ask([user("delete task 9 and then list my tasks"), ...round("delete_task", { task_id: 9 }, "There is no task 9.", true)]);
+  const told = await ask([
+    user("delete task 9 and then list my tasks"),
+    ...round("delete_task", { task_id: 9 }, "There is no task 9.", true),
+  ]);
   assert.match(told.text, /delete_task failed: There is no task 9\./);
   assert.deepEqual(told.calls, []);
 });
@@ -112,14 +137,26 @@ test("a tool that must be called is called, its arguments filled from the schema
     place: { type: "object", properties: { x: { type: "number" } }, required: ["x"] },
   });
   const told = await ask([user('frobnicate "it" slow')], { tools: [odd], toolChoice: "required" });
-  assert.deepEqual(JSON.parse(told.calls[0]!.arguments), { what: "it", how: "slow", count: 2, sure: true, tags: [], place: { x: 0 } });
+  assert.deepEqual(JSON.parse(told.calls[0]!.arguments), {
+    what: "it",
+    how: "slow",
+    count: 2,
+    sure: true,
+    tags: [],
+    place: { x: 0 },
+  });
 });
 
 test("output by schema is the smallest valid value", async () => {
   const schema = {
     type: "object",
     $defs: { Kind: { enum: ["a", "b"] } },
-    properties: { kind: { $ref: "#/$defs/Kind" }, list: { type: "array", items: { type: "number", minimum: 3 }, minItems: 2 }, note: { anyOf: [{ type: "null" }, { type: "string" }] }, more: text },
+    properties: {
+      kind: { $ref: "#/$defs/Kind" },
+      list: { type: "array", items: { type: "number", minimum: 3 }, minItems: 2 },
+      note: { anyOf: [{ type: "null" }, { type: "string" }] },
+      more: text,
+    },
     required: ["kind", "list", "note"],
   };
   const told = await ask([user("anything")], { tools: [], format: { type: "json-schema", name: "out", schema } });

@@ -50,7 +50,9 @@ function planFor(request: ModelRequest): Plan {
     return tool ? [{ clause, tool }] : [];
   });
 
-  const rounds = since.flatMap((message) => (message.role === "assistant" && message.calls?.length ? [message.calls[0]!.name] : []));
+  const rounds = since.flatMap((message) =>
+    message.role === "assistant" && message.calls?.length ? [message.calls[0]!.name] : [],
+  );
   let done = 0;
   for (const name of rounds) if (name === wishes[done]?.tool.name) done++;
   const failed = results.some((result) => result.isError);
@@ -74,19 +76,34 @@ function offered(request: ModelRequest): readonly ToolSchema[] {
 function clausesOf(sentence: string): readonly string[] {
   const verbs = "add|create|list|show|complete|finish|delete|remove|update|rename|calculate|compute|search|tell|what";
   return sentence
-    .split(new RegExp(`\\s*(?:[,;.]?\\s+and then\\s+|[,;.]\\s*then\\s+|\\s+then\\s+|;\\s*|[,.!?]?\\s+and\\s+(?=(?:${verbs})\\b)|[.!?]\\s+(?=\\p{Lu}))`, "u"))
+    .split(
+      new RegExp(
+        `\\s*(?:[,;.]?\\s+and then\\s+|[,;.]\\s*then\\s+|\\s+then\\s+|;\\s*|[,.!?]?\\s+and\\s+(?=(?:${verbs})\\b)|[.!?]\\s+(?=\\p{Lu}))`,
+        "u",
+      ),
+    )
     .map((clause) => clause.trim())
     .filter(Boolean);
 }
 
-type Surroundings = { readonly tools: readonly ToolSchema[]; readonly looked: Result | undefined; readonly mayLook: boolean };
+type Surroundings = {
+  readonly tools: readonly ToolSchema[];
+  readonly looked: Result | undefined;
+  readonly mayLook: boolean;
+};
 
 /** The calls one wish needs now: itself, or first a look for the number of what it names. Undefined: not to be found. */
-function callsFor(clause: string, tool: ToolSchema, { tools, looked, mayLook }: Surroundings): readonly Call[] | undefined {
+function callsFor(
+  clause: string,
+  tool: ToolSchema,
+  { tools, looked, mayLook }: Surroundings,
+): readonly Call[] | undefined {
   const key = numberKey(tool);
   const named = /(?<![\w.])#?\d+(?![\w.]*\w)/.test(clause);
   if (key !== undefined && !named) {
-    const lister = tools.find((other) => nameWords(other.name).some((word) => deedOf(word)?.[0] === "list") && sameThings(other, tool));
+    const lister = tools.find(
+      (other) => nameWords(other.name).some((word) => deedOf(word)?.[0] === "list") && sameThings(other, tool),
+    );
     if (lister && mayLook) return [{ tool: lister.name, input: {} }];
     const number = looked && numberIn(looked.content, [...quotedIn(clause), contentOf(clause, tool)]);
     return number === undefined ? undefined : [{ tool: tool.name, input: { [key]: number } }];
@@ -113,7 +130,9 @@ function sameThings(one: ToolSchema, other: ToolSchema): boolean {
 
 /** The number that stands before a title in a listing, as JSON or as lines. */
 function numberIn(listing: string, titles: readonly string[]): number | undefined {
-  const rows = [...listing.matchAll(/"id"\s*:\s*(\d+)[^{}]*?"title"\s*:\s*"((?:[^"\\]|\\.)*)"|^\D{0,8}?(\d+)\W+(.+)$/gm)];
+  const rows = [
+    ...listing.matchAll(/"id"\s*:\s*(\d+)[^{}]*?"title"\s*:\s*"((?:[^"\\]|\\.)*)"|^\D{0,8}?(\d+)\W+(.+)$/gm),
+  ];
   for (const title of titles) {
     const wanted = wordsOf(title);
     const row = rows.find((match) => {
@@ -138,7 +157,10 @@ function tell({ name, content, isError }: Result): string {
 
 function introduction(sentence: string, tools: readonly ToolSchema[]): string {
   const names = tools.map(({ name }) => name).join(", ");
-  const can = names === "" ? "No tools are offered to me here." : `I can use these tools: ${names}. Try "add a task to buy milk".`;
+  const can =
+    names === ""
+      ? "No tools are offered to me here."
+      : `I can use these tools: ${names}. Try "add a task to buy milk".`;
   return `You said: "${sentence.slice(0, 500)}". I follow rules and understand little; configure a real model for more. ${can}`;
 }
 

@@ -25,6 +25,8 @@ export type Database = {
   readonly announce?: (details: { readonly url: string }) => void;
   /** PGlite only: what a local command of the same operating-system user shows to the server. */
   readonly token?: string;
+  /** PGlite only: fulfilled when its thread has died. Nothing works then until the process starts anew. */
+  readonly failed?: Promise<Error>;
   readonly close: () => Promise<void>;
 };
 

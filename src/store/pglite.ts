@@ -32,6 +32,7 @@ export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<
   const answers = new Map<number, Waiting>();
   const listeners = new Map<string, Set<(payload: string) => void>>();
   const ready = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<Error>();
   const names = createStatementNames();
   let lastId = 0;
   let gone: Unavailable | undefined;
@@ -39,6 +40,7 @@ export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<
 
   function fail(error: Unavailable): void {
     gone ??= error;
+    if (!closing) failed.resolve(gone);
     ready.reject(gone);
     for (const { reject } of answers.values()) reject(gone);
     answers.clear();
@@ -201,6 +203,7 @@ export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<
     transaction,
     listen,
     close,
+    failed: failed.promise,
     syncs: () => Atomics.load(new Int32Array(syncs), 0),
   };
   return database;

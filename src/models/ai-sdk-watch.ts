@@ -1,0 +1,62 @@
+import type { ModelError } from "../protocol/errors.ts";
+import type { Timeouts } from "./adapter.ts";
+import { failure } from "./upstream-error.ts";
+import type { Target } from "./upstream-error.ts";
+
+/** Ends waiting on our signal or on a time-out, also for packages that do not heed the signal they get. */
+export class Watch {
+  readonly #controller = new AbortController();
+  readonly #outer: AbortSignal;
+  readonly #limits: Timeouts;
+  readonly #stop = () => this.#controller.abort();
+  #timer: NodeJS.Timeout;
+  #lateFor: string | undefined;
+
+  constructor(outer: AbortSignal, limits: Timeouts) {
+    this.#outer = outer;
+    this.#limits = limits;
+    this.#timer = this.#timeout(limits.connectMs + limits.firstPartMs);
+    outer.addEventListener("abort", this.#stop, { once: true });
+    if (outer.aborted) this.#stop();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  async over<Value>(work: PromiseLike<Value>): Promise<Value> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const stop = () => reject(new Error("stopped"));
+    if (this.signal.aborted) stop();
+    this.signal.addEventListener("abort", stop, { once: true });
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      this.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  firstPartCame(): void {
+    clearTimeout(this.#timer);
+    this.#timer = this.#timeout(this.#limits.idleMs);
+  }
+
+  /** Why it was stopped by us, if it was. */
+  stopped(target: Target): ModelError | undefined {
+    if (this.#lateFor) return failure("timeout", target, this.#lateFor);
+    return this.#outer.aborted ? failure("aborted", target, "stopped by us") : undefined;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#outer.removeEventListener("abort", this.#stop);
+    this.#controller.abort();
+  }
+
+  #timeout(ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#lateFor = `nothing came for ${ms} ms`;
+      this.#stop();
+    }, ms);
+  }
+}
