@@ -38,7 +38,10 @@ export type Colloquy = {
 
 export type StartOptions = {
   readonly log: Log;
-  /** What takes so long, for a person. */ readonly onStep?: (text: string) => void;
+  /** What takes so long, for a person. */
+  readonly onStep?: (text: string) => void;
+  /** Nothing works any more in this process; what was accepted goes on at the next start. */
+  readonly onFatal?: (error: Error) => void;
 };
 
 const graceMs = 10_000;
