@@ -31,7 +31,8 @@ type Answer = {
   readonly events: number;
   readonly tokens: number;
   readonly firstTokenMs: number;
-  readonly text: string;
+  /** The last of the answer, for errors. */
+  readonly end: string;
 };
 
 const lastChunk = Buffer.from("0\r\n\r\n");
@@ -43,20 +44,13 @@ function count(bytes: Buffer, needle: number | string): number {
   return found;
 }
 
-function bodyOf(bytes: Buffer): string {
-  const text = bytes.toString();
-  return text
-    .slice(text.indexOf("\r\n\r\n") + 1)
-    .trim()
-    .slice(0, 600);
-}
-
 /** One request on a kept-alive socket; no HTTP parser, so that the generator costs less than what it loads. */
 function ask(socket: Socket, requestBytes: Buffer): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const started = performance.now();
     let head: Buffer | undefined;
     let tail: Buffer = Buffer.alloc(0);
+    let before: Buffer = tail;
     let events = 0;
     let tokens = 0;
     let firstTokenMs = 0;
@@ -70,6 +64,8 @@ function ask(socket: Socket, requestBytes: Buffer): Promise<Answer> {
       onError(new Error(`the connection was closed after ${tokens} tokens: ${head?.toString().slice(0, 400)}`));
     const onData = (bytes: Buffer): void => {
       head ??= bytes;
+      const previous = before;
+      before = bytes;
       tokens += count(bytes, mark);
       events += count(bytes, "data:");
       if (firstTokenMs === 0 && tokens > 0) firstTokenMs = performance.now() - started;
@@ -80,7 +76,7 @@ function ask(socket: Socket, requestBytes: Buffer): Promise<Answer> {
       const status = head.subarray(9, 12).toString();
       if (!tail.equals(lastChunk) && status === "200") return;
       finish();
-      resolve({ status, events, tokens, firstTokenMs, text: bodyOf(bytes) });
+      resolve({ status, events, tokens, firstTokenMs, end: Buffer.concat([previous, bytes]).toString().slice(-900) });
     };
     socket.on("data", onData);
     socket.on("error", onError);
@@ -109,7 +105,7 @@ async function load(input: LoadInput): Promise<LoadResult> {
         const answer = await ask(socket, requestBytes);
         if (answer.status !== "200" || answer.tokens !== input.tokens) {
           throw new Error(
-            `status ${answer.status}, ${answer.tokens} tokens instead of ${input.tokens}: ${answer.text}`,
+            `status ${answer.status}, ${answer.tokens} tokens instead of ${input.tokens}: …${answer.end}`,
           );
         }
         firstTokens.push(answer.firstTokenMs);

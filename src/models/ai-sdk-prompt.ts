@@ -16,7 +16,11 @@ import { dataUrl } from "./images.ts";
 type JsonSchema7 = NonNullable<Extract<LanguageModelV4CallOptions["responseFormat"], { type: "json" }>["schema"]>;
 
 /** Our request as the options of an AI SDK call. Throws Unsendable. */
-export function callOptions(request: ModelRequest, config: AiSdkConfig, signal: AbortSignal): LanguageModelV4CallOptions {
+export function callOptions(
+  request: ModelRequest,
+  config: AiSdkConfig,
+  signal: AbortSignal,
+): LanguageModelV4CallOptions {
   const settings: ModelSettings = { ...config.options, ...request.settings };
   const { toolChoice: choice, format } = request;
   return {
@@ -31,7 +35,10 @@ export function callOptions(request: ModelRequest, config: AiSdkConfig, signal: 
     presencePenalty: settings.presencePenalty,
     reasoning: settings.reasoningEffort as LanguageModelV4CallOptions["reasoning"],
     responseFormat:
-      format && (format.type === "json" ? { type: "json" } : { type: "json", name: format.name, schema: format.schema as JsonSchema7 }),
+      format &&
+      (format.type === "json"
+        ? { type: "json" }
+        : { type: "json", name: format.name, schema: format.schema as JsonSchema7 }),
     tools: request.tools?.map(({ name, description, parameters, strict }) => ({
       type: "function",
       name,
@@ -73,7 +80,10 @@ function messageOf(message: Exclude<ModelMessage, { role: "tool" }>): LanguageMo
     case "user":
       return {
         role: "user",
-        content: typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content.map(contentOf),
+        content:
+          typeof message.content === "string"
+            ? [{ type: "text", text: message.content }]
+            : message.content.map(contentOf),
       };
     case "assistant":
       return {

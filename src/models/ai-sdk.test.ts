@@ -15,7 +15,7 @@ before(async () => {
   server = await startModelServer();
   const config = {
     provider: "ai-sdk",
-    package: "@ai-sdk/openai-compatible",
+    package: import.meta.resolve("@ai-sdk/openai-compatible"),
     export: "createOpenAICompatible",
     model: "served",
     baseUrl: `${server.url}/v1`,
@@ -50,7 +50,10 @@ test("text, reasoning, calls and usage come through", async () => {
   const told = await ask({ reasoning: "hm", text: ["Hel", "lo"], calls, usage: { input: 7, output: 9 } });
   assert.equal(told.error, undefined);
   assert.deepEqual([told.reasoning, told.text, told.finish], ["hm", "Hello", "calls"]);
-  assert.deepEqual(told.calls.map((call) => call.arguments), ['{"a":1}', '{"a":2}']);
+  assert.deepEqual(
+    told.calls.map((call) => call.arguments),
+    ['{"a":1}', '{"a":2}'],
+  );
   for (const call of told.calls) assert.match(call.id, /^call_[0-9a-f]{32}$/);
   assert.equal(told.usage?.inputTokens, 7);
   assert.deepEqual(told.parts[0], { type: "start", model: "m", provider: "ai-sdk" });
@@ -60,8 +63,21 @@ test("the request arrives as it was meant", async () => {
   const request: ModelRequest = {
     messages: [
       { role: "system", content: "Be brief." },
-      { role: "user", content: [{ type: "text", text: "Look" }, { type: "image", url: "data:image/png;base64,AAAA" }] },
-      { role: "assistant", content: "", calls: [{ id: "call_1", name: "add", arguments: '{"a":1}' }, { id: "call_2", name: "add", arguments: "{}" }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Look" },
+          { type: "image", url: "data:image/png;base64,AAAA" },
+        ],
+      },
+      {
+        role: "assistant",
+        content: "",
+        calls: [
+          { id: "call_1", name: "add", arguments: '{"a":1}' },
+          { id: "call_2", name: "add", arguments: "{}" },
+        ],
+      },
       { role: "tool", callId: "call_1", name: "add", content: "1" },
       { role: "tool", callId: "call_2", name: "add", content: "2" },
     ],
@@ -73,14 +89,23 @@ test("the request arrives as it was meant", async () => {
   await ask("ok", "m", request);
   const { body, headers } = server.requests.at(-1)!;
   assert.equal(headers.authorization, "Bearer sk-secret");
-  const { messages, tool_choice, temperature, max_tokens, response_format } = body as Record<string, { type?: string }> & { messages: { role: string; tool_call_id?: string }[] };
-  assert.deepEqual(messages.map(({ role, tool_call_id }) => tool_call_id ?? role), ["system", "user", "assistant", "call_1", "call_2"]);
+  const { messages, tool_choice, temperature, max_tokens, response_format } = body as Record<
+    string,
+    { type?: string }
+  > & { messages: { role: string; tool_call_id?: string }[] };
+  assert.deepEqual(
+    messages.map(({ role, tool_call_id }) => tool_call_id ?? role),
+    ["system", "user", "assistant", "call_1", "call_2"],
+  );
   assert.deepEqual([tool_choice, temperature, max_tokens, response_format?.type], ["required", 0.5, 5, "json_schema"]);
 });
 
 test("failures: statuses, a cut stream, garbage, silence", async () => {
   const limited = await ask({ status: 429, error: "slow down", headers: { "retry-after": "3" } });
-  assert.deepEqual([limited.error?.kind, limited.error?.detail.retryAfterSeconds, limited.error?.retryable], ["rate-limit", 3, true]);
+  assert.deepEqual(
+    [limited.error?.kind, limited.error?.detail.retryAfterSeconds, limited.error?.retryable],
+    ["rate-limit", 3, true],
+  );
   assert.match(limited.error?.message ?? "", /slow down/);
   assert.equal((await ask({ status: 401, error: "no" })).error?.kind, "auth");
   assert.equal((await ask({ text: "half", fault: "cut" })).error?.kind, "cut");

@@ -1,4 +1,9 @@
-import type { LanguageModelV4, LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from "@ai-sdk/provider";
 import { ModelError, messageOf } from "../protocol/errors.ts";
 import type { FinishReason, ModelRequest, ModelStream, Usage } from "../protocol/models.ts";
 import { defaultTimeouts } from "./adapter.ts";
@@ -46,7 +51,8 @@ export function createAiSdk(config: AiSdkConfig, timeouts: Partial<Timeouts>): A
 
   function asModelError(error: unknown): ModelError {
     if (error instanceof ModelError) return error;
-    if (error instanceof NotLoaded || error instanceof Unsendable) return failure("refused", target, error.message, { cause: error });
+    if (error instanceof NotLoaded || error instanceof Unsendable)
+      return failure("refused", target, error.message, { cause: error });
     if (error instanceof PartError) return asModelError(error.error);
     return error instanceof Error ? thrownFailure(target, error) : reportedFailure(target, error);
   }
@@ -55,7 +61,12 @@ export function createAiSdk(config: AiSdkConfig, timeouts: Partial<Timeouts>): A
 }
 
 /** What the AI SDK's own call errors have; other packages throw other things. */
-type CallError = Error & { statusCode?: unknown; responseBody?: unknown; responseHeaders?: Record<string, string>; isRetryable?: unknown };
+type CallError = Error & {
+  statusCode?: unknown;
+  responseBody?: unknown;
+  responseHeaders?: Record<string, string>;
+  isRetryable?: unknown;
+};
 
 function thrownFailure(target: Target, error: CallError): ModelError {
   const { statusCode, responseBody, responseHeaders, name, message } = error;
@@ -64,9 +75,11 @@ function thrownFailure(target: Target, error: CallError): ModelError {
     return statusFailure(target, statusCode, text, responseHeaders?.["retry-after"]);
   }
   // A good status and then no body to its end, or the package's own words for an answer without one.
-  if (typeof statusCode === "number" && statusCode >= 200 && statusCode < 300) return failure("cut", target, message, { cause: error });
+  if (typeof statusCode === "number" && statusCode >= 200 && statusCode < 300)
+    return failure("cut", target, message, { cause: error });
   if (/without a finish reason|terminated/i.test(message)) return failure("cut", target, message, { cause: error });
-  if (/JSONParse|InvalidResponse|TypeValidation/.test(name)) return failure("garbage", target, message.slice(0, 300), { cause: error });
+  if (/JSONParse|InvalidResponse|TypeValidation/.test(name))
+    return failure("garbage", target, message.slice(0, 300), { cause: error });
   const retryable = error.isRetryable === true;
   return failure(retryable ? "unreachable" : "server", target, message, { cause: error, retryable });
 }
@@ -85,7 +98,9 @@ class PartError extends Error {
 async function loadModel(config: AiSdkConfig): Promise<LanguageModelV4> {
   const { package: name, export: exported } = config;
   const module = (await import(name).catch((cause: unknown) => {
-    throw new NotLoaded(`the package ${name} can't be loaded (${messageOf(cause)}). Install it: npm install ${name}`, { cause });
+    throw new NotLoaded(`the package ${name} can't be loaded (${messageOf(cause)}). Install it: npm install ${name}`, {
+      cause,
+    });
   })) as Record<string, unknown>;
   const model = modelIn(module[exported], config);
   if (!model) throw new NotLoaded(`${name} exports no ${exported} that gives a LanguageModelV4`);
@@ -95,7 +110,10 @@ async function loadModel(config: AiSdkConfig): Promise<LanguageModelV4> {
 /** An export may be a model, a provider, or a function that makes a provider from settings. */
 function modelIn(value: unknown, config: AiSdkConfig): LanguageModelV4 | undefined {
   if (isModel(value)) return value;
-  const provider = isProvider(value) || typeof value !== "function" ? value : (value as (settings: object) => unknown)(settingsOf(config));
+  const provider =
+    isProvider(value) || typeof value !== "function"
+      ? value
+      : (value as (settings: object) => unknown)(settingsOf(config));
   if (isModel(provider)) return provider;
   const model = isProvider(provider) ? provider.languageModel(config.model) : undefined;
   return isModel(model) ? model : undefined;
@@ -103,15 +121,34 @@ function modelIn(value: unknown, config: AiSdkConfig): LanguageModelV4 | undefin
 
 function settingsOf(config: AiSdkConfig): object {
   const { id, apiKey, baseUrl, headers, options } = config;
-  return { name: id, apiKey, baseURL: baseUrl, headers, includeUsage: true, supportsStructuredOutputs: true, ...options?.create };
+  return {
+    name: id,
+    apiKey,
+    baseURL: baseUrl,
+    headers,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+    ...options?.create,
+  };
 }
 
 function isModel(value: unknown): value is LanguageModelV4 {
-  return typeof value === "object" && value !== null && "specificationVersion" in value && value.specificationVersion === "v4" && "doStream" in value;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "specificationVersion" in value &&
+    value.specificationVersion === "v4" &&
+    "doStream" in value
+  );
 }
 
 function isProvider(value: unknown): value is { languageModel(name: string): unknown } {
-  return (typeof value === "object" || typeof value === "function") && value !== null && "languageModel" in value && typeof value.languageModel === "function";
+  return (
+    (typeof value === "object" || typeof value === "function") &&
+    value !== null &&
+    "languageModel" in value &&
+    typeof value.languageModel === "function"
+  );
 }
 
 function writePart(part: LanguageModelV4StreamPart, answer: AnswerWriter, calls: Map<string, number>): void {

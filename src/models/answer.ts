@@ -63,7 +63,11 @@ export class AnswerWriter {
   }
 
   #estimate(): Usage {
-    return { inputTokens: tokensOf(promptCharacters(this.#request)), outputTokens: tokensOf(this.#characters), estimated: true };
+    return {
+      inputTokens: tokensOf(promptCharacters(this.#request)),
+      outputTokens: tokensOf(this.#characters),
+      estimated: true,
+    };
   }
 }
 
@@ -79,7 +83,10 @@ function promptCharacters(request: ModelRequest): number {
 
 function messageCharacters(message: ModelMessage): number {
   if (message.role === "assistant") {
-    return (message.calls ?? []).reduce((sum, call) => sum + call.name.length + call.arguments.length, message.content.length);
+    return (message.calls ?? []).reduce(
+      (sum, call) => sum + call.name.length + call.arguments.length,
+      message.content.length,
+    );
   }
   if (typeof message.content === "string") return message.content.length;
   return message.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);

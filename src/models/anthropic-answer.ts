@@ -21,7 +21,14 @@ type Block = {
   signature?: unknown;
   data?: unknown;
 };
-type Delta = { type?: unknown; text?: unknown; partial_json?: unknown; thinking?: unknown; signature?: unknown; stop_reason?: unknown };
+type Delta = {
+  type?: unknown;
+  text?: unknown;
+  partial_json?: unknown;
+  thinking?: unknown;
+  signature?: unknown;
+  stop_reason?: unknown;
+};
 type RawUsage = {
   input_tokens?: unknown;
   output_tokens?: unknown;
@@ -124,7 +131,12 @@ export class AnthropicReader implements AnswerReader {
         if (typeof block.name !== "string" || block.name === "") throw new NotTheProtocol("a tool call without a name");
         const isAnswer = block.name === this.#formatTool;
         if (!isAnswer) this.#calls++;
-        return { type: "call", call: isAnswer ? undefined : this.#answer.startCall(block.name), input: block.input, begun: false };
+        return {
+          type: "call",
+          call: isAnswer ? undefined : this.#answer.startCall(block.name),
+          input: block.input,
+          begun: false,
+        };
       }
       default:
         return { type: "other" };
@@ -138,7 +150,8 @@ export class AnthropicReader implements AnswerReader {
     else if (delta.type === "thinking_delta" && block.type === "thinking") {
       block.thinking += textOr(delta.thinking);
       this.#answer.reasoning(textOr(delta.thinking));
-    } else if (delta.type === "signature_delta" && block.type === "thinking") block.signature += textOr(delta.signature);
+    } else if (delta.type === "signature_delta" && block.type === "thinking")
+      block.signature += textOr(delta.signature);
   }
 
   #input(block: Extract<OpenBlock, { type: "call" }>, text: string): void {
@@ -165,7 +178,8 @@ export class AnthropicReader implements AnswerReader {
     if (this.#reason === undefined) throw new Cut();
     // The call that carried the formatted answer is none.
     const reason = this.#reason === "calls" && this.#calls === 0 ? "stop" : this.#reason;
-    const opaque: Opaque | undefined = this.#thinking.length > 0 ? { provider: "anthropic", blocks: this.#thinking } : undefined;
+    const opaque: Opaque | undefined =
+      this.#thinking.length > 0 ? { provider: "anthropic", blocks: this.#thinking } : undefined;
     this.#answer.finish(reason, usageOf(this.#usage), opaque);
   }
 }
@@ -191,5 +205,9 @@ function usageOf(usage: RawUsage): Usage | undefined {
   if (typeof input_tokens !== "number" || typeof output_tokens !== "number") return undefined;
   const read = typeof cache_read_input_tokens === "number" ? cache_read_input_tokens : 0;
   const written = typeof cache_creation_input_tokens === "number" ? cache_creation_input_tokens : 0;
-  return { inputTokens: input_tokens + read + written, outputTokens: output_tokens, ...(read > 0 && { cachedTokens: read }) };
+  return {
+    inputTokens: input_tokens + read + written,
+    outputTokens: output_tokens,
+    ...(read > 0 && { cachedTokens: read }),
+  };
 }

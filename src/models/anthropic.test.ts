@@ -17,19 +17,39 @@ before(async () => (server = await startModelServer()));
 after(() => server.close());
 beforeEach(() => {
   const config = { provider: "anthropic", model: "served", apiKey: "key", baseUrl: server.url, retries: 0 } as const;
-  models = createModels({ models: [{ ...config, id: "m" }, { ...config, id: "thinks", options: { thinkingTokens: 2000 } }] });
+  models = createModels({
+    models: [
+      { ...config, id: "m" },
+      { ...config, id: "thinks", options: { thinkingTokens: 2000 } },
+    ],
+  });
 });
 afterEach(() => models.close());
 
-const ask = (request: Partial<ModelRequest>, model = "m") => collect(models.get(model).stream({ messages: [], ...request }, never));
+const ask = (request: Partial<ModelRequest>, model = "m") =>
+  collect(models.get(model).stream({ messages: [], ...request }, never));
 const lastBody = () => server.requests.at(-1)!.body;
 
 test("a request in full: one system text, two sides, results before text", async () => {
   await ask({
     messages: [
       { role: "system", content: "Be brief." },
-      { role: "user", content: [{ type: "text", text: "Look" }, { type: "image", url: "data:image/png;base64,AAAA" }, { type: "image", url: "https://example.com/a.png" }] },
-      { role: "assistant", content: "I add. ", calls: [{ id: "call_1", name: "add", arguments: '{"a":1}' }, { id: "call_2", name: "add", arguments: "" }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Look" },
+          { type: "image", url: "data:image/png;base64,AAAA" },
+          { type: "image", url: "https://example.com/a.png" },
+        ],
+      },
+      {
+        role: "assistant",
+        content: "I add. ",
+        calls: [
+          { id: "call_1", name: "add", arguments: '{"a":1}' },
+          { id: "call_2", name: "add", arguments: "" },
+        ],
+      },
       { role: "tool", callId: "call_1", name: "add", content: "1" },
       { role: "tool", callId: "call_2", name: "add", content: "no", isError: true },
       { role: "user", content: "And?" },
@@ -108,7 +128,14 @@ test("output by schema: by the provider's own way, else by a forced tool whose i
 });
 
 test("why it stopped", async () => {
-  const reasons = { end_turn: "stop", stop_sequence: "stop", max_tokens: "length", model_context_window_exceeded: "length", refusal: "filter", pause_turn: "other" };
+  const reasons = {
+    end_turn: "stop",
+    stop_sequence: "stop",
+    max_tokens: "length",
+    model_context_window_exceeded: "length",
+    refusal: "filter",
+    pause_turn: "other",
+  };
   for (const [given, ours] of Object.entries(reasons)) {
     const frames = [
       { type: "message_start", message: { usage: { input_tokens: 5, cache_read_input_tokens: 20, output_tokens: 1 } } },

@@ -1,4 +1,11 @@
-import type { ContentPart, ModelCall, ModelMessage, ModelRequest, ModelSettings, ToolChoice } from "../protocol/models.ts";
+import type {
+  ContentPart,
+  ModelCall,
+  ModelMessage,
+  ModelRequest,
+  ModelSettings,
+  ToolChoice,
+} from "../protocol/models.ts";
 import { defaultTimeouts, leaveOut } from "./adapter.ts";
 import type { Adapter, LeftOut } from "./adapter.ts";
 import { AnthropicReader, thinkingOf } from "./anthropic-answer.ts";
@@ -29,19 +36,35 @@ export function createAnthropic(config: AnthropicConfig, { dispatcher, timeouts 
     wire: {
       provider: "anthropic",
       url: endpoint(config.baseUrl ?? anthropicBaseUrl, "messages", { version: "v1" }),
-      headers: { "anthropic-version": "2023-06-01", ...(config.apiKey && { "x-api-key": config.apiKey }), ...config.headers },
+      headers: {
+        "anthropic-version": "2023-06-01",
+        ...(config.apiKey && { "x-api-key": config.apiKey }),
+        ...config.headers,
+      },
       framing: serverSentEvents,
       body: (request, leftOut) => bodyOf(request, leftOut, config),
-      reader: (answer, request, leftOut) => new AnthropicReader(answer, needsFormatTool(request, leftOut) ? formatTool : undefined),
+      reader: (answer, request, leftOut) =>
+        new AnthropicReader(answer, needsFormatTool(request, leftOut) ? formatTool : undefined),
       adapt: withoutWhatIsNamed,
     },
   });
 }
 
-const optionalFields = ["output_config", "temperature", "top_p", "top_k", "thinking", "strict", "stop_sequences", "tool_choice"];
+const optionalFields = [
+  "output_config",
+  "temperature",
+  "top_p",
+  "top_k",
+  "thinking",
+  "strict",
+  "stop_sequences",
+  "tool_choice",
+];
 
 function withoutWhatIsNamed(said: string, leftOut: LeftOut): LeftOut | undefined {
-  const named = optionalFields.filter((field) => !leftOut.has(field) && new RegExp(`(?<![\\w-])${field}(?![\\w-])`).test(said));
+  const named = optionalFields.filter(
+    (field) => !leftOut.has(field) && new RegExp(`(?<![\\w-])${field}(?![\\w-])`).test(said),
+  );
   if (!leftOut.has("output_config") && /output[_ ]format|structured output/i.test(said)) named.push("output_config");
   return named.length > 0 ? leaveOut(leftOut, named) : undefined;
 }
@@ -80,7 +103,8 @@ function bodyOf(request: ModelRequest, leftOut: LeftOut, config: AnthropicConfig
 
 function outputFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSettings): object {
   const effort = settings.reasoningEffort;
-  const format = request.format?.type === "json-schema" ? { type: "json_schema", schema: request.format.schema } : undefined;
+  const format =
+    request.format?.type === "json-schema" ? { type: "json_schema", schema: request.format.schema } : undefined;
   if (leftOut.has("output_config") || (!effort && !format)) return {};
   return { output_config: { effort, format } };
 }
@@ -101,7 +125,11 @@ function toolFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSett
   if (tools.length === 0) return {};
   const alone = settings.parallelCalls === false ? { disable_parallel_tool_use: true } : undefined;
   const choice = toolChoiceField(request.toolChoice ?? (alone && "auto"));
-  return { tools, tool_choice: leftOut.has("tool_choice") || !choice ? undefined : { ...choice, ...(choice.type !== "none" && alone) } };
+  return {
+    tools,
+    tool_choice:
+      leftOut.has("tool_choice") || !choice ? undefined : { ...choice, ...(choice.type !== "none" && alone) },
+  };
 }
 
 function toolChoiceField(choice: ToolChoice | undefined): { type: string; name?: string } | undefined {
@@ -157,13 +185,16 @@ function userBlocks(message: Extract<ModelMessage, { role: "user" | "tool" }>): 
     const { callId, content, isError } = message;
     return [{ type: "tool_result", tool_use_id: outgoingCallId(callId), content, is_error: isError || undefined }];
   }
-  if (typeof message.content === "string") return message.content === "" ? [] : [{ type: "text", text: message.content }];
+  if (typeof message.content === "string")
+    return message.content === "" ? [] : [{ type: "text", text: message.content }];
   return message.content.filter((part) => part.type !== "text" || part.text !== "").map(contentBlock);
 }
 
 function contentBlock(part: ContentPart): object {
   if (part.type === "text") return part;
   const image = dataUrl(part.url);
-  const source = image ? { type: "base64", media_type: image.mediaType, data: image.data } : { type: "url", url: part.url };
+  const source = image
+    ? { type: "base64", media_type: image.mediaType, data: image.data }
+    : { type: "url", url: part.url };
   return { type: "image", source };
 }

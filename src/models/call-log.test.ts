@@ -7,7 +7,11 @@ const record = (id: number, runId: string | null = null) => ({ id: String(id), r
 
 test("records leave in batches; those of runs are not ours; close writes the rest", async () => {
   const batches: string[][] = [];
-  const log = createCallLog({ write: async (records) => void batches.push(records.map(({ id }) => id)), everyMs: 60_000, batch: 3 });
+  const log = createCallLog({
+    write: async (records) => void batches.push(records.map(({ id }) => id)),
+    everyMs: 60_000,
+    batch: 3,
+  });
   for (let id = 0; id < 4; id++) log.add(record(id));
   log.add(record(9, "run"));
   await log.close();

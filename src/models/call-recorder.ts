@@ -4,7 +4,11 @@ import type { ModelCallRecord, ModelPart, ModelRequest } from "../protocol/model
 
 /** Takes every prompt with its answer; must not throw or wait. */
 export type PromptSink = { write(entry: PromptEntry): void };
-export type PromptEntry = { readonly call: ModelCallRecord; readonly request: ModelRequest; readonly parts: readonly ModelPart[] };
+export type PromptEntry = {
+  readonly call: ModelCallRecord;
+  readonly request: ModelRequest;
+  readonly parts: readonly ModelPart[];
+};
 
 export type RecordedCall = {
   readonly asked: string;

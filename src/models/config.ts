@@ -2,8 +2,13 @@ import { z } from "zod";
 import { modelSettingsSchema } from "../protocol/agents.ts";
 import { scriptSchema } from "./scripted.ts";
 
-const id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,63}$/, "letters, digits and . _ : @ - (no slash); at most 64");
-const milliseconds = z.int().positive().max(24 * 3600_000);
+const id = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,63}$/, "letters, digits and . _ : @ - (no slash); at most 64");
+const milliseconds = z
+  .int()
+  .positive()
+  .max(24 * 3600_000);
 
 const common = {
   id,
@@ -97,12 +102,14 @@ const aiSdkConfigSchema = z.strictObject({
 export type AiSdkConfig = z.infer<typeof aiSdkConfigSchema>;
 
 const demoConfigSchema = z.strictObject({ id, provider: z.literal("demo") });
-export type DemoConfig = z.infer<typeof demoConfigSchema>;
 
 const scriptedConfigSchema = z.strictObject({ ...common, provider: z.literal("scripted"), script: scriptSchema });
-export type ScriptedConfig = z.infer<typeof scriptedConfigSchema>;
 
-const fallbackConfigSchema = z.strictObject({ id, provider: z.undefined().optional(), fallback: z.array(z.string()).min(1) });
+const fallbackConfigSchema = z.strictObject({
+  id,
+  provider: z.undefined().optional(),
+  fallback: z.array(z.string()).min(1),
+});
 export type FallbackConfig = z.infer<typeof fallbackConfigSchema>;
 
 /** One entry of `models:`. */
@@ -150,7 +157,8 @@ export function problemsOf(models: readonly ModelConfig[], others: readonly stri
     if (isSecond) messages.push(`the id "${config.id}" is used twice`);
     if (isFallback(config)) {
       for (const name of config.fallback) {
-        if (!findConfig(models, name) && !others.includes(name)) messages.push(`fallback "${config.id}" names the unknown model "${name}"`);
+        if (!findConfig(models, name) && !others.includes(name))
+          messages.push(`fallback "${config.id}" names the unknown model "${name}"`);
       }
       if (leadsTo(models, config, config.id)) messages.push(`fallback "${config.id}" leads back to itself`);
     }

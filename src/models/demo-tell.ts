@@ -5,7 +5,7 @@ export function tellResult(tool: string, content: string): string {
   const value = parsed(content);
   if (typeof value !== "object" || value === null) return shortened(content);
   const text = described(value);
-  return shortened(`${deed(tool)}: ${text.includes("\n") ? `\n${text}` : text}`);
+  return shortened(`${deed(tool)}:${text.startsWith("- ") ? "\n" : " "}${text}`);
 }
 
 /** `add_task` → "Add task". */

@@ -1,4 +1,7 @@
-import { eachLine } from "./lines.ts";
+import { LineTooLong, eachLine } from "./lines.ts";
+
+/** Characters of one event whose data comes in several lines. */
+const longestEvent = 8 << 20;
 
 /** Finds the payloads in text that comes in whole lines. */
 export type Framing = {
@@ -27,6 +30,7 @@ export function serverSentEvents(payload: (data: string) => void): Framing {
     } else if (text.startsWith("data:")) {
       const value = text.slice(text.charCodeAt(5) === 32 ? 6 : 5);
       data = data === undefined ? value : `${data}\n${value}`;
+      if (data.length > longestEvent) throw new LineTooLong(`an event of more than ${longestEvent} characters`);
     }
   };
   return {

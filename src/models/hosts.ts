@@ -52,7 +52,9 @@ export function rulesOfHost(url: URL): HostRules {
 
 /** Variables whose presence means that a provider could be used, with the address it has. */
 export const keyVariables: readonly { readonly variable: string; readonly host: string }[] = [
-  ...Object.entries(rulesByHost).flatMap(([host, { keyVariable }]) => (keyVariable ? [{ variable: keyVariable, host }] : [])),
+  ...Object.entries(rulesByHost).flatMap(([host, { keyVariable }]) =>
+    keyVariable ? [{ variable: keyVariable, host }] : [],
+  ),
   { variable: "ANTHROPIC_API_KEY", host: "api.anthropic.com" },
 ];
 

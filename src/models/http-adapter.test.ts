@@ -20,7 +20,12 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
     const records: ModelCallRecord[] = [];
     before(async () => {
       server = await startModelServer();
-      const config = { provider, model: "served", apiKey: "sk-secret", baseUrl: provider === "ollama" ? server.url : `${server.url}/v1` };
+      const config = {
+        provider,
+        model: "served",
+        apiKey: "sk-secret",
+        baseUrl: provider === "ollama" ? server.url : `${server.url}/v1`,
+      };
       const quick = { connectMs: 500, firstPartMs: 150, idleMs: 150 };
       const configs: ModelConfig[] = [
         { ...config, id: "m", retries: 0 },
@@ -47,10 +52,13 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
       assert.equal(told.error, undefined);
       assert.equal(told.reasoning, "Hmm");
       assert.equal(told.text, "Hello");
-      assert.deepEqual(told.calls.map(({ name, arguments: text }) => ({ name, text })), [
-        { name: "add", text: '{"a":1}' },
-        { name: "none", text: "{}" },
-      ]);
+      assert.deepEqual(
+        told.calls.map(({ name, arguments: text }) => ({ name, text })),
+        [
+          { name: "add", text: '{"a":1}' },
+          { name: "none", text: "{}" },
+        ],
+      );
       for (const call of told.calls) assert.match(call.id, /^call_[0-9a-f]{32}$/);
       assert.notEqual(told.calls[0]!.id, told.calls[1]!.id);
       assert.equal(told.finish, "calls");
@@ -62,7 +70,12 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
 
     test("reads may fall anywhere: bytes, CRLF, one write", async () => {
       const answer = { text: [...letters], calls: [{ name: "say", arguments: { what: letters } }] };
-      for (const way of [{ write: 1 }, { write: 7, newline: "\r\n" }, { write: "all" }, { newline: "\r\n", write: "all" }] as const) {
+      for (const way of [
+        { write: 1 },
+        { write: 7, newline: "\r\n" },
+        { write: "all" },
+        { newline: "\r\n", write: "all" },
+      ] as const) {
         const told = await ask({ ...answer, ...way });
         assert.equal(told.error, undefined);
         assert.equal(told.text, letters);
@@ -85,7 +98,10 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
     test("an empty answer is an answer", async () => {
       const told = await ask({});
       assert.equal(told.error, undefined);
-      assert.deepEqual(told.parts.map((part) => part.type), ["start", "finish"]);
+      assert.deepEqual(
+        told.parts.map((part) => part.type),
+        ["start", "finish"],
+      );
     });
 
     for (const fault of ["cut", "reset"] as const) {
@@ -96,6 +112,14 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
         assert.equal(told.error?.kind, "cut");
       });
     }
+
+    test("a connection that is closed before the answer is tried again", async () => {
+      const { error } = await ask({ fault: "dropped" });
+      assert.equal(error?.kind, "cut");
+      assert.equal(error?.retryable, true);
+      server.answer({ fault: "dropped" });
+      assert.equal((await ask("in the end", "again")).text, "in the end");
+    });
 
     test("an error in mid-stream", async () => {
       const told = await ask({ text: "half", fault: "error", error: "out of memory" });
@@ -113,7 +137,18 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
     });
 
     test("statuses", async () => {
-      const kinds = { 400: "refused", 401: "auth", 403: "auth", 404: "refused", 422: "refused", 429: "rate-limit", 500: "server", 502: "server", 503: "overloaded", 529: "overloaded" };
+      const kinds = {
+        400: "refused",
+        401: "auth",
+        403: "auth",
+        404: "refused",
+        422: "refused",
+        429: "rate-limit",
+        500: "server",
+        502: "server",
+        503: "overloaded",
+        529: "overloaded",
+      };
       for (const [status, kind] of Object.entries(kinds)) {
         const { error } = await ask({ status: Number(status), error: "told why" });
         assert.equal(error?.kind, kind, status);
@@ -191,7 +226,11 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
       const own: ModelCallRecord[] = [];
       const origin = { userId: "u", runId: "r", step: "1", attempt: 2 };
       server.answer({ status: 503, headers: { "retry-after": "0" } });
-      await ask({ text: "fine", usage: { input: 1, output: 2 } }, "again", { ...hello, origin, onCall: (record) => own.push(record) });
+      await ask({ text: "fine", usage: { input: 1, output: 2 } }, "again", {
+        ...hello,
+        origin,
+        onCall: (record) => own.push(record),
+      });
       assert.deepEqual(records, own);
       const [failed, served] = own;
       assert.match(failed?.error ?? "", /^model_overloaded: /);
@@ -199,7 +238,18 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
       const { asked, model, userId, runId, step, attempt, inputTokens, outputTokens, finish, error } = served!;
       assert.deepEqual(
         { asked, model, userId, runId, step, attempt, inputTokens, outputTokens, finish, error },
-        { asked: "again", model: "again", userId: "u", runId: "r", step: "1", attempt: 2, inputTokens: 1, outputTokens: 2, finish: "stop", error: null },
+        {
+          asked: "again",
+          model: "again",
+          userId: "u",
+          runId: "r",
+          step: "1",
+          attempt: 2,
+          inputTokens: 1,
+          outputTokens: 2,
+          finish: "stop",
+          error: null,
+        },
       );
       assert.ok(served!.firstPartMs! <= served!.totalMs);
     });
@@ -217,7 +267,9 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
 test("nothing listens: the error says what to do", async () => {
   const server = await startModelServer();
   await server.close();
-  const models = createModels({ models: [{ id: "m", provider: "ollama", model: "x", baseUrl: server.url, retries: 0 }] });
+  const models = createModels({
+    models: [{ id: "m", provider: "ollama", model: "x", baseUrl: server.url, retries: 0 }],
+  });
   const model: Model = models.get("m");
   const { error } = await collect(model.stream(hello, never));
   assert.equal(error?.kind, "unreachable");

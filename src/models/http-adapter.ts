@@ -70,7 +70,12 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
     }
   }
 
-  async function readWhole(exchange: HttpExchange, type: string, reader: AnswerReader, answer: AnswerWriter): Promise<readonly ModelPart[]> {
+  async function readWhole(
+    exchange: HttpExchange,
+    type: string,
+    reader: AnswerReader,
+    answer: AnswerWriter,
+  ): Promise<readonly ModelPart[]> {
     const { text, complete } = await exchange.text(longestBody);
     if (!complete) throw new NotTheProtocol(`an answer of more than ${longestBody} bytes`);
     if (!/json/i.test(type)) throw new NotTheProtocol("an HTML page instead of an API answer; is baseUrl right?");
@@ -129,14 +134,16 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
 }
 
 /** Wording about the field, not about the value it had. */
-const refusedAsSuch = /unsupported|not support|n't support|not permitted|not allowed|unknown|unrecognized|unexpected|extra (fields|inputs)|incompatible/i;
+const refusedAsSuch =
+  /unsupported|not support|n't support|not permitted|not allowed|unknown|unrecognized|unexpected|extra (fields|inputs)|incompatible/i;
 
 async function chunksOrEnd(exchange: HttpExchange, reader: AnswerReader): Promise<readonly Buffer[] | undefined> {
   try {
     return await exchange.read();
   } catch (error) {
     // Lost or silent after the answer was told: only the end mark is missing, and the reader knows if it may be.
-    if (error instanceof ModelError && (error.kind === "cut" || error.kind === "timeout") && reader.complete) return undefined;
+    if (error instanceof ModelError && (error.kind === "cut" || error.kind === "timeout") && reader.complete)
+      return undefined;
     throw error;
   }
 }

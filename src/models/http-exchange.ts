@@ -41,7 +41,10 @@ export class HttpExchange {
     this.#post = post;
     this.#signal = signal;
     const { connectMs } = post.timeouts;
-    this.#timer = setTimeout(() => this.#fail(this.#error("timeout", `no connection within ${connectMs} ms`)), connectMs);
+    this.#timer = setTimeout(
+      () => this.#fail(this.#error("timeout", `no connection within ${connectMs} ms`)),
+      connectMs,
+    );
     signal.addEventListener("abort", this.#onAbort, { once: true });
     dispatcher.dispatch(
       {
@@ -57,6 +60,8 @@ export class HttpExchange {
       {
         onRequestStart: (controller) => this.#connected(controller),
         onResponseStart: (_controller, status, headers) => {
+          // An interim answer; the real one follows.
+          if (status < 200) return;
           this.#status = status;
           this.#headers = headers;
           this.#notify();
@@ -193,9 +198,16 @@ export class HttpExchange {
     const code = "code" in error ? String(error.code) : "";
     const { host } = this.#post.url;
     if (code.startsWith("HPE_")) return this.#error("garbage", `the answer is not HTTP (${error.message})`, error);
-    if (this.#status !== 0) return this.#error("cut", `the connection was lost in the middle of the answer (${error.message})`, error);
-    if (code === "ECONNREFUSED") return this.#error("unreachable", `nothing listens at ${host}. Start the model server or change baseUrl.`, error);
-    if (code === "ENOTFOUND" || code === "EAI_AGAIN") return this.#error("unreachable", `the name ${host} is not known. Check baseUrl and the network.`, error);
+    if (this.#status !== 0)
+      return this.#error("cut", `the connection was lost in the middle of the answer (${error.message})`, error);
+    if (code === "ECONNREFUSED")
+      return this.#error("unreachable", `nothing listens at ${host}. Start the model server or change baseUrl.`, error);
+    // A kept connection that the other side had just given up, or a server that died over the request.
+    if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") {
+      return this.#error("cut", `the connection was closed before the answer began (${error.message})`, error);
+    }
+    if (code === "ENOTFOUND" || code === "EAI_AGAIN")
+      return this.#error("unreachable", `the name ${host} is not known. Check baseUrl and the network.`, error);
     return this.#error("unreachable", `no connection to ${host} (${error.message || code})`, error);
   }
 }

@@ -16,7 +16,11 @@ before(async () => (server = await startModelServer()));
 after(() => server.close());
 beforeEach(() => {
   const options = { temperature: 0.2, keepAlive: "5m", think: true };
-  models = createModels({ models: [{ id: "m", provider: "ollama", model: "served", baseUrl: server.url, retries: 0, contextTokens: 2048, options }] });
+  models = createModels({
+    models: [
+      { id: "m", provider: "ollama", model: "served", baseUrl: server.url, retries: 0, contextTokens: 2048, options },
+    ],
+  });
 });
 afterEach(() => models.close());
 
@@ -26,7 +30,13 @@ test("a request in full", async () => {
   await ask({
     messages: [
       { role: "system", content: "Be brief." },
-      { role: "user", content: [{ type: "text", text: "What is it?" }, { type: "image", url: "data:image/png;base64,iVBORw0KGgo=" }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "What is it?" },
+          { type: "image", url: "data:image/png;base64,iVBORw0KGgo=" },
+        ],
+      },
       { role: "assistant", content: "", reasoning: "hm", calls: [{ id: "call_1", name: "add", arguments: '{"a":1}' }] },
       { role: "tool", callId: "call_1", name: "add", content: "1" },
     ],
@@ -43,7 +53,12 @@ test("a request in full", async () => {
     messages: [
       { role: "system", content: "Be brief." },
       { role: "user", content: "What is it?", images: ["iVBORw0KGgo="] },
-      { role: "assistant", content: "", thinking: "hm", tool_calls: [{ id: "call_1", function: { name: "add", arguments: { a: 1 } } }] },
+      {
+        role: "assistant",
+        content: "",
+        thinking: "hm",
+        tool_calls: [{ id: "call_1", function: { name: "add", arguments: { a: 1 } } }],
+      },
       { role: "tool", tool_name: "add", tool_call_id: "call_1", content: "1" },
     ],
     tools: [{ type: "function", function: { name: "add", description: "Adds", parameters: { type: "object" } } }],
@@ -54,7 +69,9 @@ test("a request in full", async () => {
 
 test("an image that is not in the request is refused before it is sent", async () => {
   const before = server.requests.length;
-  const { error } = await ask({ messages: [{ role: "user", content: [{ type: "image", url: "https://example.com/a.png" }] }] });
+  const { error } = await ask({
+    messages: [{ role: "user", content: [{ type: "image", url: "https://example.com/a.png" }] }],
+  });
   assert.equal(error?.kind, "refused");
   assert.match(error?.message ?? "", /data: URL/);
   assert.equal(server.requests.length, before);
@@ -69,7 +86,9 @@ test("a model that does not think is asked without", async () => {
 });
 
 test("no tools are offered when none may be called; arguments that are no JSON go back as told", async () => {
-  const messages = [{ role: "assistant", content: "", calls: [{ id: "call_1", name: "add", arguments: "{oops" }] }] as const;
+  const messages = [
+    { role: "assistant", content: "", calls: [{ id: "call_1", name: "add", arguments: "{oops" }] },
+  ] as const;
   await ask({ messages, tools: [tool], toolChoice: "none" });
   const { body } = server.requests.at(-1)!;
   assert.equal(body["tools"], undefined);

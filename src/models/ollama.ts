@@ -13,7 +13,7 @@ import { dataUrl } from "./images.ts";
 import { Cut, NotTheProtocol, Reported, Unsendable, objectOf } from "./wire.ts";
 import type { AnswerReader } from "./wire.ts";
 
-export const ollamaBaseUrl = "http://localhost:11434";
+const ollamaBaseUrl = "http://localhost:11434";
 
 /** Loading a large model from disk takes minutes; silence after that does not. */
 const ollamaTimeouts = { ...defaultTimeouts, firstPartMs: 300_000, idleMs: 60_000 };
@@ -43,7 +43,11 @@ export function createOllama(config: OllamaConfig, { dispatcher, timeouts }: Con
   });
 }
 
-function bodyOf(request: ModelRequest, leftOut: LeftOut, { config, contextTokens }: { config: OllamaConfig; contextTokens: number }): object {
+function bodyOf(
+  request: ModelRequest,
+  leftOut: LeftOut,
+  { config, contextTokens }: { config: OllamaConfig; contextTokens: number },
+): object {
   const settings: ModelSettings = { ...config.options, ...request.settings };
   // Ollama knows no tool choice; the one wish it can honour is to offer nothing.
   const tools = request.toolChoice === "none" ? undefined : request.tools;
@@ -54,10 +58,13 @@ function bodyOf(request: ModelRequest, leftOut: LeftOut, { config, contextTokens
     stream: true,
     messages: request.messages.map(messageField),
     tools: tools?.length
-      ? tools.map(({ name, description, parameters }) => ({ type: "function", function: { name, description, parameters } }))
+      ? tools.map(({ name, description, parameters }) => ({
+          type: "function",
+          function: { name, description, parameters },
+        }))
       : undefined,
     format: format && (format.type === "json" ? "json" : format.schema),
-    think: leftOut.has("think") ? undefined : (settings.reasoningEffort ?? config.options?.think),
+    think: leftOut.has("think") ? undefined : thinkField(settings.reasoningEffort ?? config.options?.think),
     keep_alive: config.options?.keepAlive,
     options: {
       num_ctx: contextTokens,
@@ -73,6 +80,10 @@ function bodyOf(request: ModelRequest, leftOut: LeftOut, { config, contextTokens
   };
 }
 
+function thinkField(wish: string | boolean | undefined): string | boolean | undefined {
+  return wish === "none" ? false : wish;
+}
+
 function messageField(message: ModelMessage): object {
   switch (message.role) {
     case "system":
@@ -82,7 +93,10 @@ function messageField(message: ModelMessage): object {
       if (typeof content === "string") return { role: "user", content };
       return {
         role: "user",
-        content: content.map((part) => (part.type === "text" ? part.text : "")).join("\n").trim(),
+        content: content
+          .map((part) => (part.type === "text" ? part.text : ""))
+          .join("\n")
+          .trim(),
         images: content.flatMap((part) => (part.type === "image" ? [bytesOf(part.url)] : [])),
       };
     }
@@ -97,7 +111,12 @@ function messageField(message: ModelMessage): object {
         })),
       };
     case "tool":
-      return { role: "tool", tool_name: message.name, tool_call_id: outgoingCallId(message.callId), content: message.content };
+      return {
+        role: "tool",
+        tool_name: message.name,
+        tool_call_id: outgoingCallId(message.callId),
+        content: message.content,
+      };
   }
 }
 
@@ -107,7 +126,14 @@ function bytesOf(url: string): string {
   return image.data;
 }
 
-type Payload = { error?: unknown; message?: Message | null; done?: unknown; done_reason?: unknown; prompt_eval_count?: unknown; eval_count?: unknown };
+type Payload = {
+  error?: unknown;
+  message?: Message | null;
+  done?: unknown;
+  done_reason?: unknown;
+  prompt_eval_count?: unknown;
+  eval_count?: unknown;
+};
 type Message = { content?: unknown; thinking?: unknown; tool_calls?: unknown };
 type Call = { function?: { name?: unknown; arguments?: unknown } | null };
 
@@ -146,7 +172,10 @@ class OllamaReader implements AnswerReader {
       const name = call?.function?.name;
       if (typeof name !== "string" || name === "") throw new NotTheProtocol("a tool call without a name");
       const given = call?.function?.arguments ?? {};
-      this.#answer.callArguments(this.#answer.startCall(name), typeof given === "string" ? given : JSON.stringify(given));
+      this.#answer.callArguments(
+        this.#answer.startCall(name),
+        typeof given === "string" ? given : JSON.stringify(given),
+      );
     }
   }
 }

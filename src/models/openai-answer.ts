@@ -4,7 +4,13 @@ import { Cut, NotTheProtocol, Reported, objectOf } from "./wire.ts";
 import type { AnswerReader } from "./wire.ts";
 
 /** What may stand in a chunk or a message; every value is checked where it is used. */
-type Delta = { content?: unknown; refusal?: unknown; reasoning_content?: unknown; reasoning?: unknown; tool_calls?: unknown };
+type Delta = {
+  content?: unknown;
+  refusal?: unknown;
+  reasoning_content?: unknown;
+  reasoning?: unknown;
+  tool_calls?: unknown;
+};
 type Choice = { delta?: Delta | null; message?: Delta | null; finish_reason?: unknown };
 type CallDelta = { index?: unknown; id?: unknown; function?: { name?: unknown; arguments?: unknown } | null };
 type Payload = { error?: unknown; usage?: unknown; choices?: readonly (Choice | null)[] };

@@ -10,7 +10,11 @@ import { createModels } from "./registry.ts";
 import type { Models } from "./registry.ts";
 
 const never = new AbortController().signal;
-const tool: ToolSchema = { name: "add", description: "Adds", parameters: { type: "object", properties: { a: { type: "number" } } } };
+const tool: ToolSchema = {
+  name: "add",
+  description: "Adds",
+  parameters: { type: "object", properties: { a: { type: "number" } } },
+};
 const image = "data:image/png;base64,iVBORw0KGgo=";
 
 let server: ModelServer;
@@ -20,7 +24,9 @@ beforeEach(() => (models = make({})));
 after(() => server.close());
 
 function make(more: Partial<OpenAiConfig>): Models {
-  return createModels({ models: [{ id: "m", provider: "openai", model: "served", baseUrl: `${server.url}/v1`, retries: 0, ...more }] });
+  return createModels({
+    models: [{ id: "m", provider: "openai", model: "served", baseUrl: `${server.url}/v1`, retries: 0, ...more }],
+  });
 }
 
 async function bodyFor(request: Partial<ModelRequest>, from = models): Promise<Record<string, unknown>> {
@@ -33,7 +39,14 @@ test("a request in full", async () => {
   const body = await bodyFor({
     messages: [
       { role: "system", content: "Be brief." },
-      { role: "user", name: "ann", content: [{ type: "text", text: "What is it?" }, { type: "image", url: image }] },
+      {
+        role: "user",
+        name: "ann",
+        content: [
+          { type: "text", text: "What is it?" },
+          { type: "image", url: image },
+        ],
+      },
       { role: "assistant", content: "", reasoning: "hm", calls: [{ id: "call_1", name: "add", arguments: '{"a":1}' }] },
       { role: "tool", callId: "call_1", name: "add", content: "1" },
       { role: "assistant", content: "One." },
@@ -41,7 +54,18 @@ test("a request in full", async () => {
     tools: [{ ...tool, strict: true }],
     toolChoice: { name: "add" },
     format: { type: "json-schema", name: "out", schema: { type: "object" }, strict: true },
-    settings: { temperature: 0, topP: 0.5, topK: 9, maxTokens: 10, stop: ["x"], seed: 1, frequencyPenalty: 0.1, presencePenalty: 0.2, reasoningEffort: "low", parallelCalls: false },
+    settings: {
+      temperature: 0,
+      topP: 0.5,
+      topK: 9,
+      maxTokens: 10,
+      stop: ["x"],
+      seed: 1,
+      frequencyPenalty: 0.1,
+      presencePenalty: 0.2,
+      reasoningEffort: "low",
+      parallelCalls: false,
+    },
   });
   assert.deepEqual(body, {
     model: "served",
@@ -49,8 +73,19 @@ test("a request in full", async () => {
     stream_options: { include_usage: true },
     messages: [
       { role: "system", content: "Be brief." },
-      { role: "user", name: "ann", content: [{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url: image } }] },
-      { role: "assistant", content: null, tool_calls: [{ id: "call_1", type: "function", function: { name: "add", arguments: '{"a":1}' } }] },
+      {
+        role: "user",
+        name: "ann",
+        content: [
+          { type: "text", text: "What is it?" },
+          { type: "image_url", image_url: { url: image } },
+        ],
+      },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "call_1", type: "function", function: { name: "add", arguments: '{"a":1}' } }],
+      },
       { role: "tool", tool_call_id: "call_1", content: "1" },
       { role: "assistant", content: "One." },
     ],
@@ -71,8 +106,18 @@ test("a request in full", async () => {
 });
 
 test("nothing is sent that was not asked for; options of the config are defaults", async () => {
-  const from = make({ options: { temperature: 0.2, maxTokens: 5, extraBody: { chat_template_kwargs: { enable_thinking: false } }, reasoningField: "reasoning_content" } });
-  const body = await bodyFor({ messages: [{ role: "assistant", content: "a", reasoning: "b" }], settings: { maxTokens: 7 }, toolChoice: "auto" }, from);
+  const from = make({
+    options: {
+      temperature: 0.2,
+      maxTokens: 5,
+      extraBody: { chat_template_kwargs: { enable_thinking: false } },
+      reasoningField: "reasoning_content",
+    },
+  });
+  const body = await bodyFor(
+    { messages: [{ role: "assistant", content: "a", reasoning: "b" }], settings: { maxTokens: 7 }, toolChoice: "auto" },
+    from,
+  );
   assert.deepEqual(body, {
     model: "served",
     stream: true,
@@ -121,7 +166,11 @@ test("a 400 that names nothing optional stays a refusal", async () => {
 });
 
 test("a provider that does not stream with tools is asked for a whole answer", async () => {
-  server.always(({ body }) => (body["stream"] && body["tools"] ? { status: 400, error: "streaming is not supported with tools" } : { text: "Hi", reasoning: "hm", calls: [{ name: "add", arguments: { a: 1 } }] }));
+  server.always(({ body }) =>
+    body["stream"] && body["tools"]
+      ? { status: 400, error: "streaming is not supported with tools" }
+      : { text: "Hi", reasoning: "hm", calls: [{ name: "add", arguments: { a: 1 } }] },
+  );
   const told = await collect(models.get("m").stream({ messages: [], tools: [tool] }, never));
   assert.equal(told.text, "Hi");
   assert.equal(told.reasoning, "hm");
@@ -152,19 +201,44 @@ test("a missing [DONE] is forgiven, a missing finish_reason is not", async () =>
 });
 
 test("calls are told apart although a server repeats ids or leaves indexes out", async () => {
-  const chunk = (toolCalls: object[], finish: string | null = null) => `data: ${JSON.stringify({ choices: [{ delta: { tool_calls: toolCalls }, finish_reason: finish }] })}\n\n`;
+  const chunk = (toolCalls: object[], finish: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ delta: { tool_calls: toolCalls }, finish_reason: finish }] })}\n\n`;
   const call = (id: string, name: string, text: string) => ({ id, function: { name, arguments: text } });
   const ways = {
-    "the same id": [chunk([{ index: 0, ...call("x", "a", "{") }]), chunk([{ index: 1, ...call("x", "b", "[") }]), chunk([{ index: 0, function: { arguments: "}" } }, { index: 1, function: { arguments: "]" } }])],
-    "always index 0": [chunk([{ index: 0, ...call("x", "a", "{") }]), chunk([{ index: 0, function: { arguments: "}" } }]), chunk([{ index: 0, ...call("y", "b", "[") }]), chunk([{ index: 0, function: { arguments: "]" } }])],
+    "the same id": [
+      chunk([{ index: 0, ...call("x", "a", "{") }]),
+      chunk([{ index: 1, ...call("x", "b", "[") }]),
+      chunk([
+        { index: 0, function: { arguments: "}" } },
+        { index: 1, function: { arguments: "]" } },
+      ]),
+    ],
+    "always index 0": [
+      chunk([{ index: 0, ...call("x", "a", "{") }]),
+      chunk([{ index: 0, function: { arguments: "}" } }]),
+      chunk([{ index: 0, ...call("y", "b", "[") }]),
+      chunk([{ index: 0, function: { arguments: "]" } }]),
+    ],
     "no index": [chunk([call("x", "a", "{}"), call("y", "b", "[]")])],
-    "id and name each time": [chunk([{ index: 0, ...call("x", "a", "{") }]), chunk([{ index: 0, ...call("x", "a", "}") }]), chunk([{ index: 1, ...call("y", "b", "[]") }])],
-    "the name late": [chunk([{ index: 0, id: "x", function: { arguments: "{" } }]), chunk([{ index: 0, function: { name: "a", arguments: "}" } }]), chunk([{ index: 1, ...call("y", "b", "[]") }])],
+    "id and name each time": [
+      chunk([{ index: 0, ...call("x", "a", "{") }]),
+      chunk([{ index: 0, ...call("x", "a", "}") }]),
+      chunk([{ index: 1, ...call("y", "b", "[]") }]),
+    ],
+    "the name late": [
+      chunk([{ index: 0, id: "x", function: { arguments: "{" } }]),
+      chunk([{ index: 0, function: { name: "a", arguments: "}" } }]),
+      chunk([{ index: 1, ...call("y", "b", "[]") }]),
+    ],
   };
   for (const [way, frames] of Object.entries(ways)) {
     server.answer({ raw: frames.join("") + chunk([], "stop") + "data: [DONE]\n\n" });
     const told = await collect(models.get("m").stream({ messages: [] }, never));
-    assert.deepEqual(told.calls.map(({ name, arguments: text }) => name + text), ["a{}", "b[]"], way);
+    assert.deepEqual(
+      told.calls.map(({ name, arguments: text }) => name + text),
+      ["a{}", "b[]"],
+      way,
+    );
     assert.equal(told.finish, "calls", way);
   }
   await models.close();
@@ -172,6 +246,7 @@ test("calls are told apart although a server repeats ids or leaves indexes out",
 
 test("Cerebras: what it is known to refuse is never sent", () => {
   const rules = rulesOfHost(new URL("https://api.cerebras.ai/v1/chat/completions"));
-  for (const field of ["frequency_penalty", "presence_penalty", "logit_bias", "parallel_tool_calls", "service_tier"]) assert.ok(rules.refuses.has(field), field);
+  for (const field of ["frequency_penalty", "presence_penalty", "logit_bias", "parallel_tool_calls", "service_tier"])
+    assert.ok(rules.refuses.has(field), field);
   assert.ok(rules.weakToolChoice && rules.strictTools);
 });

@@ -57,9 +57,14 @@ const optionalFields = [
 ] as const;
 
 function withoutWhatIsNamed(said: string, leftOut: LeftOut): LeftOut | undefined {
-  const named: string[] = optionalFields.filter((field) => !leftOut.has(field) && new RegExp(`(?<![\\w-])${field}(?![\\w-])`).test(said));
+  const named: string[] = optionalFields.filter(
+    (field) => !leftOut.has(field) && new RegExp(`(?<![\\w-])${field}(?![\\w-])`).test(said),
+  );
   // "stream" with tools or JSON output is refused in words only, by some reasoning models.
   if (!leftOut.has("stream") && named.length === 0 && /\bstream(ing|ed)?\b/i.test(said)) named.push("stream");
+  // A tool's schema that does not have the form which strictness demands.
+  if (!leftOut.has("strict") && named.length === 0 && /additionalProperties|\bschema\b/i.test(said))
+    named.push("strict");
   return named.length > 0 ? leaveOut(leftOut, named) : undefined;
 }
 

@@ -49,21 +49,45 @@ test("why a miss is a miss", async (t) => {
     for (const server of [empty, locked, loading]) await server.close();
   });
   const muteUrl = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
-  const first = await probeBackends({ ownPort: 1, timeoutMs: 200, urls: { ollama: muteUrl, llamacpp: await closedUrl(), lmstudio: empty.url } });
+  const first = await probeBackends({
+    ownPort: 1,
+    timeoutMs: 200,
+    urls: { ollama: muteUrl, llamacpp: await closedUrl(), lmstudio: empty.url },
+  });
   assert.deepEqual(outcomes(first), { ollama: "timed-out", llamacpp: "refused", lmstudio: "not-it" });
-  const second = await probeBackends({ ownPort: locked.port, timeoutMs: 5000, urls: { ollama: empty.url, llamacpp: locked.url, lmstudio: locked.url.replace("127.0.0.1", "localhost") } });
+  const second = await probeBackends({
+    ownPort: locked.port,
+    timeoutMs: 5000,
+    urls: { ollama: empty.url, llamacpp: locked.url, lmstudio: locked.url.replace("127.0.0.1", "localhost") },
+  });
   assert.deepEqual(outcomes(second), { ollama: "no-model", llamacpp: "own-port", lmstudio: "own-port" });
   assert.match(second[0]!.detail, /ollama pull/);
-  const third = await probeBackends({ ownPort: 1, timeoutMs: 5000, urls: { ollama: locked.url, llamacpp: loading.url, lmstudio: locked.url } });
+  const third = await probeBackends({
+    ownPort: 1,
+    timeoutMs: 5000,
+    urls: { ollama: locked.url, llamacpp: loading.url, lmstudio: locked.url },
+  });
   assert.deepEqual(outcomes(third), { ollama: "unauthorized", llamacpp: "no-model", lmstudio: "unauthorized" });
   assert.match(third[1]!.detail, /loading/);
 });
 
 test("the choice: auto is Ollama, then llama.cpp; a named one is taken though it is away", () => {
-  const probe = (kind: Probe["kind"], outcome: Probe["outcome"], models: string[] = []): Probe => ({ kind, outcome, models, url: `http://${kind}`, detail: outcome });
+  const probe = (kind: Probe["kind"], outcome: Probe["outcome"], models: string[] = []): Probe => ({
+    kind,
+    outcome,
+    models,
+    url: `http://${kind}`,
+    detail: outcome,
+  });
   const all = [probe("ollama", "refused"), probe("llamacpp", "found", ["a"]), probe("lmstudio", "found", ["b"])];
   assert.equal(chooseBackend(all).config?.id, "llamacpp");
-  assert.deepEqual(chooseBackend(all, { backend: "auto", temperature: 0.3 }).config, { id: "llamacpp", provider: "openai", baseUrl: "http://llamacpp/v1", model: "a", options: { temperature: 0.3 } });
+  assert.deepEqual(chooseBackend(all, { backend: "auto", temperature: 0.3 }).config, {
+    id: "llamacpp",
+    provider: "openai",
+    baseUrl: "http://llamacpp/v1",
+    model: "a",
+    options: { temperature: 0.3 },
+  });
   const away = chooseBackend(all, { backend: "ollama", ollamaModel: "x" });
   assert.deepEqual(away.config, { id: "ollama", provider: "ollama", baseUrl: "http://ollama", model: "x" });
   assert.match(away.detail, /Ollama at http:\/\/ollama: refused/);
@@ -71,5 +95,7 @@ test("the choice: auto is Ollama, then llama.cpp; a named one is taken though it
 });
 
 test("keys are seen by name alone", () => {
-  assert.deepEqual(keysSeen({ OPENAI_API_KEY: "sk-1", ANTHROPIC_API_KEY: "", HOME: "/" }), [{ variable: "OPENAI_API_KEY", host: "api.openai.com" }]);
+  assert.deepEqual(keysSeen({ OPENAI_API_KEY: "sk-1", ANTHROPIC_API_KEY: "", HOME: "/" }), [
+    { variable: "OPENAI_API_KEY", host: "api.openai.com" },
+  ]);
 });

@@ -28,7 +28,11 @@ const defaultUrls: Readonly<Record<BackendKind, string>> = {
   llamacpp: "http://127.0.0.1:8080",
   lmstudio: "http://127.0.0.1:1234",
 };
-const titles: Readonly<Record<BackendKind, string>> = { ollama: "Ollama", llamacpp: "llama.cpp", lmstudio: "LM Studio" };
+const titles: Readonly<Record<BackendKind, string>> = {
+  ollama: "Ollama",
+  llamacpp: "llama.cpp",
+  lmstudio: "LM Studio",
+};
 
 /** Asks the usual places of model servers, all at once. Never throws: a miss is a result that says why. */
 export async function probeBackends(options: ProbeOptions): Promise<readonly Probe[]> {
@@ -36,7 +40,8 @@ export async function probeBackends(options: ProbeOptions): Promise<readonly Pro
   return Promise.all(
     (Object.keys(defaultUrls) as BackendKind[]).map(async (kind) => {
       const url = (urls?.[kind] ?? defaultUrls[kind]).replace(/\/+$/, "");
-      if (isOwn(url, ownPort)) return { kind, url, outcome: "own-port" as const, detail: "that is this server's own port", models: [] };
+      if (isOwn(url, ownPort))
+        return { kind, url, outcome: "own-port" as const, detail: "that is this server's own port", models: [] };
       const ask = (path: string) => getJson(url + path, timeoutMs);
       return { kind, url, ...(await look[kind](ask)) };
     }),
@@ -48,7 +53,9 @@ function isOwn(url: string, ownPort: number): boolean {
   return Number(port) === ownPort && /^(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(hostname);
 }
 
-type Reply = { readonly status: number; readonly body: unknown } | { readonly problem: "refused" | "timed-out" | "not-it"; readonly detail: string };
+type Reply =
+  | { readonly status: number; readonly body: unknown }
+  | { readonly problem: "refused" | "timed-out" | "not-it"; readonly detail: string };
 type Ask = (path: string) => Promise<Reply>;
 type Finding = Omit<Probe, "kind" | "url">;
 
@@ -76,8 +83,10 @@ const look: Readonly<Record<BackendKind, (ask: Ask) => Promise<Finding>>> = {
 
 function missOf(reply: Reply): Finding | undefined {
   if ("problem" in reply) return { outcome: reply.problem, detail: reply.detail, models: [] };
-  if (reply.status === 401 || reply.status === 403) return { outcome: "unauthorized", detail: `it wants a key (${reply.status})`, models: [] };
-  if (reply.status !== 200) return { outcome: "not-it", detail: `something else answers there (status ${reply.status})`, models: [] };
+  if (reply.status === 401 || reply.status === 403)
+    return { outcome: "unauthorized", detail: `it wants a key (${reply.status})`, models: [] };
+  if (reply.status !== 200)
+    return { outcome: "not-it", detail: `something else answers there (status ${reply.status})`, models: [] };
   return undefined;
 }
 
@@ -86,7 +95,11 @@ function findingOf(names: readonly string[] | undefined, advice: string): Findin
   // Embedding models do not chat.
   const models = names.filter((name) => !/embed|\bbge\b|bge-|rerank/i.test(name));
   if (models.length === 0) return { outcome: "no-model", detail: `it runs, but has no chat model. ${advice}.`, models };
-  return { outcome: "found", detail: `${models.length === 1 ? "1 model" : `${models.length} models`}: ${models.slice(0, 5).join(", ")}`, models };
+  return {
+    outcome: "found",
+    detail: `${models.length === 1 ? "1 model" : `${models.length} models`}: ${models.slice(0, 5).join(", ")}`,
+    models,
+  };
 }
 
 function namesIn(reply: Reply, list: string, field: string): readonly string[] | undefined {
@@ -133,17 +146,30 @@ function parseOrUndefined(text: string): unknown {
 }
 
 /** What a person asked for: `LLM_BACKEND`, `OLLAMA_MODEL`, `DEFAULT_TEMPERATURE`. Without a backend all kinds count. */
-export type BackendWish = { readonly backend?: "ollama" | "llamacpp" | "auto"; readonly ollamaModel?: string; readonly temperature?: number };
+export type BackendWish = {
+  readonly backend?: "ollama" | "llamacpp" | "auto";
+  readonly ollamaModel?: string;
+  readonly temperature?: number;
+};
 export type ChosenBackend = { readonly probe?: Probe; readonly config?: ModelConfig; readonly detail: string };
 
 /** Which backend to use, in words too. `auto` takes Ollama before llama.cpp. A backend that was named is taken even if it is away, so that its failure shows. */
 export function chooseBackend(probes: readonly Probe[], wish: BackendWish = {}): ChosenBackend {
   const { backend } = wish;
   const kinds: readonly BackendKind[] =
-    backend === undefined ? ["ollama", "llamacpp", "lmstudio"] : backend === "auto" ? ["ollama", "llamacpp"] : [backend];
+    backend === undefined
+      ? ["ollama", "llamacpp", "lmstudio"]
+      : backend === "auto"
+        ? ["ollama", "llamacpp"]
+        : [backend];
   const candidates = kinds.flatMap((kind) => probes.filter((probe) => probe.kind === kind));
   const found = candidates.find(({ outcome }) => outcome === "found");
-  if (found) return { probe: found, config: configOf(found, wish), detail: `${titles[found.kind]} at ${found.url} (${nameFor(found, wish)})` };
+  if (found)
+    return {
+      probe: found,
+      config: configOf(found, wish),
+      detail: `${titles[found.kind]} at ${found.url} (${nameFor(found, wish)})`,
+    };
   const misses = candidates.map((probe) => `${titles[probe.kind]} at ${probe.url}: ${probe.detail}`).join("; ");
   const named = backend !== undefined && backend !== "auto" ? candidates[0] : undefined;
   const config = named && nameFor(named, wish) !== "" ? configOf(named, wish) : undefined;
@@ -166,6 +192,8 @@ function configOf(probe: Probe, wish: BackendWish): ModelConfig {
 }
 
 /** Which keys of known providers are there: to be offered, not used, since they cost money. */
-export function keysSeen(environment: Readonly<Record<string, string | undefined>>): readonly { readonly variable: string; readonly host: string }[] {
+export function keysSeen(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly { readonly variable: string; readonly host: string }[] {
   return keyVariables.filter(({ variable }) => environment[variable]);
 }

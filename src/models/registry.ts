@@ -39,7 +39,9 @@ type Entry = { readonly info: ModelInfo; readonly model?: Model; readonly servin
 /** All models by id and by `<provider>/<name>`; `demo` is always there. Throws InvalidInput for a list that can't be right. */
 export function createModels(options: ModelsOptions): Models {
   const hasDemo = options.models.some(({ id }) => id === "demo");
-  const configs: readonly ModelConfig[] = hasDemo ? options.models : [...options.models, { id: "demo", provider: "demo" }];
+  const configs: readonly ModelConfig[] = hasDemo
+    ? options.models
+    : [...options.models, { id: "demo", provider: "demo" }];
   const problems = problemsOf(configs, Object.keys(options.adapters ?? {}));
   if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join("; "));
 
@@ -48,14 +50,18 @@ export function createModels(options: ModelsOptions): Models {
   const serve = (id: string, adapter: Adapter, retries: number | undefined) =>
     servedEntry(serveModel(id, adapter, { sink: options.onCall, prompts: options.prompts, retries }));
   const entries = new Map<string, Entry>();
-  for (const [id, adapter] of Object.entries(options.adapters ?? {})) entries.set(id, serve(id, adapter, options.retries ?? 0));
+  for (const [id, adapter] of Object.entries(options.adapters ?? {}))
+    entries.set(id, serve(id, adapter, options.retries ?? 0));
   for (const config of configs) if (!isFallback(config)) entries.set(config.id, providerEntry(config));
   for (const config of configs) if (isFallback(config)) entries.set(config.id, fallbackEntry(config));
 
   function providerEntry(config: ProviderConfig): Entry {
     const reason = missingKey(config);
     if (reason !== undefined) {
-      return { info: { id: config.id, provider: config.provider, name: nameOf(config), available: false, reason }, serving: [] };
+      return {
+        info: { id: config.id, provider: config.provider, name: nameOf(config), available: false, reason },
+        serving: [],
+      };
     }
     const adapter = createAdapter(config, { dispatcher, timeouts: options.timeouts ?? {} });
     const retries = "retries" in config ? config.retries : undefined;
@@ -67,7 +73,10 @@ export function createModels(options: ModelsOptions): Models {
     const [first, ...others] = new Set(members.flatMap(({ serving }) => serving));
     const info = { id: config.id, provider: "fallback", name: config.id, available: first !== undefined };
     if (first) return { info, model: createFallback(config.id, [first, ...others]), serving: [first, ...others] };
-    return { info: { ...info, reason: members.map(({ info: { id, reason } }) => `${id}: ${reason}`).join("; ") }, serving: [] };
+    return {
+      info: { ...info, reason: members.map(({ info: { id, reason } }) => `${id}: ${reason}`).join("; ") },
+      serving: [],
+    };
   }
 
   /** The entries of providers behind a chain, chains within it followed in place. */
@@ -89,9 +98,13 @@ export function createModels(options: ModelsOptions): Models {
       const entry = find(name);
       if (!entry) {
         const known = [...entries.keys()].join(", ");
-        throw new NotFound(`There is no model "${name}". Known: ${known}.`, { code: "model_not_found", param: "model" });
+        throw new NotFound(`There is no model "${name}". Known: ${known}.`, {
+          code: "model_not_found",
+          param: "model",
+        });
       }
-      if (!entry.model) throw new Unavailable(`Model "${name}" is not available: ${entry.info.reason}`, { code: "model_unavailable" });
+      if (!entry.model)
+        throw new Unavailable(`Model "${name}" is not available: ${entry.info.reason}`, { code: "model_unavailable" });
       return entry.model;
     },
     has: (name) => find(name) !== undefined,
@@ -101,7 +114,11 @@ export function createModels(options: ModelsOptions): Models {
 }
 
 function servedEntry(model: ServedModel): Entry {
-  return { info: { id: model.id, provider: model.provider, name: model.name, available: true }, model, serving: [model] };
+  return {
+    info: { id: model.id, provider: model.provider, name: model.name, available: true },
+    model,
+    serving: [model],
+  };
 }
 
 /** The one list of providers. */

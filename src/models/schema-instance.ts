@@ -7,7 +7,8 @@ export function plainSchema(schema: unknown, root: JsonSchema): JsonSchema {
     const reference = current["$ref"];
     const choices = current["anyOf"] ?? current["oneOf"] ?? current["allOf"];
     if (typeof reference === "string") current = resolve(reference, root);
-    else if (Array.isArray(choices)) current = asSchema(choices.find((choice) => asSchema(choice)["type"] !== "null") ?? choices[0]);
+    else if (Array.isArray(choices))
+      current = asSchema(choices.find((choice) => asSchema(choice)["type"] !== "null") ?? choices[0]);
     else break;
   }
   return current;
@@ -22,10 +23,14 @@ export function schemaInstance(schema: unknown, root: JsonSchema = asSchema(sche
   switch (typeOf(plain)) {
     case "object":
       return Object.fromEntries(
-        depth > 16 ? [] : requiredOf(plain).map((name) => [name, schemaInstance(propertiesOf(plain)[name] ?? {}, root, depth + 1)]),
+        depth > 16
+          ? []
+          : requiredOf(plain).map((name) => [name, schemaInstance(propertiesOf(plain)[name] ?? {}, root, depth + 1)]),
       );
     case "array":
-      return Array.from({ length: depth > 16 ? 0 : numberOr(plain["minItems"], 0) }, () => schemaInstance(plain["items"] ?? {}, root, depth + 1));
+      return Array.from({ length: depth > 16 ? 0 : numberOr(plain["minItems"], 0) }, () =>
+        schemaInstance(plain["items"] ?? {}, root, depth + 1),
+      );
     case "integer":
       return Math.ceil(smallest(plain));
     case "number":
@@ -86,6 +91,7 @@ function asSchema(value: unknown): JsonSchema {
 function resolve(reference: string, root: JsonSchema): JsonSchema {
   if (!reference.startsWith("#")) return {};
   let current: unknown = root;
-  for (const key of reference.slice(1).split("/").filter(Boolean)) current = asSchema(current)[key.replaceAll("~1", "/").replaceAll("~0", "~")];
+  for (const key of reference.slice(1).split("/").filter(Boolean))
+    current = asSchema(current)[key.replaceAll("~1", "/").replaceAll("~0", "~")];
   return asSchema(current);
 }

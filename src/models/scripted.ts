@@ -25,7 +25,12 @@ const stepSchema = z.union([
   /** Arguments as JSON text, or a value that is written as such. */
   z.strictObject({ call: z.string(), arguments: z.unknown() }),
   z.strictObject({ waitMs: z.int().nonnegative() }),
-  z.strictObject({ error: z.enum(errorKinds), message: z.string().optional(), retryable: z.boolean().optional() }),
+  z.strictObject({
+    error: z.enum(errorKinds),
+    message: z.string().optional(),
+    retryable: z.boolean().optional(),
+    retryAfterSeconds: z.number().nonnegative().optional(),
+  }),
   z.strictObject({ hang: z.literal(true) }),
   z.strictObject({
     finish: z.enum(["stop", "length", "calls", "filter", "other"]),
@@ -80,7 +85,14 @@ export function createScripted(script: Script, options?: { name?: string; contex
     }
   }
 
-  return { provider: "scripted", name, contextTokens: options?.contextTokens ?? 128_000, stream, requests, stopped: () => stopped };
+  return {
+    provider: "scripted",
+    name,
+    contextTokens: options?.contextTokens ?? 128_000,
+    stream,
+    requests,
+    stopped: () => stopped,
+  };
 }
 
 async function play(step: ScriptStep, writer: AnswerWriter, signal: AbortSignal): Promise<void> {
@@ -90,7 +102,11 @@ async function play(step: ScriptStep, writer: AnswerWriter, signal: AbortSignal)
     const text = typeof step.arguments === "string" ? step.arguments : JSON.stringify(step.arguments ?? {});
     writer.callArguments(writer.startCall(step.call), text);
   } else if ("error" in step) {
-    throw new ModelError(step.error, step.message ?? `The script says: ${step.error}`, { retryable: step.retryable });
+    const { retryable, retryAfterSeconds } = step;
+    throw new ModelError(step.error, step.message ?? `The script says: ${step.error}`, {
+      retryable,
+      retryAfterSeconds,
+    });
   } else if ("finish" in step) writer.finish(step.finish, step.usage, step.opaque);
   else if ("waitMs" in step) await sleep(step.waitMs, undefined, { signal }).catch(() => undefined);
   else if ("gate" in step) await orAborted(step.gate(), signal);

@@ -15,16 +15,21 @@ function made(scripts: Record<string, Script>, fallback: string[], retries?: num
   const adapters = Object.fromEntries(Object.entries(scripts).map(([id, script]) => [id, createScripted(script)]));
   const records: ModelCallRecord[] = [];
   const chain = { id: "chain", fallback };
-  const models = createModels({ models: [chain], adapters, onCall: (record) => records.push(record), ...(retries !== undefined && { retries }) });
+  const models = createModels({
+    models: [chain],
+    adapters,
+    onCall: (record) => records.push(record),
+    ...(retries !== undefined && { retries }),
+  });
   return { models, adapters, records };
 }
 
 test("tries again only what may be, and only before the first part", async () => {
   const scripts: Record<string, Script> = {
-    busy: [[{ error: "overloaded" }], [{ error: "server" }], "there"],
+    busy: [[{ error: "overloaded", retryAfterSeconds: 0 }], [{ error: "server", retryAfterSeconds: 0 }], "there"],
     refused: [[{ error: "refused" }], "never"],
     begun: [[{ text: "half" }, { error: "cut" }], "never"],
-    worn: () => [{ error: "server", message: "always" }],
+    worn: () => [{ error: "server", message: "always", retryAfterSeconds: 0 }],
   };
   const { models, adapters } = made(scripts, ["busy"], 2);
   assert.equal((await collect(models.get("busy").stream(request, never))).text, "there");
@@ -47,12 +52,16 @@ test("an abort ends the wait between two tries", async () => {
 
 test("how long it waits", () => {
   const busy = new ModelError("overloaded", "busy");
-  for (const [tries, low, high] of [[1, 300, 500], [2, 600, 1000]] as const) {
+  for (const [tries, low, high] of [
+    [1, 300, 500],
+    [2, 600, 1000],
+  ] as const) {
     const delay = delayBeforeRetry(busy, tries, defaultRetryPolicy)!;
     assert.ok(delay >= low && delay <= high, String(delay));
   }
   assert.equal(delayBeforeRetry(busy, 3, defaultRetryPolicy), undefined);
-  const asked = (retryAfterSeconds: number) => delayBeforeRetry(new ModelError("rate-limit", "later", { retryAfterSeconds }), 1, defaultRetryPolicy);
+  const asked = (retryAfterSeconds: number) =>
+    delayBeforeRetry(new ModelError("rate-limit", "later", { retryAfterSeconds }), 1, defaultRetryPolicy);
   assert.equal(asked(3), 3000);
   assert.equal(asked(31), undefined);
 });
@@ -68,11 +77,14 @@ test("a chain goes on until something was told, and says who serves", async () =
   const told = await collect(models.get("chain").stream(request, never));
   assert.equal(told.text, "served");
   assert.deepEqual(told.parts[0], { type: "start", model: "serves", provider: "scripted" });
-  assert.deepEqual(records.map(({ asked, model, error }) => [asked, model, error?.split(":")[0] ?? null]), [
-    ["chain", "away", "model_unreachable"],
-    ["chain", "refuses", "model_context"],
-    ["chain", "serves", null],
-  ]);
+  assert.deepEqual(
+    records.map(({ asked, model, error }) => [asked, model, error?.split(":")[0] ?? null]),
+    [
+      ["chain", "away", "model_unreachable"],
+      ["chain", "refuses", "model_context"],
+      ["chain", "serves", null],
+    ],
+  );
   const begun = await collect(made(scripts, ["begins", "serves"]).models.get("chain").stream(request, never));
   assert.deepEqual([begun.reasoning, begun.text, begun.error?.kind], ["hm", "", "server"]);
   const none = await collect(made(scripts, ["refuses", "away"]).models.get("chain").stream(request, never));
@@ -91,7 +103,11 @@ test("a chain does not go on after our own abort", async () => {
 });
 
 test("while another model stands by, one that is away is not tried again", async () => {
-  const { models, adapters } = made({ away: () => [{ error: "unreachable" }], serves: () => "ok" }, ["away", "serves"], 2);
+  const { models, adapters } = made(
+    { away: () => [{ error: "unreachable" }], serves: () => "ok" },
+    ["away", "serves"],
+    2,
+  );
   assert.equal((await collect(models.get("chain").stream(request, never))).text, "ok");
   assert.equal(adapters["away"]!.requests.length, 1);
 });

@@ -30,7 +30,10 @@ const mostChanges = 4;
 
 /** Makes a model of an adapter: tries again, leaves refused fields out, tells who serves, and records every request. */
 export function serveModel(id: string, adapter: Adapter, options: ServeOptions): ServedModel {
-  const patient: RetryPolicy = { ...defaultRetryPolicy, ...(options.retries !== undefined && { retries: options.retries }) };
+  const patient: RetryPolicy = {
+    ...defaultRetryPolicy,
+    ...(options.retries !== undefined && { retries: options.retries }),
+  };
 
   async function* serve(request: ModelRequest, signal: AbortSignal, asking: Asking): ModelStream {
     const policy = asking.last ? patient : impatient(patient);
@@ -38,7 +41,13 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
     let changes = 0;
     for (let tries = 1; ; tries++) {
       throwIfAborted(signal);
-      const recorder = new CallRecorder({ ...options, asked: asking.asked, model: id, provider: adapter.provider, request });
+      const recorder = new CallRecorder({
+        ...options,
+        asked: asking.asked,
+        model: id,
+        provider: adapter.provider,
+        request,
+      });
       let told = false;
       try {
         for await (const batch of adapter.stream(request, signal, leftOut)) {
@@ -76,7 +85,10 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
   function asModelError(error: unknown, signal: AbortSignal): ModelError {
     if (error instanceof ModelError) return error;
     const kind = signal.aborted ? "aborted" : "server";
-    return new ModelError(kind, `Model "${adapter.name}" of provider ${adapter.provider}: ${messageOf(error)}`, { cause: error, retryable: false });
+    return new ModelError(kind, `Model "${adapter.name}" of provider ${adapter.provider}: ${messageOf(error)}`, {
+      cause: error,
+      retryable: false,
+    });
   }
 
   return {

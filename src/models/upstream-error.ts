@@ -77,7 +77,8 @@ function messageInError(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   if ("error" in error && error.error) return messageInError(error.error);
   if ("message" in error && typeof error.message === "string") return error.message.slice(0, 500);
-  if ("detail" in error) return (typeof error.detail === "string" ? error.detail : JSON.stringify(error.detail)).slice(0, 500);
+  if ("detail" in error)
+    return (typeof error.detail === "string" ? error.detail : JSON.stringify(error.detail)).slice(0, 500);
   return undefined;
 }
 

@@ -42,6 +42,8 @@ export type Fault =
   | "hang"
   /** Not even a status line. */
   | "silent"
+  /** The socket is destroyed before a status line. */
+  | "dropped"
   /** The end mark alone is missing (OpenAI: `[DONE]`). */
   | "no-end-mark";
 
@@ -49,7 +51,10 @@ export type Fault =
 export interface WireFormat {
   readonly contentType: string;
   /** Frames before the end mark, frames of the end, and the frame of an error in mid-stream. */
-  frames(answer: ServerAnswer, body: Body): { readonly said: readonly string[]; readonly finish: readonly string[]; readonly mark: readonly string[] };
+  frames(
+    answer: ServerAnswer,
+    body: Body,
+  ): { readonly said: readonly string[]; readonly finish: readonly string[]; readonly mark: readonly string[] };
   errorFrame(message: string): string;
   whole(answer: ServerAnswer, body: Body): object;
   errorBody(status: number, message: string): object;

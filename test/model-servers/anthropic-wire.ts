@@ -20,10 +20,16 @@ function blocksOf(answer: ServerAnswer): readonly Block[] {
   const blocks: Block[] = [];
   if (answer.reasoning !== undefined) {
     const thinking = pieces(answer.reasoning).map((text) => ({ type: "thinking_delta", thinking: text }));
-    blocks.push({ start: { type: "thinking", thinking: "", signature: "" }, deltas: [...thinking, { type: "signature_delta", signature: "signed" }] });
+    blocks.push({
+      start: { type: "thinking", thinking: "", signature: "" },
+      deltas: [...thinking, { type: "signature_delta", signature: "signed" }],
+    });
   }
   if (answer.text !== undefined) {
-    blocks.push({ start: { type: "text", text: "" }, deltas: pieces(answer.text).map((text) => ({ type: "text_delta", text })) });
+    blocks.push({
+      start: { type: "text", text: "" },
+      deltas: pieces(answer.text).map((text) => ({ type: "text_delta", text })),
+    });
   }
   for (const [index, call] of (answer.calls ?? []).entries()) {
     const text = argumentText(call);
@@ -44,7 +50,16 @@ export const anthropicWire: WireFormat = {
   frames(answer) {
     const { input, output } = answer.usage ?? { input: 3, output: 4 };
     const usage = answer.usage === null ? undefined : { input_tokens: input, output_tokens: 1 };
-    const start = { id: "msg_1", type: "message", role: "assistant", model: "served", content: [], stop_reason: null, stop_sequence: null, usage };
+    const start = {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "served",
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage,
+    };
     const said = [frame({ type: "message_start", message: start } as { type: string }), frame({ type: "ping" })];
     for (const [index, block] of blocksOf(answer).entries()) {
       said.push(event("content_block_start", { index, content_block: block.start }));
@@ -80,7 +95,11 @@ export const anthropicWire: WireFormat = {
       usage: { input_tokens: input, output_tokens: output },
     };
   },
-  errorBody: (status, message) => ({ type: "error", error: { type: errorTypes[status] ?? "invalid_request_error", message }, request_id: "req_1" }),
+  errorBody: (status, message) => ({
+    type: "error",
+    error: { type: errorTypes[status] ?? "invalid_request_error", message },
+    request_id: "req_1",
+  }),
 };
 
 function event(type: string, fields: object): string {

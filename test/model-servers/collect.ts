@@ -31,7 +31,8 @@ export async function collect(stream: ModelStream): Promise<Collected> {
   }
   const start = parts.find((part) => part.type === "start");
   const finish = parts.find((part) => part.type === "finish");
-  const texts = (type: "text" | "reasoning") => parts.flatMap((part) => (part.type === type ? [part.text] : [])).join("");
+  const texts = (type: "text" | "reasoning") =>
+    parts.flatMap((part) => (part.type === type ? [part.text] : [])).join("");
   const calls: { id: string; name: string; arguments: string }[] = [];
   for (const part of parts) {
     if (part.type === "call-start") calls[part.index] = { id: part.id, name: part.name, arguments: "" };

@@ -77,7 +77,11 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? "/").split("?")[0]!;
-    if (key !== undefined && request.headers.authorization !== `Bearer ${key}` && request.headers["x-api-key"] !== key) {
+    if (
+      key !== undefined &&
+      request.headers.authorization !== `Bearer ${key}` &&
+      request.headers["x-api-key"] !== key
+    ) {
       return json(response, 401, { error: { message: "bad key", type: "invalid_request_error" } });
     }
     const wire = wires[path];
@@ -88,7 +92,15 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     }
     const body = JSON.parse(await text(request)) as Body;
     const connection = request.socket.remotePort;
-    const seen: SeenRequest = { wire: wire[0], path, headers: request.headers, body, connection, ended: false, closedEarly: false };
+    const seen: SeenRequest = {
+      wire: wire[0],
+      path,
+      headers: request.headers,
+      body,
+      connection,
+      ended: false,
+      closedEarly: false,
+    };
     response.on("close", () => {
       seen.ended = true;
       seen.closedEarly = !response.writableFinished;
@@ -140,21 +152,37 @@ type Info = { readonly status?: number; readonly body: object };
 
 function infoOf(path: string, options: ModelServerOptions & { readonly models: readonly string[] }): Info | undefined {
   const { kind = "all", models, loading, contextTokens = 4096 } = options;
-  const openaiList = { object: "list", data: models.map((id) => ({ id, object: "model", created: 1, owned_by: kind === "lmstudio" ? "me" : "llamacpp" })) };
+  const openaiList = {
+    object: "list",
+    data: models.map((id) => ({ id, object: "model", created: 1, owned_by: kind === "lmstudio" ? "me" : "llamacpp" })),
+  };
   const speaks = (...kinds: string[]) => kind === "all" || kinds.includes(kind);
   switch (path) {
     case "/health":
       if (!speaks("llamacpp")) return undefined;
-      if (loading) return { status: 503, body: { error: { code: 503, message: "Loading model", type: "unavailable_error" } } };
+      if (loading)
+        return { status: 503, body: { error: { code: 503, message: "Loading model", type: "unavailable_error" } } };
       return { body: { status: "ok" } };
     case "/props":
-      return speaks("llamacpp") ? { body: { default_generation_settings: { n_ctx: contextTokens }, total_slots: 1, model_path: models[0] } } : undefined;
+      return speaks("llamacpp")
+        ? { body: { default_generation_settings: { n_ctx: contextTokens }, total_slots: 1, model_path: models[0] } }
+        : undefined;
     case "/v1/models":
       return speaks("llamacpp", "lmstudio") ? { body: openaiList } : undefined;
     case "/api/tags":
-      return speaks("ollama") ? { body: { models: models.map((name) => ({ name, model: name, size: 1, details: {} })) } } : undefined;
+      return speaks("ollama")
+        ? { body: { models: models.map((name) => ({ name, model: name, size: 1, details: {} })) } }
+        : undefined;
     case "/api/show":
-      return speaks("ollama") ? { body: { capabilities: ["completion", "tools"], model_info: { "general.context_length": contextTokens }, details: {} } } : undefined;
+      return speaks("ollama")
+        ? {
+            body: {
+              capabilities: ["completion", "tools"],
+              model_info: { "general.context_length": contextTokens },
+              details: {},
+            },
+          }
+        : undefined;
     default:
       return undefined;
   }

@@ -2,11 +2,18 @@ import { pieces, reasonOf } from "./answers.ts";
 import type { ServerAnswer, ServerCall, WireFormat } from "./answers.ts";
 
 function line(message: object, done = false, more: object = {}): object {
-  return { model: "served", created_at: "2026-01-01T00:00:00Z", message: { role: "assistant", content: "", ...message }, done, ...more };
+  return {
+    model: "served",
+    created_at: "2026-01-01T00:00:00Z",
+    message: { role: "assistant", content: "", ...message },
+    done,
+    ...more,
+  };
 }
 
 function ending(answer: ServerAnswer): object {
-  const counts = answer.usage === null ? {} : { prompt_eval_count: answer.usage?.input ?? 3, eval_count: answer.usage?.output ?? 4 };
+  const counts =
+    answer.usage === null ? {} : { prompt_eval_count: answer.usage?.input ?? 3, eval_count: answer.usage?.output ?? 4 };
   return { done_reason: reasonOf(answer) === "length" ? "length" : "stop", total_duration: 1, ...counts };
 }
 

@@ -32,7 +32,11 @@ export const openaiWire: WireFormat = {
       const text = argumentText(call);
       const half = text.length >> 1;
       said.push(
-        chunk({ tool_calls: [{ index, id: call.id ?? "call_same", type: "function", function: { name: call.name, arguments: "" } }] }),
+        chunk({
+          tool_calls: [
+            { index, id: call.id ?? "call_same", type: "function", function: { name: call.name, arguments: "" } },
+          ],
+        }),
         chunk({ tool_calls: [{ index, function: { arguments: text.slice(0, half) } }] }),
         chunk({ tool_calls: [{ index, function: { arguments: text.slice(half) } }] }),
       );
@@ -43,7 +47,18 @@ export const openaiWire: WireFormat = {
       said,
       finish: [
         chunk({}, reasons[reasonOf(answer)]),
-        ...(usage && wantsUsage ? [frame({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "served", choices: [], usage })] : []),
+        ...(usage && wantsUsage
+          ? [
+              frame({
+                id: "chatcmpl-1",
+                object: "chat.completion.chunk",
+                created: 1,
+                model: "served",
+                choices: [],
+                usage,
+              }),
+            ]
+          : []),
       ],
       mark: ["data: [DONE]\n\n"],
     };
@@ -56,17 +71,29 @@ export const openaiWire: WireFormat = {
       function: { name: call.name, arguments: argumentText(call) },
     }));
     const reasoning = pieces(answer.reasoning).join("");
-    const message = { role: "assistant", content: pieces(answer.text).join("") || null, refusal: null, tool_calls: calls };
+    const message = {
+      role: "assistant",
+      content: pieces(answer.text).join("") || null,
+      refusal: null,
+      tool_calls: calls,
+    };
     return {
       id: "chatcmpl-1",
       object: "chat.completion",
       created: 1,
       model: "served",
       choices: [
-        { index: 0, message: { ...message, ...(reasoning && { reasoning_content: reasoning }) }, logprobs: null, finish_reason: reasons[reasonOf(answer)] },
+        {
+          index: 0,
+          message: { ...message, ...(reasoning && { reasoning_content: reasoning }) },
+          logprobs: null,
+          finish_reason: reasons[reasonOf(answer)],
+        },
       ],
       usage: usageOf(answer),
     };
   },
-  errorBody: (status, message) => ({ error: { message, type: status === 503 ? "unavailable_error" : "invalid_request_error", param: null, code: status } }),
+  errorBody: (status, message) => ({
+    error: { message, type: status === 503 ? "unavailable_error" : "invalid_request_error", param: null, code: status },
+  }),
 };

@@ -5,8 +5,13 @@ import type { Body, ServerAnswer, WireFormat } from "./answers.ts";
 type Sending = { readonly wire: WireFormat; readonly body: Body };
 
 /** Writes one answer the way it asks to be written, with its fault. */
-export async function sendAnswer(response: ServerResponse, answer: ServerAnswer, { wire, body }: Sending): Promise<void> {
+export async function sendAnswer(
+  response: ServerResponse,
+  answer: ServerAnswer,
+  { wire, body }: Sending,
+): Promise<void> {
   if (answer.fault === "silent") return;
+  if (answer.fault === "dropped") return void response.destroy();
   if (answer.delayMs) await sleep(answer.delayMs);
   if (answer.raw !== undefined) {
     response.writeHead(answer.status ?? 200, { "content-type": wire.contentType, ...answer.headers });
