@@ -78,7 +78,7 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
     const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records) });
     opened.push(callLog.close);
     const prompts = config.log.prompts
-      ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), log })
+      ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), secrets: keysOf(config), log })
       : undefined;
     if (prompts) opened.push(prompts.close);
     const models = createModels({ models: choice.models, ...(prompts ? { prompts } : {}) });
@@ -170,6 +170,11 @@ async function listen(app: Awaited<ReturnType<typeof createApp>>, { server: { ho
       throw new InvalidInput(`This machine has no address ${host}.`, { cause: error });
     throw error;
   }
+}
+
+/** Keys without a form of their own are masked by their value. */
+function keysOf(config: Config): string[] {
+  return config.models.flatMap((model) => ("apiKey" in model && model.apiKey !== undefined ? [model.apiKey] : []));
 }
 
 function problemText({
