@@ -68,6 +68,8 @@ export type Tables = {
     takeovers: Generated<number>;
     handed_over: Generated<boolean>;
     cancel_asked: Generated<boolean>;
+    /** Messages taken in while it ran. */
+    steered: Generated<number>;
     definition: Json<unknown>;
     definition_hash: string;
     caller: Json<unknown>;
@@ -87,6 +89,8 @@ export type Tables = {
     writes_max: number;
     tokens: number;
     tokens_max: number | null;
+    cost: Generated<number>;
+    cost_max: number | null;
     left_ms: number;
     deadline: NullableTime;
   };
@@ -121,6 +125,32 @@ export type Tables = {
     start: Json<unknown>;
     created_at: Time;
   };
+  grants: { id: string; user_id: string; tool: string; pattern: Json<unknown>; created_at: Time };
+  deliveries: {
+    id: string;
+    user_id: string;
+    hook: string;
+    body: Json<unknown>;
+    tries: Generated<number>;
+    next_try: Time;
+    failed_at: NullableTime;
+    error: string | null;
+    created_at: Time;
+  };
+  schedules: {
+    id: string;
+    user_id: string;
+    thread_id: string;
+    agent: string;
+    prompt: string;
+    cron: string;
+    time_zone: string;
+    missed: "skip" | "once";
+    enabled: Generated<boolean>;
+    last_run: string | null;
+    last_error: string | null;
+    created_at: Time;
+  };
   deltas: {
     run_id: string;
     step: string;
@@ -144,6 +174,7 @@ export type Tables = {
     total_ms: number;
     input_tokens: number | null;
     output_tokens: number | null;
+    cost: number | null;
     finish: string | null;
     error: string | null;
   };

@@ -61,6 +61,7 @@ create table runs (
   takeovers integer not null default 0,
   handed_over boolean not null default true,
   cancel_asked boolean not null default false,
+  steered integer not null default 0,
   definition jsonb not null,
   definition_hash text not null,
   caller jsonb not null,
@@ -108,6 +109,8 @@ create table budgets (
   writes_max integer not null,
   tokens bigint not null default 0,
   tokens_max bigint,
+  cost double precision not null default 0,
+  cost_max double precision,
   left_ms bigint not null,
   deadline timestamptz
 );
@@ -151,6 +154,46 @@ create table pending (
 );
 create index pending_in_order on pending (thread_id, position);
 
+-- "Always": lifts the question for this person, tool and pattern of arguments.
+create table grants (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  tool text not null,
+  pattern jsonb not null,
+  created_at timestamptz not null default now()
+);
+create index grants_by_user on grants (user_id, tool);
+
+-- Written with the event itself, so that none is lost; delivered at least once.
+create table deliveries (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  hook text not null,
+  body jsonb not null,
+  tries integer not null default 0,
+  next_try timestamptz not null default now(),
+  failed_at timestamptz,
+  error text,
+  created_at timestamptz not null default now()
+);
+create index deliveries_due on deliveries (next_try) where failed_at is null;
+
+create table schedules (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  thread_id uuid not null references threads on delete cascade,
+  agent text not null,
+  prompt text not null,
+  cron text not null,
+  time_zone text not null,
+  missed text not null check (missed in ('skip', 'once')),
+  enabled boolean not null default true,
+  last_run uuid,
+  last_error text,
+  created_at timestamptz not null default now()
+);
+create index schedules_by_user on schedules (user_id, id);
+
 -- Emptied by a crash of the database, which is right: a text without its process is told anew.
 create unlogged table deltas (
   run_id uuid not null,
@@ -178,6 +221,7 @@ create table model_calls (
   total_ms double precision not null,
   input_tokens bigint,
   output_tokens bigint,
+  cost double precision,
   finish text,
   error text
 );
