@@ -1,4 +1,5 @@
 import { defaultLimits, agentSchema, type AgentDefinition, type Limits } from "../src/protocol/agents.ts";
+import type { ApprovalPolicy } from "../src/protocol/approval.ts";
 import type { Caller } from "../src/protocol/callers.ts";
 import type { RunEvent } from "../src/protocol/events.ts";
 import { silentLog, type Log } from "../src/protocol/log.ts";
@@ -6,7 +7,7 @@ import type { Tool } from "../src/protocol/tools.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import { createModels } from "../src/models/registry.ts";
 import { createScripted, type Script } from "../src/models/scripted.ts";
-import { createRuns, type RunsService } from "../src/run/create-runs.ts";
+import { createRuns, type RunsOptions, type RunsService } from "../src/run/create-runs.ts";
 import type { Started } from "../src/run/runs.ts";
 import { tools as toolsStrategy } from "../src/run/strategies/tools.ts";
 import type { Database } from "../src/store/database.ts";
@@ -36,6 +37,9 @@ export type TestRunsOptions = {
   readonly perUser?: number;
   readonly log?: Log;
   readonly contextTokens?: number;
+  readonly approval?: ApprovalPolicy;
+  readonly costOf?: RunsOptions["costOf"];
+  readonly hooksFor?: RunsOptions["hooksFor"];
 };
 
 /** The real thing, but for its model: a script. */
@@ -61,6 +65,9 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     concurrency: { perUser: options.perUser ?? 8, perNode: 64 },
     retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
     log: options.log ?? silentLog,
+    ...(options.approval ? { approval: options.approval } : {}),
+    ...(options.costOf ? { costOf: options.costOf } : {}),
+    ...(options.hooksFor ? { hooksFor: options.hooksFor } : {}),
   });
   const events = (started: Started) => eventsOf(service, started);
   return {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { approvalSchema } from "./approval.ts";
 
 /** What one run tree may spend. Reserved before the work. */
 export const limitsSchema = z.strictObject({
@@ -9,6 +10,8 @@ export const limitsSchema = z.strictObject({
   /** How often the same call (tool and normalised arguments) may be made; 0 = any number. */
   repeatedCall: z.int().nonnegative(),
   tokens: z.int().positive().optional(),
+  /** Money, in the unit of `prices`. */
+  cost: z.number().positive().optional(),
   onLimit: z.enum(["stop", "pause"]),
 });
 export type Limits = z.infer<typeof limitsSchema>;
@@ -19,7 +22,7 @@ export const defaultLimits: Limits = {
   toolCalls: 100,
   writes: 50,
   repeatedCall: 2,
-  onLimit: "stop",
+  onLimit: "pause",
 };
 
 export const modelSettingsSchema = z.strictObject({
@@ -47,6 +50,7 @@ export const agentSchema = z.strictObject({
   activation: z.enum(["always", "mention"]).default("mention"),
   limits: limitsSchema.partial().default({}),
   settings: modelSettingsSchema.default({}),
+  approval: approvalSchema.default({}),
 });
 export type AgentDefinition = Readonly<z.infer<typeof agentSchema>>;
 

@@ -19,6 +19,8 @@ export type MessageBody = {
   readonly model?: string;
   readonly finish?: string;
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
+  /** The last seq that the model saw; what was said after it, this does not answer. On an assistant's message. */
+  readonly seen?: number;
   /** Stopped by a person or a limit before its end. */
   readonly partial?: boolean;
   /** The agent it was written to; on the message that began a run. */
@@ -37,15 +39,34 @@ export type ResultBody = {
   readonly outcome?: "not-run" | "interrupted" | "unknown";
 };
 
+/**
+ * Open while no `decision` names it. An `approval` is of exactly the arguments whose hash it holds; a `limit` says which
+ * one was reached; an `unknown` is a write of which nobody knows whether it was done.
+ */
 export type QuestionBody = {
-  readonly reason: "approval" | "question" | "limit" | "unknown";
+  readonly reason: "approval" | "limit" | "unknown";
   readonly text: string;
+  readonly tool?: string;
+  readonly arguments?: string;
   readonly argumentsHash?: string;
+  readonly limit?: string;
 };
+
+/** What answers which reason: approval: allow, deny; limit: continue, stop; unknown: done, failed, retry. */
+export const decisions = {
+  approval: ["allow", "deny"],
+  limit: ["continue", "stop"],
+  unknown: ["done", "failed", "retry"],
+} as const satisfies Record<QuestionBody["reason"], readonly string[]>;
+export type Decision = (typeof decisions)[keyof typeof decisions][number];
+
 export type DecisionBody = {
   readonly question: string;
-  readonly decision: "allow" | "deny" | "continue" | "stop" | "done";
+  readonly decision: Decision;
+  /** The reason for a denial; what is known of an unknown outcome. */
   readonly text?: string;
+  /** What an approved call is done with instead of what the model asked for. */
+  readonly arguments?: string;
 };
 export type PlanBody = {
   readonly steps: readonly {

@@ -77,6 +77,7 @@ export async function insertBeginning(query: Query, beginning: Beginning): Promi
     limits.writes,
     limits.tokens ?? null,
     Math.round(limits.deadlineSeconds * 1000),
+    limits.cost ?? null,
   ];
   const add = (value: unknown) => `$${values.push(value)}`;
   const parts = [
@@ -92,8 +93,8 @@ export async function insertBeginning(query: Query, beginning: Beginning): Promi
          returning id, user_id, next_seq - $4 as first, previous_leaf as parent)`,
     `r as (insert into runs (id, thread_id, user_id, agent, root_run, status, job_id, definition, definition_hash, caller)
       select $1, t.id, t.user_id, $8, $1, 'queued', $9, $10::jsonb, $11, $12::jsonb from t returning id)`,
-    `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms)
-      select r.id, $3, $13, $14, $15, $16, $17 from r)`,
+    `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms, cost_max)
+      select r.id, $3, $13, $14, $15, $16, $17, $18 from r)`,
     `i as (${insertItemsSql("$6", "$7")})`,
   ];
   const [row] = await query<{ first: number; parent: string | null }>(

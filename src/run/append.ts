@@ -20,9 +20,14 @@ export type AppendExtras = {
   readonly wait?: { readonly reason: WaitReason; readonly until: Date };
   /** The run got somewhere, so earlier crashes no longer count. */
   readonly progress?: boolean;
-  /** Tokens used beyond those reserved (less than zero: fewer). */
+  /** What was used beyond what was reserved (less than zero: less). */
   readonly tokens?: number;
-  readonly modelCalls?: readonly ModelCallRecord[];
+  readonly cost?: number;
+  /** Only if nothing was taken in since: then the run must not end without an answer to it. */
+  readonly ifSteered?: number;
+  /** Signals that go out because of this. */
+  readonly deliveries?: readonly Delivery[];
+  readonly modelCalls?: readonly (ModelCallRecord & { readonly cost?: number })[];
   /** A step whose live text is now an item. */
   readonly deltasOf?: string;
   /** The outcome of a write; with `entry` its row is made here, since call, effect and result are one transaction. */
@@ -34,6 +39,9 @@ export type AppendExtras = {
     readonly entry?: LedgerEntry;
   };
 };
+
+/** One signal to one hook; `body` is sent as it is. */
+export type Delivery = { readonly id: string; readonly hook: string; readonly body: unknown };
 
 export type Appended = {
   readonly items: readonly Item[];
@@ -60,6 +68,7 @@ export async function append(
     itemsParameter(placed),
     time,
     extras.tokens ?? 0,
+    extras.cost ?? 0,
   ];
   const add = (value: unknown) => `$${values.push(value)}`;
 
@@ -75,11 +84,13 @@ export async function append(
     );
   const stops = Boolean(extras.end ?? extras.wait);
 
+  const still = extras.ifSteered === undefined ? "" : ` and steered = ${add(extras.ifSteered)}`;
+
   const parts = [
     sets.length > 0
-      ? `r as (update runs set ${sets.join(", ")} where id = $1 and epoch = $2 and status = 'running' returning id, thread_id, root_run, parent_run)`
-      : "r as (select id, thread_id, root_run, parent_run from runs where id = $1 and epoch = $2 and status = 'running' for share)",
-    `b as (update budgets set tokens = greatest(0, tokens + $7)${
+      ? `r as (update runs set ${sets.join(", ")} where id = $1 and epoch = $2 and status = 'running'${still} returning id, thread_id, user_id, root_run, parent_run)`
+      : "r as (select id, thread_id, user_id, root_run, parent_run from runs where id = $1 and epoch = $2 and status = 'running' for share)",
+    `b as (update budgets set tokens = greatest(0, tokens + $7), cost = greatest(0, cost + $8)${
       stops
         ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint else left_ms end,
            deadline = case when r.parent_run is null then null else deadline end`
@@ -92,6 +103,11 @@ export async function append(
   ];
   if (extras.modelCalls?.length)
     parts.push(`m as (${insertModelCallsSql(add(modelCallsParameter(extras.modelCalls)))})`);
+  if (extras.deliveries?.length)
+    parts.push(
+      `h as (insert into deliveries (id, user_id, hook, body)
+        select x.id, r.user_id, x.hook, x.body from r, jsonb_to_recordset(${add(jsonText(extras.deliveries))}::jsonb) as x (id uuid, hook text, body jsonb))`,
+    );
   if (extras.deltasOf !== undefined)
     parts.push(
       `d as (delete from deltas using r where deltas.run_id = r.id and deltas.step = ${add(extras.deltasOf)})`,
@@ -130,12 +146,12 @@ function ledgerSql(
 }
 
 function insertModelCallsSql(parameter: string): string {
-  return `insert into model_calls (id, user_id, run_id, step, attempt, asked, model, provider, started_at, first_part_ms, total_ms, input_tokens, output_tokens, finish, error)
+  return `insert into model_calls (id, user_id, run_id, step, attempt, asked, model, provider, started_at, first_part_ms, total_ms, input_tokens, output_tokens, cost, finish, error)
     select x.* from r, jsonb_to_recordset(${parameter}::jsonb) as x (id uuid, user_id uuid, run_id uuid, step text, attempt integer, asked text, model text,
-      provider text, started_at timestamptz, first_part_ms float8, total_ms float8, input_tokens bigint, output_tokens bigint, finish text, error text)`;
+      provider text, started_at timestamptz, first_part_ms float8, total_ms float8, input_tokens bigint, output_tokens bigint, cost float8, finish text, error text)`;
 }
 
-function modelCallsParameter(records: readonly ModelCallRecord[]): string {
+function modelCallsParameter(records: NonNullable<AppendExtras["modelCalls"]>): string {
   return jsonText(
     records.map((record) => ({
       id: record.id,
@@ -151,6 +167,7 @@ function modelCallsParameter(records: readonly ModelCallRecord[]): string {
       total_ms: record.totalMs,
       input_tokens: record.inputTokens,
       output_tokens: record.outputTokens,
+      cost: record.cost ?? null,
       finish: record.finish,
       error: record.error,
     })),

@@ -1,35 +1,56 @@
 import { newId } from "../protocol/ids.ts";
-import type { Query, Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
-import { executeTool, parseCall, unknownTool } from "../tools/call-tool.ts";
+import type { ItemOf, NewItem } from "../protocol/items.ts";
+import type { Query, ToolContext, ToolResult } from "../protocol/tools.ts";
+import { executeTool } from "../tools/call-tool.ts";
 import { append } from "./append.ts";
 import { resultItem, type Call } from "./call-item.ts";
+import { decisionOn } from "./decisions.ts";
 import { callKey } from "./fold.ts";
 import { claimWrite, settleWrite } from "./ledger.ts";
 import { checkRepeats, hashOfCall, reserve } from "./limits.ts";
+import { performNestedStep } from "./perform-step.ts";
+import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
 import type { Work } from "./work.ts";
 
-type Prepared = { readonly call: Call; readonly tool: Tool; readonly input: unknown };
+type Doing = Extract<Plan, { how: "do" }>;
 
 /**
  * Does open calls in the order they were asked for: reads that follow one another at the same time and in one commit,
- * each write by itself. Then waits for the caller's own tools, if there are any.
+ * each write by itself. If a person must be asked about any of them, none is done before. Then waits for the caller's own
+ * tools, if there are any.
  */
 export async function performCalls(work: Work, calls: readonly Call[]): Promise<void> {
-  const { definition, caller } = work.taken;
-  const allowed = work.runtime.tools
-    .select(definition.agent.tools, caller)
-    .filter((tool) => definition.tools.some((schema) => schema.name === tool.name));
-  const toolOf = (call: Call) => allowed.find((tool) => tool.name === call.body.name);
+  const allowed = toolsOf(work);
   const server = calls.filter((call) => call.body.target === "server");
   const client = calls.filter((call) => call.body.target === "client");
-
-  checkRepeats(work.turn.fold.items, calls, {
-    limits: definition.limits,
+  checkRepeats(work.items(), calls, {
+    limits: work.taken.definition.limits,
     isWrite: (name) => allowed.some((tool) => tool.name === name && tool.effect === "write"),
   });
-  const writes = server.filter((call) => toolOf(call)?.effect === "write").length;
-  if (server.length > 0) await reserve(work.runtime.database.query, work.owner, { calls: server.length, writes });
 
+  const plans: Plan[] = [];
+  for (const call of server) plans.push(await prepareCall(work, call, allowed));
+  const asked = plans.filter((plan) => plan.how === "ask");
+  if (asked.length > 0) {
+    const text = `${asked.map((plan) => plan.call.body.name).join(", ")}: a person must allow it first.`;
+    await work.wait(
+      "approval",
+      text,
+      asked.flatMap((plan) => (plan.question ? [plan.question] : [])),
+    );
+    return;
+  }
+  const doing = plans.filter((plan) => plan.how === "do");
+  if (server.length > 0) {
+    const writes = doing.filter(({ tool }) => tool.effect === "write").length;
+    await reserve(work.runtime.database.query, work.owner, { calls: server.length, writes });
+  }
+  await doInOrder(work, plans);
+  if (client.length > 0 && !work.left())
+    await work.wait("client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
+}
+
+async function doInOrder(work: Work, plans: readonly Plan[]): Promise<void> {
   let reads: { call: Call; result: Promise<ToolResult> }[] = [];
   const flush = async () => {
     if (reads.length === 0) return;
@@ -38,49 +59,36 @@ export async function performCalls(work: Work, calls: readonly Call[]): Promise<
     const results = await Promise.all(together.map((read) => read.result));
     await work.commit(together.map(({ call }, at) => resultItem(call, results[at]!)));
   };
-  for (const call of server) {
+  for (const plan of plans) {
     work.signal.throwIfAborted();
-    const tool = toolOf(call);
-    const parsed = tool ? parseCall(tool, call.body.arguments) : undefined;
-    if ((!tool || !parsed?.ok) && (await wasBegun(work, call))) {
-      await flush();
-      return stopAtUnknown(work, call);
-    }
-    if (!tool || !parsed?.ok) {
-      reads.push({
-        call,
-        result: Promise.resolve(parsed && !parsed.ok ? parsed.result : unknownTool(call.body.name, allowed)),
-      });
-      continue;
-    }
-    const prepared: Prepared = { call, tool, input: parsed.input };
-    if (tool.effect === "read") {
-      const result = executeTool(
-        tool,
-        parsed.input,
-        contextOf(work, prepared, { key: newId(), query: work.runtime.database.query }),
-      );
-      // Awaited together below; until then a rejection must not count as unhandled.
+    if (plan.how === "answered") {
+      reads.push({ call: plan.call, result: Promise.resolve(plan.result) });
+    } else if (plan.how === "do" && plan.tool.effect === "read") {
+      const context = contextOf(work, plan.call, { key: newId(), query: work.runtime.database.query });
+      const result = executeTool(plan.tool, plan.input, context);
+      // Awaited together above; until then a rejection must not count as unhandled.
       result.catch(() => {});
-      reads.push({ call, result });
-      continue;
+      reads.push({ call: plan.call, result });
+    } else {
+      await flush();
+      await doWrite(work, plan);
+      if (work.left()) return;
     }
-    await flush();
-    await (tool.scope === "local" ? writeLocally(work, prepared) : writeThroughLedger(work, prepared));
-    if (work.left()) return;
   }
   await flush();
-  if (client.length > 0)
-    await work.wait("client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
+}
+
+async function doWrite(work: Work, plan: Plan): Promise<void> {
+  if (plan.how !== "do") return stopAtUnknown(work, plan.call);
+  await (plan.tool.scope === "local" ? writeLocally(work, plan) : writeThroughLedger(work, plan));
 }
 
 /** Effect, ledger and result in one transaction: exactly once. */
-async function writeLocally(work: Work, prepared: Prepared): Promise<void> {
-  const { call, tool, input } = prepared;
+async function writeLocally(work: Work, { call, tool, input }: Doing): Promise<void> {
   const { database } = work.runtime;
   const key = newId();
   const appended = await database.transaction(async (query) => {
-    const result = await executeTool(tool, input, contextOf(work, prepared, { key, query }));
+    const result = await executeTool(tool, input, contextOf(work, call, { key, query }));
     const entry = { userId: work.taken.caller.userId, tool: tool.name, key, argumentsHash: hashOfCall(call) };
     return append(query, work.owner, [resultItem(call, result)], {
       ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result, entry },
@@ -90,10 +98,14 @@ async function writeLocally(work: Work, prepared: Prepared): Promise<void> {
 }
 
 /** The record before, the tool, the record after; whoever finds the first without the last knows that it does not know. */
-async function writeThroughLedger(work: Work, prepared: Prepared): Promise<void> {
-  const { call, tool, input } = prepared;
-  const context = (key: string) => contextOf(work, prepared, { key, query: work.runtime.database.query });
-  const claim = await claimWrite(work, { call, tool, ask: (key) => tool.reconcile?.(input, context(key)) });
+async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Promise<void> {
+  const context = (key: string) => contextOf(work, call, { key, query: work.runtime.database.query });
+  const claim = await claimWrite(work, {
+    call,
+    tool,
+    ask: (key) => tool.reconcile?.(input, context(key)),
+    repeat: decisionOn(work.items(), call, "unknown")?.decision === "retry",
+  });
   if (claim.how === "execute") {
     const result = await executeTool(tool, input, context(claim.key));
     if (!result.timedOut) return settleWrite(work, call, result);
@@ -103,26 +115,35 @@ async function writeThroughLedger(work: Work, prepared: Prepared): Promise<void>
   await stopAtUnknown(work, call);
 }
 
-/** Whether an earlier process recorded the call in the ledger; it may have been made when its tool was still there. */
-async function wasBegun(work: Work, call: Call): Promise<boolean> {
-  if (work.taken.epoch === 1) return false;
-  const rows = await work.runtime.database.query(
-    "select 1 from ledger where run_id = $1 and step = $2 and call_index = $3",
-    [work.owner.runId, call.step, call.index],
-  );
-  return rows.length > 0;
-}
-
 async function stopAtUnknown(work: Work, call: Call): Promise<void> {
   const place = { step: call.step!, index: call.index! };
   const text = `It is not known whether ${call.body.name} was done.`;
-  await work.commit([{ id: newId(), kind: "question", ...place, body: { reason: "unknown", text } }], {
-    ledger: { ...place, status: "unknown", result: null },
-  });
-  await work.wait("unknown", `${text} A person decides.`);
+  const question: NewItem = {
+    id: newId(),
+    kind: "question",
+    ...place,
+    body: { reason: "unknown", text, tool: call.body.name, arguments: call.body.arguments },
+  };
+  const open = unansweredQuestion(work, call);
+  await work.runtime.database.query(
+    `update ledger set status = 'unknown', until = null from runs r where ledger.run_id = $1 and step = $2 and call_index = $3
+       and ledger.status = 'executing' and r.id = $1 and r.epoch = $4 and r.status = 'running'`,
+    [work.owner.runId, call.step, call.index, work.owner.epoch],
+  );
+  await work.wait("unknown", `${text} A person decides.`, open ? [] : [question]);
 }
 
-function contextOf(work: Work, { call }: Prepared, { key, query }: { key: string; query: Query }): ToolContext {
+/** A question that an earlier process asked and nobody has answered. */
+function unansweredQuestion(work: Work, call: Call): ItemOf<"question"> | undefined {
+  const items = work.items();
+  const answered = new Set(items.map((item) => (item.kind === "decision" ? item.body.question : "")));
+  return items.findLast(
+    (item): item is ItemOf<"question"> =>
+      item.kind === "question" && item.step === call.step && item.index === call.index && !answered.has(item.id),
+  );
+}
+
+function contextOf(work: Work, call: Call, { key, query }: { key: string; query: Query }): ToolContext {
   const { owner, taken, signal, runtime } = work;
   const place = { step: call.step!, index: call.index! };
   let nested = 0;
@@ -134,7 +155,7 @@ function contextOf(work: Work, { call }: Prepared, { key, query }: { key: string
     signal,
     idempotencyKey: key,
     query,
-    step: (request) => work.nestedStep(`${callKey(call)}/${++nested}`, request),
+    step: (request) => performNestedStep(work, `${callKey(call)}/${++nested}`, request),
     progress: (text) => runtime.feeds.progress(owner.threadId, { run: owner.runId, ...place, text }),
   };
 }

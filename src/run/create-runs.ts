@@ -1,10 +1,13 @@
 import type { AgentRegistry, Limits } from "../protocol/agents.ts";
+import type { ApprovalPolicy } from "../protocol/approval.ts";
 import type { Log } from "../protocol/log.ts";
 import { newId } from "../protocol/ids.ts";
 import type { ModelRegistry } from "../protocol/models.ts";
 import type { ToolRegistry } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
-import { bringResults, cancelRun } from "./control.ts";
+import { bringResults } from "./bring-results.ts";
+import { cancelRun } from "./control.ts";
+import { continueRun, decide } from "./decide.ts";
 import { channel, createDeltaWriter, type Notice } from "./deltas.ts";
 import { createEngine } from "./engine.ts";
 import { executeRun } from "./execute.ts";
@@ -15,7 +18,7 @@ import type { Runs } from "./runs.ts";
 import type { ActiveRun, Retention, Runtime } from "./runtime.ts";
 import { beginSweeping } from "./sweep.ts";
 import { createThreads } from "./threads.ts";
-import { getRun, listRuns } from "./list-runs.ts";
+import { getRun, listQuestions, listRuns } from "./list-runs.ts";
 import type { Strategy } from "./turn.ts";
 
 export type RunsOptions = {
@@ -27,6 +30,9 @@ export type RunsOptions = {
   readonly limits: Limits;
   readonly concurrency: { readonly perUser: number; readonly perNode: number };
   readonly retention: Retention;
+  readonly approval?: ApprovalPolicy;
+  readonly costOf?: Runtime["costOf"];
+  readonly hooksFor?: Runtime["hooksFor"];
   readonly log: Log;
 };
 
@@ -59,6 +65,9 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     node,
     active,
     retention,
+    approval: options.approval ?? {},
+    costOf: options.costOf ?? (() => undefined),
+    hooksFor: options.hooksFor ?? (() => []),
   };
 
   const unlisten =
@@ -72,6 +81,9 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     get: (caller, runId) => getRun(database, caller, runId),
     list: (caller, filter) => listRuns(database, caller, filter),
     cancel: (caller, runId) => cancelRun(runtime, caller, runId),
+    decide: (caller, runId, answer) => decide(runtime, caller, { runId, ...answer }),
+    continue: (caller, runId) => continueRun(runtime, caller, runId),
+    questions: (caller, runId) => listQuestions(database, caller, runId),
     follow: feeds.follow,
     ...createThreads(database),
   };

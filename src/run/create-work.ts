@@ -1,28 +1,27 @@
 import { newId } from "../protocol/ids.ts";
-import type { Item, ItemOf, NewItem } from "../protocol/items.ts";
-import type { Model, ModelRequest } from "../protocol/models.ts";
+import type { Item, NewItem } from "../protocol/items.ts";
 import type { WaitReason } from "../protocol/runs.ts";
-import { append, type AppendExtras, type Owner, type RunEnd } from "./append.ts";
+import type { Query } from "../protocol/tools.ts";
+import { append, type AppendExtras, type Delivery, type Owner, type RunEnd } from "./append.ts";
 import { performCalls } from "./calls.ts";
+import { endItem } from "./end-item.ts";
 import type { Job } from "./engine.ts";
 import { foldOf, type Fold } from "./fold.ts";
-import { reserve } from "./limits.ts";
-import { buildPrompt, estimate, schemaTokens } from "./prompt.ts";
+import { performStep } from "./perform-step.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import type { Runtime } from "./runtime.ts";
-import { answerItems, emptyAnswer, partialItem, readAnswer, type Answer } from "./step.ts";
+import type { RunSignal, Runtime } from "./runtime.ts";
+import { deliveriesOf } from "./signals.ts";
+import { partialItem } from "./step.ts";
 import type { Taken } from "./take.ts";
-import type { StepOptions, Turn } from "./turn.ts";
+import type { Turn } from "./turn.ts";
 import type { Work } from "./work.ts";
 
 /** How long a run waits for somebody before it ends. */
 const waitMs = (reason: WaitReason) => (reason === "client" ? 3_600_000 : 7 * 86_400_000);
 
-export function createWork(
-  runtime: Runtime,
-  taken: Taken,
-  { job, history, signal }: { job: Job; history: readonly Item[]; signal: AbortSignal },
-): Work {
+export type WorkOptions = { readonly job: Job; readonly history: readonly Item[]; readonly signal: AbortSignal };
+
+export function createWork(runtime: Runtime, taken: Taken, { job, history, signal }: WorkOptions): Work {
   const { database, feeds, deltas } = runtime;
   const { definition, epoch, runId, threadId } = taken;
   const owner: Owner = { runId, epoch, threadId };
@@ -31,10 +30,11 @@ export function createWork(
   let fold: Fold | undefined;
   let left: "ended" | "waiting" | undefined;
   let pending = 0;
+  let steered = taken.steered;
   let progress = taken.takeovers > 0;
-  /** The step that is being read; what there is of it is kept if the run ends over it. */
-  let current: { key: string; answer: Answer } | undefined;
-  const clientNames = new Set(definition.options.clientTools?.map((tool) => tool.name));
+
+  const signals = (event: RunSignal, rest: { reason?: string; error?: RunEnd["error"] } = {}): readonly Delivery[] =>
+    deliveriesOf(runtime, { runId, threadId, agent: definition.agent.id, event, ...rest });
 
   const committed = (items: readonly Item[]) => {
     feeds.publish(threadId, items);
@@ -44,113 +44,57 @@ export function createWork(
     fold = undefined;
   };
 
+  /** Reads what others have added to the run: results that a client brought, a message that was taken in. */
+  const reload = async () => {
+    const rows = await database.query<ItemRow>(`select ${itemColumns} from items where run_id = $1 order by seq`, [
+      runId,
+    ]);
+    const known = new Set(mine.map((item) => item.id));
+    mine = rows.map(toItem);
+    branch.push(...mine.filter((item) => !known.has(item.id)));
+    fold = undefined;
+  };
+
+  async function takeIn(seen?: number): Promise<boolean> {
+    const now = seen ?? (await steeredNow());
+    if (now === undefined || now === steered) return false;
+    steered = now;
+    await reload();
+    return true;
+  }
+
+  async function steeredNow(): Promise<number | undefined> {
+    const [row] = await database.query<{ steered: number }>(
+      "select steered from runs where id = $1 and epoch = $2 and status = 'running'",
+      [runId, epoch],
+    );
+    return row?.steered;
+  }
+
   const commit = async (items: readonly NewItem[], extras: AppendExtras = {}) => {
-    const appended = await append(database.query, owner, items, progress ? { ...extras, progress } : extras);
+    const deliveries = extras.end
+      ? signals(extras.end.status, extras.end.error ? { error: extras.end.error } : {})
+      : [];
+    const appended = await append(database.query, owner, items, {
+      ...extras,
+      deliveries,
+      ...(progress ? { progress } : {}),
+    });
     progress = false;
     pending = appended.pending;
     committed(appended.items);
     if (extras.end) left = "ended";
   };
 
-  async function step(key: string, options: StepOptions = {}): Promise<void> {
-    if (mine.some((item) => item.kind === "message" && item.step === key)) return;
-    signal.throwIfAborted();
-    const model = runtime.models.get(definition.agent.model);
-    const request = stepRequest(model, options);
-    const reserved = estimateRequest(request);
-    await reserve(database.query, owner, { steps: 1, tokens: reserved });
-    const answer = await attempt(key, model, request);
-    const place = { step: key, attempt: epoch, author: definition.agent.id };
-    const items = answerItems(answer, place, (name) => clientNames.has(name));
-    const ends = Boolean(options.final) && answer.calls.length === 0;
-    await commit(ends ? [...items, endItem({ status: "done" })] : items, {
-      ...settled(key, answer, reserved),
-      ...(ends ? { end: { status: "done" } } : {}),
-    });
-  }
-
-  /** The answer of one attempt; it stays `current` if it breaks off. */
-  async function attempt(key: string, model: Model, request: ModelRequest): Promise<Answer> {
-    const answer = emptyAnswer();
-    current = { key, answer };
-    const origin = { userId: taken.caller.userId, runId, step: key, attempt: epoch };
-    await readAnswer(
-      model,
-      { ...request, origin },
-      {
-        signal,
-        answer,
-        tell(kind, offset, text) {
-          const delta = { runId, threadId, step: key, attempt: epoch, kind, offset, text };
-          feeds.delta(delta);
-          deltas.add(delta);
-        },
-      },
-    );
-    current = undefined;
-    return answer;
-  }
-
-  const settled = (key: string, answer: Answer, reserved: number): AppendExtras => ({
-    modelCalls: answer.records,
-    tokens: answer.usage ? answer.usage.inputTokens + answer.usage.outputTokens - reserved : 0,
-    ...(deltas.settle(runId, key) ? { deltasOf: key } : {}),
-  });
-
-  function stepRequest(model: Model, options: StepOptions): ModelRequest {
-    const { agent, options: asked } = definition;
-    const settings = { ...agent.settings, ...asked.settings, ...options.settings };
-    const offered = options.withoutTools ? [] : [...definition.tools, ...(asked.clientTools ?? [])];
-    const room = settings.maxTokens ?? Math.min(4096, Math.floor(model.contextTokens / 4));
-    const format = options.format ?? asked.format;
-    const first = !mine.some((item) => item.kind === "message" && item.step !== null);
-    return {
-      messages:
-        options.messages ??
-        buildPrompt(branch, {
-          runId,
-          instructions: options.instructions ?? agent.instructions,
-          tokens: model.contextTokens - room - schemaTokens(offered),
-        }),
-      settings,
-      ...(offered.length > 0 ? { tools: offered } : {}),
-      // A forced choice is for the first step only: the model could never answer otherwise.
-      ...(offered.length > 0 && asked.toolChoice !== undefined && (first || asked.toolChoice === "none")
-        ? { toolChoice: asked.toolChoice }
-        : {}),
-      ...(format === undefined ? {} : { format }),
-    };
-  }
-
-  async function nestedStep(
-    key: string,
-    request: Pick<ModelRequest, "messages" | "format" | "settings">,
-  ): Promise<string> {
-    const known = mine.find((item): item is ItemOf<"message"> => item.kind === "message" && item.step === key);
-    if (known) return String(known.body.content);
-    const model = runtime.models.get(definition.agent.model);
-    const reserved = estimateRequest(request);
-    await reserve(database.query, owner, { steps: 1, tokens: reserved });
-    const answer = emptyAnswer();
-    const origin = { userId: taken.caller.userId, runId, step: key, attempt: epoch };
-    await readAnswer(model, { ...request, origin }, { signal, answer, tell: () => {} });
-    const place = { step: key, attempt: epoch, author: definition.agent.id };
-    await commit(
-      answerItems({ ...answer, calls: [] }, place, () => false),
-      settled(key, answer, reserved),
-    );
-    return answer.text;
-  }
-
   async function end(status: RunEnd, before: readonly NewItem[] = []): Promise<void> {
     const items: NewItem[] = [...before];
     let extras: AppendExtras = { end: status };
-    if (current) {
-      const { key, answer } = current;
+    if (work.current) {
+      const { key, answer } = work.current;
       const partial = partialItem(answer, { step: key, attempt: epoch, author: definition.agent.id });
       if (partial) items.unshift(partial);
       extras = { ...extras, modelCalls: answer.records, ...(deltas.settle(runId, key) ? { deltasOf: key } : {}) };
-      current = undefined;
+      work.current = undefined;
     }
     await commit([...items, endItem(status)], extras);
   }
@@ -164,20 +108,16 @@ export function createWork(
       ]);
       if (held.length > 0 && reason === "client" && (await openClientCalls(query, runId)) === 0) return undefined;
       const state: NewItem = { id: newId(), kind: "state", body: { type: "run-wait", reason, text } };
+      const until = new Date(Date.now() + waitMs(reason));
       const result = await append(query, owner, [...before, state], {
-        wait: { reason, until: new Date(Date.now() + waitMs(reason)) },
+        wait: { reason, until },
+        deliveries: signals("waiting", { reason }),
       });
       await runtime.engine.complete(job, query);
       return result;
     });
     if (!appended) {
-      const rows = await database.query<ItemRow>(`select ${itemColumns} from items where run_id = $1 order by seq`, [
-        runId,
-      ]);
-      const known = new Set(mine.map((item) => item.id));
-      mine = rows.map(toItem);
-      branch.push(...mine.filter((item) => !known.has(item.id)));
-      fold = undefined;
+      await reload();
       return false;
     }
     left = "waiting";
@@ -189,7 +129,7 @@ export function createWork(
     get fold() {
       return (fold ??= foldOf(mine));
     },
-    step,
+    step: (key, options) => performStep(work, key, options),
     async call(calls) {
       await performCalls(work, calls);
       // A strategy has nothing more to do then; what follows here is for its next turn.
@@ -203,31 +143,26 @@ export function createWork(
     owner,
     signal,
     turn,
+    current: undefined,
+    items: () => mine,
+    branch: () => branch,
     left: () => left,
     pending: () => pending,
+    steered: () => steered,
+    takeIn,
     commit,
     end,
     wait,
     committed,
-    nestedStep,
   };
   return work;
 }
 
-export function endItem(end: RunEnd): NewItem {
-  return { id: newId(), kind: "state", body: { type: "run-end", ...end } };
-}
-
-async function openClientCalls(query: Parameters<typeof append>[0], runId: string): Promise<number> {
+async function openClientCalls(query: Query, runId: string): Promise<number> {
   const [row] = await query<{ open: number }>(
     `select count(*)::integer as open from items c where c.run_id = $1 and c.kind = 'call' and c.body ->> 'target' = 'client'
        and not exists (select from items r where r.run_id = $1 and r.kind = 'result' and r.step = c.step and r.call_index = c.call_index)`,
     [runId],
   );
   return row!.open;
-}
-
-function estimateRequest(request: Pick<ModelRequest, "messages" | "settings">): number {
-  const prompt = request.messages.reduce((sum, message) => sum + estimate(message.content), 0);
-  return prompt + (request.settings?.maxTokens ?? 0);
 }

@@ -1,10 +1,12 @@
 import { ColloquyError, LostRun, messageOf } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import type { NewItem } from "../protocol/items.ts";
 import type { RunEnd } from "./append.ts";
 import { createWork } from "./create-work.ts";
 import type { Job } from "./engine.ts";
 import { readHistory } from "./history.ts";
 import { interruptCalls } from "./interrupt.ts";
-import { deadlineReached } from "./limits.ts";
+import { deadlineReached, limitOf } from "./limits.ts";
 import { startNext } from "./pending.ts";
 import type { Runtime, StopReason } from "./runtime.ts";
 import { takeRun, type Taken } from "./take.ts";
@@ -52,6 +54,7 @@ async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
       if (error instanceof LostRun || stopped === "lost") return;
       if (stopped === "hand-over") return await handOver(runtime, work, job);
       if (isDatabaseFault(error)) throw error;
+      if (await pausedAtLimit(work, stopped === "deadline" ? deadlineReached() : error)) return;
       await work.end(
         endOf(error, stopped, runtime, taken),
         await interruptCalls(runtime.database.query, taken.runId, work.turn.fold),
@@ -105,6 +108,16 @@ function endOf(error: unknown, stopped: StopReason | undefined, runtime: Runtime
       message: `The run failed by a fault of the server; its log has more, under ${taken.runId}.`,
     },
   };
+}
+
+/** A limit is a question, not an end, unless the caller asked for a hard stop. */
+async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
+  const limit = limitOf(error);
+  if (!limit || work.taken.definition.limits.onLimit === "stop") return false;
+  const text = messageOf(error);
+  work.current = undefined;
+  const question: NewItem = { id: newId(), kind: "question", body: { reason: "limit", limit, text: `${text} Go on?` } };
+  return work.wait("limit", text, [question]);
 }
 
 /** The next owner goes on at the last committed step. */

@@ -7,7 +7,7 @@ export type Fold = {
   readonly steps: number;
   /** Calls without a result, in the order they were asked for. */
   readonly openCalls: readonly ItemOf<"call">[];
-  /** The last answer, if it asked for no calls. */
+  /** The last answer, if it asked for no calls and nobody said anything since. */
   readonly answer: ItemOf<"message"> | undefined;
 };
 
@@ -21,6 +21,7 @@ export function foldOf(items: readonly Item[]): Fold {
   const answered = new Set<string>();
   let steps = 0;
   let last: ItemOf<"message"> | undefined;
+  let lastSaid = 0;
   for (const item of items) {
     if (isNested(item)) continue;
     if (item.kind === "call") calls.push(item);
@@ -28,13 +29,16 @@ export function foldOf(items: readonly Item[]): Fold {
     else if (item.kind === "message" && item.step !== null) {
       steps++;
       last = item;
-    }
+    } else if (item.kind === "message") lastSaid = item.seq;
   }
   return {
     items,
     steps,
     openCalls: calls.filter((call) => !answered.has(callKey(call))),
-    answer: last && calls.some((call) => call.step === last.step) ? undefined : last,
+    answer:
+      last && (last.body.seen ?? last.seq) >= lastSaid && !calls.some((call) => call.step === last.step)
+        ? last
+        : undefined,
   };
 }
 

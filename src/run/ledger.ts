@@ -19,13 +19,15 @@ export type ClaimOptions = {
   readonly tool: Tool;
   /** Asks the tool what became of the call with this key. */
   readonly ask: (key: string) => ReturnType<NonNullable<Tool["reconcile"]>> | undefined;
+  /** A person said that it was not done and is to be done. */
+  readonly repeat: boolean;
 };
 
 /**
  * Records that a write is about to be done, or finds out what became of it: nobody asks or repeats before the first
  * one's time is over, since its request may still be on its way.
  */
-export async function claimWrite(work: Work, { call, tool, ask }: ClaimOptions): Promise<Claim> {
+export async function claimWrite(work: Work, { call, tool, ask, repeat }: ClaimOptions): Promise<Claim> {
   const { database } = work.runtime;
   const place = [work.owner.runId, call.step, call.index];
   for (;;) {
@@ -61,6 +63,11 @@ export async function claimWrite(work: Work, { call, tool, ask }: ClaimOptions):
         how: "settled",
         result: { content: "Interrupted: the process died, files may be half written.", isError: true },
       };
+    }
+    // Only what was decided about this very attempt: a later one that broke off is unknown anew.
+    if (repeat && row.status === "unknown") {
+      if (await again(work, call, tool)) return { how: "execute", key: row.key };
+      continue;
     }
     const found = await ask(row.key);
     if (found !== undefined && found !== "not-done") return { how: "settled", result: found };

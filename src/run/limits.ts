@@ -11,22 +11,25 @@ export type Reservation = {
   readonly calls?: number;
   readonly writes?: number;
   readonly tokens?: number;
+  readonly cost?: number;
 };
 
 /** Takes from the budget of the whole tree, before the work, in one fenced statement. Throws when a limit is reached. */
 export async function reserve(
   query: Query,
   owner: Owner,
-  { steps = 0, calls = 0, writes = 0, tokens = 0 }: Reservation,
-): Promise<void> {
-  const [granted] = await query(
-    `with r as (select root_run from runs where id = $1 and epoch = $2 and status = 'running' for share)
-     update budgets b set steps = steps + $3, calls = calls + $4, writes = writes + $5, tokens = tokens + $6 from r
+  { steps = 0, calls = 0, writes = 0, tokens = 0, cost = 0 }: Reservation,
+): Promise<{ readonly steered: number }> {
+  const [granted] = await query<{ steered: number }>(
+    `with r as (select root_run, steered from runs where id = $1 and epoch = $2 and status = 'running' for share)
+     update budgets b set steps = steps + $3, calls = calls + $4, writes = writes + $5, tokens = tokens + $6,
+       cost = cost + $7 from r
      where b.root_run = r.root_run and steps + $3 <= steps_max and calls + $4 <= calls_max and writes + $5 <= writes_max
-       and (tokens_max is null or tokens + $6 <= tokens_max) and (deadline is null or now() < deadline) returning 1`,
-    [owner.runId, owner.epoch, steps, calls, writes, tokens],
+       and (tokens_max is null or tokens + $6 <= tokens_max) and (cost_max is null or cost + $7 <= cost_max)
+       and (deadline is null or now() < deadline) returning r.steered`,
+    [owner.runId, owner.epoch, steps, calls, writes, tokens, cost],
   );
-  if (granted) return;
+  if (granted) return granted;
   const [row] = await query<{
     steps: number;
     steps_max: number;
@@ -36,9 +39,10 @@ export async function reserve(
     writes_max: number;
     tokens: number;
     tokens_max: number | null;
+    cost_max: number | null;
     late: boolean;
   }>(
-    `select b.*, coalesce(now() >= deadline, false) as late from budgets b join runs r on b.root_run = r.root_run
+    `select steps, steps_max, calls, calls_max, writes, writes_max, tokens, tokens_max, cost_max, coalesce(now() >= deadline, false) as late from budgets b join runs r on b.root_run = r.root_run
      where r.id = $1 and r.epoch = $2 and r.status = 'running'`,
     [owner.runId, owner.epoch],
   );
@@ -47,11 +51,41 @@ export async function reserve(
   if (row.steps + steps > row.steps_max) throw limitReached("steps", `${row.steps_max} steps are used up`);
   if (row.calls + calls > row.calls_max) throw limitReached("tool_calls", `${row.calls_max} tool calls are used up`);
   if (row.writes + writes > row.writes_max) throw limitReached("writes", `${row.writes_max} writes are used up`);
-  throw limitReached("tokens", `${row.tokens_max} tokens are used up`);
+  if (row.tokens_max !== null && row.tokens + tokens > row.tokens_max)
+    throw limitReached("tokens", `${row.tokens_max} tokens are used up`);
+  throw limitReached("cost", `the cost of ${row.cost_max} is used up`);
 }
 
-export function limitReached(name: string, what: string): ColloquyError {
-  return new ColloquyError(`limit_${name}`, 422, `The run was stopped by its limit: ${what}.`);
+export type LimitName = "steps" | "tool_calls" | "writes" | "tokens" | "cost" | "deadline" | "repeated_call";
+
+/** What `limitReached` was thrown for, if it was. */
+export function limitOf(error: unknown): LimitName | undefined {
+  return error instanceof ColloquyError && error.code.startsWith("limit_")
+    ? (error.code.slice(6) as LimitName)
+    : undefined;
+}
+
+/** "Continue": as much again of the limit that was reached. A repeated call needs nothing: its decisions are counted. */
+export async function extendLimit(
+  query: Query,
+  { rootRun, limits }: { rootRun: string; limits: Limits },
+  limit: LimitName,
+): Promise<void> {
+  const more: Record<LimitName, [column: string, amount: number]> = {
+    steps: ["steps_max", limits.steps],
+    tool_calls: ["calls_max", limits.toolCalls],
+    writes: ["writes_max", limits.writes],
+    tokens: ["tokens_max", limits.tokens ?? 0],
+    cost: ["cost_max", limits.cost ?? 0],
+    deadline: ["left_ms", Math.round(limits.deadlineSeconds * 1000)],
+    repeated_call: ["calls_max", 0],
+  };
+  const [column, amount] = more[limit];
+  await query(`update budgets set ${column} = ${column} + $2 where root_run = $1`, [rootRun, amount]);
+}
+
+export function limitReached(name: LimitName, what: string): ColloquyError {
+  return new ColloquyError(`limit_${name}`, 422, `The run reached its limit: ${what}.`);
 }
 
 export function deadlineReached(): ColloquyError {
@@ -74,8 +108,9 @@ export function checkRepeats(
   calls: readonly ItemOf<"call">[],
   options: { limits: Limits; isWrite: (name: string) => boolean },
 ): void {
-  const most = options.limits.repeatedCall;
-  if (most === 0) return;
+  const once = options.limits.repeatedCall;
+  if (once === 0) return;
+  const most = once * (1 + timesContinued(items, "repeated_call"));
   const asked = items.filter((item): item is ItemOf<"call"> => item.kind === "call");
   const lastWrite = asked.findLastIndex((call) => options.isWrite(call.body.name));
   for (const call of calls) {
@@ -88,4 +123,14 @@ export function checkRepeats(
         `${call.body.name} was called with the same arguments more than ${most} times`,
       );
   }
+}
+
+/** How often people let the run go on past a limit. */
+function timesContinued(items: readonly Item[], limit: LimitName): number {
+  const asked = new Set(
+    items.filter((item) => item.kind === "question" && item.body.limit === limit).map((item) => item.id),
+  );
+  return items.filter(
+    (item) => item.kind === "decision" && asked.has(item.body.question) && item.body.decision === "continue",
+  ).length;
 }

@@ -1,9 +1,10 @@
 import type { Caller } from "../protocol/callers.ts";
 import { NotFound } from "../protocol/errors.ts";
 import { isId } from "../protocol/ids.ts";
+import type { ItemOf } from "../protocol/items.ts";
 import type { RunRecord } from "../protocol/runs.ts";
 import type { Database } from "../store/database.ts";
-import { runColumns, toRun, type RunRow } from "./rows.ts";
+import { itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } from "./rows.ts";
 import type { Runs } from "./runs.ts";
 
 /** A message in `pending` is a run that has not begun. */
@@ -34,4 +35,16 @@ export async function listRuns(
     [caller.userId, threadId ?? null, status ?? null, before ?? null, limit],
   );
   return rows.map(toRun);
+}
+
+export async function listQuestions(database: Database, caller: Caller, runId?: string): Promise<ItemOf<"question">[]> {
+  if (runId !== undefined && !isId(runId)) throw new NotFound(`There is no run ${runId}.`, { code: "run_not_found" });
+  const rows = await database.query<ItemRow>(
+    `select ${itemColumns.replaceAll(/(\w+)/g, "q.$1")} from items q join runs r on r.id = q.run_id
+     where r.user_id = $1 and r.status = 'waiting' and ($2::uuid is null or r.id = $2) and q.kind = 'question'
+       and not exists (select from items d where d.thread_id = q.thread_id and d.kind = 'decision' and d.body ->> 'question' = q.id::text)
+     order by q.created_at, q.seq limit 500`,
+    [caller.userId, runId ?? null],
+  );
+  return rows.map(toItem).filter((item): item is ItemOf<"question"> => item.kind === "question");
 }

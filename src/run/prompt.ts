@@ -16,6 +16,8 @@ type Block = {
   readonly tokens: number;
   readonly run: string | null;
   readonly input: boolean;
+  /** Its place among the others: what was said while an answer was being written comes after it. */
+  readonly at: number;
 };
 
 const perMessage = 4;
@@ -88,16 +90,23 @@ function blocksOf(items: readonly Item[]): Block[] {
     if (isNested(item)) continue;
     if (item.kind === "message" && item.body.role === "user") {
       const message: ModelMessage = { role: "user", content: item.body.content };
-      blocks.push({ messages: [message], tokens: tokensOf(item), run: item.runId, input: item.runId !== null });
+      blocks.push({
+        messages: [message],
+        tokens: tokensOf(item),
+        run: item.runId,
+        input: item.runId !== null,
+        at: item.seq,
+      });
     } else if ((item.kind === "message" && item.body.role === "assistant") || item.kind === "call") {
       const key = item.step === null ? item.id : stepKey(item);
       if (done.has(key)) continue;
       done.add(key);
       const block = answerBlock(item.kind === "message" ? item : undefined, calls.get(key) ?? [], results);
-      if (block) blocks.push(block);
+      const seen = item.kind === "message" ? item.body.seen : undefined;
+      if (block) blocks.push({ ...block, at: seen === undefined ? item.seq : seen + 0.5 });
     }
   }
-  return blocks;
+  return blocks.toSorted((one, other) => one.at - other.at);
 }
 
 function stepKey(item: Item): string {
@@ -109,7 +118,7 @@ function answerBlock(
   message: ItemOf<"message"> | undefined,
   calls: readonly ItemOf<"call">[],
   results: ReadonlyMap<string, ItemOf<"result">>,
-): Block | undefined {
+): Omit<Block, "at"> | undefined {
   const pairs = calls.flatMap((call) => {
     const result = results.get(`${call.runId} ${callKey(call)}`);
     return result ? [{ call, result }] : [];

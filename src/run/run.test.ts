@@ -124,7 +124,7 @@ eachDatabase((databases) => {
         { call: "now", arguments: {} },
         { call: "calculate", arguments: { expression: "1+1" } },
       ],
-      limits: { steps: 3, repeatedCall: 0 },
+      limits: { steps: 3, repeatedCall: 0, onLimit: "stop" },
     });
     const { events } = await service.ask("loop");
     const end = events.at(-1)!;
@@ -133,7 +133,10 @@ eachDatabase((databases) => {
   });
 
   test("the same call again and again is stopped", async () => {
-    const service = await start({ script: () => [{ call: "calculate", arguments: { expression: "1+1" } }] });
+    const service = await start({
+      script: () => [{ call: "calculate", arguments: { expression: "1+1" } }],
+      limits: { onLimit: "stop" },
+    });
     const { events } = await service.ask("loop");
     const end = events.at(-1)!;
     assert.equal(end.type === "run-end" && end.error?.code, "limit_repeated_call");

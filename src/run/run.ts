@@ -1,11 +1,13 @@
 import type { Caller } from "../protocol/callers.ts";
-import { InvalidInput, NotFound } from "../protocol/errors.ts";
+import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import { textOf, type NewItem } from "../protocol/items.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { accept, accepted, type Beginning } from "./accept.ts";
+import { cancelRun } from "./control.ts";
 import { queueBehind } from "./pending.ts";
-import type { Started, StartInput } from "./runs.ts";
+import { steer } from "./steer.ts";
+import type { MessageMode, Started, StartInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
@@ -27,12 +29,46 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
         return await replayMessage(runtime, caller, beginning);
       if (constraint === "threads_session" && tries < 3) return startRun(runtime, caller, input);
       if (constraint !== "runs_one_live_root" || tries > 20) throw error;
+      const taken = await meetLiveRun(runtime, caller, {
+        mode: input.mode ?? "queue",
+        threadId: beginning.threadId,
+        message: input.message,
+      });
+      if (taken) return taken;
       const queued = await queueBehind(runtime, beginning);
       if (queued === "free") continue;
       if (queued !== "key-used") return queued;
     }
     return await replay(runtime, beginning);
   }
+}
+
+/** A message that is not to wait: refused, taken in by the live run, or said after that one is stopped. */
+async function meetLiveRun(
+  runtime: Runtime,
+  caller: Caller,
+  { mode, threadId, message }: { mode: MessageMode; threadId: string; message: StartInput["message"] },
+): Promise<Started | undefined> {
+  if (mode === "queue") return undefined;
+  if (mode === "reject") throw new Conflict("The thread has a run that has not ended.", { code: "thread_busy" });
+  if (mode === "steer") {
+    const steered = await steer(runtime, caller, { threadId, message });
+    return (
+      steered && {
+        runId: steered.runId,
+        threadId,
+        cursor: { seq: steered.seq - 1, live: [] },
+        pending: false,
+        replayed: false,
+      }
+    );
+  }
+  const [live] = await runtime.database.query<{ id: string }>(
+    "select id from runs where thread_id = $1 and user_id = $2 and parent_run is null and status in ('queued', 'running', 'waiting')",
+    [threadId, caller.userId],
+  );
+  if (live) await cancelRun(runtime, caller, live.id);
+  return undefined;
 }
 
 function begin(runtime: Runtime, caller: Caller, input: StartInput, existing: string | undefined): Beginning {

@@ -1,7 +1,8 @@
 import type { Caller } from "../protocol/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/events.ts";
-import type { Content, Item, NewItem } from "../protocol/items.ts";
+import type { Content, Decision, Item, ItemOf, NewItem } from "../protocol/items.ts";
 import type { RunOptions, RunRecord, ThreadRecord } from "../protocol/runs.ts";
+import type { ArgumentPattern } from "./approval.ts";
 
 export type StartInput = {
   /** Agent id. */
@@ -20,8 +21,14 @@ export type StartInput = {
   /** The caller's dialect's system text, if any; kept as a `system` message before the caller's. */
   readonly system?: string;
   readonly options?: RunOptions;
+  /** What happens if the thread has a live run; `queue` when absent. */
+  readonly mode?: MessageMode;
   readonly idempotency?: { readonly key: string; readonly bodyHash: string };
 };
+
+/** queue: after it. steer: taken in by it. interrupt: instead of it. reject: refused. */
+export const messageModes = ["queue", "steer", "interrupt", "reject"] as const;
+export type MessageMode = (typeof messageModes)[number];
 
 export type Started = {
   readonly runId: string;
@@ -41,6 +48,18 @@ export type FollowSink = {
   readonly events: (events: readonly RunEvent[], cursor: () => Cursor) => void;
   /** The log can't be read any more; nothing follows. */
   readonly error: (error: unknown) => void;
+};
+
+export type DecisionInput = {
+  readonly decision: Decision;
+  /** A reason, or what is known. */
+  readonly text?: string;
+  /** JSON text that an approved call is done with instead. */
+  readonly arguments?: string;
+  /** What the person saw: refused if the question is about something else. */
+  readonly argumentsHash?: string;
+  /** Don't ask again: for this very call, or for all whose arguments fit. */
+  readonly always?: true | ArgumentPattern;
 };
 
 /** The verbs on runs. Each throws NotFound for what is not the caller's. */
@@ -65,6 +84,16 @@ export type Runs = {
   ): Promise<readonly RunRecord[]>;
   /** Stops it wherever it is; a run that has ended is left as it is. */
   cancel(caller: Caller, runId: string): Promise<RunRecord>;
+  /** Answers an open question; the run goes on when none is left. Throws Conflict for one that is answered. */
+  decide(
+    caller: Caller,
+    runId: string,
+    answer: { readonly questionId: string; readonly input: DecisionInput },
+  ): Promise<RunRecord>;
+  /** As much again of the limit at which the run waits. */
+  continue(caller: Caller, runId: string): Promise<RunRecord>;
+  /** The open questions of the caller's runs, oldest first. */
+  questions(caller: Caller, runId?: string): Promise<readonly ItemOf<"question">[]>;
   /** Follows a thread or one run from a cursor that is not ahead of the log; `run-end` is the last of a run, the follower stays until closed. */
   follow(target: FollowTarget, from: Cursor, sink: FollowSink): { close(): void };
   createThread(

@@ -1,4 +1,5 @@
 import type { AgentRegistry, Limits } from "../protocol/agents.ts";
+import type { ApprovalPolicy } from "../protocol/approval.ts";
 import type { Log } from "../protocol/log.ts";
 import type { ModelRegistry } from "../protocol/models.ts";
 import type { ToolRegistry } from "../protocol/tools.ts";
@@ -25,7 +26,18 @@ export type Runtime = {
   /** What this process is working on, by run. */
   readonly active: Map<string, ActiveRun>;
   readonly retention: Retention;
+  readonly approval: ApprovalPolicy;
+  /** Money for tokens; undefined: no price is known. */
+  readonly costOf: (
+    model: string,
+    usage: { readonly inputTokens: number; readonly outputTokens: number },
+  ) => number | undefined;
+  /** Who wants to hear of an event, by the names of their hooks. */
+  readonly hooksFor: (event: RunSignal) => readonly string[];
 };
+
+/** What the outside can be told of a run. */
+export type RunSignal = "waiting" | "done" | "failed" | "cancelled";
 
 export type Retention = { readonly hiddenThreadsDays: number; readonly idempotencyHours: number };
 

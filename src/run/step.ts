@@ -77,13 +77,26 @@ export async function readAnswer(
 }
 
 export type AnswerPlace = { readonly step: string; readonly attempt: number; readonly author: string };
+export type AnswerOptions = {
+  /** Which tools the caller runs itself. */
+  readonly isClient: (name: string) => boolean;
+  /** The last seq that the prompt held. */
+  readonly seen?: number;
+};
 
 /**
  * The items of a complete answer: its message and, in order, its calls. Calls of an answer that was cut for length may be
  * cut themselves, so they are not run: each gets a result that says so.
  */
-export function answerItems(answer: Answer, place: AnswerPlace, isClient: (name: string) => boolean): NewItem[] {
-  const items: NewItem[] = [{ id: newId(), kind: "message", ...place, body: messageBody(answer) }];
+export function answerItems(answer: Answer, place: AnswerPlace, { isClient, seen }: AnswerOptions): NewItem[] {
+  const items: NewItem[] = [
+    {
+      id: newId(),
+      kind: "message",
+      ...place,
+      body: { ...messageBody(answer), ...(seen === undefined ? {} : { seen }) },
+    },
+  ];
   answer.calls.forEach((call, index) => {
     const target = isClient(call.name) ? "client" : "server";
     items.push({

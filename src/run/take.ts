@@ -17,6 +17,8 @@ export type Taken = {
   readonly leftMs: number;
   readonly leaf: string | null;
   readonly nextSeq: number;
+  /** How many messages were taken in while it ran. */
+  readonly steered: number;
 };
 
 /** Raises the epoch if the run still names this job; undefined: somebody else has it, or it has ended. Commits before the first read. */
@@ -31,12 +33,13 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
     left_ms: number;
     leaf: string | null;
     next_seq: number;
+    steered: number;
   }>(
     `with r as (
        update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, node = $3, started_at = coalesce(started_at, now()),
          takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false
        where id = $1 and job_id = $2 and status in ('queued', 'running')
-       returning thread_id, root_run, epoch, caller, definition, takeovers, cancel_asked),
+       returning thread_id, root_run, epoch, caller, definition, takeovers, cancel_asked, steered),
      b as (update budgets set deadline = now() + left_ms * interval '1 millisecond' from r where budgets.root_run = r.root_run returning left_ms)
      select r.*, b.left_ms, threads.leaf, threads.next_seq from r, b, threads where threads.id = r.thread_id`,
     [job.runId, job.id, node],
@@ -53,6 +56,7 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
       leftMs: row.left_ms,
       leaf: row.leaf,
       nextSeq: row.next_seq,
+      steered: row.steered,
     }
   );
 }

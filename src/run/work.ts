@@ -1,9 +1,9 @@
 import type { Item, NewItem } from "../protocol/items.ts";
-import type { ModelRequest } from "../protocol/models.ts";
 import type { WaitReason } from "../protocol/runs.ts";
 import type { AppendExtras, Owner, RunEnd } from "./append.ts";
 import type { Job } from "./engine.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Answer } from "./step.ts";
 import type { Taken } from "./take.ts";
 import type { Turn } from "./turn.ts";
 
@@ -15,18 +15,23 @@ export type Work = {
   readonly owner: Owner;
   readonly signal: AbortSignal;
   readonly turn: Turn;
+  /** The step that is being read; what there is of it is kept if the run ends over it. */
+  current: { readonly key: string; readonly answer: Answer } | undefined;
+  /** The run's own items. */
+  readonly items: () => readonly Item[];
+  /** The branch of the thread that a prompt is made of. */
+  readonly branch: () => readonly Item[];
   /** Ended or waiting: committed, nothing is left to do here. */
   readonly left: () => "ended" | "waiting" | undefined;
   /** Messages of the thread that wait for this run's end. */
   readonly pending: () => number;
+  /** How many messages that were said while it ran are in `items`. */
+  readonly steered: () => number;
+  /** Reads what was said since, given how many there are now (asks if not); true if there was something. */
+  readonly takeIn: (steered?: number) => Promise<boolean>;
   readonly commit: (items: readonly NewItem[], extras?: AppendExtras) => Promise<void>;
   readonly end: (end: RunEnd, before?: readonly NewItem[]) => Promise<void>;
   /** True: the run waits now. False: what it would wait for has come meanwhile, and the fold shows it. */
   readonly wait: (reason: WaitReason, text: string, before?: readonly NewItem[]) => Promise<boolean>;
   readonly committed: (items: readonly Item[]) => void;
-  /** A model step that a tool asks for; its text. */
-  readonly nestedStep: (
-    key: string,
-    request: Pick<ModelRequest, "messages" | "format" | "settings">,
-  ) => Promise<string>;
 };

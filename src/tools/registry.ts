@@ -1,5 +1,6 @@
 import { holds } from "../protocol/callers.ts";
 import { Conflict } from "../protocol/errors.ts";
+import { matchesGlob } from "./glob.ts";
 import type { ToolSchema } from "../protocol/models.ts";
 import type { Tool, ToolRegistry } from "../protocol/tools.ts";
 
@@ -31,13 +32,10 @@ export function toolSchemas(tools: readonly Tool[]): ToolSchema[] {
   return tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
 }
 
-/** `*` stands for any letters; a glob after `!` takes names out again, wherever it stands in the list. */
+/** A glob after `!` takes names out again, wherever it stands in the list. */
 function matcher(globs: readonly string[]): (name: string) => boolean {
-  const included = globs.filter((glob) => !glob.startsWith("!")).map(patternOf);
-  const excluded = globs.filter((glob) => glob.startsWith("!")).map((glob) => patternOf(glob.slice(1)));
-  return (name) => included.some((pattern) => pattern.test(name)) && !excluded.some((pattern) => pattern.test(name));
-}
-
-function patternOf(glob: string): RegExp {
-  return new RegExp(`^${glob.replaceAll(/[\\^$.+?()[\]{}|]/g, "\\$&").replaceAll("*", ".*")}$`);
+  const included = globs.filter((glob) => !glob.startsWith("!"));
+  const excluded = globs.filter((glob) => glob.startsWith("!")).map((glob) => glob.slice(1));
+  const isIn = (list: readonly string[], name: string) => list.some((glob) => matchesGlob(glob, name));
+  return (name) => isIn(included, name) && !isIn(excluded, name);
 }

@@ -1,0 +1,28 @@
+import { z } from "zod";
+
+/** A tool's name or a glob of names, alone or for one effect only. */
+const ruleSchema = z.union([
+  z.string().min(1),
+  z.strictObject({ tool: z.string().min(1), effect: z.enum(["read", "write"]) }),
+]);
+export type ApprovalRule = z.infer<typeof ruleSchema>;
+
+/**
+ * What a person is asked before it is done. `deny` wins over all, `askAlways` over `ask`, `ask` over `allow`; "always"
+ * lifts only `ask`. Nothing said of a tool: its own nature decides.
+ */
+export const approvalSchema = z.strictObject({
+  allow: z.array(ruleSchema).optional(),
+  ask: z.array(ruleSchema).optional(),
+  askAlways: z.array(ruleSchema).optional(),
+  deny: z.array(ruleSchema).optional(),
+});
+export type ApprovalRules = Readonly<z.infer<typeof approvalSchema>>;
+
+/** The operator's rules, and for single users, by name, such as make them stricter. */
+export const approvalPolicySchema = approvalSchema.extend({ users: z.record(z.string(), approvalSchema).optional() });
+export type ApprovalPolicy = Readonly<z.infer<typeof approvalPolicySchema>>;
+
+/** From the freest to the strictest. */
+export const verdicts = ["allow", "ask", "ask-always", "deny"] as const;
+export type Verdict = (typeof verdicts)[number];

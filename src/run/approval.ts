@@ -1,0 +1,80 @@
+import { z } from "zod";
+import {
+  verdicts,
+  type ApprovalPolicy,
+  type ApprovalRule,
+  type ApprovalRules,
+  type Verdict,
+} from "../protocol/approval.ts";
+import type { Query, Tool } from "../protocol/tools.ts";
+import { matchesGlob } from "../tools/glob.ts";
+
+export type ApprovalQuestion = {
+  readonly tool: Tool;
+  readonly agent: ApprovalRules;
+  readonly policy: ApprovalPolicy;
+  readonly userName: string;
+};
+
+/**
+ * Whether a person is asked. The operator and the agent's author say what holds, the stricter of both counting; where
+ * neither says anything, the tool's nature does. What is said of the user can only make it stricter.
+ */
+export function verdictOf({ tool, agent, policy, userName }: ApprovalQuestion): Verdict {
+  const said = [verdictIn(policy, tool), verdictIn(agent, tool)].filter((verdict) => verdict !== undefined);
+  const base = said.length > 0 ? said.reduce(stricter) : natural(tool);
+  const user = policy.users?.[userName];
+  return stricter(base, (user && verdictIn(user, tool)) ?? "allow");
+}
+
+function natural(tool: Tool): Verdict {
+  return tool.destructive || tool.sendsOut ? "ask" : "allow";
+}
+
+function verdictIn(rules: ApprovalRules, tool: Tool): Verdict | undefined {
+  const hit = (list: readonly ApprovalRule[] | undefined) => list?.some((rule) => matches(rule, tool)) ?? false;
+  if (hit(rules.deny)) return "deny";
+  if (hit(rules.askAlways)) return "ask-always";
+  if (hit(rules.ask)) return "ask";
+  return hit(rules.allow) ? "allow" : undefined;
+}
+
+function matches(rule: ApprovalRule, tool: Tool): boolean {
+  if (typeof rule === "string") return matchesGlob(rule, tool.name);
+  return rule.effect === tool.effect && matchesGlob(rule.tool, tool.name);
+}
+
+function stricter(one: Verdict, other: Verdict): Verdict {
+  return verdicts.indexOf(one) >= verdicts.indexOf(other) ? one : other;
+}
+
+/** Each key that stands in it must fit: a text is a glob over the argument's text, anything else must be the same. */
+export const patternSchema = z.record(
+  z.string().max(200),
+  z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]),
+);
+export type ArgumentPattern = z.infer<typeof patternSchema>;
+
+/** To which calls of a tool a person has said "always": this very one, or all that fit. */
+export type Grant = { readonly exact: string } | { readonly fits: ArgumentPattern };
+
+export async function isGranted(
+  query: Query,
+  call: { userId: string; tool: string; input: unknown; hash: string },
+): Promise<boolean> {
+  const rows = await query<{ pattern: Grant }>(
+    "select pattern from grants where user_id = $1 and tool = $2 limit 200",
+    [call.userId, call.tool],
+  );
+  return rows.some(({ pattern }) =>
+    "exact" in pattern ? pattern.exact === call.hash : fits(pattern.fits, call.input),
+  );
+}
+
+export function fits(pattern: ArgumentPattern, input: unknown): boolean {
+  if (typeof input !== "object" || input === null) return Object.keys(pattern).length === 0;
+  return Object.entries(pattern).every(([key, wanted]) => {
+    const value = (input as Readonly<Record<string, unknown>>)[key];
+    return typeof wanted === "string" ? typeof value === "string" && matchesGlob(wanted, value) : value === wanted;
+  });
+}

@@ -1,0 +1,61 @@
+import type { Caller } from "../protocol/callers.ts";
+import { InvalidInput } from "../protocol/errors.ts";
+import { itemIdOfCall, type Item } from "../protocol/items.ts";
+import { resultItem, type Call } from "./call-item.ts";
+import { stillWaits } from "./decisions.ts";
+import { foldOf } from "./fold.ts";
+import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, queueAgain } from "./locked.ts";
+import { itemColumns, toItem, type ItemRow } from "./rows.ts";
+import type { Started } from "./runs.ts";
+import type { Runtime } from "./runtime.ts";
+
+export type BroughtResult = { readonly callId: string; readonly content: string; readonly isError?: boolean };
+
+/** Appends results of the caller's own tools; the run is queued again when none of its calls is open any more. */
+export async function bringResults(
+  runtime: Runtime,
+  caller: Caller,
+  results: readonly BroughtResult[],
+): Promise<Started> {
+  const byCall = new Map(results.map((result) => [itemIdOfCall(result.callId) ?? "", result]));
+  const found = await runtime.database.query<ItemRow>(
+    `select ${itemColumns} from items where id = any ($1::uuid[]) and user_id = $2 and kind = 'call' and body ->> 'target' = 'client' and run_id is not null`,
+    [[...byCall.keys()].filter(Boolean), caller.userId],
+  );
+  const calls = found.map(toItem) as Call[];
+  if (calls.length < byCall.size)
+    throw new InvalidInput("A tool result names a tool_call_id that no run of yours is waiting for.", {
+      param: "messages",
+    });
+  const runId = calls[0]!.runId!;
+  if (calls.some((call) => call.runId !== runId))
+    throw new InvalidInput("The tool results belong to different runs.", { param: "messages" });
+
+  const done = await runtime.database.transaction(async (query) => {
+    const run = await lockRun(query, runId);
+    if (!run) throw noRun(runId);
+    const items = await itemsOfRun(query, runId);
+    const open = new Set(foldOf(items).openCalls.map((call) => call.id));
+    const fresh = calls.filter((call) => open.has(call.id)).map((call) => resultItem(call, byCall.get(call.id)!));
+    if (fresh.length === 0) return { run, items: [], seq: firstResult(items, calls) };
+    const appended = await appendLocked(query, run, fresh);
+    if (run.status === "waiting" && !stillWaits([...items, ...appended])) await queueAgain(runtime, query, run);
+    return { run, items: appended, seq: appended[0]!.seq };
+  });
+  publishItems(runtime, done.run.threadId, done.items);
+  if (done.items.length > 0) runtime.engine.wake();
+  return {
+    runId,
+    threadId: done.run.threadId,
+    cursor: { seq: done.seq - 1, live: [] },
+    pending: false,
+    replayed: done.items.length === 0,
+  };
+}
+
+function firstResult(items: readonly Item[], calls: readonly Call[]): number {
+  const result = items.find(
+    (item) => item.kind === "result" && calls.some((call) => call.step === item.step && call.index === item.index),
+  );
+  return result?.seq ?? items.at(-1)!.seq;
+}

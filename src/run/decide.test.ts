@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { eachDatabase } from "../../test/databases.ts";
+import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
+import type { ItemOf } from "../protocol/items.ts";
+import type { Started } from "./runs.ts";
+
+const addMilk = [{ call: "add_task", arguments: { title: "Milk" } }];
+
+eachDatabase((databases) => {
+  const services: TestRuns[] = [];
+  after(() => Promise.all(services.map((service) => service.stop(0))));
+  const start = async (options: Omit<TestRunsOptions, "database">) => {
+    const service = await startTestRuns({ ...options, database: await databases.open() });
+    services.push(service);
+    return service;
+  };
+
+  /** Starts a run that stops at a question. */
+  async function asked(service: TestRuns): Promise<{ started: Started; question: ItemOf<"question"> }> {
+    const { started, events } = await service.ask("go");
+    assert.equal(events.at(-1)!.type, "run-wait");
+    const [question] = await service.runs.questions(service.caller, started.runId);
+    return { started, question: question! };
+  }
+  const answer = (
+    service: TestRuns,
+    { started, question }: { started: Started; question: ItemOf<"question"> },
+    input: Parameters<TestRuns["runs"]["decide"]>[2]["input"],
+  ) => service.runs.decide(service.caller, started.runId, { questionId: question.id, input });
+  const titles = async (service: TestRuns) =>
+    (await service.database.query<{ title: string }>("select title from tasks order by id")).map((task) => task.title);
+
+  test("a call that needs approval waits, and is done when a person allows it", async () => {
+    const service = await start({ script: [addMilk, "ok"], approval: { ask: ["add_*"] } });
+    const open = await asked(service);
+    assert.deepEqual(await titles(service), []);
+    await answer(service, open, { decision: "allow", argumentsHash: open.question.body.argumentsHash! });
+    assert.equal((await service.events(open.started)).at(-1)!.type, "run-end");
+    assert.deepEqual(await titles(service), ["Milk"]);
+    await assert.rejects(answer(service, open, { decision: "allow" }), { status: 409 });
+  });
+
+  test("denied with a reason: the model is told, nothing is done", async () => {
+    const service = await start({ script: [addMilk, "ok"], approval: { ask: [{ tool: "*", effect: "write" }] } });
+    const open = await asked(service);
+    await answer(service, open, { decision: "deny", text: "we have milk" });
+    await service.events(open.started);
+    assert.deepEqual(await titles(service), []);
+    assert.match(String(service.model.requests[1]!.messages.at(-1)!.content), /we have milk/);
+  });
+
+  test("edited arguments are what is done", async () => {
+    const service = await start({ script: [addMilk, "ok"], approval: { ask: ["add_task"] } });
+    const open = await asked(service);
+    await answer(service, open, { decision: "allow", arguments: '{"title":"Oat milk"}' });
+    await service.events(open.started);
+    assert.deepEqual(await titles(service), ["Oat milk"]);
+  });
+
+  test("always lifts ask for what fits, but neither deny nor askAlways", async () => {
+    const call = (title: string) => [{ call: "add_task", arguments: { title } }];
+    const service = await start({
+      script: [call("Milk 1"), "ok", call("Milk 2"), "ok", call("Bread"), "ok"],
+      approval: { ask: ["add_task"] },
+    });
+    const open = await asked(service);
+    await answer(service, open, { decision: "allow", always: { title: "Milk *" } });
+    await service.events(open.started);
+    assert.equal((await service.ask("again")).events.at(-1)!.type, "run-end");
+    assert.equal((await service.ask("and bread")).events.at(-1)!.type, "run-wait");
+    const strict = await start({ script: [call("Milk 1"), "ok"], approval: { askAlways: ["add_task"] } });
+    const other = await asked(strict);
+    await answer(strict, other, { decision: "allow", always: true });
+    await strict.events(other.started);
+    const denied = await start({ script: [call("Milk 1"), "ok"], approval: { allow: ["*"], deny: ["add_task"] } });
+    assert.equal((await denied.ask("go")).events.at(-1)!.type, "run-end");
+    assert.deepEqual(await titles(denied), []);
+  });
+
+  test("a limit is a wait, and continue gives as much again", async () => {
+    const service = await start({
+      script: (_request, count) => (count < 4 ? [{ call: "now", arguments: {} }] : "done"),
+      limits: { steps: 2, repeatedCall: 0 },
+    });
+    const { started } = await asked(service);
+    await service.runs.continue(service.caller, started.runId);
+    await service.events(started);
+    const [again] = await service.runs.questions(service.caller, started.runId);
+    assert.equal(again!.body.limit, "steps");
+    await service.runs.continue(service.caller, started.runId);
+    const events = await service.events({ ...started, cursor: { seq: again!.seq + 1, live: [] } });
+    assert.equal(events.at(-1)!.type, "run-end");
+    await assert.rejects(service.runs.continue(service.caller, started.runId), { status: 409 });
+  });
+
+  test("stop at a limit ends the run with its reason", async () => {
+    const service = await start({ script: () => [{ call: "now", arguments: {} }], limits: { steps: 1 } });
+    const open = await asked(service);
+    const run = await answer(service, open, { decision: "stop" });
+    assert.deepEqual([run.status, run.error?.code], ["failed", "limit_steps"]);
+  });
+
+  test("the cost limit counts what the prices say", async () => {
+    const usage = { inputTokens: 1000, outputTokens: 100 };
+    const service = await start({
+      script: () => [
+        { call: "now", arguments: {} },
+        { finish: "calls", usage },
+      ],
+      limits: { cost: 2, repeatedCall: 0, onLimit: "stop" },
+      costOf: (_model, used) => (used.inputTokens + used.outputTokens) / 1000,
+    });
+    const { events } = await service.ask("spend");
+    const end = events.at(-1)!;
+    assert.equal(end.type === "run-end" && end.error?.code, "limit_cost");
+    assert.equal(service.model.requests.length, 2);
+  });
+
+  test("a message is taken in at the next step, also when the last answer was being written", async () => {
+    const gate = Promise.withResolvers<void>();
+    const service = await start({ script: [[{ text: "first" }, { gate: () => gate.promise }], "second"] });
+    const first = await service.runs.start(service.caller, { agent: "assistant", message: { content: "one" } });
+    while (service.model.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const second = await service.runs.start(service.caller, {
+      agent: "assistant",
+      threadId: first.threadId,
+      message: { content: "two" },
+      mode: "steer",
+    });
+    assert.equal(second.runId, first.runId);
+    gate.resolve();
+    await service.events(first);
+    assert.deepEqual(service.model.requests[1]!.messages.map((message) => message.content).slice(1), [
+      "one",
+      "first",
+      "two",
+    ]);
+  });
+
+  test("reject and interrupt", async () => {
+    const service = await start({ script: [[{ text: "never ends" }, { hang: true }], "instead"] });
+    const first = await service.runs.start(service.caller, { agent: "assistant", message: { content: "one" } });
+    while (service.model.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const { threadId } = first;
+    await assert.rejects(
+      service.runs.start(service.caller, { agent: "assistant", threadId, message: { content: "two" }, mode: "reject" }),
+      { status: 409 },
+    );
+    const instead = await service.runs.start(service.caller, {
+      agent: "assistant",
+      threadId,
+      message: { content: "two" },
+      mode: "interrupt",
+    });
+    const events = await service.events(instead);
+    assert.equal(events.at(-1)!.type, "run-end");
+    assert.equal((await service.runs.get(service.caller, first.runId)).status, "cancelled");
+  });
+
+  test("signals are written with the event", async () => {
+    const service = await start({
+      script: [addMilk, "ok"],
+      approval: { ask: ["add_*"] },
+      hooksFor: (event) => (event === "waiting" || event === "done" ? ["ops"] : []),
+    });
+    const open = await asked(service);
+    await answer(service, open, { decision: "allow" });
+    await service.events(open.started);
+    const rows = await service.database.query<{ hook: string; body: { type: string } }>(
+      "select hook, body from deliveries order by created_at",
+    );
+    assert.deepEqual(
+      rows.map((row) => [row.hook, row.body.type]),
+      [
+        ["ops", "run.waiting"],
+        ["ops", "run.done"],
+      ],
+    );
+  });
+
+  test("400 decisions racing their wait: none lost, none double", { timeout: 60_000 }, async () => {
+    const rounds = databases.kind === "postgres" ? 400 : 40;
+    const service = await start({
+      script: (_request, count) => (count % 2 === 0 ? addMilk : "ok"),
+      approval: { ask: ["add_*"] },
+      perUser: 1,
+    });
+    for (let round = 0; round < rounds; round++) {
+      const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
+      const ended = Promise.withResolvers<void>();
+      const follower = service.runs.follow(started, started.cursor, {
+        events(batch) {
+          for (const event of batch) {
+            if (event.type === "question") {
+              const decide = () =>
+                service.runs.decide(service.caller, started.runId, {
+                  questionId: event.item.id,
+                  input: { decision: "allow" },
+                });
+              void Promise.allSettled([decide(), decide()]).then((both) => {
+                if (both.filter((one) => one.status === "fulfilled").length !== 1)
+                  ended.reject(new Error("not exactly one decision"));
+              });
+            }
+            if (event.type === "run-end") ended.resolve();
+          }
+        },
+        error: ended.reject,
+      });
+      await ended.promise;
+      follower.close();
+    }
+    assert.equal((await titles(service)).length, rounds);
+  });
+});

@@ -1,0 +1,146 @@
+import type { Caller } from "../protocol/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import { decisions, type Item, type ItemOf, type NewItem } from "../protocol/items.ts";
+import { jsonText } from "../protocol/json-text.ts";
+import type { RunRecord } from "../protocol/runs.ts";
+import type { Query } from "../protocol/tools.ts";
+import type { ArgumentPattern, Grant } from "./approval.ts";
+import { resultItem, type Call } from "./call-item.ts";
+import { openQuestions, stillWaits } from "./decisions.ts";
+import { extendLimit, type LimitName } from "./limits.ts";
+import {
+  appendLocked,
+  endLocked,
+  itemsOfRun,
+  lockRun,
+  noRun,
+  publishItems,
+  queueAgain,
+  type LockedRun,
+} from "./locked.ts";
+import { getRun } from "./list-runs.ts";
+import { startNext } from "./pending.ts";
+import type { DecisionInput } from "./runs.ts";
+import type { Runtime } from "./runtime.ts";
+
+type Question = ItemOf<"question">;
+
+/**
+ * Answers an open question of a waiting run: decision, what follows from it, and the job to go on, in one transaction that
+ * begins by locking the run. Throws Conflict if it was answered before or the run does not wait.
+ */
+export async function decide(
+  runtime: Runtime,
+  caller: Caller,
+  { runId, questionId, input }: { runId: string; questionId: string; input: DecisionInput },
+): Promise<RunRecord> {
+  if (!isId(runId)) throw noRun(runId);
+  if (!isId(questionId)) throw noQuestion(questionId);
+  const done = await runtime.database.transaction(async (query) => {
+    const run = await lockRun(query, runId, caller.role === "admin" ? undefined : caller.userId);
+    if (!run) throw noRun(runId);
+    const items = await itemsOfRun(query, runId);
+    const question = items.find((item): item is Question => item.kind === "question" && item.id === questionId);
+    if (!question) throw noQuestion(questionId);
+    check(run, items, { question, input });
+    const { argumentsHash: _seen, always, ...rest } = input;
+    const decision: NewItem = {
+      id: newId(),
+      kind: "decision",
+      author: caller.name,
+      body: { question: questionId, ...rest },
+    };
+    if (always !== undefined) await grant(query, { run, question, always });
+    if (input.decision === "stop") {
+      const error = { code: `limit_${question.body.limit ?? ""}`, message: question.body.text };
+      const ended = await endLocked(runtime, query, { run, end: { status: "failed", error }, before: [decision] });
+      return { run, appended: ended.items, pending: ended.pending };
+    }
+    const appended = await appendLocked(query, run, [
+      decision,
+      ...(await follow(query, { run, items, question, input })),
+    ]);
+    if (!stillWaits([...items, ...appended])) await queueAgain(runtime, query, run);
+    return { run, appended, pending: 0 };
+  });
+  publishItems(runtime, done.run.threadId, done.appended);
+  runtime.engine.wake();
+  if (done.pending > 0) await startNext(runtime, done.run.threadId);
+  return getRun(runtime.database, { ...caller, userId: done.run.userId }, runId);
+}
+
+/** "Continue" without naming the question: the open one about a limit. */
+export async function continueRun(runtime: Runtime, caller: Caller, runId: string): Promise<RunRecord> {
+  await getRun(runtime.database, caller, runId);
+  const question = openQuestions(await itemsOfRun(runtime.database.query, runId)).find(
+    (item) => item.body.reason === "limit",
+  );
+  if (!question) throw new Conflict("The run does not wait at a limit.", { code: "nothing_to_continue" });
+  return decide(runtime, caller, { runId, questionId: question.id, input: { decision: "continue" } });
+}
+
+function check(
+  run: LockedRun,
+  items: readonly Item[],
+  { question, input }: { question: Question; input: DecisionInput },
+): void {
+  if (!openQuestions(items).includes(question))
+    throw new Conflict("This question has been answered.", { code: "already_decided" });
+  if (run.status !== "waiting")
+    throw new Conflict(`The run is ${run.status}; it does not wait for this.`, { code: "run_not_waiting" });
+  const { reason, argumentsHash } = question.body;
+  const possible: readonly string[] = decisions[reason];
+  if (!possible.includes(input.decision))
+    throw new InvalidInput(`This question takes ${possible.join(" or ")}.`, { param: "decision" });
+  if (input.argumentsHash !== undefined && input.argumentsHash !== argumentsHash)
+    throw new Conflict("The arguments are not the ones you saw.", { code: "arguments_changed" });
+  if (input.decision !== "allow" && (input.arguments !== undefined || input.always !== undefined))
+    throw new InvalidInput("arguments and always go with allow only.", { param: "decision" });
+}
+
+/** What a decision brings about beside itself. */
+async function follow(
+  query: Query,
+  { run, items, question, input }: { run: LockedRun; items: readonly Item[]; question: Question; input: DecisionInput },
+): Promise<NewItem[]> {
+  if (question.body.reason === "limit") {
+    await extendLimit(query, { rootRun: run.id, limits: run.definition.limits }, question.body.limit as LimitName);
+    return [];
+  }
+  if (question.body.reason !== "unknown" || input.decision === "retry") return [];
+  const call = items.find(
+    (item): item is Call => item.kind === "call" && item.step === question.step && item.index === question.index,
+  );
+  if (!call) throw noQuestion(question.id);
+  const isDone = input.decision === "done";
+  const result = {
+    content: input.text ?? (isDone ? "A person says that this was done." : "A person says that this was not done."),
+    isError: !isDone,
+  };
+  await query(
+    "update ledger set status = $4, result = $5::jsonb, until = null, ended_at = now() where run_id = $1 and step = $2 and call_index = $3",
+    [run.id, call.step, call.index, isDone ? "done" : "failed", jsonText(result)],
+  );
+  return [resultItem(call, result)];
+}
+
+async function grant(
+  query: Query,
+  { run, question, always }: { run: LockedRun; question: Question; always: true | ArgumentPattern },
+): Promise<void> {
+  const { tool, argumentsHash } = question.body;
+  if (tool === undefined || argumentsHash === undefined)
+    throw new InvalidInput("Only a call can be allowed always.", { param: "always" });
+  const pattern: Grant = always === true ? { exact: argumentsHash } : { fits: always };
+  await query("insert into grants (id, user_id, tool, pattern) values ($1, $2, $3, $4::jsonb)", [
+    newId(),
+    run.userId,
+    tool,
+    jsonText(pattern),
+  ]);
+}
+
+function noQuestion(id: string): NotFound {
+  return new NotFound(`The run has no question ${id}.`, { code: "question_not_found" });
+}

@@ -1,0 +1,39 @@
+import type { DecisionBody, Item, ItemOf, QuestionBody } from "../protocol/items.ts";
+import type { Call } from "./call-item.ts";
+import { foldOf } from "./fold.ts";
+
+/** The last question of this kind about a call. */
+export function questionOn(
+  items: readonly Item[],
+  call: Call,
+  reason: QuestionBody["reason"],
+): ItemOf<"question"> | undefined {
+  return items.findLast(
+    (item): item is ItemOf<"question"> =>
+      item.kind === "question" && item.body.reason === reason && item.step === call.step && item.index === call.index,
+  );
+}
+
+/** What a person decided on it; undefined: not asked, or not answered. */
+export function decisionOn(
+  items: readonly Item[],
+  call: Call,
+  reason: QuestionBody["reason"],
+): DecisionBody | undefined {
+  const question = questionOn(items, call, reason);
+  return items.find(
+    (item): item is ItemOf<"decision"> => item.kind === "decision" && item.body.question === question?.id,
+  )?.body;
+}
+
+export function openQuestions(items: readonly Item[]): ItemOf<"question">[] {
+  const answered = new Set(items.map((item) => (item.kind === "decision" ? item.body.question : "")));
+  return items.filter((item): item is ItemOf<"question"> => item.kind === "question" && !answered.has(item.id));
+}
+
+/** Whether a waiting run has still nothing to do: a question is open, or only the caller's own tools are left. */
+export function stillWaits(items: readonly Item[]): boolean {
+  if (openQuestions(items).length > 0) return true;
+  const { openCalls } = foldOf(items);
+  return openCalls.length > 0 && openCalls.every((call) => call.body.target === "client");
+}

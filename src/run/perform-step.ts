@@ -1,0 +1,165 @@
+import { LostRun } from "../protocol/errors.ts";
+import type { ItemOf } from "../protocol/items.ts";
+import type { Model, ModelRequest } from "../protocol/models.ts";
+import type { AppendExtras } from "./append.ts";
+import { endItem } from "./end-item.ts";
+import { reserve } from "./limits.ts";
+import { buildPrompt, estimate, schemaTokens } from "./prompt.ts";
+import { answerItems, emptyAnswer, readAnswer, type Answer } from "./step.ts";
+import type { StepOptions } from "./turn.ts";
+import type { Work } from "./work.ts";
+
+/** One model call of a strategy: reserved before, told while it comes, committed whole. */
+export async function performStep(work: Work, key: string, options: StepOptions = {}): Promise<void> {
+  if (stepIn(work, key)) return;
+  work.signal.throwIfAborted();
+  const { definition, epoch } = work.taken;
+  const model = work.runtime.models.get(definition.agent.model);
+  let request = requestOf(work, model, options);
+  const reserved = await reserveFor(work, model, request);
+  // What a person said meanwhile belongs into this prompt.
+  if (await work.takeIn(reserved.steered)) request = requestOf(work, model, options);
+
+  const seen = work.branch().at(-1)?.seq;
+  const answer = await attempt(work, key, { model, request });
+  const clients = new Set(definition.options.clientTools?.map((tool) => tool.name));
+  const items = answerItems(
+    answer,
+    { step: key, attempt: epoch, author: definition.agent.id },
+    {
+      isClient: (name) => clients.has(name),
+      ...(seen === undefined ? {} : { seen }),
+    },
+  );
+  const extras = settled(work, key, { answer, model, reserved });
+  if (!options.final || answer.calls.length > 0) return work.commit(items, extras);
+  try {
+    await work.commit([...items, endItem({ status: "done" })], {
+      ...extras,
+      end: { status: "done" },
+      ifSteered: work.steered(),
+    });
+  } catch (error) {
+    // Said while the last answer was being written: it stands, but the run goes on.
+    if (!(error instanceof LostRun) || !(await work.takeIn())) throw error;
+    await work.commit(items, extras);
+  }
+}
+
+/** A model call that a tool asks for: recorded under its own key, and no part of the conversation. */
+export async function performNestedStep(
+  work: Work,
+  key: string,
+  request: Pick<ModelRequest, "messages" | "format" | "settings">,
+): Promise<string> {
+  const known = stepIn(work, key);
+  if (known) return String(known.body.content);
+  const { definition, epoch } = work.taken;
+  const model = work.runtime.models.get(definition.agent.model);
+  const reserved = await reserveFor(work, model, request);
+  const answer = emptyAnswer();
+  await readAnswer(model, { ...request, origin: originOf(work, key) }, { signal: work.signal, answer, tell: () => {} });
+  const place = { step: key, attempt: epoch, author: definition.agent.id };
+  await work.commit(
+    answerItems({ ...answer, calls: [] }, place, { isClient: () => false }),
+    settled(work, key, { answer, model, reserved }),
+  );
+  return answer.text;
+}
+
+function stepIn(work: Work, key: string): ItemOf<"message"> | undefined {
+  return work.items().find((item): item is ItemOf<"message"> => item.kind === "message" && item.step === key);
+}
+
+/** Stays `current` if it breaks off, so that what there is of it can be kept. */
+async function attempt(
+  work: Work,
+  key: string,
+  { model, request }: { model: Model; request: ModelRequest },
+): Promise<Answer> {
+  const { runId, threadId, epoch } = work.owner;
+  const answer = emptyAnswer();
+  work.current = { key, answer };
+  await readAnswer(
+    model,
+    { ...request, origin: originOf(work, key) },
+    {
+      signal: work.signal,
+      answer,
+      tell(kind, offset, text) {
+        const delta = { runId, threadId, step: key, attempt: epoch, kind, offset, text };
+        work.runtime.feeds.delta(delta);
+        work.runtime.deltas.add(delta);
+      },
+    },
+  );
+  work.current = undefined;
+  return answer;
+}
+
+function originOf({ taken, owner }: Work, step: string) {
+  return { userId: taken.caller.userId, runId: owner.runId, step, attempt: owner.epoch };
+}
+
+type Reserved = { readonly tokens: number; readonly cost: number; readonly steered: number };
+
+async function reserveFor(
+  work: Work,
+  model: Model,
+  request: Pick<ModelRequest, "messages" | "settings">,
+): Promise<Reserved> {
+  const input = request.messages.reduce((sum, message) => sum + estimate(message.content), 0);
+  const output = request.settings?.maxTokens ?? 0;
+  const cost = work.runtime.costOf(model.id, { inputTokens: input, outputTokens: output }) ?? 0;
+  const { steered } = await reserve(work.runtime.database.query, work.owner, {
+    steps: 1,
+    tokens: input + output,
+    cost,
+  });
+  return { tokens: input + output, cost, steered };
+}
+
+/** What else the commit of an answer settles: the difference to what was reserved, the call log, the live text. */
+function settled(
+  work: Work,
+  key: string,
+  { answer, model, reserved }: { answer: Answer; model: Model; reserved: Reserved },
+): AppendExtras {
+  const { costOf, deltas } = work.runtime;
+  const modelCalls = answer.records.map((record) => {
+    const usage = { inputTokens: record.inputTokens ?? 0, outputTokens: record.outputTokens ?? 0 };
+    const cost = costOf(record.model, usage) ?? costOf(model.id, usage);
+    return cost === undefined ? record : { ...record, cost };
+  });
+  const { usage } = answer;
+  return {
+    modelCalls,
+    tokens: usage ? usage.inputTokens + usage.outputTokens - reserved.tokens : 0,
+    cost: usage ? modelCalls.reduce((sum, record) => sum + ("cost" in record ? record.cost : 0), 0) - reserved.cost : 0,
+    ...(deltas.settle(work.owner.runId, key) ? { deltasOf: key } : {}),
+  };
+}
+
+function requestOf(work: Work, model: Model, options: StepOptions): ModelRequest {
+  const { agent, options: asked, tools } = work.taken.definition;
+  const settings = { ...agent.settings, ...asked.settings, ...options.settings };
+  const offered = options.withoutTools ? [] : [...tools, ...(asked.clientTools ?? [])];
+  const room = settings.maxTokens ?? Math.min(4096, Math.floor(model.contextTokens / 4));
+  const format = options.format ?? asked.format;
+  const first = !work.items().some((item) => item.kind === "message" && item.step !== null);
+  // A forced choice is for the first step only: the model could never answer otherwise.
+  const choice = offered.length > 0 && (first || asked.toolChoice === "none") ? asked.toolChoice : undefined;
+  return {
+    messages:
+      options.messages ??
+      buildPrompt(work.branch(), {
+        runId: work.owner.runId,
+        instructions: options.instructions ?? agent.instructions,
+        tokens: model.contextTokens - room - schemaTokens(offered),
+      }),
+    settings,
+    ...(offered.length > 0 ? { tools: offered } : {}),
+    ...(choice === undefined ? {} : { toolChoice: choice }),
+    ...(format === undefined ? {} : { format }),
+  };
+}

@@ -1,0 +1,88 @@
+import { newId } from "../protocol/ids.ts";
+import type { NewItem } from "../protocol/items.ts";
+import type { Tool, ToolResult } from "../protocol/tools.ts";
+import { parseCall, unknownTool } from "../tools/call-tool.ts";
+import { isGranted, verdictOf } from "./approval.ts";
+import type { Call } from "./call-item.ts";
+import { decisionOn, questionOn } from "./decisions.ts";
+import { hashOfCall } from "./limits.ts";
+import type { Work } from "./work.ts";
+
+/** What is to become of a call. */
+export type Plan =
+  | { readonly how: "do"; readonly call: Call; readonly tool: Tool; readonly input: unknown }
+  /** Nothing is done; the model is told why. */
+  | { readonly how: "answered"; readonly call: Call; readonly result: ToolResult }
+  /** `question` is absent if it was asked before. */
+  | { readonly how: "ask"; readonly call: Call; readonly question?: NewItem }
+  /** Begun by an earlier process, and its tool is gone: nobody can tell. */
+  | { readonly how: "unknown"; readonly call: Call };
+
+/** The tools of this run that its caller may use now: what they were at its start, cut by the rights of today. */
+export function toolsOf({ taken, runtime }: Work): readonly Tool[] {
+  const names = new Set(taken.definition.tools.map((schema) => schema.name));
+  return runtime.tools.select(taken.definition.agent.tools, taken.caller).filter((tool) => names.has(tool.name));
+}
+
+export async function prepareCall(work: Work, call: Call, allowed: readonly Tool[]): Promise<Plan> {
+  const tool = allowed.find(({ name }) => name === call.body.name);
+  const begun = await wasBegun(work, call);
+  if (!tool)
+    return begun ? { how: "unknown", call } : { how: "answered", call, result: unknownTool(call.body.name, allowed) };
+
+  const approval = decisionOn(work.items(), call, "approval");
+  const parsed = parseCall(tool, approval?.arguments ?? call.body.arguments);
+  if (!parsed.ok) return begun ? { how: "unknown", call } : { how: "answered", call, result: parsed.result };
+  const doIt: Plan = { how: "do", call, tool, input: parsed.input };
+  if (begun || approval?.decision === "allow") return doIt;
+  if (approval) return refused(call, `A person did not allow this call${approval.text ? `: ${approval.text}` : "."}`);
+
+  const { definition, caller } = work.taken;
+  const verdict = verdictOf({
+    tool,
+    agent: definition.agent.approval,
+    policy: work.runtime.approval,
+    userName: caller.name,
+  });
+  if (verdict === "allow") return doIt;
+  if (verdict === "deny") return refused(call, `The policy of this server does not allow ${tool.name} here.`);
+  const hash = hashOfCall(call);
+  const isLifted =
+    verdict === "ask" &&
+    (await isGranted(work.runtime.database.query, {
+      userId: caller.userId,
+      tool: tool.name,
+      input: parsed.input,
+      hash,
+    }));
+  if (isLifted) return doIt;
+  return questionOn(work.items(), call, "approval")
+    ? { how: "ask", call }
+    : { how: "ask", call, question: question(call, hash) };
+}
+
+function question(call: Call, argumentsHash: string): NewItem {
+  const { name } = call.body;
+  const text = `May ${name} be called with these arguments?`;
+  return {
+    id: newId(),
+    kind: "question",
+    step: call.step!,
+    index: call.index!,
+    body: { reason: "approval", text, tool: name, arguments: call.body.arguments, argumentsHash },
+  };
+}
+
+function refused(call: Call, content: string): Plan {
+  return { how: "answered", call, result: { content, isError: true } };
+}
+
+/** Whether an earlier process recorded the call in the ledger; it may have been made when its tool was still there. */
+async function wasBegun(work: Work, call: Call): Promise<boolean> {
+  if (work.taken.epoch === 1) return false;
+  const rows = await work.runtime.database.query(
+    "select 1 from ledger where run_id = $1 and step = $2 and call_index = $3",
+    [work.owner.runId, call.step, call.index],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,36 @@
+import { newId } from "../protocol/ids.ts";
+import type { Delivery } from "./append.ts";
+import type { RunSignal, Runtime } from "./runtime.ts";
+
+export type SignalOf = {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly agent: string;
+  readonly event: RunSignal;
+  readonly reason?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+};
+
+/** What goes out to each hook that wants to hear of the event; written in the transaction of the event itself. */
+export function deliveriesOf(
+  runtime: Pick<Runtime, "hooksFor">,
+  { runId, threadId, agent, event, reason, error }: SignalOf,
+): Delivery[] {
+  return runtime.hooksFor(event).map((hook) => {
+    const id = newId();
+    return {
+      id,
+      hook,
+      body: {
+        id,
+        type: `run.${event}`,
+        time: new Date().toISOString(),
+        run: runId,
+        thread: threadId,
+        agent,
+        ...(reason ? { reason } : {}),
+        ...(error ? { error } : {}),
+      },
+    };
+  });
+}
