@@ -47,10 +47,7 @@ export function memoryTurn({ agent, model, tools, context, items, onText }: Memo
       const messages = buildPrompt(thread, { runId, instructions: agent.instructions, tokens: model.contextTokens });
       const request = { messages, tools: schemas, settings: agent.settings };
       await readAnswer(model, request, { signal, answer, tell });
-      append(
-        answerItems(answer, { step: key, attempt: 1, author: agent.id }, () => false),
-        runId,
-      );
+      append(answerItems(answer, { step: key, attempt: 1, author: agent.id }, { isClient: () => false }), runId);
     },
     async call(calls) {
       const results = calls.map(async ({ step, index, body }): Promise<NewItem> => {

@@ -7,6 +7,7 @@ import { isSecret, originOf, problemsOf, valueAt } from "./config-problems.ts";
 import { pathText, variable } from "./config-tree.ts";
 import type { Environment, Gathered, Path, Problem, SchemaNode } from "./config-tree.ts";
 import { modelConfigsSchema } from "./models/config.ts";
+import { approvalPolicySchema } from "./protocol/approval.ts";
 import { defaultLimits, limitsSchema } from "./protocol/agents.ts";
 import { InvalidInput } from "./protocol/errors.ts";
 
@@ -56,6 +57,23 @@ const configSchema = z.strictObject({
     .partial()
     .prefault({})
     .transform((limits) => ({ ...defaultLimits, ...limits })),
+  /** What a person is asked before it is done. */
+  approval: approvalPolicySchema.prefault({}),
+  /** Money for a million tokens, by a model's id or `<provider>/<name>`; the unit is yours. */
+  prices: z
+    .record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() }))
+    .default({}),
+  /** Who is told, by a signed POST, of runs that wait or have ended. */
+  webhooks: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1),
+        url: z.url({ protocol: /^https?$/ }),
+        secret: z.string().min(16),
+        events: z.array(z.enum(["waiting", "done", "failed", "cancelled"])).default(["waiting", "failed", "done"]),
+      }),
+    )
+    .default([]),
   concurrency: z
     .strictObject({ perUser: z.int().positive().default(8), perNode: z.int().positive().default(256) })
     .prefault({}),

@@ -5,6 +5,7 @@ import type { Config } from "./config.ts";
 import { createApp } from "./http/app.ts";
 import { chooseModels, type ModelChoice } from "./models/choose.ts";
 import { createCallLog } from "./models/call-log.ts";
+import { createPrices } from "./models/prices.ts";
 import { createPromptLog } from "./models/prompt-log.ts";
 import { createModels } from "./models/registry.ts";
 import type { Caller } from "./protocol/callers.ts";
@@ -101,6 +102,9 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       limits: config.limits,
       concurrency: config.concurrency,
       retention: config.retention,
+      approval: config.approval,
+      costOf: createPrices(config.prices),
+      hooksFor: (event) => config.webhooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),
       log,
     });
     opened.push(() => service.stop(graceMs));

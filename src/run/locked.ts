@@ -1,8 +1,7 @@
 import { NotFound } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Item, NewItem } from "../protocol/items.ts";
-import type { RunStatus } from "../protocol/runs.ts";
-import type { RunDefinition } from "../protocol/runs.ts";
+import type { RunDefinition, RunStatus } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
 import { append, type Appended, type RunEnd } from "./append.ts";
 import { endItem } from "./end-item.ts";
