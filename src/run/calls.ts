@@ -80,7 +80,7 @@ async function writeLocally(work: Work, prepared: Prepared): Promise<void> {
   const { database } = work.runtime;
   const key = newId();
   const appended = await database.transaction(async (query) => {
-    const result = await executeTool(tool, input, contextOf(work, prepared, { key, query }));
+    const result = await executeTool(tool, input, { ...contextOf(work, prepared, { key, query }), step: noStep });
     const entry = { userId: work.taken.caller.userId, tool: tool.name, key, argumentsHash: hashOfCall(call) };
     return append(query, work.owner, [resultItem(call, result)], {
       ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result, entry },
@@ -89,11 +89,20 @@ async function writeLocally(work: Work, prepared: Prepared): Promise<void> {
   work.committed(appended.items);
 }
 
+/** On PGlite it would wait for its own transaction, and all SQL with it. */
+async function noStep(): Promise<never> {
+  throw new Error("A tool that writes to our own tables can't ask a model: its transaction must not wait.");
+}
+
 /** The record before, the tool, the record after; whoever finds the first without the last knows that it does not know. */
 async function writeThroughLedger(work: Work, prepared: Prepared): Promise<void> {
   const { call, tool, input } = prepared;
   const context = (key: string) => contextOf(work, prepared, { key, query: work.runtime.database.query });
-  const claim = await claimWrite(work, { call, tool, ask: (key) => tool.reconcile?.(input, context(key)) });
+  const claim = await claimWrite(work, {
+    call,
+    tool,
+    ask: (key, signal) => tool.reconcile?.(input, { ...context(key), signal }),
+  });
   if (claim.how === "execute") {
     const result = await executeTool(tool, input, context(claim.key));
     if (!result.timedOut) return settleWrite(work, call, result);
@@ -116,10 +125,10 @@ async function wasBegun(work: Work, call: Call): Promise<boolean> {
 async function stopAtUnknown(work: Work, call: Call): Promise<void> {
   const place = { step: call.step!, index: call.index! };
   const text = `It is not known whether ${call.body.name} was done.`;
-  await work.commit([{ id: newId(), kind: "question", ...place, body: { reason: "unknown", text } }], {
+  await work.wait("unknown", `${text} A person decides.`, {
+    items: [{ id: newId(), kind: "question", ...place, body: { reason: "unknown", text } }],
     ledger: { ...place, status: "unknown", result: null },
   });
-  await work.wait("unknown", `${text} A person decides.`);
 }
 
 function contextOf(work: Work, { call }: Prepared, { key, query }: { key: string; query: Query }): ToolContext {

@@ -4,12 +4,11 @@ import { isId, newId } from "../protocol/ids.ts";
 import { itemIdOfCall, type Item, type NewItem } from "../protocol/items.ts";
 import type { RunRecord } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
-import { append, type RunEnd } from "./append.ts";
+import type { RunEnd } from "./append.ts";
 import { resultItem, type Call } from "./call-item.ts";
-import { endItem } from "./create-work.ts";
+import { endRun } from "./end-run.ts";
 import { foldOf } from "./fold.ts";
-import { interruptCalls } from "./interrupt.ts";
-import { startNext } from "./pending.ts";
+import { endPending, startNext } from "./pending.ts";
 import {
   itemColumns,
   placeItems,
@@ -27,8 +26,12 @@ import type { Runtime } from "./runtime.ts";
 /** Stops a run: at once if it is queued or waits, else its owner is told. A run that has ended stays as it is. */
 export async function cancelRun(runtime: Runtime, caller: Caller, runId: string): Promise<RunRecord> {
   if (!isId(runId)) throw noRun(runId);
-  const ended = await endIdleRun(runtime, { runId, userId: caller.userId }, { status: "cancelled" });
-  if (ended === "none") return cancelPending(runtime, caller, runId);
+  const which = { runId, userId: caller.userId };
+  let ended = await endIdleRun(runtime, which, { status: "cancelled" });
+  if (ended === "none" && !(await endPending(runtime, which, { status: "cancelled" }))) {
+    // It may have left `pending` for its turn between the two looks.
+    ended = await endIdleRun(runtime, which, { status: "cancelled" });
+  }
   if (ended === "running") {
     runtime.active.get(runId)?.stop("cancelled");
     runtime.deltas.tellStop(runId);
@@ -38,49 +41,41 @@ export async function cancelRun(runtime: Runtime, caller: Caller, runId: string)
   return toRun(row);
 }
 
+export type IdleRun = {
+  readonly runId: string;
+  readonly userId?: string;
+  /** Only if it still waits, and too long. */
+  readonly expired?: true;
+};
+
 /**
  * Ends a run that nobody works on. `running`: its owner was asked to cancel it instead. The run is locked by a statement of
  * its own, so that what is read after it is newer than any wait or decision.
  */
 export async function endIdleRun(
   runtime: Runtime,
-  { runId, userId }: { readonly runId: string; readonly userId?: string },
+  { runId, userId, expired }: IdleRun,
   end: RunEnd,
 ): Promise<"ended" | "running" | "none"> {
   const done = await runtime.database.transaction(async (query) => {
-    const [run] = await query<{ status: string; thread_id: string; epoch: number }>(
-      "select status, thread_id, epoch from runs where id = $1 and ($2::uuid is null or user_id = $2) for update",
+    const [run] = await query<{ status: string; thread_id: string; epoch: number; late: boolean }>(
+      "select status, thread_id, epoch, coalesce(wait_until < now(), false) as late from runs where id = $1 and ($2::uuid is null or user_id = $2) for update",
       [runId, userId ?? null],
     );
-    if (!run) return "none";
+    if (!run || (expired && !(run.status === "waiting" && run.late))) return "none";
     if (run.status === "running") {
       await query("update runs set cancel_asked = true where id = $1", [runId]);
       return "running";
     }
     if (run.status !== "queued" && run.status !== "waiting") return "ended";
     await query("update runs set epoch = epoch + 1, status = 'running' where id = $1", [runId]);
-    const interrupted = await interruptCalls(query, runId, foldOf(await itemsOfRun(query, runId)));
     const owner = { runId, epoch: run.epoch + 1, threadId: run.thread_id };
-    return { threadId: run.thread_id, appended: await append(query, owner, [...interrupted, endItem(end)], { end }) };
+    return { threadId: run.thread_id, appended: await endRun(query, owner, { end }) };
   });
   if (typeof done === "string") return done;
   publish(runtime, done.threadId, done.appended.items);
   if (done.appended.pending > 0) await startNext(runtime, done.threadId);
   return "ended";
-}
-
-/** A message that still waits in `pending` leaves a cancelled run behind, so that its id goes on answering. */
-async function cancelPending(runtime: Runtime, caller: Caller, runId: string): Promise<RunRecord> {
-  const [row] = await runtime.database.query<RunRow>(
-    `with p as (delete from pending where run_id = $1 and user_id = $2 returning *),
-          t as (update threads set pending = greatest(0, threads.pending - 1) from p where threads.id = p.thread_id)
-     insert into runs (id, thread_id, user_id, agent, root_run, status, definition, definition_hash, caller, ended_at)
-     select p.run_id, p.thread_id, p.user_id, p.start -> 'definition' -> 'agent' ->> 'id', p.run_id, 'cancelled', p.start -> 'definition', '', p.start -> 'caller', now() from p
-     returning ${runColumns}`,
-    [runId, caller.userId],
-  );
-  if (!row) throw noRun(runId);
-  return toRun(row);
 }
 
 export type BroughtResult = { readonly callId: string; readonly content: string; readonly isError?: boolean };
@@ -97,7 +92,7 @@ export async function bringResults(
     [[...byCall.keys()].filter(Boolean), caller.userId],
   );
   const calls = found.map(toItem) as Call[];
-  if (calls.length < byCall.size)
+  if (calls.length === 0 || calls.length < byCall.size)
     throw new InvalidInput("A tool result names a tool_call_id that no run of yours is waiting for.", {
       param: "messages",
     });

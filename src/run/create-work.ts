@@ -4,25 +4,31 @@ import type { Model, ModelRequest } from "../protocol/models.ts";
 import type { WaitReason } from "../protocol/runs.ts";
 import { append, type AppendExtras, type Owner, type RunEnd } from "./append.ts";
 import { performCalls } from "./calls.ts";
+import { endItem, endRun } from "./end-run.ts";
 import type { Job } from "./engine.ts";
 import { foldOf, type Fold } from "./fold.ts";
 import { reserve } from "./limits.ts";
 import { buildPrompt, estimate, schemaTokens } from "./prompt.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime, StopReason } from "./runtime.ts";
 import { answerItems, emptyAnswer, partialItem, readAnswer, type Answer } from "./step.ts";
 import type { Taken } from "./take.ts";
 import type { StepOptions, Turn } from "./turn.ts";
-import type { Work } from "./work.ts";
+import type { AlsoWaiting, Work } from "./work.ts";
 
 /** How long a run waits for somebody before it ends. */
 const waitMs = (reason: WaitReason) => (reason === "client" ? 3_600_000 : 7 * 86_400_000);
 
-export function createWork(
-  runtime: Runtime,
-  taken: Taken,
-  { job, history, signal }: { job: Job; history: readonly Item[]; signal: AbortSignal },
-): Work {
+export type WorkOptions = {
+  readonly job: Job;
+  /** The branch, as far as it was read; all of the run's own items. */
+  readonly history: readonly Item[];
+  readonly signal: AbortSignal;
+  /** Fires the signal. */
+  readonly stop: (reason: StopReason) => void;
+};
+
+export function createWork(runtime: Runtime, taken: Taken, { job, history, signal, stop }: WorkOptions): Work {
   const { database, feeds, deltas } = runtime;
   const { definition, epoch, runId, threadId } = taken;
   const owner: Owner = { runId, epoch, threadId };
@@ -142,34 +148,44 @@ export function createWork(
     return answer.text;
   }
 
-  async function end(status: RunEnd, before: readonly NewItem[] = []): Promise<void> {
-    const items: NewItem[] = [...before];
-    let extras: AppendExtras = { end: status };
+  async function end(status: RunEnd): Promise<void> {
+    let before: NewItem[] = [];
+    let extras: AppendExtras = {};
     if (current) {
       const { key, answer } = current;
       const partial = partialItem(answer, { step: key, attempt: epoch, author: definition.agent.id });
-      if (partial) items.unshift(partial);
-      extras = { ...extras, modelCalls: answer.records, ...(deltas.settle(runId, key) ? { deltasOf: key } : {}) };
+      if (partial) before = [partial];
+      extras = { modelCalls: answer.records, ...(deltas.settle(runId, key) ? { deltasOf: key } : {}) };
       current = undefined;
     }
-    await commit([...items, endItem(status)], extras);
+    const appended = await database.transaction((query) => endRun(query, owner, { end: status, before, extras }));
+    left = "ended";
+    pending = appended.pending;
+    committed(appended.items);
   }
 
-  async function wait(reason: WaitReason, text: string, before: readonly NewItem[] = []): Promise<boolean> {
+  async function wait(reason: WaitReason, text: string, { items = [], ledger }: AlsoWaiting = {}): Promise<boolean> {
     const appended = await database.transaction(async (query) => {
       // In a statement of its own: what the next one reads is then newer than any decision.
-      const held = await query("select 1 from runs where id = $1 and epoch = $2 and status = 'running' for update", [
-        runId,
-        epoch,
-      ]);
-      if (held.length > 0 && reason === "client" && (await openClientCalls(query, runId)) === 0) return undefined;
+      const [held] = await query<{ cancel_asked: boolean }>(
+        "select cancel_asked from runs where id = $1 and epoch = $2 and status = 'running' for update",
+        [runId, epoch],
+      );
+      if (held?.cancel_asked) return "cancelled";
+      if (held && reason === "client" && (await openClientCalls(query, runId)) === 0) return undefined;
       const state: NewItem = { id: newId(), kind: "state", body: { type: "run-wait", reason, text } };
-      const result = await append(query, owner, [...before, state], {
+      const result = await append(query, owner, [...items, state], {
         wait: { reason, until: new Date(Date.now() + waitMs(reason)) },
+        ...(ledger ? { ledger } : {}),
       });
       await runtime.engine.complete(job, query);
       return result;
     });
+    if (appended === "cancelled") {
+      // Whoever asked was told that the run's owner would see to it; nobody else would, once it waits.
+      stop("cancelled");
+      throw signal.reason;
+    }
     if (!appended) {
       const rows = await database.query<ItemRow>(`select ${itemColumns} from items where run_id = $1 order by seq`, [
         runId,
@@ -212,10 +228,6 @@ export function createWork(
     nestedStep,
   };
   return work;
-}
-
-export function endItem(end: RunEnd): NewItem {
-  return { id: newId(), kind: "state", body: { type: "run-end", ...end } };
 }
 
 async function openClientCalls(query: Parameters<typeof append>[0], runId: string): Promise<number> {
