@@ -13,6 +13,13 @@ const requirements = [
     // Tests start servers of their own: the package must not leave a running one behind.
     prepare: () => write("/etc/postgresql-common/createcluster.d/colloquy.conf", "create_main_cluster = false\n"),
   },
+  {
+    name: "curl",
+    suites: "the documentation's examples with curl",
+    leaveOut: { COLLOQUY_TEST_CURL: "no" },
+    isThere: () => isInPath("curl"),
+    packages: ["curl"],
+  },
 ];
 
 /**

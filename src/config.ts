@@ -118,7 +118,7 @@ export class ConfigInvalid extends InvalidInput {
 }
 
 // Its input side: what a person may write, before defaults and transforms.
-const schemaTree: SchemaNode = z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" });
+export const schemaTree: SchemaNode = z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" });
 
 /**
  * Reads `colloquy.yaml` in `cwd` (or the file that COLLOQUY_CONFIG names) and the environment.

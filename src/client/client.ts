@@ -1,12 +1,49 @@
 import type { Role } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
-import type { Content, Item } from "../protocol/items.ts";
+import type { Content, Decision, Item, QuestionBody } from "../protocol/items.ts";
 import type { RunOptions, RunRecord, RunStatus, ThreadRecord } from "../protocol/runs.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
 import { ask, queryOf, type Server } from "./request.ts";
 
 export type ThreadView = Omit<ThreadRecord, "userId" | "hidden">;
 export type RunView = Omit<RunRecord, "userId" | "epoch" | "takeovers">;
+/** An open question, with what may be decided. */
+export type QuestionView = QuestionBody & {
+  readonly id: string;
+  readonly runId: string;
+  readonly threadId: string;
+  readonly decisions: readonly Decision[];
+  readonly createdAt: string;
+};
+export type DecisionInput = {
+  readonly decision: Decision;
+  readonly text?: string;
+  /** JSON text. */
+  readonly arguments?: string;
+  readonly argumentsHash?: string;
+  readonly always?: true | ArgumentPattern;
+};
+type ArgumentPattern = Readonly<Record<string, string | number | boolean | null>>;
+export type GrantView = {
+  readonly id: string;
+  readonly tool: string;
+  readonly argumentsHash?: string;
+  readonly pattern?: ArgumentPattern;
+  readonly createdAt: string;
+};
+export type ToolCallInput = {
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly threadId?: string;
+  /** false: don't wait for the result. */
+  readonly wait?: boolean;
+  readonly idempotencyKey?: string;
+};
+/** `result` once the run has ended, else what it waits for. */
+export type ToolCallView = {
+  readonly run: RunView;
+  readonly result?: { readonly content: string; readonly isError?: boolean; readonly data?: unknown };
+  readonly questions?: readonly QuestionView[];
+};
 export type StartedRun = {
   readonly id: string;
   readonly threadId: string;
@@ -20,6 +57,8 @@ export type RunInput = {
   /** The message's id; made here when absent. Sent again with the same one, the first run answers. */
   readonly messageId?: string;
   readonly options?: RunOptions;
+  /** What happens if the thread has a run that has not ended; `queue` when absent. */
+  readonly mode?: "queue" | "steer" | "interrupt" | "reject";
   readonly idempotencyKey?: string;
 };
 export type AgentView = {
@@ -48,9 +87,23 @@ export type Client = {
   deleteThread(id: string, signal?: AbortSignal): Promise<void>;
   items(threadId: string, page?: ItemPage, signal?: AbortSignal): Promise<readonly Item[]>;
   startRun(threadId: string, input: RunInput, signal?: AbortSignal): Promise<StartedRun>;
-  run(id: string, signal?: AbortSignal): Promise<RunView>;
+  run(id: string, signal?: AbortSignal): Promise<RunView & { readonly questions: readonly QuestionView[] }>;
   runs(filter?: RunFilter, signal?: AbortSignal): Promise<readonly RunView[]>;
   cancel(id: string, signal?: AbortSignal): Promise<RunView>;
+  /** The run sees the message at its next step. */
+  steer(
+    id: string,
+    message: { readonly id?: string; readonly content: Content },
+    signal?: AbortSignal,
+  ): Promise<{ readonly runId: string; readonly messageId: string; readonly cursor: string }>;
+  /** The open questions of all runs of the caller, oldest first. */
+  questions(signal?: AbortSignal): Promise<readonly QuestionView[]>;
+  decide(question: Pick<QuestionView, "id" | "runId">, input: DecisionInput, signal?: AbortSignal): Promise<RunView>;
+  /** Past the limit at which it waits. */
+  continue(id: string, signal?: AbortSignal): Promise<RunView>;
+  grants(signal?: AbortSignal): Promise<readonly GrantView[]>;
+  removeGrant(id: string, signal?: AbortSignal): Promise<void>;
+  callTool(name: string, input?: ToolCallInput, signal?: AbortSignal): Promise<ToolCallView>;
   users(signal?: AbortSignal): Promise<readonly UserView[]>;
   /** The key is told this once. */
   addUser(
@@ -97,20 +150,33 @@ export function createClient(server: Server): Client {
       await ask(server, `/api/threads/${id}`, { method: "DELETE", signal });
     },
     items: (threadId, page = {}, signal) => list(`/api/threads/${threadId}/items${queryOf(page)}`, signal),
-    startRun(threadId, { agent, content, messageId = newId(), options, idempotencyKey }, signal) {
-      const headers: Record<string, string> = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+    startRun(threadId, { agent, content, messageId = newId(), options, mode, idempotencyKey }, signal) {
       return post(
         `/api/threads/${threadId}/runs`,
-        { agent, message: { id: messageId, content }, options },
-        { signal, headers },
+        { agent, message: { id: messageId, content }, options, mode },
+        { signal, headers: keyHeader(idempotencyKey) },
       );
     },
     run: (id, signal) => get(`/api/runs/${id}`, signal),
     runs: (filter = {}, signal) => list("/api/runs" + queryOf(filter), signal),
     cancel: (id, signal) => post(`/api/runs/${id}/cancel`, undefined, { signal }),
+    steer: (id, message, signal) => post(`/api/runs/${id}/steer`, { id: newId(), ...message }, { signal }),
+    questions: (signal) => list("/api/questions", signal),
+    decide: ({ id, runId }, input, signal) => post(`/api/runs/${runId}/decisions/${id}`, input, { signal }),
+    continue: (id, signal) => post(`/api/runs/${id}/continue`, undefined, { signal }),
+    grants: (signal) => list("/api/grants", signal),
+    async removeGrant(id, signal) {
+      await ask(server, `/api/grants/${id}`, { method: "DELETE", signal });
+    },
+    callTool: (name, { idempotencyKey, ...input } = {}, signal) =>
+      post(`/api/tools/${encodeURIComponent(name)}/calls`, input, { signal, headers: keyHeader(idempotencyKey) }),
     users: (signal) => list("/api/admin/users", signal),
     addUser: (user, signal) => post("/api/admin/users", user, { signal }),
     follow: (runId, options) => followEvents(server, `/api/runs/${runId}/events`, options),
     followThread: (threadId, options) => followEvents(server, `/api/threads/${threadId}/events`, options),
   };
+}
+
+function keyHeader(key: string | undefined): Record<string, string> {
+  return key === undefined ? {} : { "idempotency-key": key };
 }

@@ -15,10 +15,19 @@ import { docs, openApiDocument, openApiOptions, schemaOf } from "./openapi.ts";
 import { checkLocalOrigin } from "./origins.ts";
 import { fastifyLog } from "./request-log.ts";
 import { listAgents, listTools } from "./routes/agents.ts";
+import {
+  continueRun,
+  decide,
+  listGrants,
+  listQuestions,
+  listQuestionsOfRun,
+  removeGrant,
+} from "./routes/decisions.ts";
 import { followRun, followThread } from "./routes/events.ts";
 import { health } from "./routes/health.ts";
-import { cancelRun, getRun, listRuns, startRun } from "./routes/runs.ts";
+import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
 import { createThread, deleteThread, getThread, listItems, listThreads } from "./routes/threads.ts";
+import { callTool } from "./routes/tool-calls.ts";
 import { addUser, listUsers } from "./routes/users.ts";
 import type { Services } from "./services.ts";
 import { createSseStreams, type SseStreams } from "./sse.ts";
@@ -43,10 +52,18 @@ const routes: readonly Route[] = [
   ["GET", "/api/runs", listRuns],
   ["GET", "/api/runs/:id", getRun],
   ["POST", "/api/runs/:id/cancel", cancelRun],
+  ["POST", "/api/runs/:id/continue", continueRun],
+  ["POST", "/api/runs/:id/steer", steerRun],
   ["GET", "/api/runs/:id/events", followRun],
+  ["GET", "/api/runs/:id/questions", listQuestionsOfRun],
+  ["POST", "/api/runs/:id/decisions/:item", decide],
+  ["GET", "/api/questions", listQuestions],
+  ["GET", "/api/grants", listGrants],
+  ["DELETE", "/api/grants/:id", removeGrant],
 
   ["GET", "/api/agents", listAgents],
   ["GET", "/api/tools/list", listTools],
+  ["POST", "/api/tools/:name/calls", callTool],
 
   ["GET", "/api/admin/users", listUsers],
   ["POST", "/api/admin/users", addUser],

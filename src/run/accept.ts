@@ -26,10 +26,10 @@ export type Beginning = {
   } | null;
 };
 
-/** Undefined: the Idempotency-Key was used before. Throws the unique violation if the thread has a live run. */
+/** Undefined: the thread has a live run, or messages that came before this one. Throws KeyUsed. */
 export async function accept(runtime: Runtime, beginning: Beginning): Promise<Place | undefined> {
   return runtime.database.transaction(async (query) => {
-    const place = await insertBeginning(query, beginning);
+    const place = await insertBeginning(query, beginning, { behindPending: true });
     if (place)
       await runtime.engine.send(query, {
         id: beginning.jobId,
@@ -39,6 +39,9 @@ export async function accept(runtime: Runtime, beginning: Beginning): Promise<Pl
     return place;
   });
 }
+
+/** The Idempotency-Key names another run already. Thrown, so that nothing of this one is kept. */
+export class KeyUsed extends Error {}
 
 export function accepted(runtime: Runtime, beginning: Beginning, place: Place): Started {
   runtime.feeds.publish(beginning.threadId, placeItems(beginning.items, place));
@@ -53,8 +56,15 @@ export function accepted(runtime: Runtime, beginning: Beginning, place: Place): 
   };
 }
 
-/** Item, run, budget and thread in one statement. */
-export async function insertBeginning(query: Query, beginning: Beginning): Promise<Place | undefined> {
+/**
+ * Item, run, budget and thread in one statement. The thread comes first, and only if no live run of it can be seen:
+ * the end of a run locks run, then thread, so an insert that waited for that end while it holds the thread would be a deadlock.
+ */
+export async function insertBeginning(
+  query: Query,
+  beginning: Beginning,
+  { behindPending }: { behindPending: boolean },
+): Promise<Place | undefined> {
   const { runId, jobId, threadId, caller, definition, items, idempotency, newThread } = beginning;
   const time = new Date().toISOString();
   const { limits } = definition;
@@ -81,27 +91,35 @@ export async function insertBeginning(query: Query, beginning: Beginning): Promi
   ];
   const add = (value: unknown) => `$${values.push(value)}`;
   const parts = [
-    idempotency
-      ? `k as (insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id) values ($3, ${add(idempotency.key)}, ${add(idempotency.bodyHash)}, $1, $2) on conflict do nothing returning 1)`
-      : "k as (select 1)",
     newThread
       ? `t as (insert into threads (id, user_id, title, agent, hidden, session_key, next_seq, leaf, expires_at)
-         select $2, $3, ${add(newThread.title)}, $8, ${add(newThread.hidden)}, ${add(newThread.sessionKey)}, $4::bigint + 1, $5, ${
+         values ($2, $3, ${add(newThread.title)}, $8, ${add(newThread.hidden)}, ${add(newThread.sessionKey)}, $4::bigint + 1, $5, ${
            newThread.hidden ? `now() + ${add(newThread.days)} * interval '1 day'` : "null"
-         } from k returning id, user_id, 1::bigint as first, null::uuid as parent)`
-      : `t as (update threads set next_seq = next_seq + $4, previous_leaf = leaf, leaf = $5, updated_at = now() from k where id = $2 and user_id = $3
+         }) returning id, user_id, 1::bigint as first, null::uuid as parent)`
+      : `t as (update threads set next_seq = next_seq + $4, previous_leaf = leaf, leaf = $5, updated_at = now()
+         where id = $2 and user_id = $3 and not exists (${liveRootSql("$2")}) ${behindPending ? "and pending = 0" : ""}
          returning id, user_id, next_seq - $4 as first, previous_leaf as parent)`,
+    idempotency
+      ? `k as (insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id)
+         select $3, ${add(idempotency.key)}, ${add(idempotency.bodyHash)}, $1, $2 from t on conflict do nothing returning 1)`
+      : "k as (select 1 from t)",
     `r as (insert into runs (id, thread_id, user_id, agent, root_run, status, job_id, definition, definition_hash, caller)
-      select $1, t.id, t.user_id, $8, $1, 'queued', $9, $10::jsonb, $11, $12::jsonb from t returning id)`,
+      select $1, t.id, t.user_id, $8, $1, 'queued', $9, $10::jsonb, $11, $12::jsonb from t, k returning id)`,
     `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms, cost_max)
       select r.id, $3, $13, $14, $15, $16, $17, $18 from r)`,
     `i as (${insertItemsSql("$6", "$7")})`,
   ];
-  const [row] = await query<{ first: number; parent: string | null }>(
-    `with ${parts.join(",\n")}\nselect first, parent from t`,
+  const [row] = await query<{ first: number; parent: string | null; fresh: boolean }>(
+    `with ${parts.join(",\n")}\nselect first, parent, exists (select 1 from k) as fresh from t`,
     values,
   );
+  if (row && !row.fresh) throw new KeyUsed();
   return row && { threadId, firstSeq: row.first, parent: row.parent, time };
+}
+
+/** The root run that occupies a thread. */
+export function liveRootSql(threadId: string): string {
+  return `select 1 from runs where thread_id = ${threadId} and parent_run is null and status in ('queued', 'running', 'waiting')`;
 }
 
 function sha256(text: string): string {

@@ -23,7 +23,7 @@ export async function bringResults(
     [[...byCall.keys()].filter(Boolean), caller.userId],
   );
   const calls = found.map(toItem) as Call[];
-  if (calls.length < byCall.size)
+  if (calls.length === 0 || calls.length < byCall.size)
     throw new InvalidInput("A tool result names a tool_call_id that no run of yours is waiting for.", {
       param: "messages",
     });

@@ -33,11 +33,7 @@ export async function performCalls(work: Work, calls: readonly Call[]): Promise<
   const asked = plans.filter((plan) => plan.how === "ask");
   if (asked.length > 0) {
     const text = `${asked.map((plan) => plan.call.body.name).join(", ")}: a person must allow it first.`;
-    await work.wait(
-      "approval",
-      text,
-      asked.flatMap((plan) => (plan.question ? [plan.question] : [])),
-    );
+    await work.wait("approval", text, { items: asked.flatMap((plan) => (plan.question ? [plan.question] : [])) });
     return;
   }
   const doing = plans.filter((plan) => plan.how === "do");
@@ -88,7 +84,7 @@ async function writeLocally(work: Work, { call, tool, input }: Doing): Promise<v
   const { database } = work.runtime;
   const key = newId();
   const appended = await database.transaction(async (query) => {
-    const result = await executeTool(tool, input, contextOf(work, call, { key, query }));
+    const result = await executeTool(tool, input, { ...contextOf(work, call, { key, query }), step: noStep });
     const entry = { userId: work.taken.caller.userId, tool: tool.name, key, argumentsHash: hashOfCall(call) };
     return append(query, work.owner, [resultItem(call, result)], {
       ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result, entry },
@@ -97,13 +93,18 @@ async function writeLocally(work: Work, { call, tool, input }: Doing): Promise<v
   work.committed(appended.items);
 }
 
+/** On PGlite it would wait for its own transaction, and all SQL with it. */
+async function noStep(): Promise<never> {
+  throw new Error("A tool that writes to our own tables can't ask a model: its transaction must not wait.");
+}
+
 /** The record before, the tool, the record after; whoever finds the first without the last knows that it does not know. */
 async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Promise<void> {
   const context = (key: string) => contextOf(work, call, { key, query: work.runtime.database.query });
   const claim = await claimWrite(work, {
     call,
     tool,
-    ask: (key) => tool.reconcile?.(input, context(key)),
+    ask: (key, signal) => tool.reconcile?.(input, { ...context(key), signal }),
     repeat: decisionOn(work.items(), call, "unknown")?.decision === "retry",
   });
   if (claim.how === "execute") {
@@ -124,13 +125,10 @@ async function stopAtUnknown(work: Work, call: Call): Promise<void> {
     ...place,
     body: { reason: "unknown", text, tool: call.body.name, arguments: call.body.arguments },
   };
-  const open = unansweredQuestion(work, call);
-  await work.runtime.database.query(
-    `update ledger set status = 'unknown', until = null from runs r where ledger.run_id = $1 and step = $2 and call_index = $3
-       and ledger.status = 'executing' and r.id = $1 and r.epoch = $4 and r.status = 'running'`,
-    [work.owner.runId, call.step, call.index, work.owner.epoch],
-  );
-  await work.wait("unknown", `${text} A person decides.`, open ? [] : [question]);
+  await work.wait("unknown", `${text} A person decides.`, {
+    items: unansweredQuestion(work, call) ? [] : [question],
+    ledger: { ...place, status: "unknown", result: null },
+  });
 }
 
 /** A question that an earlier process asked and nobody has answered. */

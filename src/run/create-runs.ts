@@ -109,7 +109,7 @@ function hear(runtime: Runtime, payload: string): void {
   const notice = payload === "" ? { node: "", threads: "all" as const } : (JSON.parse(payload) as Notice);
   if (notice.node === runtime.node) return;
   runtime.feeds.changed(notice.threads);
-  runtime.engine.wake();
+  runtime.engine.look();
   for (const runId of notice.stop ?? []) runtime.active.get(runId)?.stop("cancelled");
 }
 

@@ -4,24 +4,31 @@ import type { WaitReason } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
 import { append, type AppendExtras, type Delivery, type Owner, type RunEnd } from "./append.ts";
 import { performCalls } from "./calls.ts";
-import { endItem } from "./end-item.ts";
+import { endRun } from "./end-run.ts";
 import type { Job } from "./engine.ts";
 import { foldOf, type Fold } from "./fold.ts";
 import { performStep } from "./perform-step.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import type { RunSignal, Runtime } from "./runtime.ts";
+import type { RunSignal, Runtime, StopReason } from "./runtime.ts";
 import { deliveriesOf } from "./signals.ts";
 import { partialItem } from "./step.ts";
 import type { Taken } from "./take.ts";
 import type { Turn } from "./turn.ts";
-import type { Work } from "./work.ts";
+import type { AlsoWaiting, Work } from "./work.ts";
 
 /** How long a run waits for somebody before it ends. */
 const waitMs = (reason: WaitReason) => (reason === "client" ? 3_600_000 : 7 * 86_400_000);
 
-export type WorkOptions = { readonly job: Job; readonly history: readonly Item[]; readonly signal: AbortSignal };
+export type WorkOptions = {
+  readonly job: Job;
+  /** The branch, as far as it was read; all of the run's own items. */
+  readonly history: readonly Item[];
+  readonly signal: AbortSignal;
+  /** Fires the signal. */
+  readonly stop: (reason: StopReason) => void;
+};
 
-export function createWork(runtime: Runtime, taken: Taken, { job, history, signal }: WorkOptions): Work {
+export function createWork(runtime: Runtime, taken: Taken, { job, history, signal, stop }: WorkOptions): Work {
   const { database, feeds, deltas } = runtime;
   const { definition, epoch, runId, threadId } = taken;
   const owner: Owner = { runId, epoch, threadId };
@@ -35,6 +42,8 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
 
   const signals = (event: RunSignal, rest: { reason?: string; error?: RunEnd["error"] } = {}): readonly Delivery[] =>
     deliveriesOf(runtime, { runId, threadId, agent: definition.agent.id, event, ...rest });
+
+  const endSignals = (end: RunEnd) => signals(end.status, end.error ? { error: end.error } : {});
 
   const committed = (items: readonly Item[]) => {
     feeds.publish(threadId, items);
@@ -72,9 +81,7 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
   }
 
   const commit = async (items: readonly NewItem[], extras: AppendExtras = {}) => {
-    const deliveries = extras.end
-      ? signals(extras.end.status, extras.end.error ? { error: extras.end.error } : {})
-      : [];
+    const deliveries = extras.end ? endSignals(extras.end) : [];
     const appended = await append(database.query, owner, items, {
       ...extras,
       deliveries,
@@ -86,36 +93,45 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
     if (extras.end) left = "ended";
   };
 
-  async function end(status: RunEnd, before: readonly NewItem[] = []): Promise<void> {
-    const items: NewItem[] = [...before];
-    let extras: AppendExtras = { end: status };
+  async function end(status: RunEnd): Promise<void> {
+    let before: NewItem[] = [];
+    let extras: AppendExtras = { deliveries: endSignals(status) };
     if (work.current) {
       const { key, answer } = work.current;
       const partial = partialItem(answer, { step: key, attempt: epoch, author: definition.agent.id });
-      if (partial) items.unshift(partial);
+      if (partial) before = [partial];
       extras = { ...extras, modelCalls: answer.records, ...(deltas.settle(runId, key) ? { deltasOf: key } : {}) };
       work.current = undefined;
     }
-    await commit([...items, endItem(status)], extras);
+    const appended = await database.transaction((query) => endRun(query, owner, { end: status, before, extras }));
+    left = "ended";
+    pending = appended.pending;
+    committed(appended.items);
   }
 
-  async function wait(reason: WaitReason, text: string, before: readonly NewItem[] = []): Promise<boolean> {
+  async function wait(reason: WaitReason, text: string, { items = [], ledger }: AlsoWaiting = {}): Promise<boolean> {
     const appended = await database.transaction(async (query) => {
       // In a statement of its own: what the next one reads is then newer than any decision.
-      const held = await query("select 1 from runs where id = $1 and epoch = $2 and status = 'running' for update", [
-        runId,
-        epoch,
-      ]);
-      if (held.length > 0 && reason === "client" && (await openClientCalls(query, runId)) === 0) return undefined;
+      const [held] = await query<{ cancel_asked: boolean }>(
+        "select cancel_asked from runs where id = $1 and epoch = $2 and status = 'running' for update",
+        [runId, epoch],
+      );
+      if (held?.cancel_asked) return "cancelled";
+      if (held && reason === "client" && (await openClientCalls(query, runId)) === 0) return undefined;
       const state: NewItem = { id: newId(), kind: "state", body: { type: "run-wait", reason, text } };
-      const until = new Date(Date.now() + waitMs(reason));
-      const result = await append(query, owner, [...before, state], {
-        wait: { reason, until },
+      const result = await append(query, owner, [...items, state], {
+        wait: { reason, until: new Date(Date.now() + waitMs(reason)) },
         deliveries: signals("waiting", { reason }),
+        ...(ledger ? { ledger } : {}),
       });
       await runtime.engine.complete(job, query);
       return result;
     });
+    if (appended === "cancelled") {
+      // Whoever asked was told that the run's owner would see to it; nobody else would, once it waits.
+      stop("cancelled");
+      throw signal.reason;
+    }
     if (!appended) {
       await reload();
       return false;

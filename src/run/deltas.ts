@@ -20,6 +20,8 @@ export type DeltaWriter = {
   add(delta: Delta): void;
   /** The step is an item now (or withdrawn): drops what was not written; true if some was, so that it must be deleted. */
   settle(runId: string, step: string): boolean;
+  /** Nothing of the run is written here any more. */
+  forget(runId: string): void;
   /** Something in this thread changed that followers on other nodes want to see. */
   touch(threadId: string): void;
   /** A run elsewhere is to be stopped. */
@@ -35,7 +37,9 @@ export type Notice = {
   readonly stop?: readonly string[];
 };
 
-type Piece = { delta: Delta; text: string };
+type Piece = { readonly delta: Delta; text: string };
+
+const keyOf = ({ runId, step, attempt, kind }: Delta) => `${runId}/${step}/${attempt}/${kind}`;
 
 export function createDeltaWriter(options: {
   database: Database;
@@ -50,14 +54,16 @@ export function createDeltaWriter(options: {
   const threads = new Set<string>();
   const stops = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
+  let closed = false;
   let flushing: Promise<void> = Promise.resolve();
 
   const schedule = () => {
+    if (closed) return;
     timer ??= setTimeout(() => {
       timer = undefined;
       flushing = flushing
         .then(flush)
-        .catch((error: unknown) => log.warn({ error: String(error) }, "live text was not stored"));
+        .catch((error: unknown) => log.warn({ error: String(error) }, "live text was not stored; trying again"));
     }, options.intervalMs);
   };
 
@@ -75,12 +81,29 @@ export function createDeltaWriter(options: {
       if (notice) await database.query("select pg_notify($1, $2)", [channel, notice]);
       return;
     }
+    try {
+      await write(pieces, notice);
+    } catch (error) {
+      for (const piece of pieces) putBack(piece);
+      schedule();
+      throw error;
+    }
+  }
+
+  /** The text that could not be written goes before what has come since, or its reader would find a gap. */
+  function putBack({ delta, text }: Piece): void {
+    if (!written.get(delta.runId)?.has(delta.step)) return;
+    unwritten.set(keyOf(delta), { delta, text: text + (unwritten.get(keyOf(delta))?.text ?? "") });
+  }
+
+  async function write(pieces: readonly Piece[], notice: string | undefined): Promise<void> {
     const column = (pick: (piece: Piece) => unknown) => pieces.map(pick);
     await database.query(
       `with x as (select * from unnest($1::uuid[], $2::text[], $3::integer[], $4::text[], $5::integer[], $6::text[], $7::uuid[])
                   as x (run_id, step, attempt, kind, off, body, thread_id)),
             w as (insert into deltas (run_id, step, attempt, kind, off, body, thread_id)
-                  select x.* from x join runs r on r.id = x.run_id and r.epoch = x.attempt and r.status = 'running' on conflict do nothing)
+                  select x.* from x join runs r on r.id = x.run_id and r.epoch = x.attempt and r.status = 'running'
+                  on conflict (run_id, step, attempt, kind, off) do update set body = excluded.body where length(excluded.body) > length(deltas.body))
        select ${notice ? "pg_notify($8, $9)" : "1"}`,
       [
         column((piece) => piece.delta.runId),
@@ -97,20 +120,22 @@ export function createDeltaWriter(options: {
 
   return {
     add(delta) {
-      const key = `${delta.runId}/${delta.step}/${delta.kind}`;
-      const piece = unwritten.get(key);
-      if (piece && piece.delta.attempt === delta.attempt) piece.text += delta.text;
-      else unwritten.set(key, { delta, text: delta.text });
+      const piece = unwritten.get(keyOf(delta));
+      if (piece) piece.text += delta.text;
+      else unwritten.set(keyOf(delta), { delta, text: delta.text });
       threads.add(delta.threadId);
       schedule();
     },
     settle(runId, step) {
-      unwritten.delete(`${runId}/${step}/text`);
-      unwritten.delete(`${runId}/${step}/reasoning`);
+      for (const [key, { delta }] of unwritten) if (delta.runId === runId && delta.step === step) unwritten.delete(key);
       const steps = written.get(runId);
       const any = steps?.delete(step) ?? false;
       if (steps?.size === 0) written.delete(runId);
       return any;
+    },
+    forget(runId) {
+      written.delete(runId);
+      for (const [key, { delta }] of unwritten) if (delta.runId === runId) unwritten.delete(key);
     },
     touch(threadId) {
       if (!remote) return;
@@ -123,9 +148,13 @@ export function createDeltaWriter(options: {
       schedule();
     },
     async close() {
+      closed = true;
       clearTimeout(timer);
       await flushing;
-      if (unwritten.size + threads.size + stops.size > 0) await flush();
+      if (unwritten.size + threads.size + stops.size > 0)
+        await flush().catch((error: unknown) =>
+          log.warn({ error: String(error) }, "the last live text was not stored"),
+        );
     },
   };
 }

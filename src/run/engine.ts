@@ -13,8 +13,10 @@ export type Engine = {
   send(query: Query, job: { readonly id: string; readonly runId: string; readonly userId: string }): Promise<void>;
   /** Begins to hand out jobs; `work` must not throw. */
   begin(work: (job: Job) => Promise<void>): void;
-  /** A job was sent, here or on another node. */
+  /** A job was sent here. */
   wake(): void;
+  /** Something happened elsewhere, after which there may be a job. */
+  look(): void;
   /** Settles within a transaction if a query is given. */
   complete(job: Job, query?: Query): Promise<void>;
   /** Gives the job back, to be fetched at once by anybody. */
@@ -155,6 +157,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
       pull("look");
     },
     wake: () => pull("fetch"),
+    look: () => pull("look"),
     async complete(job, query) {
       await boss.complete(queue, attempt(job), null, query ? { db: adapter(query) } : {});
     },

@@ -1,19 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ColloquyError, LostRun, messageOf } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import type { NewItem } from "../protocol/items.ts";
+import { sqlState } from "../store/sql-state.ts";
 import type { RunEnd } from "./append.ts";
 import { createWork } from "./create-work.ts";
 import type { Job } from "./engine.ts";
-import { readHistory } from "./history.ts";
-import { interruptCalls } from "./interrupt.ts";
+import { branchOf, readHistory } from "./history.ts";
 import { deadlineReached, limitOf } from "./limits.ts";
 import { startNext } from "./pending.ts";
-import type { Runtime, StopReason } from "./runtime.ts";
+import type { ActiveRun, Runtime, StopReason } from "./runtime.ts";
 import { takeRun, type Taken } from "./take.ts";
 import type { Work } from "./work.ts";
 
 /** After this many processes died over a run without any progress, it ends. */
 const mostTakeovers = 5;
+
+/** A fault may last, and nothing is gained by trying many times a second. */
+const releaseAfterMs = 1000;
 
 /** Takes a run for this process and works on it until it ends, waits, or is lost or handed over. Never throws. */
 export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
@@ -22,8 +26,10 @@ export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
     if (!taken) return await runtime.engine.complete(job);
     await workOn(runtime, taken, job);
   } catch (error) {
-    // Only the database can bring us here. Whoever takes the job next, takes the run up again.
+    if (error instanceof LostRun) return;
+    // Only the database can bring us here, or a fault before the work began. Whoever takes the job next, takes the run up again.
     runtime.log.error({ runId: job.runId, error }, "a run was left to its next owner");
+    await sleep(releaseAfterMs, undefined, { ref: false });
     await runtime.engine
       .release(job)
       .catch((reason: unknown) =>
@@ -33,6 +39,7 @@ export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
 }
 
 async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
+  const { runId, threadId, epoch } = taken;
   const control = new AbortController();
   let stopped: StopReason | undefined;
   const stop = (reason: StopReason) => {
@@ -40,12 +47,19 @@ async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
     control.abort(new Error(reason));
   };
   const timer = setTimeout(() => stop("deadline"), Math.min(taken.leftMs, 2 ** 31 - 1));
-  runtime.active.set(taken.runId, { runId: taken.runId, epoch: taken.epoch, job, stop });
+  // This process may have lost the run to itself, when it stood still for too long.
+  runtime.active.get(runId)?.stop("lost");
+  const entry: ActiveRun = { runId, epoch, job, stop };
+  runtime.active.set(runId, entry);
+  const letGo = runtime.feeds.hold(threadId, taken.nextSeq - 1);
   try {
-    const work = createWork(runtime, taken, { job, history: await historyOf(runtime, taken), signal: control.signal });
+    const poison = taken.takeovers >= mostTakeovers;
+    // What killed its owners may be what they read.
+    const history = poison ? [] : await historyOf(runtime, taken);
+    const work = createWork(runtime, taken, { job, history, signal: control.signal, stop });
     try {
       if (taken.cancelAsked) stop("cancelled");
-      if (taken.takeovers >= mostTakeovers) throw poisoned(taken);
+      if (poison) throw poisoned(taken);
       control.signal.throwIfAborted();
       await strategyOf(runtime, taken)(work.turn);
       if (!work.left()) await work.end({ status: "done" });
@@ -55,18 +69,17 @@ async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
       if (stopped === "hand-over") return await handOver(runtime, work, job);
       if (isDatabaseFault(error)) throw error;
       if (await pausedAtLimit(work, stopped === "deadline" ? deadlineReached() : error)) return;
-      await work.end(
-        endOf(error, stopped, runtime, taken),
-        await interruptCalls(runtime.database.query, taken.runId, work.turn.fold),
-      );
+      await work.end(endOf(error, stopped, runtime, taken));
     }
     await runtime.engine.complete(job);
-    if (work.pending() > 0) await startNext(runtime, taken.threadId);
-  } catch (error) {
-    if (!(error instanceof LostRun)) throw error;
+    if (work.pending() > 0) await startNext(runtime, threadId);
   } finally {
     clearTimeout(timer);
-    runtime.active.delete(taken.runId);
+    letGo();
+    if (runtime.active.get(runId) === entry) {
+      runtime.active.delete(runId);
+      runtime.deltas.forget(runId);
+    }
   }
 }
 
@@ -85,7 +98,7 @@ function strategyOf(runtime: Runtime, taken: Taken) {
 /** A new thread that this process has seen from its first item need not be read back. */
 async function historyOf(runtime: Runtime, taken: Taken) {
   const known = taken.epoch === 1 ? runtime.feeds.whole(taken.threadId) : undefined;
-  if (known && known.length === taken.nextSeq - 1) return known;
+  if (known && known.length === taken.nextSeq - 1) return branchOf(known, taken.leaf);
   const { agent } = taken.definition;
   const tokens = runtime.models.has(agent.model) ? runtime.models.get(agent.model).contextTokens : 0;
   return readHistory(runtime.database.query, {
@@ -117,7 +130,7 @@ async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
   const text = messageOf(error);
   work.current = undefined;
   const question: NewItem = { id: newId(), kind: "question", body: { reason: "limit", limit, text: `${text} Go on?` } };
-  return work.wait("limit", text, [question]);
+  return work.wait("limit", text, { items: [question] });
 }
 
 /** The next owner goes on at the last committed step. */
@@ -129,6 +142,8 @@ async function handOver(runtime: Runtime, { owner }: Work, job: Job): Promise<vo
     [owner.runId, owner.epoch],
   );
   await runtime.engine.release(job);
+  // Other nodes look for work when they hear of it.
+  runtime.deltas.touch(owner.threadId);
 }
 
 function poisoned(taken: Taken): ColloquyError {
@@ -139,9 +154,9 @@ function poisoned(taken: Taken): ColloquyError {
   );
 }
 
-/** SQLSTATE or a lost connection: says nothing about the run. */
+/** Says nothing about the run. */
 function isDatabaseFault(error: unknown): boolean {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return false;
-  if (error instanceof ColloquyError) return error.code === "database_unavailable";
-  return /^[0-9A-Z]{5}$/.test(error.code) || ["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT"].includes(error.code);
+  if (error instanceof ColloquyError) return /^(database|transaction)_/.test(error.code);
+  // Every SQLSTATE that can come up has a digit; `EPERM` and the like have none.
+  return /\d/.test(sqlState(error) ?? "");
 }

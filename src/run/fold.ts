@@ -1,5 +1,10 @@
 import type { Item, ItemOf } from "../protocol/items.ts";
 
+/** The body was taken out when a person was erased; order, kind and pairs stayed. */
+export function isErased(item: Item): boolean {
+  return "erased" in item.body;
+}
+
 /** What the items of a run say has been done; a strategy looks at it and does what is missing. */
 export type Fold = {
   readonly items: readonly Item[];

@@ -21,6 +21,11 @@ export type Feeds = {
     event: { readonly run: string; readonly step: string; readonly index: number; readonly text: string },
   ): void;
   follow(target: FollowTarget, from: Cursor, sink: FollowSink): { close(): void };
+  /**
+   * A run of this process works in the thread, so its live text must be kept from its first character, followed or not.
+   * `lastSeq` is committed. Returns how to let go.
+   */
+  hold(threadId: string, lastSeq: number): () => void;
   /** Another node changed these threads. */
   changed(threads: readonly string[] | "all"): void;
   /** All items of a thread, if this process has seen it from its first. */
@@ -35,6 +40,8 @@ type Feed = {
   base: number;
   readonly live: Map<string, Live>;
   readonly followers: Set<Follower>;
+  /** Runs of this process that work in the thread. */
+  holds: number;
   usedAt: number;
 };
 
@@ -59,7 +66,15 @@ export function createFeeds({
   const open = (threadId: string, base: number): Feed => {
     const found = feeds.get(threadId);
     if (found) return found;
-    const feed: Feed = { threadId, items: [], base, live: new Map(), followers: new Set(), usedAt: Date.now() };
+    const feed: Feed = {
+      threadId,
+      items: [],
+      base,
+      live: new Map(),
+      followers: new Set(),
+      holds: 0,
+      usedAt: Date.now(),
+    };
     feeds.set(threadId, feed);
     return feed;
   };
@@ -91,9 +106,7 @@ export function createFeeds({
     stale.add(feed);
     if (reading) return;
     reading = true;
-    void readStale().finally(() => {
-      reading = false;
-    });
+    void readStale();
   }
 
   /** One query for the items and one for the live text of all threads that need it. */
@@ -118,9 +131,10 @@ export function createFeeds({
       } catch (error) {
         log.warn({ error: String(error) }, "could not read a followed thread; trying again");
         for (const feed of batch) if (feed.followers.size > 0) stale.add(feed);
-        return;
+        break;
       }
     }
+    reading = false;
   }
 
   async function readLive(batch: readonly Feed[]): Promise<void> {
@@ -133,15 +147,14 @@ export function createFeeds({
       kind: "text" | "reasoning";
       body: string;
     }>(
-      `select thread_id, run_id, step, attempt, kind, string_agg(body, '' order by off) as body from deltas where thread_id = any ($1::uuid[])
+      `select thread_id, run_id, step, attempt, kind, string_agg(body, '' order by off) as body from deltas d where thread_id = any ($1::uuid[])
+         and not exists (select from items i where i.run_id = d.run_id and i.step = d.step and i.kind = 'message')
        group by thread_id, run_id, step, attempt, kind order by attempt`,
       [batch.map((feed) => feed.threadId)],
     );
     for (const row of rows) {
       const feed = feeds.get(row.thread_id);
       if (!feed || isLocal(row.run_id)) continue;
-      if (feed.items.some((item) => item.kind === "message" && item.runId === row.run_id && item.step === row.step))
-        continue;
       const live = liveOf(feed, { run: row.run_id, step: row.step, attempt: row.attempt });
       if (live.attempt !== row.attempt || live[row.kind].length >= row.body.length) continue;
       live[row.kind] = row.body;
@@ -185,7 +198,7 @@ export function createFeeds({
       if (feed.followers.size > 0) {
         const local = database.kind === "pglite" || [...feed.live.values()].some((live) => isLocal(live.run));
         if (!local || stale.has(feed)) refresh(feed);
-      } else if (feed.live.size === 0 && now - feed.usedAt > idleMs) {
+      } else if (feed.holds === 0 && now - feed.usedAt > idleMs) {
         feeds.delete(feed.threadId);
       }
     }
@@ -197,6 +210,7 @@ export function createFeeds({
       const feed = feeds.get(delta.threadId);
       if (!feed) return;
       const live = liveOf(feed, { run: delta.runId, step: delta.step, attempt: delta.attempt });
+      if (live.attempt !== delta.attempt) return;
       live[delta.kind] += delta.text;
       for (const follower of feed.followers) if (follower.ready) tellLive(follower, live, delta);
     },
@@ -221,11 +235,19 @@ export function createFeeds({
         },
       };
     },
+    hold(threadId, lastSeq) {
+      const feed = open(threadId, lastSeq);
+      feed.holds++;
+      return () => {
+        feed.holds--;
+        feed.usedAt = Date.now();
+      };
+    },
     changed(threads) {
       for (const feed of threads === "all" ? feeds.values() : threads.map((id) => feeds.get(id))) {
         if (!feed) continue;
-        if (feed.followers.size > 0) refresh(feed);
-        else if (feed.live.size === 0) feeds.delete(feed.threadId);
+        if (feed.followers.size + feed.holds > 0) refresh(feed);
+        else feeds.delete(feed.threadId);
       }
     },
     whole: (threadId) => {

@@ -1,5 +1,6 @@
 import type { Item } from "../protocol/items.ts";
 import type { Query } from "../protocol/tools.ts";
+import { isErased, isNested } from "./fold.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import { tokensOf } from "./prompt.ts";
 
@@ -16,7 +17,7 @@ export type HistoryOptions = {
 
 /**
  * The branch that ends in `leaf`, oldest first: all of the run's own items, and of what came before as much as `tokens`
- * hold. Read backwards in growing pages, so that the length of a thread costs nothing.
+ * hold, from a person's message on. Read backwards in growing pages, so that the length of a thread costs nothing.
  */
 export async function readHistory(query: Query, { threadId, runId, leaf, tokens }: HistoryOptions): Promise<Item[]> {
   const known = new Map<string, Item>();
@@ -24,6 +25,7 @@ export async function readHistory(query: Query, { threadId, runId, leaf, tokens 
   let next = leaf;
   let before = Number.MAX_SAFE_INTEGER;
   let seen = 0;
+  let begun = false;
   for (let page = firstPage; next !== null; page = Math.min(page * 4, largestPage)) {
     const rows = await query<ItemRow>(
       `select ${itemColumns} from items where thread_id = $1 and seq < $2 order by seq desc limit $3`,
@@ -32,12 +34,39 @@ export async function readHistory(query: Query, { threadId, runId, leaf, tokens 
     for (const row of rows) known.set(row.id, toItem(row));
     for (let item = known.get(next); item; item = next === null ? undefined : known.get(next)) {
       branch.push(item);
-      seen += tokensOf(item);
+      known.delete(item.id);
+      if (!isNested(item)) seen += tokensOf(item);
+      begun ||= item.runId === runId && isInput(item);
       next = item.parentId;
     }
     if (rows.length < page) break;
     before = rows.at(-1)!.seq;
-    if (seen > tokens && branch.at(-1)?.runId !== runId) break;
+    // Items of others may stand among the run's own, so only its first says that all were seen.
+    if (seen > tokens && begun) break;
+  }
+  branch.reverse();
+  if (next === null) return branch;
+  return branch.slice(
+    Math.max(
+      0,
+      branch.findIndex((item) => isInput(item) || item.runId === runId),
+    ),
+  );
+}
+
+/** The branch that ends in `leaf`, of items in order of their seq. */
+export function branchOf(items: readonly Item[], leaf: string | null): Item[] {
+  const branch: Item[] = [];
+  let next = leaf;
+  for (const item of items.toReversed()) {
+    if (item.id !== next) continue;
+    branch.push(item);
+    next = item.parentId;
   }
   return branch.reverse();
+}
+
+/** What a person wrote, even if it was erased. */
+function isInput(item: Item): boolean {
+  return item.kind === "message" && item.step === null && (isErased(item) || item.body.role === "user");
 }

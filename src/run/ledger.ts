@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LostRun } from "../protocol/errors.ts";
+import { LostRun, messageOf } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Tool, ToolResult } from "../protocol/tools.ts";
 import { resultItem, type Call } from "./call-item.ts";
@@ -18,7 +18,7 @@ export type ClaimOptions = {
   readonly call: Call;
   readonly tool: Tool;
   /** Asks the tool what became of the call with this key. */
-  readonly ask: (key: string) => ReturnType<NonNullable<Tool["reconcile"]>> | undefined;
+  readonly ask: (key: string, signal: AbortSignal) => ReturnType<NonNullable<Tool["reconcile"]>> | undefined;
   /** A person said that it was not done and is to be done. */
   readonly repeat: boolean;
 };
@@ -69,13 +69,35 @@ export async function claimWrite(work: Work, { call, tool, ask, repeat }: ClaimO
       if (await again(work, call, tool)) return { how: "execute", key: row.key };
       continue;
     }
-    const found = await ask(row.key);
+    const found = await outcomeOf(work, tool, (signal) => ask(row.key, signal));
     if (found !== undefined && found !== "not-done") return { how: "settled", result: found };
     if (found === "not-done" || tool.idempotent) {
       if (await again(work, call, tool)) return { how: "execute", key: row.key };
       continue;
     }
     return { how: "unknown" };
+  }
+}
+
+/** What the tool says became of a call, within its time; a tool that fails to say it leaves it unknown. */
+async function outcomeOf(
+  work: Work,
+  tool: Tool,
+  ask: (signal: AbortSignal) => ReturnType<NonNullable<Tool["reconcile"]>> | undefined,
+): Promise<ToolResult | "not-done" | undefined> {
+  const signal = AbortSignal.any([work.signal, AbortSignal.timeout(tool.timeoutMs)]);
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([ask(signal), aborted]);
+  } catch (error) {
+    work.signal.throwIfAborted();
+    if (error instanceof LostRun) throw error;
+    work.runtime.log.warn({ runId: work.owner.runId, tool: tool.name, error: messageOf(error) }, "reconcile failed");
+    return undefined;
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }
 

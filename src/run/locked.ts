@@ -3,10 +3,8 @@ import { newId } from "../protocol/ids.ts";
 import type { Item, NewItem } from "../protocol/items.ts";
 import type { RunDefinition, RunStatus } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
-import { append, type Appended, type RunEnd } from "./append.ts";
-import { endItem } from "./end-item.ts";
-import { foldOf } from "./fold.ts";
-import { interruptCalls } from "./interrupt.ts";
+import type { Appended, RunEnd } from "./append.ts";
+import { endRun } from "./end-run.ts";
 import { insertItemsSql, itemColumns, itemsParameter, placeItems, toItem, type ItemRow } from "./rows.ts";
 import type { Runtime } from "./runtime.ts";
 import { deliveriesOf } from "./signals.ts";
@@ -19,6 +17,8 @@ export type LockedRun = {
   readonly agent: string;
   readonly status: RunStatus;
   readonly epoch: number;
+  /** It waits, and longer than it may. */
+  readonly late: boolean;
   readonly definition: RunDefinition;
 };
 
@@ -30,9 +30,10 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
     agent: string;
     status: RunStatus;
     epoch: number;
+    late: boolean;
     definition: RunDefinition;
   }>(
-    "select thread_id, user_id, agent, status, epoch, definition from runs where id = $1 and ($2::uuid is null or user_id = $2) for update",
+    "select thread_id, user_id, agent, status, epoch, definition, coalesce(wait_until < now(), false) as late from runs where id = $1 and ($2::uuid is null or user_id = $2) for update",
     [runId, userId ?? null],
   );
   return (
@@ -43,6 +44,7 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
       agent: row.agent,
       status: row.status,
       epoch: row.epoch,
+      late: row.status === "waiting" && row.late,
       definition: row.definition,
     }
   );
@@ -86,20 +88,10 @@ export async function endLocked(
   { run, end, before = [] }: { run: LockedRun; end: RunEnd; before?: readonly NewItem[] },
 ): Promise<Appended> {
   await query("update runs set epoch = epoch + 1, status = 'running' where id = $1", [run.id]);
-  const interrupted = await interruptCalls(query, run.id, foldOf(await itemsOfRun(query, run.id)));
-  const deliveries = deliveriesOf(runtime, {
-    runId: run.id,
-    threadId: run.threadId,
-    agent: run.agent,
-    event: end.status,
-    ...(end.error ? { error: end.error } : {}),
-  });
-  return append(
-    query,
-    { runId: run.id, epoch: run.epoch + 1, threadId: run.threadId },
-    [...before, ...interrupted, endItem(end)],
-    { end, deliveries },
-  );
+  const signal = { runId: run.id, threadId: run.threadId, agent: run.agent, event: end.status };
+  const deliveries = deliveriesOf(runtime, { ...signal, ...(end.error ? { error: end.error } : {}) });
+  const owner = { runId: run.id, epoch: run.epoch + 1, threadId: run.threadId };
+  return endRun(query, owner, { end, before, extras: { deliveries } });
 }
 
 export function publishItems(runtime: Runtime, threadId: string, items: readonly Item[]): void {

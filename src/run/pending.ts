@@ -1,30 +1,38 @@
 import { InvalidInput, NotFound } from "../protocol/errors.ts";
 import { jsonText } from "../protocol/json-text.ts";
-import { accepted, insertBeginning, type Beginning } from "./accept.ts";
-import type { Place } from "./rows.ts";
+import { accepted, insertBeginning, KeyUsed, liveRootSql, type Beginning } from "./accept.ts";
+import type { RunEnd } from "./append.ts";
+import { endItem } from "./end-run.ts";
+import { insertItemsSql, itemsParameter, placeItems, type Place } from "./rows.ts";
 import type { Started } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
+import { violatedConstraint } from "./violated-constraint.ts";
 
 const mostPending = 100;
-const liveRoot =
-  "select 1 from runs where thread_id = $1 and parent_run is null and status in ('queued', 'running', 'waiting')";
 
 /**
  * Lets a message wait behind the thread's live run. `free`: that run has ended meanwhile, so the message can start at once.
- * The thread is locked by a statement of its own before the look at its runs, so the end of a run can't be missed.
+ * `told`: its id is an item already. The thread is locked by a statement of its own before the look at its runs, so the end
+ * of a run can't be missed. Throws KeyUsed.
  */
-export async function queueBehind(runtime: Runtime, beginning: Beginning): Promise<Started | "free" | "key-used"> {
+export async function queueBehind(runtime: Runtime, beginning: Beginning): Promise<Started | "free" | "told"> {
   const { runId, threadId, caller, idempotency } = beginning;
-  return runtime.database.transaction(async (query) => {
+  const messageId = beginning.items.at(-1)!.id;
+  const queued = await runtime.database.transaction(async (query) => {
     const [thread] = await query<{ last: number; pending: number }>(
       "select next_seq - 1 as last, pending from threads where id = $1 and user_id = $2 for update",
       [threadId, caller.userId],
     );
     if (!thread) throw new NotFound(`There is no thread ${threadId}.`);
+    const [seen] = await query<{ busy: boolean; told: boolean }>(
+      `select exists (${liveRootSql("$1")}) as busy, exists (select 1 from items where id = $2) as told`,
+      [threadId, messageId],
+    );
+    if (seen!.told) return "told";
+    if (!seen!.busy && thread.pending === 0) return "free";
     if (thread.pending >= mostPending)
       throw new InvalidInput(`${mostPending} messages wait in this thread already.`, { code: "too_many_pending" });
-    if ((await query(liveRoot, [threadId])).length === 0) return "free";
-    const values: unknown[] = [runId, beginning.items.at(-1)!.id, threadId, caller.userId, jsonText(beginning)];
+    const values: unknown[] = [runId, messageId, threadId, caller.userId, jsonText(beginning)];
     const key = idempotency
       ? `insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id)
          values ($4, $${values.push(idempotency.key)}, $${values.push(idempotency.bodyHash)}, $1, $3) on conflict do nothing returning 1`
@@ -34,35 +42,74 @@ export async function queueBehind(runtime: Runtime, beginning: Beginning): Promi
        insert into pending (run_id, message_id, thread_id, user_id, start) select $1, $2, $3, $4, $5::jsonb from k returning run_id`,
       values,
     );
-    if (inserted.length === 0) return "key-used";
-    return { runId, threadId, cursor: { seq: thread.last, live: [] }, pending: true, replayed: false };
+    if (inserted.length === 0) throw new KeyUsed();
+    return { busy: seen!.busy, last: thread.last };
   });
+  if (typeof queued === "string") return queued;
+  // Nobody's end will start what waits here.
+  if (!queued.busy) await startNext(runtime, threadId);
+  return { runId, threadId, cursor: { seq: queued.last, live: [] }, pending: true, replayed: false };
 }
 
 /** Starts the thread's next pending message, if there is one and nothing is live. */
 export async function startNext(runtime: Runtime, threadId: string): Promise<void> {
-  const started = await runtime.database.transaction(
-    async (query): Promise<{ beginning: Beginning; place: Place } | undefined> => {
+  let next: Beginning | undefined;
+  try {
+    const place = await runtime.database.transaction(async (query): Promise<Place | undefined> => {
       const thread = await query("select 1 from threads where id = $1 for update", [threadId]);
-      if (thread.length === 0 || (await query(liveRoot, [threadId])).length > 0) return undefined;
-      const [next] = await query<{ start: Beginning }>(
+      if (thread.length === 0 || (await query(liveRootSql("$1"), [threadId])).length > 0) return undefined;
+      const [row] = await query<{ start: Beginning }>(
         `with p as (delete from pending where run_id = (select run_id from pending where thread_id = $1 order by position limit 1) returning start),
             t as (update threads set pending = greatest(0, pending - 1) from p where id = $1)
        select start from p`,
         [threadId],
       );
-      if (!next) return undefined;
+      if (!row) return undefined;
       // Its key was recorded when it was accepted.
-      const beginning: Beginning = { ...next.start, idempotency: null, newThread: null };
-      const place = await insertBeginning(query, beginning);
-      if (!place) return undefined;
-      await runtime.engine.send(query, {
-        id: beginning.jobId,
-        runId: beginning.runId,
-        userId: beginning.caller.userId,
-      });
-      return { beginning, place };
-    },
+      next = { ...row.start, idempotency: null, newThread: null };
+      const { jobId, runId, caller } = next;
+      const placed = await insertBeginning(query, next, { behindPending: false });
+      if (!placed) throw new Error(`Thread ${threadId} is locked and free, but a run could not begin in it.`);
+      await runtime.engine.send(query, { id: jobId, runId, userId: caller.userId });
+      return placed;
+    });
+    if (next && place) accepted(runtime, next, place);
+  } catch (error) {
+    if (!next || violatedConstraint(error) !== "items_id_key") throw error;
+    // Somebody used the message's id in another thread meanwhile; what waits behind it must not wait for ever.
+    const message = "The id of its message was used for another one.";
+    await endPending(
+      runtime,
+      { runId: next.runId },
+      { status: "failed", error: { code: "message_id_taken", message } },
+    );
+    await startNext(runtime, threadId);
+  }
+}
+
+/** Ends a run whose message still waits: its id goes on answering, and its followers hear of its end. False: it does not wait. */
+export async function endPending(
+  runtime: Runtime,
+  { runId, userId }: { readonly runId: string; readonly userId?: string },
+  end: RunEnd,
+): Promise<boolean> {
+  const time = new Date().toISOString();
+  const items = [{ ...endItem(end), run: runId }];
+  const error = end.error ? jsonText(end.error) : null;
+  const [row] = await runtime.database.query<{ id: string; first: number; parent: string | null }>(
+    `with l as (select t.id from threads t join pending p on p.thread_id = t.id where p.run_id = $1 for update of t),
+     p as (delete from pending using l where run_id = $1 and ($2::uuid is null or user_id = $2) returning pending.*),
+     t as (update threads set pending = greatest(0, threads.pending - 1), next_seq = next_seq + 1, previous_leaf = leaf, leaf = $3
+           from p where threads.id = p.thread_id returning threads.id, threads.user_id, next_seq - 1 as first, previous_leaf as parent),
+     r as (insert into runs (id, thread_id, user_id, agent, root_run, status, error, definition, definition_hash, caller, ended_at)
+           select p.run_id, p.thread_id, p.user_id, p.start -> 'definition' -> 'agent' ->> 'id', p.run_id, $4, $5::jsonb, p.start -> 'definition', '',
+             p.start -> 'caller', now() from p),
+     i as (${insertItemsSql("$6", "$7")})
+     select id, first, parent from t`,
+    [runId, userId ?? null, items[0]!.id, end.status, error, itemsParameter(items), time],
   );
-  if (started) accepted(runtime, started.beginning, started.place);
+  if (!row) return false;
+  runtime.feeds.publish(row.id, placeItems(items, { threadId: row.id, firstSeq: row.first, parent: row.parent, time }));
+  runtime.deltas.touch(row.id);
+  return true;
 }

@@ -2,7 +2,7 @@ import { LostRun } from "../protocol/errors.ts";
 import type { ItemOf } from "../protocol/items.ts";
 import type { Model, ModelRequest } from "../protocol/models.ts";
 import type { AppendExtras } from "./append.ts";
-import { endItem } from "./end-item.ts";
+import { endItem } from "./end-run.ts";
 import { reserve } from "./limits.ts";
 import { buildPrompt, estimate, schemaTokens } from "./prompt.ts";
 import { answerItems, emptyAnswer, readAnswer, type Answer } from "./step.ts";

@@ -1,7 +1,7 @@
 import { ModelError } from "../protocol/errors.ts";
 import { callIdOf, textOf, type Item, type ItemOf } from "../protocol/items.ts";
 import type { ModelCall, ModelMessage, ToolSchema } from "../protocol/models.ts";
-import { callKey, isNested } from "./fold.ts";
+import { callKey, isErased, isNested } from "./fold.ts";
 
 export type PromptOptions = {
   readonly runId: string;
@@ -28,8 +28,9 @@ const perImage = 1000;
  * that began the run always stay. Throws ModelError `context` if these alone do not fit.
  */
 export function buildPrompt(items: readonly Item[], options: PromptOptions): ModelMessage[] {
-  const system = systemText(items, options.instructions);
-  const blocks = blocksOf(items);
+  const shown = items.filter((item) => !isNested(item) && !isErased(item));
+  const system = systemText(shown, options.instructions);
+  const blocks = blocksOf(shown);
   let tokens = estimate(system) + blocks.reduce((sum, block) => sum + block.tokens, 0);
   const kept = new Set(blocks);
   for (const block of blocks) {
@@ -58,6 +59,7 @@ export function estimate(content: ModelMessage["content"]): number {
 }
 
 export function tokensOf(item: Item): number {
+  if (isErased(item)) return 0;
   if (item.kind === "message") return perMessage + estimate(item.body.content);
   if (item.kind === "call") return perMessage + estimate(item.body.arguments);
   if (item.kind === "result") return perMessage + estimate(item.body.content);
@@ -79,7 +81,7 @@ function systemText(items: readonly Item[], instructions: string): string {
 function blocksOf(items: readonly Item[]): Block[] {
   const results = new Map<string, ItemOf<"result">>();
   const calls = Map.groupBy(
-    items.filter((item): item is ItemOf<"call"> => item.kind === "call" && !isNested(item)),
+    items.filter((item): item is ItemOf<"call"> => item.kind === "call"),
     stepKey,
   );
   for (const item of items) if (item.kind === "result") results.set(`${item.runId} ${callKey(item)}`, item);
@@ -87,7 +89,6 @@ function blocksOf(items: readonly Item[]): Block[] {
   const blocks: Block[] = [];
   const done = new Set<string>();
   for (const item of items) {
-    if (isNested(item)) continue;
     if (item.kind === "message" && item.body.role === "user") {
       const message: ModelMessage = { role: "user", content: item.body.content };
       blocks.push({

@@ -2,13 +2,18 @@ import type { Caller } from "../protocol/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import { textOf, type NewItem } from "../protocol/items.ts";
+import { plainText } from "../protocol/json-text.ts";
 import { toolSchemas } from "../tools/registry.ts";
-import { accept, accepted, type Beginning } from "./accept.ts";
+import { accept, accepted, KeyUsed, type Beginning } from "./accept.ts";
 import { cancelRun } from "./control.ts";
 import { queueBehind } from "./pending.ts";
 import { steer } from "./steer.ts";
 import type { MessageMode, Started, StartInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
+import { violatedConstraint } from "./violated-constraint.ts";
+
+/** How often a thread may turn busy and free again under a message that wants in. */
+const mostTries = 20;
 
 /**
  * Accepts a message to an agent: item, run and job in one transaction, then a job for anybody to take.
@@ -19,27 +24,30 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
     throw new InvalidInput("message.id must be a UUID", { param: "message.id" });
   const existing = await findThread(runtime, caller, input);
   const beginning = begin(runtime, caller, input, existing);
-  for (let tries = 0; ; tries++) {
+  for (let tries = 1; ; tries++) {
     try {
       const place = await accept(runtime, beginning);
       if (place) return accepted(runtime, beginning, place);
-    } catch (error) {
-      const constraint = uniqueViolation(error);
-      if (constraint === "items_id_key" || constraint === "pending_message_id_key")
-        return await replayMessage(runtime, caller, beginning);
-      if (constraint === "threads_session" && tries < 3) return startRun(runtime, caller, input);
-      if (constraint !== "runs_one_live_root" || tries > 20) throw error;
-      const taken = await meetLiveRun(runtime, caller, {
+      const met = await meetLiveRun(runtime, caller, {
         mode: input.mode ?? "queue",
         threadId: beginning.threadId,
         message: input.message,
       });
-      if (taken) return taken;
+      if (met) return met;
       const queued = await queueBehind(runtime, beginning);
-      if (queued === "free") continue;
-      if (queued !== "key-used") return queued;
+      if (queued === "told") return await replayMessage(runtime, caller, beginning);
+      if (queued !== "free") return queued;
+    } catch (error) {
+      if (error instanceof KeyUsed) return await replay(runtime, beginning);
+      const constraint = violatedConstraint(error);
+      if (constraint === "items_id_key" || constraint === "pending_message_id_key")
+        return await replayMessage(runtime, caller, beginning);
+      if (constraint === "threads_session" && tries <= 3) return await startRun(runtime, caller, input);
+      // Another message was the first in a thread that had just become free.
+      if (constraint !== "runs_one_live_root") throw error;
     }
-    return await replay(runtime, beginning);
+    if (tries === mostTries)
+      throw new Conflict("The thread is too busy to take the message; send it again.", { code: "thread_busy" });
   }
 }
 
@@ -85,7 +93,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, existing: st
     author: caller.name,
     body: { role: "user", content: input.message.content, to: agent.id },
   };
-  const title = input.title ?? titleOf(textOf(input.message.content));
+  const title = plainText(input.title ?? titleOf(textOf(input.message.content)));
   return {
     runId,
     jobId: newId(),
@@ -128,8 +136,8 @@ async function findThread(runtime: Runtime, caller: Caller, input: StartInput): 
     return threadId;
   }
   if (sessionKey === undefined) return undefined;
-  if (sessionKey.length === 0 || sessionKey.length > 255)
-    throw new InvalidInput("session_id must have 1 to 255 characters", { param: "session_id" });
+  if (sessionKey.length === 0 || sessionKey.length > 255 || sessionKey.includes("\0"))
+    throw new InvalidInput("session_id must have 1 to 255 characters, without NUL", { param: "session_id" });
   const [row] = await runtime.database.query<{ id: string }>(
     "select id from threads where user_id = $1 and (session_key = $2 or id = $3) order by session_key nulls last limit 1",
     [caller.userId, sessionKey, isId(sessionKey) ? sessionKey : null],
@@ -144,7 +152,7 @@ async function replay(runtime: Runtime, beginning: Beginning): Promise<Started> 
     "select body_hash, run_id, thread_id from idempotency_keys where user_id = $1 and key = $2",
     [beginning.caller.userId, key],
   );
-  if (!row) throw new NotFound(`There is no thread ${beginning.threadId}.`);
+  if (!row) throw new NotFound("The run of this Idempotency-Key is gone.");
   if (row.body_hash !== bodyHash) {
     throw new InvalidInput("This Idempotency-Key was used with another request; use a new key.", {
       status: 422,
@@ -184,9 +192,4 @@ async function replayed(runtime: Runtime, runId: string, threadId: string): Prom
 function titleOf(text: string): string {
   const line = text.trim().split("\n", 1)[0]!;
   return line.length <= 80 ? line : line.slice(0, 80).replace(/\s+\S*$/, "") + "…";
-}
-
-function uniqueViolation(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error) || error.code !== "23505") return undefined;
-  return "constraint" in error && typeof error.constraint === "string" ? error.constraint : "";
 }

@@ -3,6 +3,7 @@ import type { Cursor, RunEvent } from "../protocol/events.ts";
 import type { Content, Decision, Item, ItemOf, NewItem } from "../protocol/items.ts";
 import type { RunOptions, RunRecord, ThreadRecord } from "../protocol/runs.ts";
 import type { ArgumentPattern } from "./approval.ts";
+import type { GrantRecord } from "./grants.ts";
 
 export type StartInput = {
   /** Agent id. */
@@ -23,8 +24,32 @@ export type StartInput = {
   readonly options?: RunOptions;
   /** What happens if the thread has a live run; `queue` when absent. */
   readonly mode?: MessageMode;
-  readonly idempotency?: { readonly key: string; readonly bodyHash: string };
+  /**
+   * With `queue`, for callers that can't answer a question: behind a run that waits for a person nothing is queued; that run
+   * is given instead, from its open questions on.
+   */
+  readonly showQuestions?: boolean;
+  readonly idempotency?: Idempotency;
 };
+
+/** The caller's key for one request, and a hash of all that it asks for. */
+export type Idempotency = { readonly key: string; readonly bodyHash: string };
+
+export type ToolCallInput = {
+  readonly tool: string;
+  /** JSON text. */
+  readonly arguments: string;
+  /** An existing thread of the caller's; absent: a hidden one is made. */
+  readonly threadId?: string;
+  readonly idempotency?: Idempotency;
+};
+
+export type SteerInput = {
+  /** A UUIDv7 made by the client; the same id sent again answers the first. */
+  readonly id?: string;
+  readonly content: Content;
+};
+export type Steered = { readonly runId: string; readonly messageId: string; readonly seq: number };
 
 /** queue: after it. steer: taken in by it. interrupt: instead of it. reject: refused. */
 export const messageModes = ["queue", "steer", "interrupt", "reject"] as const;
@@ -92,6 +117,13 @@ export type Runs = {
   ): Promise<RunRecord>;
   /** As much again of the limit at which the run waits. */
   continue(caller: Caller, runId: string): Promise<RunRecord>;
+  /** Gives a message to a run that has not ended. Throws Conflict if it has. */
+  steer(caller: Caller, runId: string, message: SteerInput): Promise<Steered>;
+  /** A run of one tool call and no model. Throws NotFound or InvalidInput before anything is written. */
+  callTool(caller: Caller, input: ToolCallInput): Promise<Started>;
+  /** What the caller said "always" to, newest first. */
+  grants(caller: Caller): Promise<readonly GrantRecord[]>;
+  removeGrant(caller: Caller, grantId: string): Promise<void>;
   /** The open questions of the caller's runs, oldest first. */
   questions(caller: Caller, runId?: string): Promise<readonly ItemOf<"question">[]>;
   /** Follows a thread or one run from a cursor that is not ahead of the log; `run-end` is the last of a run, the follower stays until closed. */

@@ -1,5 +1,6 @@
 import { ModelError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
+import { plainText } from "../protocol/json-text.ts";
 import type { MessageBody, NewItem } from "../protocol/items.ts";
 import type { FinishReason, Model, ModelCallRecord, ModelRequest, Usage } from "../protocol/models.ts";
 import type { DeltaKind } from "./deltas.ts";
@@ -37,6 +38,8 @@ export async function readAnswer(
   request: ModelRequest,
   { signal, answer, tell }: { signal: AbortSignal; answer: Answer; tell: Tell },
 ): Promise<void> {
+  const wholeText = wellFormed();
+  const wholeReasoning = wellFormed();
   const stream = model.stream({ ...request, onCall: (record) => answer.records.push(record) }, signal);
   for await (const parts of stream) {
     let text = "";
@@ -64,6 +67,8 @@ export async function readAnswer(
           answer.opaque = part.opaque;
       }
     }
+    reasoning = wholeReasoning(reasoning);
+    text = wholeText(text);
     if (reasoning) {
       tell("reasoning", answer.reasoning.length, reasoning);
       answer.reasoning += reasoning;
@@ -74,6 +79,21 @@ export async function readAnswer(
     }
   }
   if (answer.finish === undefined) throw new ModelError("cut", `${model.id}: the answer broke off before its end.`);
+}
+
+/**
+ * Text as the store will give it back, so that what is told live is what is stored. Half of a character waits for its other
+ * half, which may come with the next read.
+ */
+function wellFormed(): (text: string) => string {
+  let half = "";
+  return (text) => {
+    if (!text) return "";
+    const joined = half + text;
+    const last = joined.charCodeAt(joined.length - 1);
+    half = last >= 0xd800 && last <= 0xdbff ? joined.slice(-1) : "";
+    return plainText((half ? joined.slice(0, -1) : joined).toWellFormed());
+  };
 }
 
 export type AnswerPlace = { readonly step: string; readonly attempt: number; readonly author: string };

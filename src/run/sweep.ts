@@ -17,13 +17,15 @@ export async function requeueOrphans(runtime: Runtime): Promise<void> {
   for (const run of live) {
     if (!missing.has(run.job_id) || runtime.active.has(run.id)) continue;
     const jobId = newId();
-    await database.transaction(async (query) => {
+    const queued = await database.transaction(async (query) => {
       const changed = await query(
         "update runs set job_id = $3 where id = $1 and job_id = $2 and status in ('queued', 'running') returning 1",
         [run.id, run.job_id, jobId],
       );
       if (changed.length > 0) await engine.send(query, { id: jobId, runId: run.id, userId: run.user_id });
+      return changed.length > 0;
     });
+    if (!queued) continue;
     runtime.log.warn({ runId: run.id }, "a run without a job was queued again");
     engine.wake();
   }
@@ -38,7 +40,7 @@ export async function expireWaits(runtime: Runtime): Promise<void> {
   for (const run of late) {
     await endIdleRun(
       runtime,
-      { runId: run.id },
+      { runId: run.id, expired: true },
       {
         status: "failed",
         error: { code: "expired", message: `Nobody came in time: the run waited (${run.wait_reason}).` },

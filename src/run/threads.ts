@@ -1,6 +1,7 @@
 import type { Caller } from "../protocol/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
+import { plainText } from "../protocol/json-text.ts";
 import type { ThreadRecord } from "../protocol/runs.ts";
 import type { Database } from "../store/database.ts";
 import { itemColumns, threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "./rows.ts";
@@ -26,7 +27,7 @@ export function createThreads(database: Database): Threads {
       if (id !== undefined && !isId(id)) throw new InvalidInput("id must be a UUID", { param: "id" });
       const [row] = await database.query<ThreadRow>(
         `insert into threads (id, user_id, title, agent) values ($1, $2, $3, $4) on conflict do nothing returning ${threadColumns}`,
-        [id ?? newId(), caller.userId, title, agent ?? null],
+        [id ?? newId(), caller.userId, plainText(title), agent ?? null],
       );
       // The same id sent again answers the first.
       return row ? toThread(row) : getThread(caller, id!);

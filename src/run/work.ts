@@ -7,6 +7,9 @@ import type { Answer } from "./step.ts";
 import type { Taken } from "./take.ts";
 import type { Turn } from "./turn.ts";
 
+/** What becomes true together with a wait. */
+export type AlsoWaiting = { readonly items?: readonly NewItem[]; readonly ledger?: AppendExtras["ledger"] };
+
 /** One run in this process, from its take to its end, wait or loss: the turn a strategy works with, and what it stands on. */
 export type Work = {
   readonly runtime: Runtime;
@@ -30,8 +33,9 @@ export type Work = {
   /** Reads what was said since, given how many there are now (asks if not); true if there was something. */
   readonly takeIn: (steered?: number) => Promise<boolean>;
   readonly commit: (items: readonly NewItem[], extras?: AppendExtras) => Promise<void>;
-  readonly end: (end: RunEnd, before?: readonly NewItem[]) => Promise<void>;
+  /** Over whatever is open: each open call gets a result that says so. */
+  readonly end: (end: RunEnd) => Promise<void>;
   /** True: the run waits now. False: what it would wait for has come meanwhile, and the fold shows it. */
-  readonly wait: (reason: WaitReason, text: string, before?: readonly NewItem[]) => Promise<boolean>;
+  readonly wait: (reason: WaitReason, text: string, also?: AlsoWaiting) => Promise<boolean>;
   readonly committed: (items: readonly Item[]) => void;
 };

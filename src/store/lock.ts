@@ -21,6 +21,9 @@ export type Lock = {
   release(): void;
 };
 
+/** A lock that nobody refers to would be freed by the garbage collector. */
+const held = new Set<DatabaseSync>();
+
 /**
  * Takes a data directory for this process; throws Conflict `data_in_use`, naming the holder. PGlite itself doesn't
  * notice a second process, and both would lose rows. The lock is SQLite's on an empty file: the kernel frees it
@@ -40,6 +43,7 @@ export function takeLock(dataDirectory: string): Lock {
     });
   }
 
+  held.add(file);
   const token = randomBytes(32).toString("base64url");
   const started = new Date().toISOString();
   write(dataDirectory, "token", token);
@@ -51,6 +55,7 @@ export function takeLock(dataDirectory: string): Lock {
       if (!file.isOpen) return;
       rmSync(join(dataDirectory, "holder.json"), { force: true });
       rmSync(join(dataDirectory, "token"), { force: true });
+      held.delete(file);
       file.close();
     },
   };

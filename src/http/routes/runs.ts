@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { formatCursor } from "../../protocol/events.ts";
 import { runStatuses } from "../../protocol/runs.ts";
+import { messageModes } from "../../run/runs.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
+import { publicQuestion, questionSchema } from "../question-view.ts";
 import {
   idParams,
   idSchema,
@@ -21,7 +23,18 @@ export const startRun = endpoint({
     "Answers once the message and the run are committed; the run goes on whether anybody listens or not. " +
     "With the header `Idempotency-Key` the same request sent again answers the first run.",
   params: idParams,
-  body: z.strictObject({ agent: z.string(), message: messageInputSchema, options: runOptionsSchema.optional() }),
+  body: z.strictObject({
+    agent: z.string(),
+    message: messageInputSchema,
+    options: runOptionsSchema.optional(),
+    mode: z
+      .enum(messageModes)
+      .optional()
+      .describe(
+        "If the thread has a run that has not ended: queue (the default) after it, steer it (it sees the message at its " +
+          "next step), interrupt it (it is cancelled), or reject the message (409 `thread_busy`)",
+      ),
+  }),
   answers: {
     202: z.object({
       id: idSchema,
@@ -45,11 +58,13 @@ export const startRun = endpoint({
 
 export const getRun = endpoint({
   tag: "runs",
-  summary: "Get a run",
+  summary: "Get a run, with the questions it waits for",
   params: idParams,
-  answers: { 200: runSchema },
+  answers: { 200: runSchema.extend({ questions: z.array(questionSchema) }) },
   async handle({ params, caller, services }) {
-    return publicRun(await services.runs.get(caller, params.id));
+    const run = await services.runs.get(caller, params.id);
+    const questions = run.status === "waiting" ? await services.runs.questions(caller, run.id) : [];
+    return { ...publicRun(run), questions: questions.map(publicQuestion) };
   },
 });
 
@@ -76,5 +91,21 @@ export const cancelRun = endpoint({
   answers: { 200: runSchema },
   async handle({ params, caller, services }) {
     return publicRun(await services.runs.cancel(caller, params.id));
+  },
+});
+
+export const steerRun = endpoint({
+  tag: "runs",
+  summary: "Say something to a run while it works",
+  description: "It sees the message at its next step, or before it ends. 409 (`run_not_live`): it has ended.",
+  params: idParams,
+  body: messageInputSchema,
+  answers: {
+    202: z.object({ runId: idSchema, messageId: idSchema, cursor: z.string().describe("Follow the run from here") }),
+  },
+  async handle({ params, body, caller, reply, services }) {
+    const { runId, messageId, seq } = await services.runs.steer(caller, params.id, body);
+    reply.code(202);
+    return { runId, messageId, cursor: formatCursor({ seq: seq - 1, live: [] }) };
   },
 });

@@ -44,7 +44,7 @@ function sessionOf({ request }: Call, chat: ChatRequest): string | undefined {
 function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
   const { request, reply, services, streams } = call;
   const encode = createChunkEncoder(newAnswerHead(), chat.includeUsage);
-  const read = createRunReader(started.runId);
+  const read = createRunReader(started.runId, started);
   const stream = streams.open(reply, {
     onClose: () => follower.close(),
     farewell: () => errorEvent(serverStops(started.runId)),
@@ -69,7 +69,7 @@ async function collectRun(call: Call, started: Started, chat: ChatRequest): Prom
   const { reply, services } = call;
   const completion = createCompletion(newAnswerHead());
   completion.add([{ type: "start", model: chat.model, provider: "colloquy" }]);
-  const read = createRunReader(started.runId);
+  const read = createRunReader(started.runId, started);
   const outcome = await new Promise<Outcome>((resolve, reject) => {
     const follower = followUntil(services.runs, placeOf(started), {
       events(events) {
@@ -95,8 +95,9 @@ async function collectRun(call: Call, started: Started, chat: ChatRequest): Prom
   return JSON.stringify(completion.body());
 }
 
-function placeOf({ threadId, runId, cursor }: Started) {
-  return { target: { threadId, runId }, from: cursor };
+/** Behind another run its thread is followed, since that one may have to wait for a person. */
+function placeOf({ threadId, runId, cursor, pending }: Started) {
+  return { target: pending ? { threadId } : { threadId, runId }, from: cursor };
 }
 
 function errorEvent(error: unknown): string {

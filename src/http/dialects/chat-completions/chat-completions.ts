@@ -22,6 +22,10 @@ const bodySchema = z.looseObject({
     .max(255)
     .optional()
     .describe("Agents: the thread to go on with; also metadata.session_id or x-session-id."),
+  metadata: z
+    .looseObject({ session_id: z.string().optional(), on_limit: z.enum(["pause", "stop"]).optional() })
+    .optional()
+    .describe('Agents: `on_limit: "stop"` ends a run at its limit instead of asking whether it may go on.'),
 });
 
 const answerSchema = z.looseObject({

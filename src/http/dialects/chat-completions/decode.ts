@@ -21,6 +21,8 @@ export type ChatRequest = {
   readonly format?: ResponseFormat;
   readonly settings: ModelSettings;
   readonly sessionId?: string;
+  /** What an agent's run does at a limit; the agent's own setting when absent. */
+  readonly onLimit?: "pause" | "stop";
 };
 
 /** Reads a body; throws InvalidInput with the parameter at fault. Fields it doesn't know are ignored. */
@@ -40,13 +42,19 @@ export function decodeChatRequest(body: unknown): ChatRequest {
     ...decodeTools(body),
     format: decodeFormat(optionalFields(body, "response_format")),
     settings: decodeSettings(body),
-    sessionId: optionalString(body, "session_id") ?? sessionInMetadata(body),
+    ...decodeMetadata(body),
   };
 }
 
-function sessionInMetadata(body: Fields): string | undefined {
-  const metadata = optionalFields(body, "metadata");
-  return metadata && optionalString(metadata, "session_id", "metadata.");
+function decodeMetadata(body: Fields): Pick<ChatRequest, "sessionId" | "onLimit"> {
+  const metadata = optionalFields(body, "metadata") ?? {};
+  const onLimit = optionalString(metadata, "on_limit", "metadata.");
+  if (onLimit !== undefined && onLimit !== "pause" && onLimit !== "stop")
+    refuse("metadata.on_limit", "must be pause or stop");
+  return {
+    sessionId: optionalString(body, "session_id") ?? optionalString(metadata, "session_id", "metadata."),
+    onLimit,
+  };
 }
 
 function decodeSettings(body: Fields): ModelSettings {

@@ -2,6 +2,7 @@ import type { ColloquyError } from "../../../protocol/errors.ts";
 import type { RunEvent } from "../../../protocol/events.ts";
 import { callIdOf, type ItemOf, textOf } from "../../../protocol/items.ts";
 import type { FinishReason, ModelPart, Usage } from "../../../protocol/models.ts";
+import { waitingText } from "../../waiting-text.ts";
 import { runCancelled, runFailed, textWithdrawn } from "./run-errors.ts";
 
 /** How a run came out, as far as one answer of this dialect goes. */
@@ -22,8 +23,12 @@ const traceLimit = 2000;
 /**
  * Tells a run's events as the parts of one model answer: what agents say is text, their thoughts and the
  * server's tools are reasoning (a client must never try to run those), the caller's own tools are calls.
+ * A run that waits for a person ends the answer with a text that says so; so does one that a `pending` run is behind.
  */
-export function createRunReader(run: string): (events: readonly RunEvent[]) => Reading {
+export function createRunReader(
+  run: string,
+  { pending = false }: { readonly pending?: boolean } = {},
+): (events: readonly RunEvent[]) => Reading {
   let parts: ModelPart[] = [];
   let outcome: Outcome | undefined;
   const text = createTextTeller();
@@ -34,6 +39,8 @@ export function createRunReader(run: string): (events: readonly RunEvent[]) => R
   /** Calls without a result yet, by step and index. */
   const open = new Map<string, ItemOf<"call">>();
   let lastTraced = "";
+  let behind = pending;
+  const wait = createWaitWatcher();
 
   const say = (piece: string) => {
     if (piece !== "") parts.push({ type: "text", text: piece });
@@ -86,16 +93,9 @@ export function createRunReader(run: string): (events: readonly RunEvent[]) => R
         return trace(`${whose}→ ${shorten(event.item.body.content)}`);
       }
       case "run-wait": {
-        if (event.reason === "client") {
-          parts.push(...clientCalls([...open.values()].filter((call) => call.body.target === "client")));
-          return end("waiting", "calls");
-        }
-        say(
-          text.apart(
-            `This run waits (${event.reason})${event.text ? ": " + event.text : ""}. It goes on at /api/runs/${run}.`,
-          ),
-        );
-        return end("waiting", "stop");
+        if (event.reason !== "client") return;
+        parts.push(...clientCalls([...open.values()].filter((call) => call.body.target === "client")));
+        return end("waiting", "calls");
       }
       case "run-end":
         if (event.status === "done") return end("done", finish);
@@ -107,7 +107,18 @@ export function createRunReader(run: string): (events: readonly RunEvent[]) => R
     parts = [];
     for (const event of events) {
       if (outcome) break;
-      if (runOf(event) === run) read(event);
+      const own = runOf(event) === run;
+      if (own && behind) {
+        behind = false;
+        wait.over();
+      }
+      if (own || behind) wait.watch(event);
+      if (own) read(event);
+    }
+    const waiting = wait.text();
+    if (waiting !== undefined && !outcome) {
+      say(text.apart(behind ? `Your message is queued, as run ${run}, behind another one.\n${waiting}` : waiting));
+      end("waiting", "stop");
     }
     return { parts, outcome, model };
   };
@@ -151,6 +162,30 @@ function createTextTeller() {
       sent = "";
       return extend(text);
     },
+  };
+}
+
+/** Knows whether a run waits for a person: a wait whose questions are all answered is over. */
+function createWaitWatcher() {
+  const questions = new Map<string, ItemOf<"question">>();
+  let waiting: Extract<RunEvent, { type: "run-wait" }> | undefined;
+  const over = () => {
+    questions.clear();
+    waiting = undefined;
+  };
+  return {
+    over,
+    watch(event: RunEvent): void {
+      if (event.type === "question") questions.set(event.item.id, event.item);
+      else if (event.type === "run-wait") waiting = event.reason === "client" ? undefined : event;
+      else if (event.type === "run-end") over();
+      else if (event.type === "decision") {
+        questions.delete(event.item.body.question);
+        if (questions.size === 0) waiting = undefined;
+      }
+    },
+    /** Undefined: it does not wait. */
+    text: (): string | undefined => waiting && waitingText({ ...waiting, questions: [...questions.values()] }),
   };
 }
 

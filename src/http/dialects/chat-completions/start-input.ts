@@ -30,7 +30,8 @@ export function readAgentRequest(chat: ChatRequest, sessionKey: string | undefin
   const shared = { agent: chat.model, options: optionsOf(chat), ...(system !== "" && { system }) };
   if (sessionKey !== undefined) {
     const content = joinContents(questions.map((message) => message.content));
-    return { results: ownResults(results), start: { ...shared, sessionKey, message: { content } } };
+    const start: StartInput = { ...shared, sessionKey, message: { content }, showQuestions: true };
+    return { results: ownResults(results), start };
   }
   const history = toHistory(spoken.slice(0, spoken.lastIndexOf(last)));
   return { results: [], start: { ...shared, hidden: true, history, message: { content: contentOf(last.content) } } };
@@ -52,12 +53,13 @@ function ownResults(results: readonly ToolMessage[]): ClientResult[] {
   });
 }
 
-function optionsOf({ settings, format, toolChoice, tools }: ChatRequest): RunOptions {
+function optionsOf({ settings, format, toolChoice, tools, onLimit }: ChatRequest): RunOptions {
   return {
     ...(Object.values(settings).some((value) => value !== undefined) && { settings }),
     ...(format && { format }),
     ...(toolChoice && { toolChoice }),
     ...(tools && { clientTools: tools }),
+    ...(onLimit && { limits: { onLimit } }),
   };
 }
 

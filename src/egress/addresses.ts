@@ -1,0 +1,91 @@
+import { lookup } from "node:dns/promises";
+import { BlockList, isIP } from "node:net";
+import { InvalidInput, messageOf, Unavailable } from "../protocol/errors.ts";
+
+export type Address = { readonly address: string; readonly family: number };
+
+/** All addresses of a name; the operating system's resolver unless another is given. */
+export type Resolve = (host: string) => Promise<readonly Address[]>;
+
+/** What lies behind the server and not on the public internet: this machine, its networks, clouds' metadata. */
+const guarded = new BlockList();
+for (const range of [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10", // carriers' NAT; one cloud's metadata
+  "127.0.0.0/8",
+  "168.63.129.16/32", // a cloud's host agent, on a public address
+  "169.254.0.0/16", // link-local; most clouds' metadata
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/3", // multicast and reserved
+  // Of IPv6 only 2000::/3 is the internet: the rest is loopback, mapped IPv4, NAT64, unique local, link-local, multicast.
+  "::/3",
+  "4000::/2",
+  "8000::/1",
+  "2001::/23", // Teredo and other tunnels
+  "2001:db8::/32",
+  "2002::/16", // 6to4: carries an IPv4 address
+  "3fff::/20",
+])
+  addRange(guarded, range);
+
+/**
+ * The addresses to connect to, resolved once and each checked. `allow` names hosts (whatever they resolve to), addresses
+ * and ranges (`10.1.0.0/16`) that are taken nevertheless. Throws InvalidInput `address_refused`, Unavailable `unreachable`.
+ */
+export async function addressesOf(
+  host: string,
+  { allow, resolve }: { readonly allow: readonly string[]; readonly resolve?: Resolve | undefined },
+): Promise<readonly Address[]> {
+  const name = bare(host);
+  const addresses = isIP(name) ? [{ address: name, family: isIP(name) }] : await find(name, resolve ?? resolveAll);
+  if (allow.some((entry) => bare(entry.toLowerCase()) === name)) return addresses;
+  const allowed = rangesOf(allow);
+  // One bad address is enough: which of them gets the connection is not ours to say.
+  for (const { address, family } of addresses) {
+    const kind = family === 6 ? "ipv6" : "ipv4";
+    if (guarded.check(address, kind) && !allowed.check(address, kind))
+      throw new InvalidInput(`${host} is not on the public internet, so it is not asked.`, { code: "address_refused" });
+  }
+  return addresses;
+}
+
+/** A URL has an IPv6 address in brackets. */
+function bare(host: string): string {
+  return host.replace(/^\[|\]$/g, "");
+}
+
+async function find(name: string, resolve: Resolve): Promise<readonly Address[]> {
+  let addresses: readonly Address[];
+  try {
+    addresses = await resolve(name);
+  } catch (cause) {
+    throw new Unavailable(`The name ${name} can't be resolved: ${messageOf(cause)}`, { code: "unreachable", cause });
+  }
+  if (addresses.length === 0) throw new Unavailable(`The name ${name} has no address.`, { code: "unreachable" });
+  return addresses;
+}
+
+function resolveAll(name: string): Promise<readonly Address[]> {
+  return lookup(name, { all: true });
+}
+
+/** Of the entries those that are addresses or ranges; the others are names. */
+function rangesOf(entries: readonly string[]): BlockList {
+  const ranges = new BlockList();
+  for (const entry of entries) if (isIP(entry.split("/")[0]!)) addRange(ranges, entry);
+  return ranges;
+}
+
+function addRange(list: BlockList, range: string): void {
+  const [address = "", bits] = range.split("/");
+  const isSix = isIP(address) === 6;
+  list.addSubnet(address, bits === undefined ? (isSix ? 128 : 32) : Number(bits), isSix ? "ipv6" : "ipv4");
+}

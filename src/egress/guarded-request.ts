@@ -1,0 +1,163 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Client, errors } from "undici";
+import { ColloquyError, InvalidInput, messageOf, Unavailable } from "../protocol/errors.ts";
+import { type Address, addressesOf, type Resolve } from "./addresses.ts";
+
+export type GuardedOptions = {
+  /** `GET` when absent. */
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  readonly signal?: AbortSignal;
+  /** For everything together, redirects too; 30 s when absent. */
+  readonly timeoutMs?: number;
+  /** Of the answer's body; 5 MB when absent. */
+  readonly maxBytes?: number;
+  /** Hosts, addresses and ranges that may be asked though they are not on the public internet. */
+  readonly allow?: readonly string[];
+  /** How many are followed; 5 when absent. With 0 a redirect is an answer like any other. */
+  readonly maxRedirects?: number;
+  /** Finds the addresses of a name instead of the operating system. */
+  readonly resolve?: Resolve;
+};
+
+export type GuardedAnswer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** Where it came from, after redirects. */
+  readonly url: string;
+};
+
+type Ask = {
+  readonly url: URL;
+  readonly method: NonNullable<GuardedOptions["method"]>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer | null;
+};
+
+const redirects = new Set([301, 302, 303, 307, 308]);
+/** What goes along to another origin: nothing that tells who asks. */
+const harmless = new Set(["accept", "accept-language", "content-type", "user-agent"]);
+
+/**
+ * One HTTP request to an address that somebody else chose (a model, a page, a configuration). Connects only to addresses
+ * that were checked, so neither a redirect nor a name that changes its mind leads into the server's own networks. Uses no
+ * proxy. Any status is an answer. Throws InvalidInput (`url_refused`, `address_refused`), Unavailable (`unreachable`,
+ * `timeout`, `answer_too_large`, `too_many_redirects`), or the signal's reason. No message has more of a URL than its host.
+ */
+export async function guardedRequest(url: string, options: GuardedOptions = {}): Promise<GuardedAnswer> {
+  const { timeoutMs = 30_000, maxRedirects = 5 } = options;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+  let ask: Ask = {
+    url: parse(url),
+    method: options.method ?? "GET",
+    headers: options.headers ?? {},
+    body: options.body ?? null,
+  };
+  try {
+    for (let hop = 0; ; hop++) {
+      const { location, ...answer } = await exchange(ask, options, signal);
+      if (location === undefined || maxRedirects === 0) return answer;
+      if (hop === maxRedirects)
+        throw new Unavailable(`${ask.url.host} redirects more than ${maxRedirects} times.`, {
+          code: "too_many_redirects",
+        });
+      ask = follow(ask, answer.status, location);
+    }
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    const { host } = ask.url;
+    if (timeout.aborted)
+      throw new Unavailable(`${host} gave no whole answer within ${timeoutMs} ms.`, { code: "timeout", cause: error });
+    if (error instanceof ColloquyError) throw error;
+    throw new Unavailable(`${host} can't be asked: ${messageOf(error)}`, { code: "unreachable", cause: error });
+  }
+}
+
+async function exchange(
+  { url, method, headers, body }: Ask,
+  { maxBytes = 5_000_000, allow = [], resolve }: GuardedOptions,
+  signal: AbortSignal,
+): Promise<GuardedAnswer & { readonly location: string | undefined }> {
+  // The resolver can't be stopped; whoever waits for it can.
+  const addresses = await orAborted(addressesOf(url.hostname, { allow, resolve }), signal);
+  const client = new Client(url.origin, {
+    connect: { lookup: lookupOf(addresses), timeout: 0 },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: maxBytes,
+  });
+  try {
+    const path = url.pathname + url.search;
+    const answer = await client.request({ path, method, headers, body, signal, reset: true });
+    const status = answer.statusCode;
+    const location = redirects.has(status) ? [answer.headers.location].flat()[0] : undefined;
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    return { status, headers: answer.headers, body: bytes, url: url.href, location };
+  } catch (error) {
+    if (error instanceof errors.ResponseExceededMaxSizeError)
+      throw new Unavailable(`${url.host} answers with more than ${maxBytes} bytes.`, {
+        code: "answer_too_large",
+        cause: error,
+      });
+    throw error;
+  } finally {
+    await client.destroy();
+  }
+}
+
+function parse(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href);
+  if (!url) throw new InvalidInput("This is not a URL.", { code: "url_refused" });
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new InvalidInput(`Only http and https are asked, not ${url.protocol}`, { code: "url_refused" });
+  if (url.username !== "" || url.password !== "")
+    throw new InvalidInput(`The URL of ${url.host} holds credentials; they belong into a header.`, {
+      code: "url_refused",
+    });
+  return url;
+}
+
+function follow({ url: from, method, headers, body }: Ask, status: number, location: string): Ask {
+  const url = parse(location, from);
+  const shown =
+    url.origin === from.origin
+      ? headers
+      : Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name.toLowerCase())));
+  const isReading = method === "GET" || method === "HEAD";
+  // As browsers do it: 303 is always read, after 301 and 302 a POST becomes a GET.
+  if (isReading || (status !== 303 && (method !== "POST" || status > 303)))
+    return { url, method, headers: shown, body };
+  const { "content-type": _type, ...rest } = lowerCased(shown);
+  return { url, method: "GET", headers: rest, body: null };
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Answers a connection's own question for the address with what was checked. */
+function lookupOf(addresses: readonly Address[]) {
+  return (
+    _host: string,
+    options: { readonly all?: boolean | undefined },
+    answer: (error: null, address: string | Address[], family?: number) => void,
+  ): void => {
+    if (options.all) answer(null, [...addresses]);
+    else answer(null, addresses[0]!.address, addresses[0]!.family);
+  };
+}
+
+async function orAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const stop = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

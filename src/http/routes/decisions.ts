@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { decisions, type Decision } from "../../protocol/items.ts";
+import { patternSchema } from "../../run/approval.ts";
+import { endpoint } from "../endpoint.ts";
+import { publicQuestion, questionSchema } from "../question-view.ts";
+import { idParams, idSchema, listOf, publicRun, runSchema } from "../schemas.ts";
+
+const everyDecision = Object.values(decisions).flat() as readonly Decision[];
+
+export const listQuestions = endpoint({
+  tag: "runs",
+  summary: "List what your runs wait for, oldest first",
+  answers: { 200: listOf(questionSchema) },
+  async handle({ caller, services }) {
+    return { data: (await services.runs.questions(caller)).map(publicQuestion) };
+  },
+});
+
+export const listQuestionsOfRun = endpoint({
+  tag: "runs",
+  summary: "List what a run waits for",
+  params: idParams,
+  answers: { 200: listOf(questionSchema) },
+  async handle({ params, caller, services }) {
+    await services.runs.get(caller, params.id);
+    return { data: (await services.runs.questions(caller, params.id)).map(publicQuestion) };
+  },
+});
+
+export const decide = endpoint({
+  tag: "runs",
+  summary: "Answer a question",
+  description:
+    "The run goes on when none of its questions is open any more. 409: it was answered before (`already_decided`), the run " +
+    "does not wait (`run_not_waiting`), or the arguments are not the ones you saw (`arguments_changed`).",
+  params: z.object({ id: idSchema, item: idSchema.describe("The question's id") }),
+  body: z.strictObject({
+    decision: z
+      .enum(everyDecision)
+      .describe("approval: allow, deny; limit: continue, stop; unknown: done, failed, retry"),
+    text: z.string().max(10_000).optional().describe("The reason for a denial, or what is known of an outcome"),
+    arguments: z
+      .union([z.string(), z.record(z.string(), z.unknown())])
+      .transform((value) => (typeof value === "string" ? value : JSON.stringify(value)))
+      .optional()
+      .describe("With allow: what the call is made with instead, as an object or JSON text"),
+    argumentsHash: z.string().max(200).optional().describe("Of the question, as you saw it"),
+    always: z
+      .union([z.literal(true), patternSchema])
+      .optional()
+      .describe("With allow: don't ask again, for this very call or for all whose arguments fit (`*` in texts)"),
+  }),
+  answers: { 200: runSchema },
+  async handle({ params, body, caller, services }) {
+    return publicRun(await services.runs.decide(caller, params.id, { questionId: params.item, input: body }));
+  },
+});
+
+export const continueRun = endpoint({
+  tag: "runs",
+  summary: "Let a run go on past the limit at which it waits",
+  description: "It gets as much again of that limit. 409 (`nothing_to_continue`): it does not wait at one.",
+  params: idParams,
+  answers: { 200: runSchema },
+  async handle({ params, caller, services }) {
+    return publicRun(await services.runs.continue(caller, params.id));
+  },
+});
+
+const grantSchema = z.object({
+  id: idSchema,
+  tool: z.string(),
+  argumentsHash: z.string().optional().describe("Only the call with exactly these arguments"),
+  pattern: patternSchema.optional().describe("All calls whose arguments fit"),
+  createdAt: z.string().describe("ISO 8601"),
+});
+
+export const listGrants = endpoint({
+  tag: "runs",
+  summary: 'List what you said "always" to',
+  answers: { 200: listOf(grantSchema) },
+  async handle({ caller, services }) {
+    return { data: await services.runs.grants(caller) };
+  },
+});
+
+export const removeGrant = endpoint({
+  tag: "runs",
+  summary: 'Take an "always" back',
+  description: "From now on such calls are asked about again.",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle({ params, caller, reply, services }) {
+    await services.runs.removeGrant(caller, params.id);
+    reply.code(204);
+  },
+});

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { ColloquyError } from "../../protocol/errors.ts";
+import type { ItemOf } from "../../protocol/items.ts";
+import type { Started } from "../../run/runs.ts";
+import { type Call, endpoint } from "../endpoint.ts";
+import { followUntil } from "../follow-run.ts";
+import { idempotencyOf } from "../idempotency.ts";
+import { publicQuestion, questionSchema } from "../question-view.ts";
+import { idSchema, publicRun, runSchema } from "../schemas.ts";
+import { whenClosed } from "../sse.ts";
+
+/** As long as most proxies let a request wait; then the run is answered, which goes on. */
+const longestWaitMs = 55_000;
+
+const resultSchema = z.object({ content: z.string(), isError: z.boolean().optional(), data: z.unknown().optional() });
+
+export const callTool = endpoint({
+  tag: "agents",
+  summary: "Call a tool",
+  description:
+    "A run of one call and no model: the same rights, approval, limits and records as a call that an agent makes. 200: it " +
+    "has ended. 202: it goes on, or waits for what stands in `questions`. With the header `Idempotency-Key` the same request " +
+    "sent again answers the first call.",
+  params: z.object({ name: z.string() }),
+  body: z.strictObject({
+    arguments: z.record(z.string(), z.unknown()).default({}),
+    threadId: idSchema.optional().describe("A thread of yours; absent: one that is not listed"),
+    wait: z.boolean().default(true).describe("false: answer at once"),
+  }),
+  answers: {
+    200: z.object({ run: runSchema, result: resultSchema }),
+    202: z.object({ run: runSchema, questions: z.array(questionSchema) }),
+  },
+  async handle(call) {
+    const { params, body, caller, request, reply, services } = call;
+    const { wait, arguments: given, threadId } = body;
+    const started = await services.runs.callTool(caller, {
+      tool: params.name,
+      arguments: JSON.stringify(given),
+      threadId,
+      idempotency: idempotencyOf(request),
+    });
+    reply
+      .header("location", `/api/runs/${started.runId}`)
+      .header("x-colloquy-run", started.runId)
+      .header("x-colloquy-thread", started.threadId);
+    const result = wait ? await resultOf(call, started) : undefined;
+    const run = publicRun(await services.runs.get(caller, started.runId));
+    if (result) {
+      const { content, isError, data } = result.body;
+      return { run, result: { content, isError, data } };
+    }
+    reply.code(202);
+    const questions = await services.runs.questions(caller, started.runId);
+    return { run, questions: questions.map(publicQuestion) };
+  },
+});
+
+/** The call's result once the run has ended; undefined if it waits, or takes too long for one request. */
+async function resultOf(
+  { reply, services }: Pick<Call, "reply" | "services">,
+  { threadId, runId, cursor }: Started,
+): Promise<ItemOf<"result"> | undefined> {
+  let close = () => {};
+  try {
+    return await new Promise<ItemOf<"result"> | undefined>((resolve, reject) => {
+      let result: ItemOf<"result"> | undefined;
+      const follower = followUntil(
+        services.runs,
+        { target: { threadId, runId }, from: cursor },
+        {
+          events(events) {
+            for (const event of events) if (event.type === "call-end") result = event.item;
+            // What follows a wait in the same batch has brought the run past it.
+            const last = events.at(-1)?.type;
+            if (last === "run-end" || last === "run-wait") resolve(result);
+            return last === "run-end" || last === "run-wait";
+          },
+          error: reject,
+        },
+      );
+      const timer = setTimeout(() => resolve(undefined), longestWaitMs);
+      close = () => {
+        clearTimeout(timer);
+        follower.close();
+      };
+      whenClosed(reply.raw, () => reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on.")));
+    });
+  } finally {
+    close();
+  }
+}

@@ -1,0 +1,34 @@
+import { decisions, type ItemOf } from "../protocol/items.ts";
+
+/** Characters of a call's arguments that are shown. */
+const argumentsLimit = 300;
+
+export type Waiting = {
+  readonly run: string;
+  /** The open questions, as far as they are known. */
+  readonly questions: readonly ItemOf<"question">[];
+  /** What the run itself says of its wait. */
+  readonly reason: string;
+  readonly text?: string;
+};
+
+/** For a reader whose protocol has no questions: what a run waits for, and where a person answers. */
+export function waitingText({ run, questions, reason, text }: Waiting): string {
+  if (questions.length === 0)
+    return `This run waits (${reason})${text ? `: ${text}` : "."}\nWhat it waits for: GET /api/runs/${run}`;
+  return questions.map((question) => questionText(run, question)).join("\n\n");
+}
+
+function questionText(run: string, { id, body }: ItemOf<"question">): string {
+  const possible = decisions[body.reason];
+  return [
+    `This run waits for a person. ${body.text}`,
+    ...(body.tool === undefined ? [] : [`  ${body.tool} ${shorten(body.arguments ?? "")}`]),
+    `Answer (${possible.join(", ")}): POST /api/runs/${run}/decisions/${id} {"decision": "${possible[0]}"}`,
+    `or on the command line: colloquy answer ${id} ${possible[0]}`,
+  ].join("\n");
+}
+
+function shorten(text: string): string {
+  return text.length > argumentsLimit ? `${text.slice(0, argumentsLimit)} …` : text;
+}

@@ -1,0 +1,156 @@
+import { createHmac } from "node:crypto";
+import { guardedRequest } from "../egress/guarded-request.ts";
+import { messageOf } from "../protocol/errors.ts";
+import type { Log } from "../protocol/log.ts";
+import type { Database } from "../store/database.ts";
+import { type DueDelivery, noteFailure, removeDelivery, takeDeliveries, tidyDeliveries } from "../store/deliveries.ts";
+
+export type Webhook = { readonly name: string; readonly url: string; readonly secret: string };
+
+export type WebhooksOptions = {
+  readonly database: Database;
+  readonly hooks: readonly Webhook[];
+  readonly log: Log;
+  readonly pollMs?: number;
+  /** For one answer; a lease is longer than this. */
+  readonly timeoutMs?: number;
+  /** Before the second try; each later one waits twice as long, an hour at most. */
+  readonly firstRetrySeconds?: number;
+};
+
+/** At once to each hook, so that one that hangs delays no other. */
+const perHook = 8;
+const leaseSeconds = 60;
+const longestRetrySeconds = 3600;
+const giveUpSeconds = 24 * 3600;
+const tidyMs = 60_000;
+
+/**
+ * Sends what the table `deliveries` holds to the hooks: at least once, since a node that dies between a receiver's answer
+ * and the row's end leaves the row to be sent again, with the same id. `stop` lets what is under way finish for `graceMs`.
+ */
+export function startWebhooks(options: WebhooksOptions): { stop(graceMs: number): Promise<void> } {
+  const { database, log, pollMs = 1000 } = options;
+  const hooks = new Map(options.hooks.map((hook) => [hook.name, hook]));
+  const sending = new Map([...hooks.keys()].map((name) => [name, 0]));
+  const underWay = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  let stopped = false;
+  let looking: Promise<void> | undefined;
+  let again = false;
+  /** Hooks of which more may be due than there was room for. */
+  const full = new Set<string>();
+
+  function look(): void {
+    if (stopped || hooks.size === 0) return;
+    if (looking) {
+      again = true;
+      return;
+    }
+    again = false;
+    looking = takeSome()
+      .catch((error: unknown) => log.warn({ error: messageOf(error) }, "could not look for webhooks' deliveries"))
+      .finally(() => {
+        looking = undefined;
+        if (again) look();
+      });
+  }
+
+  async function takeSome(): Promise<void> {
+    const room = new Map([...sending].map(([name, count]) => [name, perHook - count]));
+    full.clear();
+    for (const delivery of await takeDeliveries(database.query, { room, leaseSeconds })) {
+      const left = room.get(delivery.hook)! - 1;
+      room.set(delivery.hook, left);
+      if (left === 0) full.add(delivery.hook);
+      send(delivery);
+    }
+  }
+
+  function send(delivery: DueDelivery): void {
+    const { hook } = delivery;
+    sending.set(hook, sending.get(hook)! + 1);
+    const work = deliver(options, hooks.get(hook)!, { delivery, signal: stopping.signal })
+      .catch((error: unknown) =>
+        // Its lease runs out, and it is sent again.
+        log.warn({ error: messageOf(error), hook, delivery: delivery.id }, "a webhook's delivery was not recorded"),
+      )
+      .finally(() => {
+        underWay.delete(work);
+        sending.set(hook, sending.get(hook)! - 1);
+        if (full.has(hook)) look();
+      });
+    underWay.add(work);
+  }
+
+  const tidy = () =>
+    tidyDeliveries(database.query, [...hooks.keys()]).catch((error: unknown) =>
+      log.warn({ error: messageOf(error) }, "could not tidy up webhooks' deliveries"),
+    );
+  const timers = [setInterval(look, pollMs), setInterval(tidy, tidyMs)];
+  look();
+  return {
+    async stop(graceMs) {
+      stopped = true;
+      for (const timer of timers) clearInterval(timer);
+      await looking;
+      const late = setTimeout(() => stopping.abort(new Error("the server stops")), graceMs);
+      await Promise.all(underWay);
+      clearTimeout(late);
+    },
+  };
+}
+
+async function deliver(
+  { database, log, timeoutMs = 10_000, firstRetrySeconds = 10 }: WebhooksOptions,
+  hook: Webhook,
+  { delivery, signal }: { readonly delivery: DueDelivery; readonly signal: AbortSignal },
+): Promise<void> {
+  const error = await post(hook, delivery, { signal, timeoutMs });
+  if (error === undefined) return removeDelivery(database.query, delivery.id);
+  const { id, tries } = delivery;
+  const longest = Math.min(longestRetrySeconds, firstRetrySeconds * 2 ** (tries - 1));
+  const retrySeconds = delivery.ageSeconds >= giveUpSeconds ? null : longest * (0.8 + Math.random() * 0.4);
+  log.warn(
+    { hook: hook.name, delivery: id, tries, error },
+    retrySeconds === null ? "a webhook was given up" : "a webhook did not take a delivery; it is tried again",
+  );
+  await noteFailure(database.query, delivery, { error, retrySeconds });
+}
+
+/** Undefined: the receiver has it. Else why not, without anything secret. */
+async function post(
+  { url, secret }: Webhook,
+  { id, body, event }: DueDelivery,
+  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<string | undefined> {
+  try {
+    const answer = await guardedRequest(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "user-agent": "colloquy",
+        "x-colloquy-event": event,
+        "x-colloquy-delivery": id,
+        "x-colloquy-signature": signatureOf(body, secret),
+      },
+      body,
+      signal,
+      timeoutMs,
+      maxBytes: 1_000_000,
+      maxRedirects: 0,
+      // The operator's own choice, private or not.
+      allow: [new URL(url).hostname],
+    });
+    if (answer.status >= 200 && answer.status < 300) return undefined;
+    return `It answered ${answer.status}: ${answer.body.toString("utf8").slice(0, 200)}`;
+  } catch (error) {
+    return messageOf(error).slice(0, 500);
+  }
+}
+
+/** `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`: the time is signed too, so an old request can't be played again. */
+function signatureOf(body: string, secret: string): string {
+  const time = Math.floor(Date.now() / 1000);
+  return `t=${time},v1=${createHmac("sha256", secret).update(`${time}.${body}`).digest("hex")}`;
+}

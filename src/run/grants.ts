@@ -1,0 +1,35 @@
+import type { Caller } from "../protocol/callers.ts";
+import { NotFound } from "../protocol/errors.ts";
+import { isId } from "../protocol/ids.ts";
+import type { Database } from "../store/database.ts";
+import type { ArgumentPattern, Grant } from "./approval.ts";
+
+/** One "always" of a person: for the call with this hash, or for all whose arguments fit the pattern. */
+export type GrantRecord = {
+  readonly id: string;
+  readonly tool: string;
+  readonly argumentsHash?: string;
+  readonly pattern?: ArgumentPattern;
+  readonly createdAt: string;
+};
+
+/** Newest first. */
+export async function listGrants(database: Database, caller: Caller): Promise<GrantRecord[]> {
+  const rows = await database.query<{ id: string; tool: string; pattern: Grant; created_at: Date }>(
+    "select id, tool, pattern, created_at from grants where user_id = $1 order by id desc limit 500",
+    [caller.userId],
+  );
+  return rows.map(({ id, tool, pattern, created_at: createdAt }) => ({
+    id,
+    tool,
+    ...("exact" in pattern ? { argumentsHash: pattern.exact } : { pattern: pattern.fits }),
+    createdAt: createdAt.toISOString(),
+  }));
+}
+
+export async function removeGrant(database: Database, caller: Caller, id: string): Promise<void> {
+  const rows = isId(id)
+    ? await database.query("delete from grants where id = $1 and user_id = $2 returning 1", [id, caller.userId])
+    : [];
+  if (rows.length === 0) throw new NotFound(`There is no grant ${id}.`, { code: "grant_not_found" });
+}

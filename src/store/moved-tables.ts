@@ -1,0 +1,45 @@
+/** What an export does with a table of ours. */
+export type TableRule =
+  | {
+      readonly table: string;
+      readonly rows: "all";
+      /** Unique and never null; rows are read in its order, a page at a time. */
+      readonly key: readonly string[];
+      /** Rows that belong to one installation stay behind. */
+      readonly only?: string;
+    }
+  | { readonly table: string; readonly rows: "none"; readonly why: string };
+export type MovedTable = Extract<TableRule, { readonly rows: "all" }>;
+
+/** Facts that hold only where they were written: which data directory the nodes share, and an import at work. */
+export const markerKey = "data_marker";
+export const importKey = "import";
+
+/**
+ * A rule for every table, in the order in which rows can be inserted: what is referred to comes first, and a call comes
+ * before its result. A new table needs a line here; a test compares the list with the database.
+ */
+export const tableRules: readonly TableRule[] = [
+  { table: "migrations", rows: "none", why: "the target has its own, and they must be the same" },
+  { table: "meta", rows: "all", key: ["key"], only: `key not in ('${markerKey}', '${importKey}')` },
+  { table: "users", rows: "all", key: ["id"] },
+  { table: "api_keys", rows: "all", key: ["id"] },
+  { table: "threads", rows: "all", key: ["id"] },
+  { table: "runs", rows: "all", key: ["id"] },
+  { table: "items", rows: "all", key: ["thread_id", "seq"] },
+  { table: "budgets", rows: "all", key: ["root_run"] },
+  { table: "ledger", rows: "all", key: ["key"] },
+  { table: "idempotency_keys", rows: "all", key: ["user_id", "key"] },
+  { table: "pending", rows: "all", key: ["run_id"] },
+  { table: "grants", rows: "all", key: ["id"] },
+  { table: "deliveries", rows: "all", key: ["id"] },
+  { table: "schedules", rows: "all", key: ["id"] },
+  { table: "model_calls", rows: "all", key: ["id"] },
+  { table: "tasks", rows: "all", key: ["id"] },
+  { table: "deltas", rows: "none", why: "text that is still being written; a run that is taken up again tells it anew" },
+];
+
+/** Schemas of others. pg-boss's jobs are made anew: a live run without a job gets one after the next start. */
+export const foreignSchemas: readonly string[] = ["pgboss"];
+
+export const movedTables: readonly MovedTable[] = tableRules.filter((rule) => rule.rows === "all");

@@ -1,0 +1,237 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { childNodes, keysOf, nodesAt, type SchemaNode } from "../src/config-tree.ts";
+import { describeConfig, loadConfig, schemaTree, type Config } from "../src/config.ts";
+import { createModels } from "../src/models/registry.ts";
+import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
+
+const root = join(import.meta.dirname, "..");
+const pages = ["README.md", "AGENTS.md", "CHANGELOG.md", ...globSync("docs/**/*.md", { cwd: root }).sort()];
+const read = (page: string) => readFileSync(join(root, page), "utf8");
+
+type Block = { readonly language: string; readonly text: string };
+
+function blocksOf(page: string): Block[] {
+  return [...read(page).matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({
+    language: language!,
+    text: text!,
+  }));
+}
+
+describe("links", () => {
+  for (const page of pages) {
+    test(`of ${page} point to files and headings that exist`, () => {
+      const text = read(page).replaceAll(/^```.*?^```$/gms, "");
+      for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^https?:/.test(target!)) continue;
+        const [path = "", anchor] = target!.split("#");
+        const file = path === "" ? page : join(dirname(page), path);
+        assert.ok(existsSync(join(root, file)), `${target}: there is no ${file}`);
+        if (anchor !== undefined) assert.ok(anchorsOf(file).includes(anchor), `${target}: ${file} has no such heading`);
+      }
+    });
+  }
+});
+
+test("each promise of README.md has tests, and these have the names it says", () => {
+  const promises = read("README.md")
+    .split("\n")
+    .filter((line) => line.startsWith("| **"));
+  assert.equal(promises.length, 8);
+  for (const promise of promises) {
+    const tests = [...promise.matchAll(/\[([^\]]+)\]\(([^)]+\.test\.ts)\)/g)];
+    assert.ok(tests.length > 0, promise);
+    for (const [, name, file] of tests) assert.ok(read(file!).includes(name!), `${file} has no test: ${name}`);
+  }
+});
+
+/** As GitHub makes them of headings. */
+function anchorsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test("every decision has its date and its three parts", () => {
+  const decisions = pages.filter((page) => page.startsWith("docs/decisions/"));
+  assert.ok(decisions.length > 0);
+  for (const page of decisions) {
+    assert.match(page, /\/\d{4}-\d\d-\d\d-[a-z-]+\.md$/);
+    const headings = [...read(page).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+    assert.deepEqual(headings, ["Context", "Decision", "Consequence"], page);
+  }
+});
+
+test("AGENTS.md stays short", () => {
+  assert.ok(read("AGENTS.md").trimEnd().split("\n").length <= 120);
+});
+
+/** A configuration as a user has it: the file in a folder of its own, and only these variables. */
+function load(yaml: string | undefined, env: Record<string, string> = {}): Config {
+  const cwd = temporaryFolder("docs");
+  if (yaml !== undefined) writeFileSync(join(cwd, "colloquy.yaml"), yaml);
+  return loadConfig({ env, cwd });
+}
+
+/** Something fit for every variable that a text asks for. */
+function variablesFor(yaml: string): Record<string, string> {
+  const names = [...yaml.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name!);
+  return Object.fromEntries(
+    names.map((name) => [name, name === "DATABASE_URL" ? "postgres://localhost/colloquy" : `value-of-${name}`]),
+  );
+}
+
+describe("configuration examples", () => {
+  for (const page of ["README.md", "docs/models.md", "docs/configuration.md"]) {
+    const examples = blocksOf(page).filter(({ language }) => language === "yaml");
+    for (const [index, { text }] of examples.entries()) {
+      test(`${page}, example ${index + 1}: it loads, and its models are there`, async () => {
+        const models = createModels({ models: load(text, variablesFor(text)).models });
+        for (const { id, available, reason } of models.list()) assert.ok(available, `${id}: ${reason}`);
+        await models.close();
+      });
+    }
+  }
+});
+
+/** Rows of a page's tables whose first cell is a key. */
+function tableRows(page: string): { readonly key: string; readonly cells: readonly string[] }[] {
+  return read(page)
+    .split("\n")
+    .flatMap((line) => {
+      const [, first = "", ...cells] = line.split("|").map((cell) => cell.trim());
+      const key = /^`([a-zA-Z.]+)`$/.exec(first)?.[1];
+      return key === undefined ? [] : [{ key, cells }];
+    });
+}
+
+const codeIn = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code!);
+
+/** The keys of a schema by their paths; groups are entered, lists and maps are not. */
+function leavesOf(nodes: readonly SchemaNode[], path = ""): string[] {
+  const keys = keysOf(nodes);
+  if (keys.length === 0) return [path];
+  return keys.flatMap((key) => leavesOf(childNodes(nodes, key), path === "" ? key : `${path}.${key}`));
+}
+
+describe("docs/configuration.md", () => {
+  const rows = tableRows("docs/configuration.md");
+  const defaults = load(undefined);
+
+  test("has every key of the schema, and no other", () => {
+    assert.deepEqual(rows.map(({ key }) => key).sort(), leavesOf([schemaTree]).sort());
+  });
+
+  for (const { key, cells } of rows.filter((row) => row.key !== "models")) {
+    const [standard = "", environment = "", example = ""] = cells;
+    test(`${key}: default and environment are as told`, () => {
+      const value = describeConfig(defaults).find(({ path }) => path === key)?.value;
+      const isFolder = typeof value === "string" && value.startsWith("/");
+      const shown = isFolder ? `./${relative(dirname(defaults.data), value)}` : String(value ?? "") || "none";
+      assert.equal(codeIn(standard)[0] ?? standard, shown);
+      for (const name of codeIn(environment)) {
+        const config = load(undefined, { [name]: codeIn(example)[0]!, COLLOQUY_AUTH__MODE: "accounts" });
+        assert.match(config.source.get(key) ?? "", /^environment /, `${name} does not set ${key}`);
+      }
+    });
+  }
+});
+
+test("docs/models.md has every key that a model may have, and no other", () => {
+  const known = new Set(leavesOf(nodesAt(schemaTree, ["models", 0])));
+  assert.deepEqual(
+    tableRows("docs/models.md")
+      .map(({ key }) => key)
+      .sort(),
+    [...known].sort(),
+  );
+});
+
+const cli = join(root, "src/cli.ts");
+
+/** Without what the developer's own shell has set. */
+const plainEnvironment = {
+  PATH: process.env["PATH"] ?? "",
+  COLLOQUY_PORT: "0",
+  COLLOQUY_PROBE: "false",
+  COLLOQUY_LOG_LEVEL: "warn",
+};
+
+describe("examples for the shell", () => {
+  let server: ChildProcess;
+  let port: string;
+  let folder: string;
+  let program: string;
+  const printed: string[] = [];
+  const env: Record<string, string> = { ...plainEnvironment };
+
+  before(async () => {
+    folder = temporaryFolder("docs");
+    env["COLLOQUY_DATA"] = await freshDataDirectory();
+    env["CURL_HOME"] = folder;
+    // An answer that is an error fails its example; no progress bar where nobody looks.
+    writeFileSync(join(folder, ".curlrc"), "silent\nshow-error\nfail-with-body\n");
+    program = join(folder, "colloquy");
+    const command = `"${process.execPath}" --disable-warning=ExperimentalWarning "${cli}"`;
+    writeFileSync(program, `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
+    server = spawn(program, ["serve"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+    for await (const line of createInterface({ input: server.stdout! })) {
+      printed.push(line);
+      if (line.includes("listening")) break;
+    }
+    port = /:(\d+)/.exec(printed.at(-1) ?? "")?.[1] ?? assert.fail(`the server did not start: ${printed.join("\n")}`);
+  });
+  after(async () => {
+    const gone = once(server, "exit");
+    server.kill("SIGTERM");
+    assert.deepEqual(await gone, [0, null]);
+  });
+
+  test("README.md shows what a start prints", () => {
+    const transcript = blocksOf("README.md")
+      .find(({ language }) => language === "console")!
+      .text.split("\n");
+    assert.ok(printed.length > 3);
+    for (const line of printed) {
+      const shown = line.replaceAll(env["COLLOQUY_DATA"]!, "/home/ada/colloquy/data").replaceAll(`:${port}`, ":8000");
+      assert.ok(transcript.includes(shown), `not in the README: ${shown}`);
+    }
+  });
+
+  for (const page of ["README.md", "docs/runs.md", "docs/command-line.md"]) {
+    const blocks = blocksOf(page);
+    for (const [index, { language, text }] of blocks.entries()) {
+      if (language !== "sh" || (text.includes("curl") && process.env["COLLOQUY_TEST_CURL"] === "no")) continue;
+      test(`${page}: ${text.split("\n", 1)[0]}`, async () => {
+        const script = `exec 2>&1\n${text.replaceAll("localhost:8000", `localhost:${port}`)}`;
+        const { stdout } = await promisify(execFile)("sh", ["-euc", script], { cwd: folder, env });
+        const shown = blocks[index + 1];
+        if (shown?.language === "text") assert.match(stdout, patternOf(shown.text));
+      });
+    }
+  }
+
+  test("docs/command-line.md has every command and option of --help", async () => {
+    const { stdout } = await promisify(execFile)(program, ["--help"], { cwd: folder, env });
+    const page = read("docs/command-line.md");
+    const commands = [...stdout.matchAll(/^ {2}colloquy (\w+(?: (?:add|list))?)/gm)].map(([, command]) => command!);
+    assert.ok(commands.length >= 5);
+    for (const command of commands) assert.match(page, new RegExp(`^\\| \`${command}\\b`, "m"));
+    for (const [option] of stdout.matchAll(/--\w+/g)) assert.ok(page.includes(option), option);
+  });
+});
+
+/** What a page shows of an output: `…` stands for anything. */
+function patternOf(shown: string): RegExp {
+  const parts = shown.trim().split("…");
+  return new RegExp(`^${parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join(".*?")}\\s*$`, "s");
+}

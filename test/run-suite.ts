@@ -1,0 +1,89 @@
+import { after, afterEach, before } from "node:test";
+import type { RunEvent } from "../src/protocol/events.ts";
+import type { Started } from "../src/run/runs.ts";
+import type { Database } from "../src/store/database.ts";
+import { eachDatabase } from "./databases.ts";
+import { startTestRuns, type TestRuns, type TestRunsOptions } from "./runs.ts";
+
+export type RunSuite = {
+  readonly kind: Database["kind"];
+  /** One for the whole suite, since making one takes seconds; emptied of threads and jobs after each test. */
+  readonly database: () => Database;
+  /** A node; stopped after the test. */
+  readonly start: (options: Omit<TestRunsOptions, "database">) => Promise<TestRuns>;
+};
+
+/** The same tests of runs on each database. */
+export function eachRunDatabase(suite: (runs: RunSuite) => void, only?: Database["kind"]): void {
+  eachDatabase((databases) => {
+    if (only !== undefined && databases.kind !== only) return;
+    let database: Database;
+    let services: TestRuns[] = [];
+    before(async () => {
+      database = await databases.open();
+    });
+    const stop = async () => {
+      await Promise.all(services.map((service) => service.stop(0)));
+      services = [];
+    };
+    afterEach(async () => {
+      await stop();
+      await database.query("delete from threads");
+      await database.query("delete from idempotency_keys");
+      await database.query("delete from pgboss.job");
+    });
+    after(stop);
+    suite({
+      kind: databases.kind,
+      database: () => database,
+      async start(options) {
+        const service = await startTestRuns({ ...options, database });
+        services.push(service);
+        return service;
+      },
+    });
+  });
+}
+
+/** Waits for a condition, at most ten seconds. */
+export async function until(condition: () => boolean | Promise<boolean>, what = "the condition"): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`Waited in vain for ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Follows a run from its start; `seen` grows. */
+export function watch(
+  service: TestRuns,
+  started: Pick<Started, "threadId" | "cursor"> & { runId?: string },
+): { readonly seen: RunEvent[]; close(): void } {
+  const seen: RunEvent[] = [];
+  const follower = service.runs.follow(started, started.cursor, {
+    events: (batch) => seen.push(...batch),
+    error(error) {
+      throw error;
+    },
+  });
+  return { seen, close: follower.close };
+}
+
+/** A run as it stands in the table. */
+export async function rowOf(database: Database, runId: string): Promise<RunFacts> {
+  const [row] = await database.query<RunFacts>(
+    "select status, wait_reason, epoch, takeovers, job_id, handed_over, error from runs where id = $1",
+    [runId],
+  );
+  if (!row) throw new Error(`There is no run ${runId}.`);
+  return row;
+}
+export type RunFacts = {
+  status: string;
+  wait_reason: string | null;
+  epoch: number;
+  takeovers: number;
+  job_id: string;
+  handed_over: boolean;
+  error: { code: string; message: string } | null;
+};
