@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { doctor } from "./cli-doctor.ts";
 import { runPrompt } from "./cli-run.ts";
+import { answer, listLiveRuns } from "./cli-runs.ts";
 import { serve } from "./cli-serve.ts";
 import { user } from "./cli-user.ts";
 import { version } from "./main.ts";
@@ -13,6 +14,12 @@ const help = `Colloquy: a self-hosted agent server.
       --agent <id>               which agent (default: assistant)
       --thread <id>              go on with a thread
       --json                     every event as a line of JSON
+  colloquy runs                  list the runs that are at work, and what waits for a person
+  colloquy answer <question> <decision>   answer what a run waits for, and follow it
+                                 (allow, deny; continue, stop; done, failed, retry)
+      --text <text>              the reason, or what is known
+      --arguments <json>         allow, but with these arguments
+      --always                   allow, and don't ask again for this call
   colloquy doctor                check configuration, database and models
   colloquy user add <name>       make an account and print its API key   [--admin]
   colloquy user list             list the accounts
@@ -22,7 +29,7 @@ const help = `Colloquy: a self-hosted agent server.
 Configuration: colloquy.yaml here, or the file named by COLLOQUY_CONFIG; colloquy.example.yaml explains every key.
 A command that finds the server running talks to it; otherwise it opens the data directory itself.`;
 
-type Flags = { agent?: string; thread?: string; json?: boolean; admin?: boolean; help?: boolean; version?: boolean };
+type Flags = ReturnType<typeof readFlags>["values"];
 
 async function main(argv: readonly string[]): Promise<number> {
   const { flags, positionals } = parse(argv);
@@ -39,6 +46,15 @@ async function main(argv: readonly string[]): Promise<number> {
         json: flags.json ?? false,
         ...(flags.thread === undefined ? {} : { thread: flags.thread }),
       });
+    case "runs":
+      return listLiveRuns();
+    case "answer":
+      return answer(rest, {
+        always: flags.always ?? false,
+        json: flags.json ?? false,
+        ...(flags.text === undefined ? {} : { text: flags.text }),
+        ...(flags.arguments === undefined ? {} : { arguments: flags.arguments }),
+      });
     case "doctor":
       return doctor();
     case "user":
@@ -50,22 +66,29 @@ async function main(argv: readonly string[]): Promise<number> {
 
 function parse(argv: readonly string[]): { flags: Flags; positionals: readonly string[] } {
   try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        agent: { type: "string" },
-        thread: { type: "string" },
-        json: { type: "boolean" },
-        admin: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-        version: { type: "boolean", short: "v" },
-      },
-    });
+    const { values, positionals } = readFlags(argv);
     return { flags: values, positionals };
   } catch (error) {
     throw new InvalidInput(`${messageOf(error)}. \`colloquy --help\` shows how it goes.`, { cause: error });
   }
+}
+
+function readFlags(argv: readonly string[]) {
+  return parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      agent: { type: "string" },
+      thread: { type: "string" },
+      json: { type: "boolean" },
+      text: { type: "string" },
+      arguments: { type: "string" },
+      always: { type: "boolean" },
+      admin: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+      version: { type: "boolean", short: "v" },
+    },
+  });
 }
 
 function say(text: string): number {

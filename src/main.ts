@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { loadAgents } from "./agents/load.ts";
 import type { Config } from "./config.ts";
 import { createApp } from "./http/app.ts";
+import { startWebhooks } from "./http/webhooks.ts";
 import { chooseModels, type ModelChoice } from "./models/choose.ts";
 import { createCallLog } from "./models/call-log.ts";
 import { createPrices } from "./models/prices.ts";
@@ -93,6 +94,8 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       throw new InvalidInput(`"${both.id}" names an agent and a model; rename one of them.`, {
         code: "config_invalid",
       });
+    const webhooks = startWebhooks({ database, hooks: config.webhooks, log });
+    opened.push(() => webhooks.stop(graceMs));
     const service = await createRuns({
       database,
       models,
@@ -113,6 +116,7 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
     const caller: Caller = { userId: owner.id, name: owner.name, role: owner.role, permissions: ["*"], via: "local" };
     const app = await createApp({
       runs: service.runs,
+      schedules: service.schedules,
       models,
       agents,
       tools,

@@ -5,9 +5,10 @@ import { createModels } from "../src/models/registry.ts";
 import { createScripted, type Script, type ScriptedAdapter } from "../src/models/scripted.ts";
 import { agentSchema, defaultLimits } from "../src/protocol/agents.ts";
 import type { Caller } from "../src/protocol/callers.ts";
+import type { Tool } from "../src/protocol/tools.ts";
 import { silentLog } from "../src/protocol/log.ts";
 import type { Runs } from "../src/run/runs.ts";
-import { createRuns } from "../src/run/create-runs.ts";
+import { createRuns, type RunsOptions } from "../src/run/create-runs.ts";
 import { tools as toolsStrategy } from "../src/run/strategies/tools.ts";
 import type { Database } from "../src/store/database.ts";
 import { migrate } from "../src/store/migrate.ts";
@@ -26,10 +27,16 @@ export type AgentServing = Serving & {
   readonly caller: Caller;
 };
 
+export type AgentServingOptions = Pick<RunsOptions, "approval"> & {
+  readonly limits?: Partial<RunsOptions["limits"]>;
+  readonly tools?: readonly Tool[];
+};
+
 /** A whole server on a new PGlite: the agent `assistant` with the built-in tools, answered for by the model `script`. */
 export async function serveAgents(
   script: Script,
   adapters: Readonly<Record<string, Adapter>> = {},
+  options: AgentServingOptions = {},
 ): Promise<AgentServing> {
   const database = await openDatabase({ dataDirectory: await freshDataDirectory() });
   await migrate(database);
@@ -44,14 +51,15 @@ export async function serveAgents(
   const agents = createAgentRegistry([
     agentSchema.parse({ id: "assistant", model: "default", tools: ["*"], instructions }),
   ]);
-  const tools = createToolRegistry(builtInTools);
+  const tools = createToolRegistry([...builtInTools, ...(options.tools ?? [])]);
   const service = await createRuns({
     database,
     models,
     agents,
     tools,
     strategies: { tools: toolsStrategy },
-    limits: defaultLimits,
+    limits: { ...defaultLimits, ...options.limits },
+    approval: options.approval,
     concurrency: { perUser: 8, perNode: 64 },
     retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
     log: silentLog,
@@ -61,6 +69,7 @@ export async function serveAgents(
     agents,
     tools,
     runs: service.runs,
+    schedules: service.schedules,
     access: { mode: "local", owner: caller },
   });
   const serving = await serve(services);

@@ -19,11 +19,14 @@ export const owner: Caller = {
 export function servicesWith(given: Pick<Services, "models"> & Partial<Services>): Services {
   return {
     runs: absent("runs"),
+    adminRuns: absent("adminRuns"),
+    schedules: absent("schedules"),
     users: absent("users"),
     agents: createAgentRegistry([]),
     tools: createToolRegistry([]),
     callLog: { add: () => {} },
     health: () => Promise.resolve({}),
+    examine: () => Promise.resolve([]),
     access: { mode: "local", owner },
     server: { corsOrigins: [], graceMs: 1000 },
     log: silentLog,

@@ -4,6 +4,7 @@ import type { Content, Decision, Item, QuestionBody } from "../protocol/items.ts
 import type { RunOptions, RunRecord, RunStatus, ThreadRecord } from "../protocol/runs.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
 import { ask, queryOf, type Server } from "./request.ts";
+import { createScheduleClient, type ScheduleClient } from "./schedules.ts";
 
 export type ThreadView = Omit<ThreadRecord, "userId" | "hidden">;
 export type RunView = Omit<RunRecord, "userId" | "epoch" | "takeovers">;
@@ -104,6 +105,7 @@ export type Client = {
   grants(signal?: AbortSignal): Promise<readonly GrantView[]>;
   removeGrant(id: string, signal?: AbortSignal): Promise<void>;
   callTool(name: string, input?: ToolCallInput, signal?: AbortSignal): Promise<ToolCallView>;
+  readonly schedules: ScheduleClient;
   users(signal?: AbortSignal): Promise<readonly UserView[]>;
   /** The key is told this once. */
   addUser(
@@ -170,6 +172,7 @@ export function createClient(server: Server): Client {
     },
     callTool: (name, { idempotencyKey, ...input } = {}, signal) =>
       post(`/api/tools/${encodeURIComponent(name)}/calls`, input, { signal, headers: keyHeader(idempotencyKey) }),
+    schedules: createScheduleClient(server),
     users: (signal) => list("/api/admin/users", signal),
     addUser: (user, signal) => post("/api/admin/users", user, { signal }),
     follow: (runId, options) => followEvents(server, `/api/runs/${runId}/events`, options),

@@ -14,18 +14,21 @@ import { acceptJsonBodies } from "./json-body.ts";
 import { docs, openApiDocument, openApiOptions, schemaOf } from "./openapi.ts";
 import { checkLocalOrigin } from "./origins.ts";
 import { fastifyLog } from "./request-log.ts";
+import { cancelAnyRun, getAnyRun, listAllRuns, resolveWrite, retryRun } from "./routes/admin-runs.ts";
 import { listAgents, listTools } from "./routes/agents.ts";
-import {
-  continueRun,
-  decide,
-  listGrants,
-  listQuestions,
-  listQuestionsOfRun,
-  removeGrant,
-} from "./routes/decisions.ts";
+import { continueRun, decide, listGrants, listQuestions, listQuestionsOfRun, removeGrant } from "./routes/decisions.ts";
+import { examine } from "./routes/doctor.ts";
 import { followRun, followThread } from "./routes/events.ts";
 import { health } from "./routes/health.ts";
 import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
+import {
+  createSchedule,
+  deleteSchedule,
+  getSchedule,
+  listSchedules,
+  runSchedule,
+  updateSchedule,
+} from "./routes/schedules.ts";
 import { createThread, deleteThread, getThread, listItems, listThreads } from "./routes/threads.ts";
 import { callTool } from "./routes/tool-calls.ts";
 import { addUser, listUsers } from "./routes/users.ts";
@@ -61,12 +64,25 @@ const routes: readonly Route[] = [
   ["GET", "/api/grants", listGrants],
   ["DELETE", "/api/grants/:id", removeGrant],
 
+  ["POST", "/api/schedules", createSchedule],
+  ["GET", "/api/schedules", listSchedules],
+  ["GET", "/api/schedules/:id", getSchedule],
+  ["PATCH", "/api/schedules/:id", updateSchedule],
+  ["DELETE", "/api/schedules/:id", deleteSchedule],
+  ["POST", "/api/schedules/:id/run", runSchedule],
+
   ["GET", "/api/agents", listAgents],
   ["GET", "/api/tools/list", listTools],
   ["POST", "/api/tools/:name/calls", callTool],
 
   ["GET", "/api/admin/users", listUsers],
   ["POST", "/api/admin/users", addUser],
+  ["GET", "/api/admin/doctor", examine],
+  ["GET", "/api/admin/runs", listAllRuns],
+  ["GET", "/api/admin/runs/:id", getAnyRun],
+  ["POST", "/api/admin/runs/:id/cancel", cancelAnyRun],
+  ["POST", "/api/admin/runs/:id/retry", retryRun],
+  ["POST", "/api/admin/runs/:id/ledger/:step/:index", resolveWrite],
 ];
 
 const megabytes = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import type { Caller } from "../protocol/callers.ts";
+import { type Caller, callerOf } from "../protocol/callers.ts";
 import { Denied } from "../protocol/errors.ts";
-import type { Access, Account } from "./services.ts";
+import type { Access } from "./services.ts";
 
 /** Finds out who asks, or throws Denied. Local mode answers at once. */
 export type Authenticate = (request: FastifyRequest) => Caller | Promise<Caller>;
@@ -16,7 +16,7 @@ export function createAuthenticate(access: Access): Authenticate {
     const found = await access.findByKey(key);
     if (!found) throw new Denied(401, "This API key is unknown or revoked.", { code: "invalid_api_key" });
     if (found.user.disabled) throw new Denied(401, "This account is disabled.", { code: "account_disabled" });
-    return callerOf(found.user);
+    return callerOf(found.user, "api-key");
   };
 }
 
@@ -24,14 +24,4 @@ function isToken(header: string | undefined, token: string): boolean {
   const given = Buffer.from(header ?? "");
   const expected = Buffer.from(`Bearer ${token}`);
   return given.length === expected.length && timingSafeEqual(given, expected);
-}
-
-function callerOf(user: Account): Caller {
-  return {
-    userId: user.id,
-    name: user.name,
-    role: user.role,
-    permissions: user.role === "admin" ? ["*"] : [],
-    via: "api-key",
-  };
 }

@@ -25,6 +25,7 @@ export function openApiOptions(version: string): SwaggerOptions {
         { name: "OpenAI", description: "For every client of OpenAI's API" },
         { name: "runs", description: "Work in a thread, from an input to an answer" },
         { name: "threads", description: "Ordered, append-only lists of items" },
+        { name: "schedules", description: "Runs at set times" },
         { name: "agents", description: "Agents and their tools" },
         { name: "admin", description: "For admins: the accounts" },
         { name: "server", description: "This server" },

@@ -3,7 +3,10 @@ import type { Caller, Role } from "../protocol/callers.ts";
 import type { Log } from "../protocol/log.ts";
 import type { ModelCallRecord, ModelRegistry } from "../protocol/models.ts";
 import type { ToolRegistry } from "../protocol/tools.ts";
+import type { AdminRuns } from "../run/admin-runs.ts";
 import type { Runs } from "../run/runs.ts";
+import type { Schedules } from "../run/schedules.ts";
+import type { Finding } from "../store/examine.ts";
 
 /** Who may come in. `local`: whoever sits at this machine is the owner. `accounts`: only who holds an API key. */
 export type Access =
@@ -34,6 +37,8 @@ export type HealthDetails = Readonly<Record<string, unknown>>;
 /** Everything the routes need, handed in by the composition root. */
 export type Services = {
   readonly runs: Runs;
+  readonly adminRuns: AdminRuns;
+  readonly schedules: Schedules;
   readonly models: ModelRegistry;
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
@@ -47,6 +52,8 @@ export type Services = {
   };
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;
+  /** What `colloquy doctor` says of the database and its surroundings. */
+  readonly examine: () => Promise<readonly Finding[]>;
   readonly access: Access;
   readonly server: ServerSettings;
   readonly log: Log;

@@ -5,6 +5,7 @@ import { newId } from "../protocol/ids.ts";
 import type { ModelRegistry } from "../protocol/models.ts";
 import type { ToolRegistry } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
+import { type AdminRuns, createAdminRuns } from "./admin-runs.ts";
 import { bringResults } from "./bring-results.ts";
 import { cancelRun } from "./control.ts";
 import { continueRun, decide } from "./decide.ts";
@@ -13,12 +14,17 @@ import { createEngine } from "./engine.ts";
 import { executeRun } from "./execute.ts";
 import { createFeeds } from "./follow.ts";
 import { beginHeartbeat } from "./heartbeat.ts";
+import { listGrants, removeGrant } from "./grants.ts";
 import { startRun } from "./run.ts";
 import type { Runs } from "./runs.ts";
 import type { ActiveRun, Retention, Runtime } from "./runtime.ts";
+import { createSchedules, type Schedules } from "./schedules.ts";
 import { beginSweeping } from "./sweep.ts";
 import { createThreads } from "./threads.ts";
 import { getRun, listQuestions, listRuns } from "./list-runs.ts";
+import { steerRun } from "./steer.ts";
+import { call, directCall } from "./strategies/call.ts";
+import { callTool } from "./tool-call.ts";
 import type { Strategy } from "./turn.ts";
 
 export type RunsOptions = {
@@ -38,6 +44,8 @@ export type RunsOptions = {
 
 export type RunsService = {
   readonly runs: Runs;
+  readonly adminRuns: AdminRuns;
+  readonly schedules: Schedules;
   /** How many runs this process works on. */
   readonly active: () => number;
   /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. */
@@ -56,7 +64,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     models,
     agents,
     tools,
-    strategies,
+    strategies: { ...strategies, [directCall]: call },
     engine,
     feeds,
     deltas,
@@ -74,6 +82,8 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     database.kind === "pglite" ? undefined : await database.listen(channel, (payload) => hear(runtime, payload));
   const duties = [beginHeartbeat(runtime), beginSweeping(runtime)];
   engine.begin((job) => executeRun(runtime, job));
+  const schedules = createSchedules(runtime);
+  await schedules.begin();
 
   const runs: Runs = {
     start: (caller, input) => startRun(runtime, caller, input),
@@ -83,12 +93,18 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     cancel: (caller, runId) => cancelRun(runtime, caller, runId),
     decide: (caller, runId, answer) => decide(runtime, caller, { runId, ...answer }),
     continue: (caller, runId) => continueRun(runtime, caller, runId),
+    steer: (caller, runId, message) => steerRun(runtime, caller, { runId, message }),
+    callTool: (caller, input) => callTool(runtime, caller, input),
+    grants: (caller) => listGrants(database, caller),
+    removeGrant: (caller, grantId) => removeGrant(database, caller, grantId),
     questions: (caller, runId) => listQuestions(database, caller, runId),
     follow: feeds.follow,
     ...createThreads(database),
   };
   return {
     runs,
+    schedules,
+    adminRuns: createAdminRuns(runtime),
     active: () => active.size,
     async stop(graceMs) {
       engine.pause();

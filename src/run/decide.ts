@@ -5,6 +5,7 @@ import { decisions, type Item, type ItemOf, type NewItem } from "../protocol/ite
 import { jsonText } from "../protocol/json-text.ts";
 import type { RunRecord } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
+import { parseCall } from "../tools/call-tool.ts";
 import type { ArgumentPattern, Grant } from "./approval.ts";
 import { resultItem, type Call } from "./call-item.ts";
 import { openQuestions, stillWaits } from "./decisions.ts";
@@ -44,6 +45,7 @@ export async function decide(
     const question = items.find((item): item is Question => item.kind === "question" && item.id === questionId);
     if (!question) throw noQuestion(questionId);
     check(run, items, { question, input });
+    checkArguments(runtime, question, input.arguments);
     const { argumentsHash: _seen, always, ...rest } = input;
     const decision: NewItem = {
       id: newId(),
@@ -97,6 +99,17 @@ function check(
     throw new Conflict("The arguments are not the ones you saw.", { code: "arguments_changed" });
   if (input.decision !== "allow" && (input.arguments !== undefined || input.always !== undefined))
     throw new InvalidInput("arguments and always go with allow only.", { param: "decision" });
+  // "Always" is about what was asked, which is not what the person let through here.
+  if (input.arguments !== undefined && input.always !== undefined)
+    throw new InvalidInput("Either other arguments or always, not both.", { param: "always" });
+}
+
+/** A person's own arguments are held to the tool's schema at once, so that they and not a model hear of a fault. */
+function checkArguments(runtime: Runtime, { body }: Question, edited: string | undefined): void {
+  const tool = edited === undefined || body.tool === undefined ? undefined : runtime.tools.get(body.tool);
+  const parsed = tool && parseCall(tool, edited!);
+  if (parsed?.ok === false)
+    throw new InvalidInput(parsed.result.content, { code: "invalid_arguments", param: "arguments" });
 }
 
 /** What a decision brings about beside itself. */

@@ -3,9 +3,19 @@ import { newId } from "../protocol/ids.ts";
 import type { Log } from "../protocol/log.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
+import { createTimetable, scheduleTransaction, type Timetable } from "./engine-timetable.ts";
 
 /** A claim on a run: `retryCount` fences every settle to the fetch that gave the job out. */
 export type Job = { readonly id: string; readonly retryCount: number; readonly runId: string };
+
+export type JobState = {
+  readonly id: string;
+  readonly state: string;
+  readonly retryCount: number;
+  readonly startedAt: string | null;
+  /** Since its node was last heard of; null: it is not at work, or its node needs no heartbeat. */
+  readonly heartbeatSeconds: number | null;
+};
 
 /** pg-boss as a table with a fetch: it says who works on a run and when; what happened is ours to keep. */
 export type Engine = {
@@ -25,6 +35,9 @@ export type Engine = {
   touch(jobs: readonly Job[]): Promise<void>;
   /** Which of these jobs nobody will ever fetch or settle: gone, or dead. */
   missing(jobs: readonly string[]): Promise<readonly string[]>;
+  /** How a job stands; undefined: it is settled and gone. */
+  find(jobId: string): Promise<JobState | undefined>;
+  readonly timetable: Timetable;
   /** No more fetches; what runs goes on. */
   pause(): void;
   stop(): Promise<void>;
@@ -49,9 +62,10 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
     }),
   });
   const boss = new PgBoss({
-    db: adapter(database.query),
+    db: adapter((text, values) => (scheduleTransaction.getStore() ?? database.query)(text, values)),
     backend: embedded ? "pglite" : "postgres",
-    schedule: false,
+    schedule: true,
+    cronMonitorIntervalSeconds: 15,
     superviseIntervalSeconds: embedded ? 60 : 1,
     monitorIntervalSeconds: embedded ? 60 : 2,
     maintenanceIntervalSeconds: 60,
@@ -79,6 +93,8 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
         left.map((row) => row.id),
       );
   }
+
+  const timetable = await createTimetable(boss);
 
   let work: ((job: Job) => Promise<void>) | undefined;
   let active = 0;
@@ -149,6 +165,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
 
   const attempt = (job: Job) => ({ id: job.id, retryCount: job.retryCount });
   return {
+    timetable,
     async send(query, job) {
       await boss.send(queue, { runId: job.runId }, { id: job.id, group: { id: job.userId }, db: adapter(query) });
     },
@@ -175,6 +192,17 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
       );
       return rows.map((row) => row.id);
     },
+    async find(jobId) {
+      const [job] = await database.query<Omit<JobState, "startedAt"> & { started_on: Date | null }>(
+        `select id, state::text, retry_count as "retryCount", started_on,
+           case when state = 'active' then extract(epoch from now() - heartbeat_on)::float8 end as "heartbeatSeconds"
+         from pgboss.job where name = $1 and id = $2`,
+        [queue, jobId],
+      );
+      if (!job) return undefined;
+      const { started_on: startedAt, ...rest } = job;
+      return { ...rest, startedAt: startedAt?.toISOString() ?? null };
+    },
     pause() {
       paused = true;
       clearInterval(poll);
@@ -182,6 +210,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
     async stop() {
       paused = true;
       clearInterval(poll);
+      await timetable.stop();
       await boss.stop({ graceful: false, close: false });
     },
   };

@@ -11,7 +11,7 @@ import type { Runs } from "./runs.ts";
 const pendingColumns = `run_id as id, thread_id, user_id, start -> 'definition' -> 'agent' ->> 'id' as agent, null::uuid as parent_run, run_id as root_run,
   'queued' as status, null::text as wait_reason, 0 as epoch, 0 as takeovers, null::jsonb as error, created_at, null::timestamptz as started_at, null::timestamptz as ended_at`;
 
-export async function getRun(database: Database, caller: Caller, runId: string): Promise<RunRecord> {
+export async function getRun(database: Database, caller: Pick<Caller, "userId">, runId: string): Promise<RunRecord> {
   const rows = isId(runId)
     ? await database.query<RunRow>(
         `select ${runColumns} from runs where id = $1 and user_id = $2 union all select ${pendingColumns} from pending where run_id = $1 and user_id = $2`,

@@ -1,10 +1,11 @@
 import { InvalidInput, NotFound } from "../protocol/errors.ts";
 import { jsonText } from "../protocol/json-text.ts";
+import type { Query } from "../protocol/tools.ts";
 import { accepted, insertBeginning, KeyUsed, liveRootSql, type Beginning } from "./accept.ts";
 import type { RunEnd } from "./append.ts";
 import { endItem } from "./end-run.ts";
 import { insertItemsSql, itemsParameter, placeItems, type Place } from "./rows.ts";
-import type { Started } from "./runs.ts";
+import type { Started, StartInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 import { violatedConstraint } from "./violated-constraint.ts";
 
@@ -13,9 +14,14 @@ const mostPending = 100;
 /**
  * Lets a message wait behind the thread's live run. `free`: that run has ended meanwhile, so the message can start at once.
  * `told`: its id is an item already. The thread is locked by a statement of its own before the look at its runs, so the end
- * of a run can't be missed. Throws KeyUsed.
+ * of a run can't be missed; nor can its wait, so with `showQuestions` nothing is queued behind a run that waits for a person,
+ * and that run is returned instead. Throws KeyUsed.
  */
-export async function queueBehind(runtime: Runtime, beginning: Beginning): Promise<Started | "free" | "told"> {
+export async function queueBehind(
+  runtime: Runtime,
+  beginning: Beginning,
+  { showQuestions = false }: Pick<StartInput, "showQuestions"> = {},
+): Promise<Started | "free" | "told"> {
   const { runId, threadId, caller, idempotency } = beginning;
   const messageId = beginning.items.at(-1)!.id;
   const queued = await runtime.database.transaction(async (query) => {
@@ -24,12 +30,16 @@ export async function queueBehind(runtime: Runtime, beginning: Beginning): Promi
       [threadId, caller.userId],
     );
     if (!thread) throw new NotFound(`There is no thread ${threadId}.`);
-    const [seen] = await query<{ busy: boolean; told: boolean }>(
-      `select exists (${liveRootSql("$1")}) as busy, exists (select 1 from items where id = $2) as told`,
-      [threadId, messageId],
+    const [seen] = await query<{ busy: boolean; told: boolean; keyed: boolean }>(
+      `select exists (${liveRootSql("$1")}) as busy, exists (select 1 from items where id = $2) as told,
+         exists (select 1 from idempotency_keys where user_id = $3 and key = $4) as keyed`,
+      [threadId, messageId, caller.userId, idempotency?.key ?? null],
     );
     if (seen!.told) return "told";
+    if (seen!.keyed) throw new KeyUsed();
     if (!seen!.busy && thread.pending === 0) return "free";
+    const asking = showQuestions ? await askingRun(query, threadId) : undefined;
+    if (asking) return asking;
     if (thread.pending >= mostPending)
       throw new InvalidInput(`${mostPending} messages wait in this thread already.`, { code: "too_many_pending" });
     const values: unknown[] = [runId, messageId, threadId, caller.userId, jsonText(beginning)];
@@ -45,10 +55,22 @@ export async function queueBehind(runtime: Runtime, beginning: Beginning): Promi
     if (inserted.length === 0) throw new KeyUsed();
     return { busy: seen!.busy, last: thread.last };
   });
-  if (typeof queued === "string") return queued;
+  if (typeof queued === "string" || "runId" in queued) return queued;
   // Nobody's end will start what waits here.
   if (!queued.busy) await startNext(runtime, threadId);
   return { runId, threadId, cursor: { seq: queued.last, live: [] }, pending: true, replayed: false };
+}
+
+/** The thread's run that waits for a person, from its first open question on. */
+async function askingRun(query: Query, threadId: string): Promise<Started | undefined> {
+  const [row] = await query<{ id: string; first: number }>(
+    `select r.id, min(q.seq) as first from runs r join items q on q.run_id = r.id and q.kind = 'question'
+     where r.thread_id = $1 and r.parent_run is null and r.status = 'waiting' and not exists
+       (select from items d where d.thread_id = q.thread_id and d.kind = 'decision' and d.body ->> 'question' = q.id::text)
+     group by r.id`,
+    [threadId],
+  );
+  return row && { runId: row.id, threadId, cursor: { seq: row.first - 1, live: [] }, pending: false, replayed: false };
 }
 
 /** Starts the thread's next pending message, if there is one and nothing is live. */

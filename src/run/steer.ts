@@ -1,43 +1,90 @@
 import type { Caller } from "../protocol/callers.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Content } from "../protocol/items.ts";
-import { appendLocked, lockRun, publishItems } from "./locked.ts";
+import { Conflict, InvalidInput } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import { isEnded } from "../protocol/runs.ts";
+import type { Query } from "../protocol/tools.ts";
+import { KeyUsed } from "./accept.ts";
+import { getRun } from "./list-runs.ts";
+import { appendLocked, lockRun, publishItems, type LockedRun } from "./locked.ts";
+import type { Idempotency, Steered, SteerInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
+import { directCall } from "./strategies/call.ts";
+import { violatedConstraint } from "./violated-constraint.ts";
 
 export type Steering = {
   readonly threadId: string;
-  readonly message: { readonly id?: string; readonly content: Content };
+  /** Only if this one is live. */
+  readonly runId?: string;
+  readonly message: SteerInput;
+  readonly idempotency?: Idempotency | null;
 };
-export type Steered = { readonly runId: string; readonly seq: number };
 
 /**
- * Gives a message to the thread's live run, which sees it at its next step, or before it ends. Undefined: no run is live.
- * The run's row counts them, so that an end that has not seen one is refused.
+ * Gives a message to the thread's live run, which sees it at its next step, or before it ends. Undefined: no run is live
+ * that could read it. The run's row counts them, so that an end that has not seen one is refused. Throws KeyUsed.
  */
 export async function steer(
   runtime: Runtime,
   caller: Caller,
-  { threadId, message }: Steering,
+  { threadId, runId, message, idempotency }: Steering,
 ): Promise<Steered | undefined> {
+  const messageId = message.id ?? newId();
   const done = await runtime.database.transaction(async (query) => {
     const [live] = await query<{ id: string }>(
-      "select id from runs where thread_id = $1 and user_id = $2 and parent_run is null and status in ('queued', 'running', 'waiting')",
-      [threadId, caller.userId],
+      `select id from runs where thread_id = $1 and user_id = $2 and ($3::uuid is null or id = $3) and parent_run is null
+         and status in ('queued', 'running', 'waiting')`,
+      [threadId, caller.userId, runId ?? null],
     );
     const run = live && (await lockRun(query, live.id));
-    if (!run || !["queued", "running", "waiting"].includes(run.status)) return undefined;
+    if (!run || isEnded(run.status) || run.definition.agent.strategy === directCall) return undefined;
+    if (idempotency) await useKey(query, run, idempotency);
     const items = await appendLocked(query, run, [
-      {
-        id: message.id ?? newId(),
-        kind: "message",
-        author: caller.name,
-        body: { role: "user", content: message.content },
-      },
+      { id: messageId, kind: "message", author: caller.name, body: { role: "user", content: message.content } },
     ]);
     await query("update runs set steered = steered + 1 where id = $1", [run.id]);
     return { run, items };
   });
   if (!done) return undefined;
   publishItems(runtime, threadId, done.items);
-  return { runId: done.run.id, seq: done.items[0]!.seq };
+  return { runId: done.run.id, messageId, seq: done.items[0]!.seq };
+}
+
+async function useKey(query: Query, run: LockedRun, { key, bodyHash }: Idempotency): Promise<void> {
+  const rows = await query(
+    `insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id) values ($1, $2, $3, $4, $5)
+     on conflict do nothing returning 1`,
+    [run.userId, key, bodyHash, run.id, run.threadId],
+  );
+  if (rows.length === 0) throw new KeyUsed();
+}
+
+/** The same for one run. Throws Conflict if it is not live; a message that it has already is only answered. */
+export async function steerRun(
+  runtime: Runtime,
+  caller: Caller,
+  { runId, message }: { readonly runId: string; readonly message: SteerInput },
+): Promise<Steered> {
+  if (message.id !== undefined && !isId(message.id)) throw new InvalidInput("id must be a UUID", { param: "id" });
+  const { threadId, status } = await getRun(runtime.database, caller, runId);
+  const told = message.id === undefined ? undefined : await findMessage(runtime, runId, message.id);
+  if (told) return told;
+  try {
+    const steered = await steer(runtime, caller, { threadId, runId, message });
+    if (steered) return steered;
+  } catch (error) {
+    if (violatedConstraint(error) !== "items_id_key") throw error;
+    const same = await findMessage(runtime, runId, message.id!);
+    if (same) return same;
+    throw new InvalidInput(`The id ${message.id} is taken.`, { status: 422, param: "id", cause: error });
+  }
+  const state = isEnded(status) ? "has ended" : "reads no messages now";
+  throw new Conflict(`Run ${runId} ${state}; send the message as a new run.`, { code: "run_not_live" });
+}
+
+async function findMessage(runtime: Runtime, runId: string, messageId: string): Promise<Steered | undefined> {
+  const [row] = await runtime.database.query<{ seq: number }>("select seq from items where id = $1 and run_id = $2", [
+    messageId,
+    runId,
+  ]);
+  return row && { runId, messageId, seq: row.seq };
 }

@@ -97,7 +97,7 @@ export async function sumOfFile(
   for await (const chunk of createReadStream(path, { signal }) as AsyncIterable<Buffer>) {
     hash.update(chunk);
     size += chunk.length;
-    for (let at = -1; (at = chunk.indexOf(newline, at + 1)) !== -1; ) rows++;
+    for (let at = -1; (at = chunk.indexOf(newline, at + 1)) !== -1;) rows++;
   }
   return { rows, size, sha256: hash.digest("hex") };
 }

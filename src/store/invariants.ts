@@ -25,17 +25,43 @@ const invariants: readonly { readonly name: string; readonly count: string }[] =
               (select from items r where r.kind = 'result' and r.run_id = l.run_id and r.step = l.step and r.call_index = l.call_index)`,
   },
   {
+    name: "no write of a run that has ended is still executing",
+    count: `select count(*) from ledger l join runs r on r.id = l.run_id
+            where l.status = 'executing' and l.until < now() and r.status in ('done', 'failed', 'cancelled')`,
+  },
+  {
     name: "a thread's count of waiting messages is right",
     count: `select count(*) from threads t where t.pending <> (select count(*) from pending p where p.thread_id = t.id)`,
   },
+  {
+    name: "no run waits past its end",
+    count: `select count(*) from runs where status = 'waiting' and (wait_until is null or wait_until < now() - interval '1 minute')`,
+  },
+  {
+    name: "live text belongs to a run that has not ended",
+    count: `select count(*) from deltas d where not exists
+              (select from runs r where r.id = d.run_id and (r.ended_at is null or r.ended_at > now() - interval '5 minutes'))`,
+  },
 ];
+
+/** Every live root run has a job that somebody will fetch or settle; one that has just lost it is helped within seconds. */
+const stuck = {
+  name: "a job stands for every run that is queued or at work",
+  count: `select count(*) from runs r where r.status in ('queued', 'running') and r.parent_run is null and r.created_at < now() - interval '1 minute'`,
+  // The table is pg-boss's, which makes it at the first start of a server.
+  withJobs: ` and not exists (select from pgboss.job j where j.id = r.job_id and j.state <= 'active')`,
+};
 
 /** Counts the rows that break each of the promises about threads and runs. */
 export async function checkInvariants(
   query: Query,
 ): Promise<readonly { readonly name: string; readonly broken: number }[]> {
+  const [jobs] = await query<{ exist: boolean }>("select to_regclass('pgboss.job') is not null as exist");
   const results: { name: string; broken: number }[] = [];
-  for (const { name, count } of invariants) {
+  for (const { name, count } of [
+    ...invariants,
+    { name: stuck.name, count: stuck.count + (jobs!.exist ? stuck.withJobs : "") },
+  ]) {
     const [row] = await query<{ count: number }>(count);
     results.push({ name, broken: Number(row!.count) });
   }

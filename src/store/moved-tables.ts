@@ -36,7 +36,11 @@ export const tableRules: readonly TableRule[] = [
   { table: "schedules", rows: "all", key: ["id"] },
   { table: "model_calls", rows: "all", key: ["id"] },
   { table: "tasks", rows: "all", key: ["id"] },
-  { table: "deltas", rows: "none", why: "text that is still being written; a run that is taken up again tells it anew" },
+  {
+    table: "deltas",
+    rows: "none",
+    why: "text that is still being written; a run that is taken up again tells it anew",
+  },
 ];
 
 /** Schemas of others. pg-boss's jobs are made anew: a live run without a job gets one after the next start. */

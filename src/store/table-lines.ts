@@ -6,6 +6,11 @@ import type { MovedTable } from "./moved-tables.ts";
 const pageRows = 500;
 const pageBytes = 8 * 1024 * 1024;
 
+/** Every statement sees the same moment, and times read the same everywhere. */
+export const oneMoment = {
+  first: "set transaction isolation level repeatable read, read only; set local time zone 'UTC'",
+};
+
 /** `key` is the place of the last line: the next page begins behind it. */
 export type Page = { readonly lines: readonly string[]; readonly key: readonly unknown[] };
 
@@ -33,7 +38,7 @@ export async function* pagesOf(
   const isText = new Set(columns.filter((column) => column.isText).map(({ name }) => name));
   const order = key.map((name) => (isText.has(name) ? `"${name}" collate "C"` : `"${name}"`)).join(", ");
   const list = columns.map(({ name }) => `"${name}"`).join(", ");
-  for (let last = after; ; ) {
+  for (let last = after; ;) {
     const behind = last ? `and (${order}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})` : "";
     const rows = await query<{ line: string }>(
       `select line from (

@@ -84,7 +84,9 @@ async function resultOf(
         clearTimeout(timer);
         follower.close();
       };
-      whenClosed(reply.raw, () => reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on.")));
+      whenClosed(reply.raw, () =>
+        reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on.")),
+      );
     });
   } finally {
     close();

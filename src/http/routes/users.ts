@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { Caller } from "../../protocol/callers.ts";
-import { Denied } from "../../protocol/errors.ts";
 import { endpoint } from "../endpoint.ts";
+import { requireAdmin } from "../require-admin.ts";
 import { listOf } from "../schemas.ts";
 
 const role = z.enum(["admin", "user"]);
@@ -36,8 +35,4 @@ export const addUser = endpoint({
 
 function view({ id, name, role: userRole, disabled }: z.infer<typeof userView>): z.infer<typeof userView> {
   return { id, name, role: userRole, disabled };
-}
-
-function requireAdmin(caller: Caller): void {
-  if (caller.role !== "admin") throw new Denied(403, "Only an admin may do this.");
 }

@@ -1,0 +1,101 @@
+import { createInterface } from "node:readline/promises";
+import type { DecisionInput, QuestionView } from "./client/client.ts";
+
+/** Where a person sits: what they type, what they see, and what Ctrl+C means. */
+export type Terminal = {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  readonly interrupt: () => void;
+};
+
+/** What is asked, as lines for a person. */
+export function describeQuestion({ text, tool, arguments: given }: QuestionView): string {
+  return tool === undefined ? text : `${text}\n  ${tool} ${given ?? ""}`;
+}
+
+/** The command that answers it, for whoever can't be asked here. */
+export function answerCommand({ id, decisions }: QuestionView): string {
+  return `colloquy answer ${id} ${decisions.join("|")}`;
+}
+
+/** Asks until the answer makes sense. Undefined: the person went away, or stopped the run. */
+export async function askPerson(question: QuestionView, terminal: Terminal): Promise<DecisionInput | undefined> {
+  const lines = createInterface({ input: terminal.input, output: terminal.output });
+  const gone = new AbortController();
+  lines.once("close", () => gone.abort());
+  lines.once("SIGINT", () => {
+    terminal.interrupt();
+    lines.close();
+  });
+  const ask = async (prompt: string, proposal = "") => {
+    const answer = lines.question(prompt, { signal: gone.signal });
+    lines.write(proposal);
+    return (await answer).trim();
+  };
+  try {
+    terminal.output.write(`${describeQuestion(question)}\n`);
+    for (;;) {
+      const decision = await readDecision(question, ask);
+      if (typeof decision !== "string") return decision;
+      terminal.output.write(`${decision}\n`);
+    }
+  } catch (error) {
+    if (gone.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    lines.close();
+  }
+}
+
+type Ask = (prompt: string, proposal?: string) => Promise<string>;
+
+/** A text says what was wrong with the answer. */
+async function readDecision(question: QuestionView, ask: Ask): Promise<DecisionInput | string> {
+  switch (question.reason) {
+    case "approval":
+      return readApproval(question, ask);
+    case "limit": {
+      const letter = (await ask("go on? [y/n] ")).toLowerCase()[0];
+      if (letter === "y") return { decision: "continue" };
+      return letter === "n" ? { decision: "stop" } : "y or n, please.";
+    }
+    case "unknown": {
+      const word = (await ask("Was it done? done / failed / retry: ")).toLowerCase();
+      return word === "done" || word === "failed" || word === "retry"
+        ? { decision: word }
+        : "done, failed or retry, please.";
+    }
+  }
+}
+
+async function readApproval(
+  { arguments: given = "", argumentsHash }: QuestionView,
+  ask: Ask,
+): Promise<DecisionInput | string> {
+  const seen = argumentsHash === undefined ? {} : { argumentsHash };
+  switch ((await ask("allow? [y]es / [n]o / [e]dit / [a]lways: ")).toLowerCase()[0]) {
+    case "y":
+      return { decision: "allow", ...seen };
+    case "a":
+      return { decision: "allow", always: true, ...seen };
+    case "n": {
+      const text = await ask("why not? (may be empty) ");
+      return { decision: "deny", ...(text === "" ? {} : { text }) };
+    }
+    case "e": {
+      const edited = await ask("arguments: ", given);
+      return isJson(edited) ? { decision: "allow", arguments: edited, ...seen } : "That is not JSON.";
+    }
+    default:
+      return "y, n, e or a, please.";
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+import type { MissedPolicy, ScheduleRecord } from "../protocol/schedules.ts";
+import { ask, type Server } from "./request.ts";
+
+export type ScheduleView = Omit<ScheduleRecord, "userId">;
+type ScheduleTime = {
+  /** One of the two for a new schedule. */
+  readonly cron?: string;
+  readonly every?: string;
+  readonly timeZone?: string;
+  readonly missed?: MissedPolicy;
+  readonly enabled?: boolean;
+};
+export type ScheduleInput = ScheduleTime & {
+  readonly id?: string;
+  readonly agent: string;
+  readonly prompt: string;
+  readonly threadId?: string;
+};
+export type SchedulePatch = ScheduleTime & { readonly agent?: string; readonly prompt?: string };
+
+export type ScheduleClient = {
+  create(input: ScheduleInput, signal?: AbortSignal): Promise<ScheduleView>;
+  list(signal?: AbortSignal): Promise<readonly ScheduleView[]>;
+  get(id: string, signal?: AbortSignal): Promise<ScheduleView>;
+  update(id: string, patch: SchedulePatch, signal?: AbortSignal): Promise<ScheduleView>;
+  remove(id: string, signal?: AbortSignal): Promise<void>;
+  /** Starts its run now; resolves to the run. */
+  runNow(id: string, signal?: AbortSignal): Promise<{ readonly id: string; readonly threadId: string }>;
+};
+
+export function createScheduleClient(server: Server): ScheduleClient {
+  const send = async <Answer>(path: string, asking: Parameters<typeof ask>[2]) =>
+    (await (await ask(server, "/api/schedules" + path, asking)).json()) as Answer;
+  return {
+    create: (body, signal) => send("", { method: "POST", body, signal }),
+    list: async (signal) => (await send<{ data: readonly ScheduleView[] }>("", { signal })).data,
+    get: (id, signal) => send(`/${id}`, { signal }),
+    update: (id, body, signal) => send(`/${id}`, { method: "PATCH", body, signal }),
+    async remove(id, signal) {
+      await ask(server, `/api/schedules/${id}`, { method: "DELETE", signal });
+    },
+    runNow: (id, signal) => send(`/${id}/run`, { method: "POST", signal }),
+  };
+}

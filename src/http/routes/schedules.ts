@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { missedPolicies, type ScheduleRecord } from "../../protocol/schedules.ts";
+import { endpoint } from "../endpoint.ts";
+import { idempotencyOf } from "../idempotency.ts";
+import { idParams, idSchema, listOf } from "../schemas.ts";
+
+const scheduleSchema = z.object({
+  id: idSchema,
+  threadId: idSchema,
+  agent: z.string(),
+  prompt: z.string(),
+  cron: z.string(),
+  timeZone: z.string(),
+  missed: z.enum(missedPolicies),
+  enabled: z.boolean(),
+  next: z.string().nullable().describe("When it is due next"),
+  lastRun: idSchema.nullable(),
+  lastError: z.string().nullable().describe("Why the last time started no run"),
+  createdAt: z.string(),
+});
+
+function publicSchedule({ userId: _userId, ...schedule }: ScheduleRecord): z.infer<typeof scheduleSchema> {
+  return schedule;
+}
+
+const time = {
+  cron: z.string().optional().describe("Minute, hour, day, month, weekday: `30 8 * * mon-fri`"),
+  every: z.string().optional().describe("Instead of cron: `15m`, `6h`, `1d`, `1w`"),
+  timeZone: z.string().min(1).max(64).optional().describe("Of the IANA list; UTC when absent"),
+  missed: z.enum(missedPolicies).optional().describe("Times at which no server ran: nothing (default), or one run"),
+  enabled: z.boolean().optional(),
+};
+const prompt = z.string().min(1).max(100_000);
+
+export const createSchedule = endpoint({
+  tag: "schedules",
+  summary: "Let an agent run a prompt at set times",
+  body: z.strictObject({
+    id: idSchema.optional().describe("A UUID of your own; the same one sent again answers the first."),
+    agent: z.string(),
+    prompt,
+    threadId: idSchema.optional().describe("A thread of yours; absent: a new one"),
+    ...time,
+  }),
+  answers: { 201: scheduleSchema },
+  async handle({ body, caller, services, reply }) {
+    const schedule = await services.schedules.create(caller, body);
+    reply.code(201).header("location", `/api/schedules/${schedule.id}`);
+    return publicSchedule(schedule);
+  },
+});
+
+export const listSchedules = endpoint({
+  tag: "schedules",
+  summary: "List your schedules, oldest first",
+  answers: { 200: listOf(scheduleSchema) },
+  async handle({ caller, services }) {
+    return { data: (await services.schedules.list(caller)).map(publicSchedule) };
+  },
+});
+
+export const getSchedule = endpoint({
+  tag: "schedules",
+  summary: "Get a schedule",
+  params: idParams,
+  answers: { 200: scheduleSchema },
+  async handle({ params, caller, services }) {
+    return publicSchedule(await services.schedules.get(caller, params.id));
+  },
+});
+
+export const updateSchedule = endpoint({
+  tag: "schedules",
+  summary: "Change a schedule, or switch it off and on",
+  params: idParams,
+  body: z.strictObject({ agent: z.string().optional(), prompt: prompt.optional(), ...time }),
+  answers: { 200: scheduleSchema },
+  async handle({ params, body, caller, services }) {
+    return publicSchedule(await services.schedules.update(caller, params.id, body));
+  },
+});
+
+export const deleteSchedule = endpoint({
+  tag: "schedules",
+  summary: "Delete a schedule; its thread stays",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle({ params, caller, services, reply }) {
+    await services.schedules.delete(caller, params.id);
+    reply.code(204);
+  },
+});
+
+export const runSchedule = endpoint({
+  tag: "schedules",
+  summary: "Start a schedule's run now",
+  params: idParams,
+  answers: {
+    202: z.object({
+      id: idSchema.describe("The run's"),
+      threadId: idSchema,
+      pending: z.boolean().describe("It waits for another run of the thread"),
+      replayed: z.boolean().describe("It was started before"),
+    }),
+  },
+  async handle({ params, caller, services, request, reply }) {
+    const started = await services.schedules.runNow(caller, params.id, idempotencyOf(request));
+    const { runId, threadId, pending, replayed } = started;
+    reply
+      .code(202)
+      .header("location", `/api/runs/${runId}`)
+      .header("x-colloquy-run", runId)
+      .header("x-colloquy-thread", threadId);
+    return { id: runId, threadId, pending, replayed };
+  },
+});

@@ -1,0 +1,117 @@
+import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
+import type { Query } from "../protocol/tools.ts";
+import { accept, accepted, KeyUsed, type Beginning } from "./accept.ts";
+import { cancelRun } from "./control.ts";
+import { queueBehind } from "./pending.ts";
+import type { Started, StartInput } from "./runs.ts";
+import type { Runtime } from "./runtime.ts";
+import { steer } from "./steer.ts";
+import { violatedConstraint } from "./violated-constraint.ts";
+
+/** How often a thread may turn busy and free again under a run that wants in. */
+const mostTries = 20;
+
+/** How a run gets into a thread that may be busy; `message` is what a live run is steered with. */
+export type Admission = Partial<Pick<StartInput, "mode" | "showQuestions" | "message">>;
+
+/** Begins a run, or lets it wait behind the live one of its thread; what was accepted before is only answered. */
+export async function admit(runtime: Runtime, beginning: Beginning, admission: Admission): Promise<Started> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const place = await accept(runtime, beginning);
+      if (place) return accepted(runtime, beginning, place);
+      const met = await meetLiveRun(runtime, beginning, admission);
+      if (met) return met;
+      const queued = await queueBehind(runtime, beginning, admission);
+      if (queued === "told") return await replayItem(runtime, beginning);
+      if (queued !== "free") return queued;
+    } catch (error) {
+      if (error instanceof KeyUsed) return await replay(runtime, beginning);
+      const constraint = violatedConstraint(error);
+      if (constraint === "items_id_key" || constraint === "pending_message_id_key")
+        return await replayItem(runtime, beginning);
+      // Another message was the first in a thread that had just become free.
+      if (constraint !== "runs_one_live_root") throw error;
+    }
+    if (tries === mostTries)
+      throw new Conflict("The thread is too busy to take the message; send it again.", { code: "thread_busy" });
+  }
+}
+
+/** A message that is not to wait: refused, taken in by the live run, or said after that one is stopped. */
+async function meetLiveRun(
+  runtime: Runtime,
+  beginning: Beginning,
+  { mode = "queue", message }: Admission,
+): Promise<Started | undefined> {
+  const { threadId, caller, idempotency } = beginning;
+  const { query } = runtime.database;
+  // Sent again, it must not be refused because of its own run, much less stop it.
+  if (mode === "queue" || (await isKnown(query, beginning))) return undefined;
+  if (mode === "reject") throw new Conflict("The thread has a run that has not ended.", { code: "thread_busy" });
+  if (mode === "steer") {
+    if (!message) return undefined;
+    const steered = await steer(runtime, caller, { threadId, message, idempotency });
+    if (!steered) return undefined;
+    const { runId, seq } = steered;
+    return { runId, threadId, cursor: { seq: seq - 1, live: [] }, pending: false, replayed: false };
+  }
+  const [live] = await query<{ id: string }>(
+    "select id from runs where thread_id = $1 and user_id = $2 and parent_run is null and status in ('queued', 'running', 'waiting')",
+    [threadId, caller.userId],
+  );
+  if (live) await cancelRun(runtime, caller, live.id);
+  return undefined;
+}
+
+async function isKnown(query: Query, { caller, idempotency, items }: Beginning): Promise<boolean> {
+  const [row] = await query<{ known: boolean }>(
+    `select exists (select 1 from idempotency_keys where user_id = $1 and key = $2) or exists (select 1 from items where id = $3)
+       or exists (select 1 from pending where message_id = $3) as known`,
+    [caller.userId, idempotency?.key ?? null, items.at(-1)!.id],
+  );
+  return row!.known;
+}
+
+/** The key was used: the same request gets the same run, another one is refused. */
+async function replay(runtime: Runtime, beginning: Beginning): Promise<Started> {
+  const { key, bodyHash } = beginning.idempotency!;
+  const [row] = await runtime.database.query<{ body_hash: string; run_id: string; thread_id: string }>(
+    "select body_hash, run_id, thread_id from idempotency_keys where user_id = $1 and key = $2",
+    [beginning.caller.userId, key],
+  );
+  if (!row) throw new NotFound("The run of this Idempotency-Key is gone.");
+  if (row.body_hash !== bodyHash) {
+    throw new InvalidInput("This Idempotency-Key was used with another request; use a new key.", {
+      status: 422,
+      code: "idempotency_key_reused",
+    });
+  }
+  return replayed(runtime, row.run_id, row.thread_id);
+}
+
+async function replayItem(runtime: Runtime, { caller, items }: Beginning): Promise<Started> {
+  const { id } = items.at(-1)!;
+  const [row] = await runtime.database.query<{ run_id: string; thread_id: string }>(
+    `select run_id, thread_id from items where id = $1 and user_id = $2 and run_id is not null
+     union all select run_id, thread_id from pending where message_id = $1 and user_id = $2`,
+    [id, caller.userId],
+  );
+  if (!row) throw new InvalidInput(`The id ${id} is taken.`, { status: 422, param: "message.id" });
+  return replayed(runtime, row.run_id, row.thread_id);
+}
+
+async function replayed(runtime: Runtime, runId: string, threadId: string): Promise<Started> {
+  const [row] = await runtime.database.query<{ seq: number | null; last: number }>(
+    `select (select min(seq) from items where run_id = $1) as seq, next_seq - 1 as last from threads where id = $2`,
+    [runId, threadId],
+  );
+  if (!row) throw new NotFound("The thread of this request is gone.");
+  return {
+    runId,
+    threadId,
+    cursor: { seq: row.seq === null ? row.last : row.seq - 1, live: [] },
+    pending: row.seq === null,
+    replayed: true,
+  };
+}

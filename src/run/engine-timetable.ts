@@ -1,0 +1,96 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { PgBoss, WorkOptions } from "pg-boss";
+import { InvalidInput, messageOf } from "../protocol/errors.ts";
+import type { MissedPolicy } from "../protocol/schedules.ts";
+import type { Query } from "../protocol/tools.ts";
+
+export type TimetableEntry = {
+  readonly key: string;
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly missed: MissedPolicy;
+};
+
+/** When something is to be done, kept in the database: whichever node is there does it. */
+export type Timetable = {
+  /** Adds or replaces an entry, in the caller's transaction. */
+  set(query: Query, entry: TimetableEntry): Promise<void>;
+  /** In the caller's transaction. */
+  remove(query: Query, key: string): Promise<void>;
+  /** The next time. Throws InvalidInput for what is no cron expression or time zone. */
+  next(cron: string, timeZone: string): Date;
+  /**
+   * Begins to call `fire` for each time that comes; if it throws, it is called again with the same occurrence. Before, the
+   * timetable is made to hold exactly what `wanted` gives: a database may have been imported.
+   */
+  begin(wanted: () => Promise<readonly TimetableEntry[]>, fire: Fire): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type Fire = (key: string, occurrence: string) => Promise<void>;
+
+const queue = "schedules";
+
+/** Which transaction pg-boss's table of schedules is written in: its own calls take none. */
+export const scheduleTransaction = new AsyncLocalStorage<Query>();
+
+export async function createTimetable(boss: PgBoss): Promise<Timetable> {
+  await boss.createQueue(queue, {
+    retryLimit: 10,
+    retryDelay: 5,
+    retryBackoff: true,
+    retryDelayMax: 60,
+    expireInSeconds: 60,
+    deleteAfterSeconds: 600,
+  });
+  let working = false;
+
+  const put = ({ key, cron, timeZone, missed }: TimetableEntry) =>
+    boss.schedule(queue, cron, { key }, { key, tz: timeZone, missed });
+
+  async function fireAll(jobs: readonly { readonly id: string; readonly data: { key: string } }[], fire: Fire) {
+    return Promise.all(
+      jobs.map(async ({ id, data }) => {
+        try {
+          await fire(data.key, id);
+          return { id, status: "completed" as const };
+        } catch (error) {
+          return { id, status: "failed" as const, output: { message: messageOf(error) } };
+        }
+      }),
+    );
+  }
+
+  return {
+    set: (query, entry) => scheduleTransaction.run(query, () => put(entry)),
+    remove: (query, key) => scheduleTransaction.run(query, () => boss.unschedule(queue, key)),
+    next(cron, timeZone) {
+      try {
+        return boss.previewSchedule(cron, { tz: timeZone, count: 1 })[0]!;
+      } catch (cause) {
+        throw new InvalidInput(`"${cron}" in ${timeZone} is no time: ${messageOf(cause)}`, { param: "cron", cause });
+      }
+    },
+    async begin(wanted, fire) {
+      // Read in this order, so that what another node adds meanwhile is not taken for something to remove.
+      const held = new Map((await boss.getSchedules(queue)).map((entry) => [entry.key, entry]));
+      for (const entry of await wanted()) {
+        const there = held.get(entry.key);
+        held.delete(entry.key);
+        const isSame =
+          there?.cron === entry.cron && there.timezone === entry.timeZone && there.options?.missed === entry.missed;
+        if (!isSame) await put(entry);
+      }
+      for (const key of held.keys()) await boss.unschedule(queue, key);
+      working = true;
+      await boss.work<{ key: string }, never, WorkOptions & { perJobResults: true }>(
+        queue,
+        { batchSize: 20, burstWhenBatchFull: true, pollingIntervalSeconds: 5, perJobResults: true },
+        (jobs) => fireAll(jobs, fire),
+      );
+    },
+    async stop() {
+      if (working) await boss.offWork(queue, { wait: true });
+    },
+  };
+}

@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachRunDatabase, until } from "../../test/run-suite.ts";
+import type { TestRuns } from "../../test/runs.ts";
+import type { Caller } from "../protocol/callers.ts";
+import { newId } from "../protocol/ids.ts";
+import { createUser, setDisabled } from "../store/users.ts";
+
+eachRunDatabase(({ database, start }) => {
+  const begin = () => start({ script: ({ messages }) => `heard ${messages.length}` });
+
+  async function person(name: string): Promise<Caller> {
+    const { id } = await createUser(database().query, { name: `${name}-${newId()}`, role: "user" });
+    return { userId: id, name, role: "user", permissions: [], via: "api-key" };
+  }
+
+  const daily = { agent: "assistant", prompt: "What is on today?", every: "1d" };
+
+  /** What the engine holds, by schedule. */
+  const timetable = async () =>
+    new Map(
+      (
+        await database().query<{ key: string; cron: string; timezone: string }>(
+          "select key, cron, timezone from pgboss.schedule where name = 'schedules'",
+        )
+      ).map(({ key, cron, timezone }) => [key, `${cron} ${timezone}`]),
+    );
+
+  /** Lets a schedule's time come: a job as the engine would send it, twice if asked. */
+  const due = (id: string, occurrence = newId()) =>
+    database().query(
+      "insert into pgboss.job (id, name, data) values ($1, 'schedules', jsonb_build_object('key', $2::text))",
+      [occurrence, id],
+    );
+
+  const runsOf = (service: TestRuns, caller: Caller, threadId: string) => service.runs.list(caller, { threadId });
+
+  async function ended(service: TestRuns, caller: Caller, threadId: string, count = 1) {
+    await until(async () => {
+      const runs = await runsOf(service, caller, threadId);
+      return runs.length === count && runs.every(({ status }) => status === "done");
+    }, `${count} runs to end`);
+    return runsOf(service, caller, threadId);
+  }
+
+  test("a schedule is made with its thread, listed, changed and deleted; the engine follows", async () => {
+    const { schedules, runs } = await begin();
+    const ann = await person("ann");
+    const made = await schedules.create(ann, { ...daily, timeZone: "Europe/Berlin", missed: "once" });
+    assert.equal(made.cron, "0 0 * * *");
+    assert.equal(made.enabled, true);
+    assert.ok(Date.parse(made.next!) > Date.now());
+    assert.equal((await runs.getThread(ann, made.threadId)).title, daily.prompt);
+    assert.deepEqual(await schedules.list(ann), [made]);
+    assert.equal((await timetable()).get(made.id), "0 0 * * * Europe/Berlin");
+
+    const moved = await schedules.update(ann, made.id, { cron: "30  8 * * mon-fri", prompt: "And now?" });
+    assert.deepEqual([moved.cron, moved.timeZone, moved.prompt], ["30 8 * * mon-fri", "Europe/Berlin", "And now?"]);
+    assert.equal((await timetable()).get(made.id), "30 8 * * mon-fri Europe/Berlin");
+
+    const off = await schedules.update(ann, made.id, { enabled: false });
+    assert.equal(off.next, null);
+    assert.equal((await timetable()).has(made.id), false);
+    await schedules.update(ann, made.id, { enabled: true });
+    assert.equal((await timetable()).has(made.id), true);
+
+    await schedules.delete(ann, made.id);
+    assert.equal((await timetable()).has(made.id), false);
+    await assert.rejects(schedules.get(ann, made.id), { code: "schedule_not_found" });
+  });
+
+  test("what can't be a schedule is refused before anything is written", async () => {
+    const { schedules, runs } = await begin();
+    const [ann, bob] = [await person("ann"), await person("bob")];
+    const refusals = [
+      [{ every: "90m" }, { status: 400, message: /take 1, 2, 3/ }],
+      [{ cron: "61 * * * *" }, { status: 400, message: /61 \* \* \* \*/ }],
+      [{ cron: "* * * * * *" }, { status: 400, message: /five fields/ }],
+      [
+        { cron: "* * * * *", every: "1d" },
+        { status: 400, message: /not both/ },
+      ],
+      [{}, { status: 400, message: /When\?/ }],
+      [
+        { every: "1d", timeZone: "Europe/Berlim" },
+        { status: 400, message: /Europe\/Berlim/ },
+      ],
+      [{ every: "1d", agent: "nobody" }, { status: 404 }],
+      [{ every: "1d", threadId: (await runs.createThread(bob, {})).id }, { status: 404 }],
+      [{ every: "1d", threadId: "x" }, { status: 404 }],
+    ] as const;
+    for (const [input, error] of refusals)
+      await assert.rejects(schedules.create(ann, { agent: "assistant", prompt: "hi", ...input }), error);
+    assert.deepEqual(await schedules.list(ann), []);
+    assert.deepEqual(await runs.listThreads(ann, {}), []);
+    assert.equal((await timetable()).size, 0);
+  });
+
+  test("nobody reaches another's schedule; the same id again is the first", async () => {
+    const { schedules } = await begin();
+    const [ann, bob] = [await person("ann"), await person("bob")];
+    const id = newId();
+    const made = await schedules.create(ann, { ...daily, id });
+    assert.deepEqual(await schedules.create(ann, { ...daily, id, prompt: "other" }), made);
+    await assert.rejects(schedules.create(bob, { ...daily, id }), { status: 409 });
+    const missing = { code: "schedule_not_found" };
+    for (const other of [id, newId(), "x"]) {
+      await assert.rejects(schedules.get(bob, other), missing);
+      await assert.rejects(schedules.update(bob, other, { enabled: false }), missing);
+      await assert.rejects(schedules.delete(bob, other), missing);
+      await assert.rejects(schedules.runNow(bob, other), missing);
+    }
+    assert.deepEqual(await schedules.list(bob), []);
+    assert.deepEqual(await schedules.get(ann, id), made);
+  });
+
+  test("when its time comes it runs in its thread as its owner, once, on whatever node", async () => {
+    const first = await begin();
+    const second = await begin();
+    const ann = await person("ann");
+    const made = await first.schedules.create(ann, daily);
+    const occurrence = newId();
+    await due(made.id, occurrence);
+    const [run] = await ended(first, ann, made.threadId);
+    const after = await second.schedules.get(ann, made.id);
+    assert.deepEqual([after.lastRun, after.lastError], [run!.id, null]);
+    const [row] = await database().query<{ caller: Caller }>("select caller from runs where id = $1", [run!.id]);
+    assert.deepEqual({ ...row!.caller, name: "" }, { ...ann, name: "", via: "system" });
+
+    // The same occurrence comes again: its node died before it could say that it was done. The prompt has changed since.
+    await first.schedules.update(ann, made.id, { prompt: "Something else" });
+    await until(
+      async () =>
+        (
+          await database().query("delete from pgboss.job where id = $1 and state = 'completed' returning 1", [
+            occurrence,
+          ])
+        ).length === 1,
+    );
+    await due(made.id, occurrence);
+    await until(
+      async () =>
+        (await database().query("select 1 from pgboss.job where id = $1 and state = 'completed'", [occurrence]))
+          .length === 1,
+    );
+    assert.equal((await runsOf(first, ann, made.threadId)).length, 1);
+
+    await due(made.id);
+    await ended(first, ann, made.threadId, 2);
+  });
+
+  test("a disabled owner stops it", async () => {
+    const service = await begin();
+    const ann = await person("ann");
+    const made = await service.schedules.create(ann, daily);
+    await setDisabled(database().query, { id: ann.userId, disabled: true });
+    await due(made.id);
+    await until(async () => !(await service.schedules.get(ann, made.id)).enabled, "it to be disabled");
+    const after = await service.schedules.get(ann, made.id);
+    assert.match(after.lastError!, /account ann.* is disabled/);
+    assert.equal((await timetable()).has(made.id), false);
+    assert.deepEqual(await runsOf(service, ann, made.threadId), []);
+  });
+
+  test("why it could not start is kept; what is gone leaves the timetable", async () => {
+    const service = await begin();
+    const ann = await person("ann");
+    const made = await service.schedules.create(ann, daily);
+    await database().query("update schedules set agent = 'retired' where id = $1", [made.id]);
+    await due(made.id);
+    await until(async () => (await service.schedules.get(ann, made.id)).lastError !== null, "an error");
+    assert.match((await service.schedules.get(ann, made.id)).lastError!, /retired/);
+
+    await service.runs.deleteThread(ann, made.threadId);
+    assert.equal((await timetable()).has(made.id), true);
+    await due(made.id);
+    await until(async () => !(await timetable()).has(made.id), "it to be forgotten");
+  });
+
+  test("one that still waits for its turn is not joined by the next", async () => {
+    let answer = (): void => {};
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    const service = await start({
+      script: async () => {
+        await held;
+        return "done";
+      },
+    });
+    const made = await service.schedules.create(service.caller, daily);
+    const first = await service.schedules.runNow(service.caller, made.id);
+    const second = await service.schedules.runNow(service.caller, made.id);
+    assert.deepEqual([first.pending, second.pending], [false, true]);
+    await due(made.id);
+    await until(
+      async () => /still waits/.test((await service.schedules.get(service.caller, made.id)).lastError ?? ""),
+      "it to be left out",
+    );
+    answer();
+    await ended(service, service.caller, made.threadId, 2);
+  });
+
+  test("run now: at once, disabled or not, and once for one key", async () => {
+    const service = await begin();
+    const ann = await person("ann");
+    const made = await service.schedules.create(ann, { ...daily, enabled: false });
+    const key = { key: "k", bodyHash: "h" };
+    const started = await service.schedules.runNow(ann, made.id, key);
+    assert.equal((await service.schedules.runNow(ann, made.id, key)).runId, started.runId);
+    await ended(service, ann, made.threadId);
+    assert.equal((await service.schedules.get(ann, made.id)).lastRun, started.runId);
+  });
+
+  test("a start makes the timetable what the schedules say", async () => {
+    const service = await begin();
+    const made = await service.schedules.create(service.caller, daily);
+    const moved = await service.schedules.create(service.caller, daily);
+    await database().query("delete from pgboss.schedule where key = $1", [made.id]);
+    await database().query("update pgboss.schedule set cron = '1 1 1 1 1' where key = $1", [moved.id]);
+    await database().query(
+      "insert into pgboss.schedule (name, key, cron, timezone) values ('schedules', 'gone', '* * * * *', 'UTC')",
+    );
+    await begin();
+    assert.deepEqual(await timetable(), new Map([made.id, moved.id].map((id) => [id, "0 0 * * * UTC"])));
+  });
+});

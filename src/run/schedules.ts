@@ -1,0 +1,200 @@
+import type { Caller } from "../protocol/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import { plainText } from "../protocol/json-text.ts";
+import type { MissedPolicy, ScheduleRecord } from "../protocol/schedules.ts";
+import type { Query } from "../protocol/tools.ts";
+import { cronOf, cronOfEvery } from "./cron.ts";
+import { fireSchedule } from "./fire-schedule.ts";
+import { startRun } from "./run.ts";
+import type { Started, StartInput } from "./runs.ts";
+import type { Runtime } from "./runtime.ts";
+import { entryOf, inputOf, noteFiring, scheduleColumns, type ScheduleRow, toSchedule } from "./schedule-rows.ts";
+
+export type ScheduleInput = {
+  /** A UUID made by the client; the same id sent again answers the first. */
+  readonly id?: string;
+  readonly agent: string;
+  readonly prompt: string;
+  /** A thread of the caller's; absent: a new one. */
+  readonly threadId?: string;
+  /** One of the two: five fields, or a span such as `15m`. */
+  readonly cron?: string;
+  readonly every?: string;
+  /** IANA; UTC when absent. */
+  readonly timeZone?: string;
+  readonly missed?: MissedPolicy;
+  readonly enabled?: boolean;
+};
+export type SchedulePatch = Partial<Omit<ScheduleInput, "id" | "threadId">>;
+
+/** The verbs on schedules. Each throws NotFound for what is not the caller's. */
+export type Schedules = {
+  create(caller: Caller, input: ScheduleInput): Promise<ScheduleRecord>;
+  /** Oldest first. */
+  list(caller: Caller): Promise<readonly ScheduleRecord[]>;
+  get(caller: Caller, id: string): Promise<ScheduleRecord>;
+  update(caller: Caller, id: string, patch: SchedulePatch): Promise<ScheduleRecord>;
+  delete(caller: Caller, id: string): Promise<void>;
+  /** Starts its run now, whether it is enabled or not. */
+  runNow(caller: Caller, id: string, idempotency?: StartInput["idempotency"]): Promise<Started>;
+};
+
+/** `begin`: from then on times are kept. */
+export type ScheduleService = Schedules & { begin(): Promise<void> };
+
+const mostPerUser = 200;
+
+export function createSchedules(runtime: Runtime): ScheduleService {
+  const { database } = runtime;
+  const { timetable } = runtime.engine;
+
+  const toRecord = (row: ScheduleRow) => toSchedule(row, timetable);
+
+  async function find(query: Query, { userId }: Caller, id: string): Promise<ScheduleRow> {
+    const rows = isId(id)
+      ? await query<ScheduleRow>(`select ${scheduleColumns} from schedules where id = $1 and user_id = $2`, [
+          id,
+          userId,
+        ])
+      : [];
+    if (!rows[0]) throw noSchedule(id);
+    return rows[0];
+  }
+
+  /** What the timetable holds follows the row, in the row's own transaction. */
+  async function keepTime(query: Query, row: ScheduleRow): Promise<ScheduleRecord> {
+    await (row.enabled ? timetable.set(query, entryOf(row)) : timetable.remove(query, row.id));
+    return toRecord(row);
+  }
+
+  /** Throws InvalidInput before anything is written. */
+  function timeOf({ cron, every }: SchedulePatch, timeZone: string): string | undefined {
+    if (cron !== undefined && every !== undefined)
+      throw new InvalidInput("Give cron or every, not both.", { param: "every" });
+    const text = cron !== undefined ? cronOf(cron) : every !== undefined ? cronOfEvery(every) : undefined;
+    timetable.next(text ?? "* * * * *", timeZone);
+    return text;
+  }
+
+  return {
+    async create(caller, input) {
+      const { id = newId(), prompt, timeZone = "UTC" } = input;
+      if (!isId(id)) throw new InvalidInput("id must be a UUID", { param: "id" });
+      const agent = runtime.agents.get(input.agent);
+      const cron = timeOf(input, timeZone);
+      if (cron === undefined) throw new InvalidInput("When? Give cron or every.", { param: "cron" });
+      return database.transaction(async (query) => {
+        const [first] = await query<ScheduleRow>(`select ${scheduleColumns} from schedules where id = $1`, [id]);
+        if (first) {
+          if (first.user_id !== caller.userId)
+            throw new Conflict(`The id ${id} is taken.`, { code: "schedule_exists" });
+          return toRecord(first);
+        }
+        const [count] = await query<{ count: number }>("select count(*) from schedules where user_id = $1", [
+          caller.userId,
+        ]);
+        if (count!.count >= mostPerUser)
+          throw new Conflict(`You have ${mostPerUser} schedules; delete one first.`, { code: "too_many_schedules" });
+        const threadId = await threadOf(query, caller, { ...input, agent: agent.id });
+        const [row] = await query<ScheduleRow>(
+          `insert into schedules (id, user_id, thread_id, agent, prompt, cron, time_zone, missed, enabled)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${scheduleColumns}`,
+          [
+            id,
+            caller.userId,
+            threadId,
+            agent.id,
+            plainText(prompt),
+            cron,
+            timeZone,
+            input.missed ?? "skip",
+            input.enabled ?? true,
+          ],
+        );
+        return keepTime(query, row!);
+      });
+    },
+
+    async list({ userId }) {
+      const rows = await database.query<ScheduleRow>(
+        `select ${scheduleColumns} from schedules where user_id = $1 order by id limit $2`,
+        [userId, mostPerUser],
+      );
+      return rows.map(toRecord);
+    },
+
+    get: async (caller, id) => toRecord(await find(database.query, caller, id)),
+
+    async update(caller, id, patch) {
+      const agent = patch.agent === undefined ? null : runtime.agents.get(patch.agent).id;
+      const cron = timeOf(patch, patch.timeZone ?? "UTC") ?? null;
+      const prompt = patch.prompt === undefined ? null : plainText(patch.prompt);
+      if (!isId(id)) throw noSchedule(id);
+      return database.transaction(async (query) => {
+        const [row] = await query<ScheduleRow>(
+          `update schedules set agent = coalesce($3, agent), prompt = coalesce($4, prompt), cron = coalesce($5, cron),
+             time_zone = coalesce($6, time_zone), missed = coalesce($7, missed), enabled = coalesce($8, enabled),
+             last_error = case when $8 then null else last_error end
+           where id = $1 and user_id = $2 returning ${scheduleColumns}`,
+          [id, caller.userId, agent, prompt, cron, patch.timeZone ?? null, patch.missed ?? null, patch.enabled ?? null],
+        );
+        if (!row) throw noSchedule(id);
+        return keepTime(query, row);
+      });
+    },
+
+    async delete(caller, id) {
+      if (!isId(id)) throw noSchedule(id);
+      await database.transaction(async (query) => {
+        const gone = await query("delete from schedules where id = $1 and user_id = $2 returning id", [
+          id,
+          caller.userId,
+        ]);
+        if (gone.length === 0) throw noSchedule(id);
+        await timetable.remove(query, id);
+      });
+    },
+
+    async runNow(caller, id, idempotency) {
+      const row = await find(database.query, caller, id);
+      const started = await startRun(runtime, caller, { ...inputOf(row), ...(idempotency ? { idempotency } : {}) });
+      await noteFiring(database.query, id, { run: started.runId });
+      return started;
+    },
+
+    begin() {
+      const wanted = async () => {
+        const rows = await database.query<ScheduleRow>(`select ${scheduleColumns} from schedules where enabled`);
+        return rows.map(entryOf);
+      };
+      return timetable.begin(wanted, (id, occurrence) => fireSchedule(runtime, id, occurrence));
+    },
+  };
+}
+
+async function threadOf(query: Query, caller: Caller, { threadId, prompt, agent }: ScheduleInput): Promise<string> {
+  if (threadId === undefined) {
+    const id = newId();
+    const title = plainText(prompt.trim().split("\n", 1)[0]!.slice(0, 80));
+    await query("insert into threads (id, user_id, title, agent) values ($1, $2, $3, $4)", [
+      id,
+      caller.userId,
+      title,
+      agent,
+    ]);
+    return id;
+  }
+  const found = isId(threadId)
+    ? await query("select 1 from threads where id = $1 and user_id = $2 and parent_run is null and not hidden", [
+        threadId,
+        caller.userId,
+      ])
+    : [];
+  if (found.length === 0) throw new NotFound(`There is no thread ${threadId}.`, { param: "threadId" });
+  return threadId;
+}
+
+function noSchedule(id: string): NotFound {
+  return new NotFound(`There is no schedule ${id}.`, { code: "schedule_not_found" });
+}

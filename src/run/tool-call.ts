@@ -1,0 +1,64 @@
+import { agentSchema, type AgentDefinition } from "../protocol/agents.ts";
+import type { Caller } from "../protocol/callers.ts";
+import { InvalidInput, NotFound } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import type { Tool } from "../protocol/tools.ts";
+import { parseCall, unknownTool } from "../tools/call-tool.ts";
+import { toolSchemas } from "../tools/registry.ts";
+import { admit } from "./admit.ts";
+import { findThread } from "./run.ts";
+import type { Started, ToolCallInput } from "./runs.ts";
+import type { Runtime } from "./runtime.ts";
+import { directCall } from "./strategies/call.ts";
+
+/**
+ * A person or program calls a tool itself: a run whose one item is the call, as step 0, index 0. All else is as for an
+ * agent's call: rights, approval, limits, ledger, recovery. What can't be right is refused before anything is written.
+ */
+export async function callTool(runtime: Runtime, caller: Caller, input: ToolCallInput): Promise<Started> {
+  const tools = runtime.tools.select(["*"], caller);
+  const tool = tools.find(({ name }) => name === input.tool);
+  if (!tool) throw new NotFound(unknownTool(input.tool, tools).content, { code: "tool_not_found", param: "name" });
+  const parsed = parseCall(tool, input.arguments);
+  if (!parsed.ok) throw new InvalidInput(parsed.result.content, { code: "invalid_arguments", param: "arguments" });
+
+  const existing = await findThread(runtime, caller, input);
+  const runId = newId();
+  return admit(
+    runtime,
+    {
+      runId,
+      jobId: newId(),
+      threadId: existing ?? newId(),
+      caller,
+      definition: {
+        version: 1,
+        agent: callerOf(tool),
+        options: {},
+        limits: runtime.limits,
+        tools: toolSchemas([tool]),
+      },
+      items: [
+        {
+          id: newId(),
+          kind: "call",
+          step: "0",
+          index: 0,
+          author: caller.name,
+          body: { name: tool.name, arguments: input.arguments, target: "server" },
+          run: runId,
+        },
+      ],
+      idempotency: input.idempotency ?? null,
+      newThread: existing
+        ? null
+        : { title: tool.name, hidden: true, sessionKey: null, days: runtime.retention.hiddenThreadsDays },
+    },
+    {},
+  );
+}
+
+/** Stands where a run has its agent; no file can define one with such an id. */
+function callerOf({ name }: Tool): AgentDefinition {
+  return { ...agentSchema.parse({ id: "tool", strategy: directCall, tools: [name] }), id: `tool:${name}` };
+}

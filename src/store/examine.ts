@@ -1,0 +1,88 @@
+import { statfs } from "node:fs/promises";
+import type { Query } from "../protocol/tools.ts";
+import type { Database } from "./database.ts";
+import { checkInvariants } from "./invariants.ts";
+import { getMeta } from "./meta.ts";
+import { importKey } from "./moved-tables.ts";
+import type { FileProof } from "./node-marker.ts";
+
+/** `trouble` is something that somebody must mend. */
+export type Finding = { readonly grade: "ok" | "note" | "trouble"; readonly about: string; readonly text: string };
+
+export type Examined = { readonly dataDirectory: string; readonly fileProof?: FileProof };
+
+const gigabyte = 1024 ** 3;
+const leastFree = 0.1 * gigabyte;
+const littleFree = gigabyte;
+const smallSkewSeconds = 1;
+const largeSkewSeconds = 30;
+
+/** What the database and its surroundings are like, and every row that breaks a promise. */
+export async function* examineDatabase(
+  database: Database,
+  { dataDirectory, fileProof }: Examined,
+): AsyncGenerator<Finding> {
+  const { query, kind, label } = database;
+  const [row] = await query<{ version: string }>("select current_setting('server_version') as version");
+  yield { grade: "ok", about: "database", text: `${kind}, ${label}, PostgreSQL ${row!.version}` };
+  yield* examineExtensions(query);
+  yield await examineClock(query);
+  yield await examineDisk(dataDirectory);
+  if (fileProof === "apart")
+    yield {
+      grade: "trouble",
+      about: "files",
+      text: `${dataDirectory} is not the data directory of the other nodes: this one takes no work with files`,
+    };
+  if ((await getMeta(query, importKey)) !== undefined)
+    yield { grade: "trouble", about: "import", text: "an import has not finished: run it again" };
+  for (const { name, broken } of await checkInvariants(query))
+    yield broken === 0
+      ? { grade: "ok", about: "rows", text: name }
+      : { grade: "trouble", about: "rows", text: `${name}: ${broken} rows break this` };
+  yield await examineDeliveries(query);
+}
+
+const extensions = [
+  { name: "vector", without: "similar texts are found by an exact scan, which is slow for many" },
+  { name: "pg_textsearch", without: "words are ranked by SQL of our own" },
+];
+
+async function* examineExtensions(query: Query): AsyncGenerator<Finding> {
+  const available = await query<{ name: string }>("select name from pg_available_extensions");
+  for (const { name, without } of extensions)
+    yield available.some((extension) => extension.name === name)
+      ? { grade: "ok", about: "database", text: `the extension ${name} is available` }
+      : { grade: "note", about: "database", text: `the extension ${name} is not available: ${without}` };
+}
+
+/** The half of the round trip is what this can't see. */
+async function examineClock(query: Query): Promise<Finding> {
+  const before = Date.now();
+  const [row] = await query<{ now: Date }>("select clock_timestamp() as now");
+  const after = Date.now();
+  const seconds = Math.max(0, before - row!.now.getTime(), row!.now.getTime() - after) / 1000;
+  const grade = seconds < smallSkewSeconds ? "ok" : seconds < largeSkewSeconds ? "note" : "trouble";
+  const text = grade === "ok" ? "the same as the database's" : `${seconds.toFixed(1)} s away from the database's`;
+  return { grade, about: "clock", text };
+}
+
+async function examineDisk(dataDirectory: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(dataDirectory);
+  const free = bavail * bsize;
+  return {
+    grade: free < leastFree ? "trouble" : free < littleFree ? "note" : "ok",
+    about: "disk",
+    text: `${(free / gigabyte).toFixed(1)} GB free for ${dataDirectory}`,
+  };
+}
+
+/** Older ones have been seen, or never will be. */
+async function examineDeliveries(query: Query): Promise<Finding> {
+  const [row] = await query<{ failed: number }>(
+    "select count(*) as failed from deliveries where failed_at > now() - interval '7 days'",
+  );
+  return row!.failed === 0
+    ? { grade: "ok", about: "webhooks", text: "no signal was given up in the last seven days" }
+    : { grade: "trouble", about: "webhooks", text: `${row!.failed} signals were given up in the last seven days` };
+}
