@@ -61,6 +61,7 @@ const environmentNames: [string, string, string, unknown][] = [
     "server.corsOrigins",
     ["http://a.example", "http://b.example"],
   ],
+  ["COLLOQUY_SERVER__HOSTS", "colloquy.lan", "server.hosts", ["colloquy.lan"]],
   ["COLLOQUY_SERVER__BODY_LIMIT_BYTES", "1000", "server.bodyLimitBytes", 1000],
   ["COLLOQUY_DATA", "/var/colloquy", "data", "/var/colloquy"],
   ["COLLOQUY_DATABASE", "postgres://localhost/one", "database", "***"],

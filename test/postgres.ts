@@ -167,18 +167,21 @@ function spawnServer(
 }
 
 async function startLog(server: ChildProcess): Promise<{ ready: boolean; text: string }> {
+  const stderr = server.stderr!;
   let text = "";
-  for await (const chunk of server.stderr!.iterator({ destroyOnReturn: false })) {
-    text += String(chunk);
-    if (text.includes("ready to accept connections")) {
-      server.stderr!.resume();
-      for (const handle of [server, server.stdin!, server.stderr!]) (handle as { unref?: () => void }).unref?.();
-      return { ready: true, text };
-    }
-    if (text.includes("database system is shut down")) break;
-  }
-  server.stdin!.end();
-  return { ready: false, text };
+  const ready = await new Promise<boolean>((resolve) => {
+    stderr.on("data", (chunk: Buffer) => {
+      text += String(chunk);
+      if (text.includes("ready to accept connections")) resolve(true);
+      else if (text.includes("database system is shut down")) resolve(false);
+    });
+    stderr.once("end", () => resolve(false));
+  });
+  // Read on, or the server stands still with its next messages once the pipe is full.
+  stderr.removeAllListeners("data").on("data", () => {});
+  if (ready) for (const handle of [server, server.stdin!, stderr]) (handle as { unref?: () => void }).unref?.();
+  else server.stdin!.end();
+  return { ready, text };
 }
 
 async function stop(server: ChildProcess): Promise<void> {

@@ -54,7 +54,10 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
       const type = head.header("content-type") ?? "";
       if (/^(text\/html|application\/json)/i.test(type)) {
         yield await readWhole(exchange, type, reader, answer);
-      } else yield* readStream(exchange, reader, answer);
+      } else {
+        // `yield*` would wait two more turns for every batch.
+        for await (const batch of readStream(exchange, reader, answer)) yield batch;
+      }
     } catch (error) {
       throw asModelError(error);
     } finally {
@@ -91,7 +94,12 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
     });
     let begun = false;
     while (!answer.finished) {
-      const chunks = await chunksOrEnd(exchange, reader);
+      let chunks: readonly Buffer[] | undefined;
+      try {
+        chunks = await exchange.read();
+      } catch (error) {
+        if (!isOnlyTheEnd(error, reader)) throw error;
+      }
       if (chunks === undefined) {
         framing.end(lines.rest());
         if (!answer.finished) reader.end();
@@ -137,15 +145,9 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
 const refusedAsSuch =
   /unsupported|not support|n't support|not permitted|not allowed|unknown|unrecognized|unexpected|extra (fields|inputs)|incompatible/i;
 
-async function chunksOrEnd(exchange: HttpExchange, reader: AnswerReader): Promise<readonly Buffer[] | undefined> {
-  try {
-    return await exchange.read();
-  } catch (error) {
-    // Lost or silent after the answer was told: only the end mark is missing, and the reader knows if it may be.
-    if (error instanceof ModelError && (error.kind === "cut" || error.kind === "timeout") && reader.complete)
-      return undefined;
-    throw error;
-  }
+/** Lost or silent after the answer was told: only the end mark is missing, and the reader knows if it may be. */
+function isOnlyTheEnd(error: unknown, reader: AnswerReader): boolean {
+  return error instanceof ModelError && (error.kind === "cut" || error.kind === "timeout") && reader.complete;
 }
 
 function parse(text: string): unknown {

@@ -161,10 +161,12 @@ export class HttpExchange {
     }, ms);
   }
 
-  async #news(): Promise<void> {
-    if (this.#failure) throw this.#failure;
-    await new Promise<void>((resolve) => (this.#wake = resolve));
-    if (this.#failure) throw this.#failure;
+  /** Not an async function: this is waited for once a read, on the hot path. */
+  #news(): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => {
+      this.#wake = () => (this.#failure ? reject(this.#failure) : resolve());
+    });
   }
 
   #notify(): void {

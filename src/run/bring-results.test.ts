@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachRunDatabase, rowOf, until, watch } from "../../test/run-suite.ts";
+import type { TestRuns } from "../../test/runs.ts";
+import { callIdOf } from "../protocol/items.ts";
+import { checkInvariants } from "../store/invariants.ts";
+
+const clientTools = ["ask", "tell"].map((name) => ({ name, description: "", parameters: { type: "object" } }));
+
+eachRunDatabase((suite) => {
+  const begin = (service: TestRuns) =>
+    service.runs.start(service.caller, { agent: "assistant", message: { content: "hi" }, options: { clientTools } });
+  const callIds = async (service: TestRuns, threadId: string) =>
+    (await service.runs.listItems(service.caller, threadId, {})).flatMap((item) =>
+      item.kind === "call" ? [callIdOf(item.id)] : [],
+    );
+  const bring = (service: TestRuns, callId: string, content: string) =>
+    service.runs.bringResults(service.caller, [{ callId, content }]);
+  const twoCalls = [{ call: "ask", arguments: {} }, { call: "tell", arguments: {} }];
+
+  test("a run goes on when it has all results, in the order of its calls", async () => {
+    const service = await suite.start({ script: [twoCalls, "Thanks."] });
+    const started = await begin(service);
+    await service.events(started);
+    const [first, second] = await callIds(service, started.threadId);
+    await until(async () => (await rowOf(suite.database(), started.runId)).status === "waiting");
+    await bring(service, second!, "two");
+    assert.equal((await rowOf(suite.database(), started.runId)).status, "waiting");
+    assert.equal((await bring(service, second!, "again")).replayed, true);
+    const resumed = await bring(service, first!, "one");
+    await service.events(resumed);
+    assert.deepEqual(
+      service.model.requests[1]!.messages.flatMap((message) => (message.role === "tool" ? [message.content] : [])),
+      ["one", "two"],
+    );
+    assert.equal((await rowOf(suite.database(), started.runId)).takeovers, 0);
+  });
+
+  test("foreign, unknown, mixed and missing ids are refused", async () => {
+    const service = await suite.start({ script: [twoCalls, twoCalls] });
+    const one = await begin(service);
+    const two = await begin(service);
+    await Promise.all([service.events(one), service.events(two)]);
+    const [mine] = await callIds(service, one.threadId);
+    const [other] = await callIds(service, two.threadId);
+    const unknown = callIdOf(crypto.randomUUID());
+    for (const ids of [[], ["call_1"], [unknown], [mine!, unknown], [mine!, "toolu_x", "toolu_y"], [mine!, other!]]) {
+      const results = ids.map((callId) => ({ callId, content: "x" }));
+      await assert.rejects(service.runs.bringResults(service.caller, results), { status: 400 }, ids.join());
+    }
+    const stranger = { ...service.caller, userId: crypto.randomUUID() };
+    await assert.rejects(service.runs.bringResults(stranger, [{ callId: mine!, content: "x" }]), { status: 400 });
+    await service.runs.cancel(service.caller, one.runId);
+    assert.equal((await bring(service, mine!, "too late")).replayed, true);
+  });
+
+  test("results that come just when the run begins to wait are not missed", async () => {
+    const rounds = suite.kind === "postgres" ? 200 : 60;
+    const service = await suite.start({
+      script: ({ messages }) => (messages.at(-1)!.role === "tool" ? "Thanks." : [{ call: "ask", arguments: {} }]),
+      perUser: 64,
+    });
+    const round = async () => {
+      const started = await begin(service);
+      const watching = watch(service, started);
+      const call = () => watching.seen.find((event) => event.type === "call-start");
+      // Told at its commit: the wait comes next.
+      await until(() => call() !== undefined);
+      const found = call()!;
+      await bring(service, callIdOf("item" in found ? found.item.id : ""), "answer");
+      await until(() => watching.seen.some((event) => event.type === "run-end"), "the end");
+      watching.close();
+    };
+    for (let done = 0; done < rounds; done += 20) await Promise.all(Array.from({ length: 20 }, round));
+    const [counts] = await suite
+      .database()
+      .query("select count(*)::integer as done, sum(takeovers)::integer as takeovers from runs where status = 'done'");
+    assert.deepEqual(counts, { done: rounds, takeovers: 0 });
+    assert.equal(service.model.requests.length, rounds * 2);
+    assert.ok((await checkInvariants(suite.database().query)).every(({ broken }) => broken === 0));
+  });
+});

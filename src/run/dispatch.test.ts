@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachRunDatabase, until } from "../../test/run-suite.ts";
+import type { TestRuns } from "../../test/runs.ts";
+import { newId } from "../protocol/ids.ts";
+import type { Caller } from "../protocol/callers.ts";
+
+eachRunDatabase((suite) => {
+  const begin = (service: TestRuns, caller: Caller, content = "hi") =>
+    service.runs.start(caller, { agent: "assistant", message: { content } });
+  async function otherUser(service: TestRuns): Promise<Caller> {
+    const userId = newId();
+    await suite.database().query("insert into users (id, name, role) values ($1, $2, 'user')", [userId, userId]);
+    return { ...service.caller, userId };
+  }
+
+  test("a freed slot is used at once", async () => {
+    const service = await suite.start({ script: () => "ok", perUser: 1 });
+    const began = performance.now();
+    const runs = await Promise.all(Array.from({ length: 6 }, () => begin(service, service.caller)));
+    await Promise.all(runs.map((started) => service.events(started)));
+    assert.ok(performance.now() - began < 3000, "not one a poll");
+  });
+
+  test("a user at the limit holds up nobody else", async () => {
+    const service = await suite.start({
+      script: ({ messages }) => (messages.at(-1)!.content === "b" ? "ok" : [{ hang: true }]),
+      perUser: 2,
+    });
+    const b = await otherUser(service);
+    const template = await begin(service, service.caller, "a");
+    await until(() => service.active() === 1);
+    for (let sent = 0; sent < 100; sent += 20)
+      await Promise.all(Array.from({ length: 20 }, () => begin(service, service.caller, "a")));
+    await service.events(await begin(service, b, "b"));
+    assert.equal(service.active(), 2);
+    assert.equal((await service.runs.get(service.caller, template.runId)).status, "running");
+  });
+});
+
+eachRunDatabase((suite) => {
+  test("three nodes together never work on more runs of a user than allowed", async () => {
+    let most = 0;
+    const script = () => [{ gate: async () => { most = Math.max(most, nodes.reduce((sum, node) => sum + node.active(), 0)); } }, { waitMs: 5 }, { text: "ok" }];
+    const nodes: TestRuns[] = [];
+    for (let n = 0; n < 3; n++) nodes.push(await suite.start({ script, perUser: 2 }));
+    const runs = await Promise.all(
+      Array.from({ length: 45 }, (_, n) =>
+        nodes[n % 3]!.runs.start(nodes[0]!.caller, { agent: "assistant", message: { content: "hi" } }),
+      ),
+    );
+    await Promise.all(runs.map((started) => nodes[0]!.events(started)));
+    const rows = await suite.database().query<{ at: Date; step: number }>(
+      "select started_at as at, 1 as step from runs union all select ended_at, -1 from runs order by at, step",
+    );
+    let running = 0;
+    for (const { step } of rows) {
+      running += step;
+      assert.ok(running <= 2);
+    }
+    assert.ok(most >= 1);
+  });
+}, "postgres");

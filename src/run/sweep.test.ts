@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachRunDatabase, rowOf, until } from "../../test/run-suite.ts";
+import type { TestRuns } from "../../test/runs.ts";
+import { silentLog } from "../protocol/log.ts";
+import { createDeltaWriter } from "./deltas.ts";
+import { createEngine } from "./engine.ts";
+import { createFeeds } from "./follow.ts";
+import type { ActiveRun, Runtime } from "./runtime.ts";
+import { expireWaits, removeExpired, requeueOrphans, startForgotten } from "./sweep.ts";
+
+const clientTools = [{ name: "ask", description: "", parameters: { type: "object" } }];
+
+eachRunDatabase((suite) => {
+  /** The parts of a node that its upkeep works with; it takes no runs. */
+  async function upkeep(service: TestRuns): Promise<Runtime> {
+    const database = suite.database();
+    const active = new Map<string, ActiveRun>();
+    return {
+      ...({} as Pick<Runtime, "models" | "agents" | "tools" | "strategies" | "limits">),
+      database,
+      engine: await createEngine({ database, perUser: 8, perNode: 8, log: silentLog }),
+      feeds: createFeeds({ database, log: silentLog, isLocal: () => false }),
+      deltas: createDeltaWriter({ database, node: "upkeep", intervalMs: 10, log: silentLog }),
+      log: silentLog,
+      node: "upkeep",
+      active,
+      retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
+    } satisfies Runtime as Runtime;
+    void service;
+  }
+  const round = async (service: TestRuns, duty: (runtime: Runtime) => Promise<void>) => {
+    const runtime = await upkeep(service);
+    await duty(runtime);
+    runtime.feeds.close();
+    await runtime.deltas.close();
+    await runtime.engine.stop();
+  };
+
+  test("a run whose job is gone gets a new one; one that is alive is left alone", async () => {
+    const stopped = await suite.start({ script: [] });
+    await stopped.stop(0);
+    const input = { agent: "assistant", message: { content: "hi" } };
+    const lost = await stopped.runs.start(stopped.caller, input);
+    const fine = await stopped.runs.start(stopped.caller, input);
+    const { query } = suite.database();
+    const [before, fineBefore] = [await rowOf(suite.database(), lost.runId), await rowOf(suite.database(), fine.runId)];
+    await query("delete from pgboss.job where id = $1", [before.job_id]);
+    await query("update runs set created_at = now() - interval '1 minute'");
+    await round(stopped, requeueOrphans);
+    assert.notEqual((await rowOf(suite.database(), lost.runId)).job_id, before.job_id);
+    assert.equal((await rowOf(suite.database(), fine.runId)).job_id, fineBefore.job_id);
+    const service = await suite.start({ script: () => "ok" });
+    await Promise.all([service.events(lost), service.events(fine)]);
+  });
+
+  test("a wait that is over ends; one that was just resumed does not", async () => {
+    const service = await suite.start({ script: () => [{ call: "ask", arguments: {} }] });
+    const begin = () =>
+      service.runs.start(service.caller, { agent: "assistant", message: { content: "hi" }, options: { clientTools } });
+    const [late, early] = [await begin(), await begin()];
+    await Promise.all([service.events(late), service.events(early)]);
+    await until(async () => (await rowOf(suite.database(), late.runId)).status === "waiting");
+    await until(async () => (await rowOf(suite.database(), early.runId)).status === "waiting");
+    await suite.database().query("update runs set wait_until = now() - interval '1 second' where id = $1", [late.runId]);
+    await round(service, expireWaits);
+    const row = await rowOf(suite.database(), late.runId);
+    assert.deepEqual([row.status, row.error?.code], ["failed", "expired"]);
+    assert.equal((await rowOf(suite.database(), early.runId)).status, "waiting");
+  });
+
+  test("a message that nobody started is started", async () => {
+    const gate = Promise.withResolvers<void>();
+    const service = await suite.start({ script: (_, count) => (count ? "two" : [{ gate: () => gate.promise }, { text: "one" }]) });
+    const first = await service.runs.start(service.caller, { agent: "assistant", message: { content: "1" } });
+    const second = await service.runs.start(service.caller, {
+      agent: "assistant",
+      threadId: first.threadId,
+      message: { content: "2" },
+    });
+    // Whoever ends the run does not learn of it.
+    await suite.database().query("update threads set pending = 0");
+    gate.resolve();
+    await service.events(first);
+    await until(() => service.active() === 0);
+    await round(service, startForgotten);
+    await service.events(second);
+  });
+
+  test("what is kept for a time goes, but nothing that lives", async () => {
+    const service = await suite.start({ script: (_, count) => (count ? [{ text: "x" }, { hang: true }] : "ok") });
+    const input = (key: string) => ({
+      agent: "assistant",
+      hidden: true,
+      message: { content: "hi" },
+      idempotency: { key, bodyHash: "" },
+    });
+    const old = await service.runs.start(service.caller, input("old"));
+    await service.events(old);
+    const live = await service.runs.start(service.caller, input("live"));
+    await until(() => service.model.requests.length === 2);
+    const { query } = suite.database();
+    await query("update threads set expires_at = now() - interval '1 day'");
+    await query("update idempotency_keys set created_at = now() - interval '25 hours' where key = 'old'");
+    for (const [attempt, body] of [[1, "kept"], [9, "orphan"]] as const)
+      await query("insert into deltas select id, '9', $2, 'text', 0, $3, thread_id from runs where id = $1", [
+        live.runId,
+        attempt,
+        body,
+      ]);
+    await round(service, removeExpired);
+    assert.deepEqual(await query("select id from threads"), [{ id: live.threadId }]);
+    assert.deepEqual(await query("select key from idempotency_keys"), [{ key: "live" }]);
+    assert.deepEqual(await query("select body from deltas where step = '9'"), [{ body: "kept" }]);
+  });
+
+  test("a run that five processes died over ends with a reason", async () => {
+    const stopped = await suite.start({ script: [] });
+    await stopped.stop(0);
+    const started = await stopped.runs.start(stopped.caller, { agent: "assistant", message: { content: "hi" } });
+    await suite
+      .database()
+      .query("update runs set takeovers = 4, handed_over = false, status = 'running', epoch = 4 where id = $1", [
+        started.runId,
+      ]);
+    const service = await suite.start({ script: [] });
+    const end = (await service.events(started)).at(-1)!;
+    assert.ok(end.type === "run-end" && end.status === "failed" && end.error?.code === "taken_over_too_often");
+    assert.equal(service.model.requests.length, 0);
+  });
+});
