@@ -5,30 +5,37 @@ import { findServer } from "./cli-connect.ts";
 import { describeConfig, loadConfig, type Config } from "./config.ts";
 import { probeBackends } from "./models/probe.ts";
 import { messageOf } from "./protocol/errors.ts";
-import { checkInvariants } from "./store/invariants.ts";
-import type { Database } from "./store/database.ts";
+import { examineDatabase, type Finding } from "./store/examine.ts";
+import { refuseHalfImported } from "./store/import.ts";
 import { migrate } from "./store/migrate.ts";
+import { compareFiles } from "./store/node-marker.ts";
 import { openDatabase } from "./store/open.ts";
 import { builtInTools } from "./tools/built-in.ts";
 import { loadUserTools } from "./tools/user-tools.ts";
 
-/** `trouble` makes the command exit with 1. */
-type Finding = { readonly grade: "ok" | "note" | "trouble"; readonly about: string; readonly text: string };
-
-/** Checks configuration, files, database and models, and says what it saw. Exit code 1 if something is wrong. */
-export async function doctor(): Promise<number> {
+/**
+ * Checks configuration, files, database and models, and says what it saw: a line each, or with `json` all at once as
+ * `{ok, findings}`. Exit code 1 if something is wrong.
+ */
+export async function doctor({ json }: { readonly json: boolean }): Promise<number> {
   const config = loadConfig();
   const findings: Finding[] = [];
   for await (const finding of examine(config)) {
     findings.push(finding);
-    const mark = {
-      ok: styleText("green", "ok     "),
-      note: styleText("yellow", "note   "),
-      trouble: styleText("red", "trouble"),
-    }[finding.grade];
-    console.log(`${mark} ${finding.about.padEnd(10)} ${finding.text}`);
+    if (!json) console.log(lineOf(finding));
   }
-  return findings.some(({ grade }) => grade === "trouble") ? 1 : 0;
+  const ok = findings.every(({ grade }) => grade !== "trouble");
+  if (json) console.log(JSON.stringify({ ok, findings }, undefined, 2));
+  return ok ? 0 : 1;
+}
+
+function lineOf({ grade, about, text }: Finding): string {
+  const mark = {
+    ok: styleText("green", "ok     "),
+    note: styleText("yellow", "note   "),
+    trouble: styleText("red", "trouble"),
+  }[grade];
+  return `${mark} ${about.padEnd(10)} ${text}`;
 }
 
 async function* examine(config: Config): AsyncGenerator<Finding> {
@@ -53,7 +60,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   yield { grade: "ok", about: "tools", text: [...builtInTools, ...tools.tools].map(({ name }) => name).join(", ") };
 
   yield* examineModels(config);
-  yield* examineDatabase(config);
+  yield* examineStore(config);
 }
 
 async function* examineModels(config: Config): AsyncGenerator<Finding> {
@@ -69,13 +76,14 @@ async function* examineModels(config: Config): AsyncGenerator<Finding> {
 }
 
 /** A running server holds an embedded database, so it is asked instead. */
-async function* examineDatabase(config: Config): AsyncGenerator<Finding> {
+async function* examineStore(config: Config): AsyncGenerator<Finding> {
   try {
     const running = await findServer(config);
     if (running) {
-      const health = await createClient(running).health();
-      yield { grade: "ok", about: "server", text: `${running.url} answers: ${JSON.stringify(health)}` };
-      yield { grade: "note", about: "database", text: "held by the running server; stop it to check its rows" };
+      const client = createClient(running);
+      const { status, version } = await client.health();
+      yield { grade: "ok", about: "server", text: `${running.url} answers: ${String(status)}, ${String(version)}` };
+      yield* await client.examine();
       return;
     }
     const database = await openDatabase({
@@ -84,23 +92,14 @@ async function* examineDatabase(config: Config): AsyncGenerator<Finding> {
       onStep: (text) => console.error(text),
     });
     try {
-      yield* examineRows(database);
+      await refuseHalfImported(database.query);
+      await migrate(database);
+      const fileProof = await compareFiles(database.query, config.data);
+      yield* await examineDatabase(database, { dataDirectory: config.data, ...(fileProof ? { fileProof } : {}) });
     } finally {
       await database.close();
     }
   } catch (error) {
     yield { grade: "trouble", about: "database", text: messageOf(error) };
-  }
-}
-
-async function* examineRows(database: Database): AsyncGenerator<Finding> {
-  await migrate(database);
-  yield { grade: "ok", about: "database", text: `${database.kind}, ${database.label}` };
-  for (const { name, broken } of await checkInvariants(database.query)) {
-    yield {
-      grade: broken === 0 ? "ok" : "trouble",
-      about: "rows",
-      text: broken === 0 ? name : `${name}: ${broken} rows break this`,
-    };
   }
 }

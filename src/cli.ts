@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { doctor } from "./cli-doctor.ts";
+import { exportTo, importFrom } from "./cli-export.ts";
 import { runPrompt } from "./cli-run.ts";
 import { answer, listLiveRuns } from "./cli-runs.ts";
 import { serve } from "./cli-serve.ts";
@@ -20,7 +21,9 @@ const help = `Colloquy: a self-hosted agent server.
       --text <text>              the reason, or what is known
       --arguments <json>         allow, but with these arguments
       --always                   allow, and don't ask again for this call
-  colloquy doctor                check configuration, database and models
+  colloquy doctor                check configuration, database and models   [--json]
+  colloquy export <folder>       write all rows and files into a folder; the server must be stopped
+  colloquy import <folder>       bring an export into an empty database and data directory
   colloquy user add <name>       make an account and print its API key   [--admin]
   colloquy user list             list the accounts
 
@@ -56,7 +59,11 @@ async function main(argv: readonly string[]): Promise<number> {
         ...(flags.arguments === undefined ? {} : { arguments: flags.arguments }),
       });
     case "doctor":
-      return doctor();
+      return doctor({ json: flags.json ?? false });
+    case "export":
+      return exportTo(rest[0]);
+    case "import":
+      return importFrom(rest[0]);
     case "user":
       return user(rest, { admin: flags.admin ?? false });
     default:

@@ -16,8 +16,11 @@ import { createRuns } from "./run/create-runs.ts";
 import { tools as toolsStrategy } from "./run/strategies/tools.ts";
 import { createApiKey, createKeyFinder } from "./store/api-keys.ts";
 import type { Database } from "./store/database.ts";
+import { examineDatabase } from "./store/examine.ts";
+import { refuseHalfImported } from "./store/import.ts";
 import { migrate } from "./store/migrate.ts";
 import { insertModelCalls } from "./store/model-calls.ts";
+import { ensureSecret, type FileProof, proveFiles } from "./store/node-marker.ts";
 import { openDatabase } from "./store/open.ts";
 import { createUser, ensureOwner, listUsers } from "./store/users.ts";
 import { builtInTools } from "./tools/built-in.ts";
@@ -31,6 +34,8 @@ export type Colloquy = {
   /** Comes in as the owner where there are accounts; for commands on this machine. */
   readonly token: string;
   readonly database: Database;
+  /** Whether files of other nodes are here too; `apart`: no work with files may be done in this process. */
+  readonly fileProof: FileProof;
   readonly choice: ModelChoice;
   /** What was wrong with files of agents and tools; the rest works. */
   readonly problems: readonly string[];
@@ -63,7 +68,15 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
     });
     opened.push(database.close);
     void database.failed?.then((error) => onFatal?.(error));
+    await refuseHalfImported(database.query);
     await migrate(database);
+    await ensureSecret(database.query, {
+      dataDirectory: config.data,
+      ...(config.secret === undefined ? {} : { configured: config.secret }),
+    });
+    const fileProof = await proveFiles(database, config.data);
+    if (fileProof === "apart")
+      log.warn({ data: config.data }, "this is not the data directory of the other nodes: no work with files here");
     const owner = await ensureOwner(database.query);
 
     const { kind: backend, ollamaModel, temperature } = config.backend;
@@ -116,12 +129,20 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
     const caller: Caller = { userId: owner.id, name: owner.name, role: owner.role, permissions: ["*"], via: "local" };
     const app = await createApp({
       runs: service.runs,
+      adminRuns: service.adminRuns,
       schedules: service.schedules,
       models,
       agents,
       tools,
       callLog,
-      health: async () => ({ version, database: database.label, active: service.active(), models: models.list() }),
+      health: async () => ({
+        version,
+        database: database.label,
+        files: fileProof,
+        active: service.active(),
+        models: models.list(),
+      }),
+      examine: () => examineDatabase(database, { dataDirectory: config.data, fileProof }),
       users: {
         list: () => listUsers(database.query),
         add: ({ name, role }) =>
@@ -151,6 +172,7 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       url,
       token,
       database,
+      fileProof,
       choice,
       problems: [...userTools.problems, ...problems].map(problemText),
       stop: close,

@@ -69,6 +69,7 @@ export async function serveAgents(
     agents,
     tools,
     runs: service.runs,
+    adminRuns: service.adminRuns,
     schedules: service.schedules,
     access: { mode: "local", owner: caller },
   });

@@ -72,6 +72,12 @@ export type AgentView = {
 
 export type UserView = { readonly id: string; readonly name: string; readonly role: Role; readonly disabled: boolean };
 
+export type FindingView = {
+  readonly grade: "ok" | "note" | "trouble";
+  readonly about: string;
+  readonly text: string;
+};
+
 /** The native API of a server. Every verb throws ColloquyError: the server's own, or Unavailable. */
 export type Client = {
   health(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
@@ -107,6 +113,8 @@ export type Client = {
   callTool(name: string, input?: ToolCallInput, signal?: AbortSignal): Promise<ToolCallView>;
   readonly schedules: ScheduleClient;
   users(signal?: AbortSignal): Promise<readonly UserView[]>;
+  /** What the server finds about its database; admins only. */
+  examine(signal?: AbortSignal): Promise<readonly FindingView[]>;
   /** The key is told this once. */
   addUser(
     user: { readonly name: string; readonly role: Role },
@@ -174,6 +182,7 @@ export function createClient(server: Server): Client {
       post(`/api/tools/${encodeURIComponent(name)}/calls`, input, { signal, headers: keyHeader(idempotencyKey) }),
     schedules: createScheduleClient(server),
     users: (signal) => list("/api/admin/users", signal),
+    examine: (signal) => list("/api/admin/doctor", signal),
     addUser: (user, signal) => post("/api/admin/users", user, { signal }),
     follow: (runId, options) => followEvents(server, `/api/runs/${runId}/events`, options),
     followThread: (threadId, options) => followEvents(server, `/api/threads/${threadId}/events`, options),

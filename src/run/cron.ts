@@ -22,7 +22,8 @@ export function cronOfEvery(text: string): string {
   const hours = minutes / hour;
   if (minutes > 0 && minutes < hour && hour % minutes === 0)
     return minutes === 1 ? "* * * * *" : `*/${minutes} * * * *`;
-  if (hours >= 1 && hours < 24 && 24 % hours === 0) return hours === 1 ? "0 * * * *" : `0 */${hours} * * *`;
+  if (Number.isInteger(hours) && hours < 24 && 24 % hours === 0)
+    return hours === 1 ? "0 * * * *" : `0 */${hours} * * *`;
   if (minutes === minutesOf.d) return "0 0 * * *";
   if (minutes === minutesOf.w) return "0 0 * * 1";
   throw new InvalidInput(

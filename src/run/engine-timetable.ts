@@ -85,7 +85,7 @@ export async function createTimetable(boss: PgBoss): Promise<Timetable> {
       working = true;
       await boss.work<{ key: string }, never, WorkOptions & { perJobResults: true }>(
         queue,
-        { batchSize: 20, burstWhenBatchFull: true, pollingIntervalSeconds: 5, perJobResults: true },
+        { batchSize: 20, burstWhenBatchFull: true, pollingIntervalSeconds: 2, perJobResults: true },
         (jobs) => fireAll(jobs, fire),
       );
     },

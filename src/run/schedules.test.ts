@@ -129,62 +129,44 @@ eachRunDatabase(({ database, start }) => {
 
     // The same occurrence comes again: its node died before it could say that it was done. The prompt has changed since.
     await first.schedules.update(ann, made.id, { prompt: "Something else" });
-    await until(
-      async () =>
-        (
-          await database().query("delete from pgboss.job where id = $1 and state = 'completed' returning 1", [
-            occurrence,
-          ])
-        ).length === 1,
-    );
+    const done = "where id = $1 and state = 'completed' returning 1";
+    await until(async () => (await database().query(`delete from pgboss.job ${done}`, [occurrence])).length === 1);
     await due(made.id, occurrence);
-    await until(
-      async () =>
-        (await database().query("select 1 from pgboss.job where id = $1 and state = 'completed'", [occurrence]))
-          .length === 1,
-    );
-    assert.equal((await runsOf(first, ann, made.threadId)).length, 1);
-
     await due(made.id);
+    await until(
+      async () => (await database().query(`update pgboss.job set output = null ${done}`, [occurrence])).length === 1,
+    );
     await ended(first, ann, made.threadId, 2);
   });
 
-  test("a disabled owner stops it", async () => {
+  test("a disabled owner stops it; why it could not start is kept; what is gone leaves the timetable", async () => {
     const service = await begin();
-    const ann = await person("ann");
-    const made = await service.schedules.create(ann, daily);
+    const [ann, bob] = [await person("ann"), await person("bob")];
+    const stopped = await service.schedules.create(ann, daily);
+    const failing = await service.schedules.create(bob, daily);
+    const gone = await service.schedules.create(bob, daily);
     await setDisabled(database().query, { id: ann.userId, disabled: true });
-    await due(made.id);
-    await until(async () => !(await service.schedules.get(ann, made.id)).enabled, "it to be disabled");
-    const after = await service.schedules.get(ann, made.id);
+    await database().query("update schedules set agent = 'retired' where id = $1", [failing.id]);
+    await service.runs.deleteThread(bob, gone.threadId);
+    assert.equal((await timetable()).size, 3);
+    for (const { id } of [stopped, failing, gone]) await due(id);
+
+    await until(async () => (await timetable()).size === 1, "two to leave the timetable");
+    await until(async () => (await service.schedules.get(bob, failing.id)).lastError !== null, "an error");
+    const after = await service.schedules.get(ann, stopped.id);
+    assert.deepEqual([after.enabled, after.next], [false, null]);
     assert.match(after.lastError!, /account ann.* is disabled/);
-    assert.equal((await timetable()).has(made.id), false);
-    assert.deepEqual(await runsOf(service, ann, made.threadId), []);
-  });
-
-  test("why it could not start is kept; what is gone leaves the timetable", async () => {
-    const service = await begin();
-    const ann = await person("ann");
-    const made = await service.schedules.create(ann, daily);
-    await database().query("update schedules set agent = 'retired' where id = $1", [made.id]);
-    await due(made.id);
-    await until(async () => (await service.schedules.get(ann, made.id)).lastError !== null, "an error");
-    assert.match((await service.schedules.get(ann, made.id)).lastError!, /retired/);
-
-    await service.runs.deleteThread(ann, made.threadId);
-    assert.equal((await timetable()).has(made.id), true);
-    await due(made.id);
-    await until(async () => !(await timetable()).has(made.id), "it to be forgotten");
+    assert.match((await service.schedules.get(bob, failing.id)).lastError!, /retired/);
+    assert.deepEqual([...(await timetable()).keys()], [failing.id]);
+    assert.deepEqual(await service.runs.list(ann, {}), []);
+    assert.deepEqual(await service.runs.list(bob, {}), []);
   });
 
   test("one that still waits for its turn is not joined by the next", async () => {
     let answer = (): void => {};
     const held = new Promise<void>((resolve) => (answer = resolve));
     const service = await start({
-      script: async () => {
-        await held;
-        return "done";
-      },
+      script: () => [{ gate: () => held }, { text: "done" }],
     });
     const made = await service.schedules.create(service.caller, daily);
     const first = await service.schedules.runNow(service.caller, made.id);

@@ -2,8 +2,6 @@ import { statfs } from "node:fs/promises";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "./database.ts";
 import { checkInvariants } from "./invariants.ts";
-import { getMeta } from "./meta.ts";
-import { importKey } from "./moved-tables.ts";
 import type { FileProof } from "./node-marker.ts";
 
 /** `trouble` is something that somebody must mend. */
@@ -18,29 +16,20 @@ const smallSkewSeconds = 1;
 const largeSkewSeconds = 30;
 
 /** What the database and its surroundings are like, and every row that breaks a promise. */
-export async function* examineDatabase(
-  database: Database,
+export async function examineDatabase(
+  { query, kind, label }: Database,
   { dataDirectory, fileProof }: Examined,
-): AsyncGenerator<Finding> {
-  const { query, kind, label } = database;
+): Promise<readonly Finding[]> {
   const [row] = await query<{ version: string }>("select current_setting('server_version') as version");
-  yield { grade: "ok", about: "database", text: `${kind}, ${label}, PostgreSQL ${row!.version}` };
-  yield* examineExtensions(query);
-  yield await examineClock(query);
-  yield await examineDisk(dataDirectory);
-  if (fileProof === "apart")
-    yield {
-      grade: "trouble",
-      about: "files",
-      text: `${dataDirectory} is not the data directory of the other nodes: this one takes no work with files`,
-    };
-  if ((await getMeta(query, importKey)) !== undefined)
-    yield { grade: "trouble", about: "import", text: "an import has not finished: run it again" };
-  for (const { name, broken } of await checkInvariants(query))
-    yield broken === 0
-      ? { grade: "ok", about: "rows", text: name }
-      : { grade: "trouble", about: "rows", text: `${name}: ${broken} rows break this` };
-  yield await examineDeliveries(query);
+  return [
+    { grade: "ok", about: "database", text: `${kind}, ${label}, PostgreSQL ${row!.version}` },
+    ...(await examineExtensions(query)),
+    await examineClock(query),
+    await examineDisk(dataDirectory),
+    ...examineFiles(dataDirectory, fileProof),
+    ...(await examineRows(query)),
+    await examineDeliveries(query),
+  ];
 }
 
 const extensions = [
@@ -48,12 +37,27 @@ const extensions = [
   { name: "pg_textsearch", without: "words are ranked by SQL of our own" },
 ];
 
-async function* examineExtensions(query: Query): AsyncGenerator<Finding> {
+async function examineExtensions(query: Query): Promise<Finding[]> {
   const available = await query<{ name: string }>("select name from pg_available_extensions");
-  for (const { name, without } of extensions)
-    yield available.some((extension) => extension.name === name)
+  return extensions.map(({ name, without }) =>
+    available.some((extension) => extension.name === name)
       ? { grade: "ok", about: "database", text: `the extension ${name} is available` }
-      : { grade: "note", about: "database", text: `the extension ${name} is not available: ${without}` };
+      : { grade: "note", about: "database", text: `the extension ${name} is not available: ${without}` },
+  );
+}
+
+function examineFiles(dataDirectory: string, fileProof: FileProof | undefined): Finding[] {
+  if (fileProof !== "apart") return [];
+  const text = `${dataDirectory} is not the data directory of the other nodes: this one takes no work with files`;
+  return [{ grade: "trouble", about: "files", text }];
+}
+
+async function examineRows(query: Query): Promise<Finding[]> {
+  return (await checkInvariants(query)).map(({ name, broken }) =>
+    broken === 0
+      ? { grade: "ok", about: "rows", text: name }
+      : { grade: "trouble", about: "rows", text: `${name}: ${broken} rows break this` },
+  );
 }
 
 /** The half of the round trip is what this can't see. */

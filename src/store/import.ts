@@ -50,9 +50,10 @@ export async function importAll(database: Database, options: MoveOptions): Promi
   return manifest;
 }
 
-/** For every start: a database that is only half there must not be served. Throws Conflict. */
+/** For every start, before it migrates: a database that is only half there must not be used. Throws Conflict. */
 export async function refuseHalfImported(query: Query): Promise<void> {
-  if ((await getMeta(query, importKey)) === undefined) return;
+  const [meta] = await query<{ exists: boolean }>("select to_regclass('meta') is not null as exists");
+  if (!meta!.exists || (await getMeta(query, importKey)) === undefined) return;
   throw new Conflict("An import into this database has not finished. Run the same `colloquy import` again.", {
     code: "import_unfinished",
   });

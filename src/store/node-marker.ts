@@ -23,15 +23,21 @@ export async function proveFiles(database: Database, dataDirectory: string): Pro
   if (database.kind === "pglite") return "shared";
   return database.transaction(
     async (query) => {
-      const recorded = await getMeta(query, markerKey);
-      const path = join(dataDirectory, "marker");
-      if (recorded !== undefined) return readText(path) === recorded ? "shared" : "apart";
+      const known = await compareFiles(query, dataDirectory);
+      if (known) return known;
       // A file without a record: of an earlier database, or of a first node that died here.
-      await ensureMeta(query, markerKey, ensureFile(path));
+      await ensureMeta(query, markerKey, ensureFile(join(dataDirectory, "marker")));
       return "shared";
     },
     { first: `select pg_advisory_xact_lock(${lock})` },
   );
+}
+
+/** The same without leaving a marker; undefined: no node has left one yet. */
+export async function compareFiles(query: Query, dataDirectory: string): Promise<FileProof | undefined> {
+  const recorded = await getMeta(query, markerKey);
+  if (recorded === undefined) return undefined;
+  return readText(join(dataDirectory, "marker")) === recorded ? "shared" : "apart";
 }
 
 /**
