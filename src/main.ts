@@ -103,7 +103,9 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       retention: config.retention,
       log,
     });
-    opened.push(() => service.stop(graceMs));
+    let closeApp: (() => Promise<void>) | undefined;
+    // At the same time: while answers may still finish, no new run is taken, and what does not finish is handed over.
+    opened.push(() => Promise.all([closeApp?.(), service.stop(graceMs)]));
 
     const token = database.token ?? randomBytes(32).toString("hex");
     const caller: Caller = { userId: owner.id, name: owner.name, role: owner.role, permissions: ["*"], via: "local" };
@@ -136,7 +138,7 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       log,
       version,
     });
-    opened.push(() => app.close());
+    closeApp = () => app.close();
     const url = await listen(app, config);
     database.announce?.({ url });
     return {

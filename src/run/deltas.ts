@@ -152,7 +152,9 @@ export function createDeltaWriter(options: {
       clearTimeout(timer);
       await flushing;
       if (unwritten.size + threads.size + stops.size > 0)
-        await flush().catch((error: unknown) => log.warn({ error: String(error) }, "the last live text was not stored"));
+        await flush().catch((error: unknown) =>
+          log.warn({ error: String(error) }, "the last live text was not stored"),
+        );
     },
   };
 }

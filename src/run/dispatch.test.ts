@@ -50,14 +50,19 @@ eachRunDatabase((suite) => {
       ),
     );
     await Promise.all(runs.map((started) => nodes[0]!.events(started)));
-    const rows = await suite.database().query<{ at: Date; step: number }>(
-      "select started_at as at, 1 as step from runs union all select ended_at, -1 from runs order by at, step",
-    );
+    const rows = await suite
+      .database()
+      .query<{ at: Date; step: number }>(
+        "select started_at as at, 1 as step from runs union all select ended_at, -1 from runs order by at, step",
+      );
     let running = 0;
     for (const { step } of rows) {
       running += step;
       assert.ok(running <= 2);
     }
-    assert.ok(nodes.every((node) => node.model.requests.length > 0), "all of them worked");
+    assert.ok(
+      nodes.every((node) => node.model.requests.length > 0),
+      "all of them worked",
+    );
   });
 }, "postgres");

@@ -66,7 +66,15 @@ export function createFeeds({
   const open = (threadId: string, base: number): Feed => {
     const found = feeds.get(threadId);
     if (found) return found;
-    const feed: Feed = { threadId, items: [], base, live: new Map(), followers: new Set(), holds: 0, usedAt: Date.now() };
+    const feed: Feed = {
+      threadId,
+      items: [],
+      base,
+      live: new Map(),
+      followers: new Set(),
+      holds: 0,
+      usedAt: Date.now(),
+    };
     feeds.set(threadId, feed);
     return feed;
   };

@@ -46,7 +46,12 @@ export async function readHistory(query: Query, { threadId, runId, leaf, tokens 
   }
   branch.reverse();
   if (next === null) return branch;
-  return branch.slice(Math.max(0, branch.findIndex((item) => isInput(item) || item.runId === runId)));
+  return branch.slice(
+    Math.max(
+      0,
+      branch.findIndex((item) => isInput(item) || item.runId === runId),
+    ),
+  );
 }
 
 /** The branch that ends in `leaf`, of items in order of their seq. */

@@ -125,7 +125,9 @@ eachRunDatabase((suite) => {
       message: { id, content: "1" },
     });
     const third = await say(service, "2", first.threadId);
-    await service.events(await service.runs.start(service.caller, { agent: "assistant", message: { id, content: "x" } }));
+    await service.events(
+      await service.runs.start(service.caller, { agent: "assistant", message: { id, content: "x" } }),
+    );
     gate.resolve();
     await service.events(third);
     assert.equal((await rowOf(suite.database(), second.runId)).error?.code, "message_id_taken");

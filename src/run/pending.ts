@@ -78,7 +78,11 @@ export async function startNext(runtime: Runtime, threadId: string): Promise<voi
     if (!next || violatedConstraint(error) !== "items_id_key") throw error;
     // Somebody used the message's id in another thread meanwhile; what waits behind it must not wait for ever.
     const message = "The id of its message was used for another one.";
-    await endPending(runtime, { runId: next.runId }, { status: "failed", error: { code: "message_id_taken", message } });
+    await endPending(
+      runtime,
+      { runId: next.runId },
+      { status: "failed", error: { code: "message_id_taken", message } },
+    );
     await startNext(runtime, threadId);
   }
 }
@@ -105,10 +109,7 @@ export async function endPending(
     [runId, userId ?? null, items[0]!.id, end.status, error, itemsParameter(items), time],
   );
   if (!row) return false;
-  runtime.feeds.publish(
-    row.id,
-    placeItems(items, { threadId: row.id, firstSeq: row.first, parent: row.parent, time }),
-  );
+  runtime.feeds.publish(row.id, placeItems(items, { threadId: row.id, firstSeq: row.first, parent: row.parent, time }));
   runtime.deltas.touch(row.id);
   return true;
 }

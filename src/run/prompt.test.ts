@@ -8,7 +8,12 @@ import { readHistory } from "./history.ts";
 import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
 
 type Written = NewItem & { readonly run: string | null };
-const message = (run: string | null, role: "user" | "assistant" | "system", content: string, step?: string): Written => ({
+const message = (
+  run: string | null,
+  role: "user" | "assistant" | "system",
+  content: string,
+  step?: string,
+): Written => ({
   id: newId(),
   kind: "message",
   run,
@@ -27,7 +32,14 @@ function randomRun(random: (below: number) => number): Written[] {
     items.push(message(run, "assistant", random(2) ? words() : "", at.step));
     const calls = 1 + random(3);
     for (let index = 0; index < calls; index++)
-      items.push({ id: newId(), kind: "call", run, ...at, index, body: { name: "t", arguments: "{}", target: "server" } });
+      items.push({
+        id: newId(),
+        kind: "call",
+        run,
+        ...at,
+        index,
+        body: { name: "t", arguments: "{}", target: "server" },
+      });
     if (random(3) === 0) items.push(message(run, "assistant", "nested", `${step}.0/1`));
     for (let index = calls - 1; index >= 0; index--)
       items.push({ id: newId(), kind: "result", run, ...at, index, body: { content: words() } });
@@ -63,7 +75,9 @@ test("whatever is cut, pairs stay whole, and the instructions and the input stay
       assert.equal(messages[1]!.role, "user", "a conversation begins with a person");
       assert.ok(messages.some((one) => one.role === "user" && one.content === input));
       assert.ok(!messages.some((one) => one.content === "nested"));
-      const asked = messages.flatMap((one) => (one.role === "assistant" ? (one.calls ?? []).map((call) => call.id) : []));
+      const asked = messages.flatMap((one) =>
+        one.role === "assistant" ? (one.calls ?? []).map((call) => call.id) : [],
+      );
       const answered = messages.flatMap((one) => (one.role === "tool" ? [one.callId] : []));
       assert.deepEqual(answered, asked, "every call has its result, right after it, in its order");
       assert.equal(new Set(asked).size, asked.length);
@@ -83,7 +97,10 @@ eachRunDatabase((suite) => {
       items.length + 1,
       items.at(-1)!.id,
     ]);
-    const linked = (JSON.parse(itemsParameter(items)) as object[]).map((item, at) => ({ ...item, ...(items[at]!.parent ? { parent: items[at]!.parent } : {}) }));
+    const linked = (JSON.parse(itemsParameter(items)) as object[]).map((item, at) => ({
+      ...item,
+      ...(items[at]!.parent ? { parent: items[at]!.parent } : {}),
+    }));
     await query(
       `with t as (select id, user_id, 1::bigint as first, null::uuid as parent from threads where id = $1), i as (${insertItemsSql("$2", "$3")}) select 1`,
       [threadId, JSON.stringify(linked), new Date().toISOString()],
@@ -109,7 +126,9 @@ eachRunDatabase((suite) => {
 
   test("of a long thread only its end is read", async () => {
     const service = await suite.start({ script: ["ok"], contextTokens: 2000 });
-    const history = Array.from({ length: 10_000 }, (_, n) => message(null, n % 2 ? "assistant" : "user", `message ${n}`));
+    const history = Array.from({ length: 10_000 }, (_, n) =>
+      message(null, n % 2 ? "assistant" : "user", `message ${n}`),
+    );
     const items = await thread(service.caller.userId, history);
     const read: number[] = [];
     const database = suite.database();

@@ -56,7 +56,9 @@ eachRunDatabase((suite) => {
     await Promise.all([service.events(late), service.events(early)]);
     await until(async () => (await rowOf(suite.database(), late.runId)).status === "waiting");
     await until(async () => (await rowOf(suite.database(), early.runId)).status === "waiting");
-    await suite.database().query("update runs set wait_until = now() - interval '1 second' where id = $1", [late.runId]);
+    await suite
+      .database()
+      .query("update runs set wait_until = now() - interval '1 second' where id = $1", [late.runId]);
     await upkeep(expireWaits);
     const row = await rowOf(suite.database(), late.runId);
     assert.deepEqual([row.status, row.error?.code], ["failed", "expired"]);
@@ -72,7 +74,9 @@ eachRunDatabase((suite) => {
 
   test("a message that nobody started is started", async () => {
     const gate = Promise.withResolvers<void>();
-    const service = await suite.start({ script: (_, count) => (count ? "two" : [{ gate: () => gate.promise }, { text: "one" }]) });
+    const service = await suite.start({
+      script: (_, count) => (count ? "two" : [{ gate: () => gate.promise }, { text: "one" }]),
+    });
     const first = await service.runs.start(service.caller, { agent: "assistant", message: { content: "1" } });
     const second = await service.runs.start(service.caller, {
       agent: "assistant",
@@ -103,7 +107,10 @@ eachRunDatabase((suite) => {
     const { query } = suite.database();
     await query("update threads set expires_at = now() - interval '1 day'");
     await query("update idempotency_keys set created_at = now() - interval '25 hours' where key = 'old'");
-    for (const [attempt, body] of [[1, "kept"], [9, "orphan"]] as const)
+    for (const [attempt, body] of [
+      [1, "kept"],
+      [9, "orphan"],
+    ] as const)
       await query("insert into deltas select id, '9', $2, 'text', 0, $3, thread_id from runs where id = $1", [
         live.runId,
         attempt,
