@@ -103,9 +103,9 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       retention: config.retention,
       log,
     });
-    let closeApp: (() => Promise<void>) | undefined;
     // At the same time: while answers may still finish, no new run is taken, and what does not finish is handed over.
-    opened.push(() => Promise.all([closeApp?.(), service.stop(graceMs)]));
+    const serving: (() => Promise<unknown>)[] = [() => service.stop(graceMs)];
+    opened.push(() => Promise.all(serving.map((stop) => stop())));
 
     const token = database.token ?? randomBytes(32).toString("hex");
     const caller: Caller = { userId: owner.id, name: owner.name, role: owner.role, permissions: ["*"], via: "local" };
@@ -138,7 +138,7 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       log,
       version,
     });
-    closeApp = () => app.close();
+    serving.push(() => app.close());
     const url = await listen(app, config);
     database.announce?.({ url });
     return {

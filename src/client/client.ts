@@ -53,7 +53,10 @@ export type Client = {
   cancel(id: string, signal?: AbortSignal): Promise<RunView>;
   users(signal?: AbortSignal): Promise<readonly UserView[]>;
   /** The key is told this once. */
-  addUser(user: { readonly name: string; readonly role: Role }, signal?: AbortSignal): Promise<{ readonly user: UserView; readonly key: string }>;
+  addUser(
+    user: { readonly name: string; readonly role: Role },
+    signal?: AbortSignal,
+  ): Promise<{ readonly user: UserView; readonly key: string }>;
   /** The run's events until its end, over lost connections too. */
   follow(runId: string, options?: FollowOptions): AsyncGenerator<Followed>;
   /** The thread's events until the signal fires. */

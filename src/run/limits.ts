@@ -50,7 +50,7 @@ export async function reserve(
   throw limitReached("tokens", `${row.tokens_max} tokens are used up`);
 }
 
-export function limitReached(name: string, what: string): ColloquyError {
+function limitReached(name: string, what: string): ColloquyError {
   return new ColloquyError(`limit_${name}`, 422, `The run was stopped by its limit: ${what}.`);
 }
 
