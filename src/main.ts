@@ -123,7 +123,9 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       hooksFor: (event) => config.webhooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),
       log,
     });
-    opened.push(() => service.stop(graceMs));
+    // At the same time: while answers may still finish, no new run is taken, and what does not finish is handed over.
+    const serving: (() => Promise<unknown>)[] = [() => service.stop(graceMs)];
+    opened.push(() => Promise.all(serving.map((stop) => stop())));
 
     const token = database.token ?? randomBytes(32).toString("hex");
     const caller: Caller = { userId: owner.id, name: owner.name, role: owner.role, permissions: ["*"], via: "local" };
@@ -165,7 +167,7 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       log,
       version,
     });
-    opened.push(() => app.close());
+    serving.push(() => app.close());
     const url = await listen(app, config);
     database.announce?.({ url });
     return {

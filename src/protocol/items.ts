@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { WaitReason } from "./runs.ts";
 
-export const contentPartSchema = z.discriminatedUnion("type", [
+const contentPartSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text"), text: z.string() }),
   z.strictObject({ type: z.literal("image"), url: z.string() }),
 ]);

@@ -16,7 +16,10 @@ eachRunDatabase((suite) => {
     );
   const bring = (service: TestRuns, callId: string, content: string) =>
     service.runs.bringResults(service.caller, [{ callId, content }]);
-  const twoCalls = [{ call: "ask", arguments: {} }, { call: "tell", arguments: {} }];
+  const twoCalls = [
+    { call: "ask", arguments: {} },
+    { call: "tell", arguments: {} },
+  ];
 
   test("a run goes on when it has all results, in the order of its calls", async () => {
     const service = await suite.start({ script: [twoCalls, "Thanks."] });

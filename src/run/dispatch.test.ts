@@ -16,10 +16,11 @@ eachRunDatabase((suite) => {
 
   test("a freed slot is used at once", async () => {
     const service = await suite.start({ script: () => "ok", perUser: 1 });
-    const began = performance.now();
-    const runs = await Promise.all(Array.from({ length: 6 }, () => begin(service, service.caller)));
-    await Promise.all(runs.map((started) => service.events(started)));
-    assert.ok(performance.now() - began < 3000, "not one a poll");
+    // By polls alone these would take twenty seconds, longer than `until` waits.
+    const runs = await Promise.all(Array.from({ length: 20 }, () => begin(service, service.caller)));
+    let ended = 0;
+    for (const started of runs) void service.events(started).then(() => ended++);
+    await until(() => ended === runs.length, "all runs, one after another");
   });
 
   test("a user at the limit holds up nobody else", async () => {
@@ -33,15 +34,14 @@ eachRunDatabase((suite) => {
     for (let sent = 0; sent < 100; sent += 20)
       await Promise.all(Array.from({ length: 20 }, () => begin(service, service.caller, "a")));
     await service.events(await begin(service, b, "b"));
-    assert.equal(service.active(), 2);
+    await until(() => service.active() === 2);
     assert.equal((await service.runs.get(service.caller, template.runId)).status, "running");
   });
 });
 
 eachRunDatabase((suite) => {
   test("three nodes together never work on more runs of a user than allowed", async () => {
-    let most = 0;
-    const script = () => [{ gate: async () => { most = Math.max(most, nodes.reduce((sum, node) => sum + node.active(), 0)); } }, { waitMs: 5 }, { text: "ok" }];
+    const script = () => [{ waitMs: 5 }, { text: "ok" }];
     const nodes: TestRuns[] = [];
     for (let n = 0; n < 3; n++) nodes.push(await suite.start({ script, perUser: 2 }));
     const runs = await Promise.all(
@@ -50,14 +50,19 @@ eachRunDatabase((suite) => {
       ),
     );
     await Promise.all(runs.map((started) => nodes[0]!.events(started)));
-    const rows = await suite.database().query<{ at: Date; step: number }>(
-      "select started_at as at, 1 as step from runs union all select ended_at, -1 from runs order by at, step",
-    );
+    const rows = await suite
+      .database()
+      .query<{ at: Date; step: number }>(
+        "select started_at as at, 1 as step from runs union all select ended_at, -1 from runs order by at, step",
+      );
     let running = 0;
     for (const { step } of rows) {
       running += step;
       assert.ok(running <= 2);
     }
-    assert.ok(most >= 1);
+    assert.ok(
+      nodes.every((node) => node.model.requests.length > 0),
+      "all of them worked",
+    );
   });
 }, "postgres");

@@ -43,7 +43,10 @@ eachRunDatabase((suite) => {
 
   test("who comes late is told all, in the same order and with the same text", async () => {
     const service = await suite.start({
-      script: [[{ reasoning: "Hm. " }, { text: "I'll look. " }, { call: "now", arguments: {} }], [{ text: "No" }, { text: "on." }]],
+      script: [
+        [{ reasoning: "Hm. " }, { text: "I'll look. " }, { call: "now", arguments: {} }],
+        [{ text: "No" }, { text: "on." }],
+      ],
     });
     const { started, events } = await service.ask("time?");
     const late = await readUntil(service, started, started.cursor, ended);
@@ -120,7 +123,8 @@ eachRunDatabase((suite) => {
 
   test("an attempt that died is withdrawn and told anew", async () => {
     const service = await suite.start({
-      script: (_, count) => (count === 0 ? [{ text: "half an ans" }, { hang: true }] : [{ text: "A whole " }, { text: "one." }]),
+      script: (_, count) =>
+        count === 0 ? [{ text: "half an ans" }, { hang: true }] : [{ text: "A whole " }, { text: "one." }],
     });
     const started = await begin(service);
     const watching = watch(service, started);
@@ -131,7 +135,18 @@ eachRunDatabase((suite) => {
     watching.close();
     assert.deepEqual(
       watching.seen.map((event) => event.type),
-      ["run-start", "message", "step-start", "text-delta", "step-retry", "step-start", "text-delta", "text-delta", "message", "run-end"],
+      [
+        "run-start",
+        "message",
+        "step-start",
+        "text-delta",
+        "step-retry",
+        "step-start",
+        "text-delta",
+        "text-delta",
+        "message",
+        "run-end",
+      ],
     );
     assert.equal(textIn(watching.seen), "A whole one.");
     // The same for who was away meanwhile.
@@ -164,7 +179,11 @@ eachRunDatabase((suite) => {
       kind: "message" as const,
       body: { role: n % 2 ? ("assistant" as const) : ("user" as const), content: `m${n}` },
     }));
-    const started = await service.runs.start(service.caller, { agent: "assistant", history, message: { content: "hi" } });
+    const started = await service.runs.start(service.caller, {
+      agent: "assistant",
+      history,
+      message: { content: "hi" },
+    });
     await service.events(started);
     const all = await readUntil(service, { ...started, runId: undefined as never }, { seq: 0, live: [] }, ended);
     const seqs = all.seen.flatMap((event) => ("seq" in event ? [event.seq] : []));
@@ -204,6 +223,12 @@ eachRunDatabase((suite) => {
     gate.resolve();
     const rest = await readUntil(two, started, early.cursor, ended);
     assert.equal(textIn(rest.seen), "rest");
-    assert.deepEqual(shapes([...early.seen, ...rest.seen]), ["run-start", "message", "step-start", "message", "run-end"]);
+    assert.deepEqual(shapes([...early.seen, ...rest.seen]), [
+      "run-start",
+      "message",
+      "step-start",
+      "message",
+      "run-end",
+    ]);
   });
 }, "postgres");

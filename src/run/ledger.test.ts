@@ -82,7 +82,11 @@ eachRunDatabase((suite) => {
     assert.deepEqual(await results(service, started.threadId), [{ content: "sent", outcome: undefined }]);
   });
 
-  const answers: readonly [string, () => Promise<ToolResult | "not-done" | undefined>, { end: string; calls: number }][] = [
+  const answers: readonly [
+    string,
+    () => Promise<ToolResult | "not-done" | undefined>,
+    { end: string; calls: number },
+  ][] = [
     ["that it was done", async () => ({ content: "sent before" }), { end: "done", calls: 1 }],
     ["that it was not done", async () => "not-done", { end: "done", calls: 2 }],
     ["that it can't tell", async () => undefined, { end: "unknown", calls: 1 }],
@@ -113,7 +117,13 @@ eachRunDatabase((suite) => {
     const place: Place = { keys: [], asked: [] };
     const service = await suite.start({
       tools: [remote(place, { timeoutMs: 100 })],
-      script: [[{ call: "send", arguments: {} }, { call: "now", arguments: {} }], "Done."],
+      script: [
+        [
+          { call: "send", arguments: {} },
+          { call: "now", arguments: {} },
+        ],
+        "Done.",
+      ],
     });
     const { started, events } = await service.ask("send it");
     assert.equal(stopped(events), "unknown");
@@ -131,7 +141,13 @@ eachRunDatabase((suite) => {
     const place: Place = { keys: [], asked: [] };
     const service = await suite.start({
       tools: [remote(place, { timeoutMs: 60_000 })],
-      script: [[{ call: "send", arguments: {} }, { call: "send", arguments: {} }], "Done."],
+      script: [
+        [
+          { call: "send", arguments: {} },
+          { call: "send", arguments: {} },
+        ],
+        "Done.",
+      ],
     });
     const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "send it" } });
     await until(() => place.keys.length === 1);

@@ -84,7 +84,7 @@ export async function extendLimit(
   await query(`update budgets set ${column} = ${column} + $2 where root_run = $1`, [rootRun, amount]);
 }
 
-export function limitReached(name: LimitName, what: string): ColloquyError {
+function limitReached(name: LimitName, what: string): ColloquyError {
   return new ColloquyError(`limit_${name}`, 422, `The run reached its limit: ${what}.`);
 }
 

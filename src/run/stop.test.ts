@@ -26,7 +26,9 @@ eachRunDatabase((suite) => {
 
   test("a stop lets a run finish within its grace", async () => {
     const gate = Promise.withResolvers<void>();
-    const service = await suite.start({ script: [[{ text: "half" }, { gate: () => gate.promise }, { text: " and half" }]] });
+    const service = await suite.start({
+      script: [[{ text: "half" }, { gate: () => gate.promise }, { text: " and half" }]],
+    });
     const started = await begin(service);
     await until(() => service.model.requests.length === 1);
     const stopped = service.stop(10_000);
@@ -37,7 +39,8 @@ eachRunDatabase((suite) => {
 
   test("a run is cancelled wherever it stands, once and for all", async () => {
     const service = await suite.start({
-      script: (request) => (request.tools?.some((tool) => tool.name === "ask") ? [{ call: "ask", arguments: {} }] : hang()),
+      script: (request) =>
+        request.tools?.some((tool) => tool.name === "ask") ? [{ call: "ask", arguments: {} }] : hang(),
       perUser: 1,
     });
     const waiting = await service.runs.start(service.caller, {
@@ -57,7 +60,9 @@ eachRunDatabase((suite) => {
       assert.equal((await cancel(service, runId)).status, "cancelled", place);
       const [count] = await suite
         .database()
-        .query("select count(*)::integer as ends from items where run_id = $1 and body ->> 'type' = 'run-end'", [runId]);
+        .query("select count(*)::integer as ends from items where run_id = $1 and body ->> 'type' = 'run-end'", [
+          runId,
+        ]);
       assert.deepEqual(count, { ends: 1 });
     }
     assert.equal(service.model.stopped(), 1);

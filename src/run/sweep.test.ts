@@ -1,41 +1,35 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eachRunDatabase, rowOf, until } from "../../test/run-suite.ts";
-import type { TestRuns } from "../../test/runs.ts";
 import { silentLog } from "../protocol/log.ts";
+import { endIdleRun } from "./control.ts";
 import { createDeltaWriter } from "./deltas.ts";
 import { createEngine } from "./engine.ts";
 import { createFeeds } from "./follow.ts";
-import type { ActiveRun, Runtime } from "./runtime.ts";
+import type { Runtime } from "./runtime.ts";
 import { expireWaits, removeExpired, requeueOrphans, startForgotten } from "./sweep.ts";
 
 const clientTools = [{ name: "ask", description: "", parameters: { type: "object" } }];
 
 eachRunDatabase((suite) => {
-  /** The parts of a node that its upkeep works with; it takes no runs. */
-  async function upkeep(service: TestRuns): Promise<Runtime> {
+  /** Lets a node do something that works with the store alone: it has no models, agents and tools, and takes no runs. */
+  async function upkeep(duty: (runtime: Runtime) => Promise<unknown>): Promise<void> {
     const database = suite.database();
-    const active = new Map<string, ActiveRun>();
-    return {
-      ...({} as Pick<Runtime, "models" | "agents" | "tools" | "strategies" | "limits">),
+    const runtime = {
       database,
       engine: await createEngine({ database, perUser: 8, perNode: 8, log: silentLog }),
       feeds: createFeeds({ database, log: silentLog, isLocal: () => false }),
       deltas: createDeltaWriter({ database, node: "upkeep", intervalMs: 10, log: silentLog }),
       log: silentLog,
       node: "upkeep",
-      active,
+      active: new Map(),
       retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
-    } satisfies Runtime as Runtime;
-    void service;
-  }
-  const round = async (service: TestRuns, duty: (runtime: Runtime) => Promise<void>) => {
-    const runtime = await upkeep(service);
-    await duty(runtime);
+    } satisfies Partial<Runtime>;
+    await duty(runtime as Partial<Runtime> as Runtime);
     runtime.feeds.close();
     await runtime.deltas.close();
     await runtime.engine.stop();
-  };
+  }
 
   test("a run whose job is gone gets a new one; one that is alive is left alone", async () => {
     const stopped = await suite.start({ script: [] });
@@ -47,7 +41,7 @@ eachRunDatabase((suite) => {
     const [before, fineBefore] = [await rowOf(suite.database(), lost.runId), await rowOf(suite.database(), fine.runId)];
     await query("delete from pgboss.job where id = $1", [before.job_id]);
     await query("update runs set created_at = now() - interval '1 minute'");
-    await round(stopped, requeueOrphans);
+    await upkeep(requeueOrphans);
     assert.notEqual((await rowOf(suite.database(), lost.runId)).job_id, before.job_id);
     assert.equal((await rowOf(suite.database(), fine.runId)).job_id, fineBefore.job_id);
     const service = await suite.start({ script: () => "ok" });
@@ -62,16 +56,27 @@ eachRunDatabase((suite) => {
     await Promise.all([service.events(late), service.events(early)]);
     await until(async () => (await rowOf(suite.database(), late.runId)).status === "waiting");
     await until(async () => (await rowOf(suite.database(), early.runId)).status === "waiting");
-    await suite.database().query("update runs set wait_until = now() - interval '1 second' where id = $1", [late.runId]);
-    await round(service, expireWaits);
+    await suite
+      .database()
+      .query("update runs set wait_until = now() - interval '1 second' where id = $1", [late.runId]);
+    await upkeep(expireWaits);
     const row = await rowOf(suite.database(), late.runId);
     assert.deepEqual([row.status, row.error?.code], ["failed", "expired"]);
     assert.equal((await rowOf(suite.database(), early.runId)).status, "waiting");
+    // Between the look and the lock the run may have gone on: then it is not late any more.
+    await suite.database().query("update runs set status = 'running', wait_until = null where id = $1", [early.runId]);
+    await upkeep(async (runtime) =>
+      assert.equal(await endIdleRun(runtime, { runId: early.runId, expired: true }, { status: "failed" }), "none"),
+    );
+    const [kept] = await suite.database().query("select cancel_asked from runs where id = $1", [early.runId]);
+    assert.deepEqual(kept, { cancel_asked: false });
   });
 
   test("a message that nobody started is started", async () => {
     const gate = Promise.withResolvers<void>();
-    const service = await suite.start({ script: (_, count) => (count ? "two" : [{ gate: () => gate.promise }, { text: "one" }]) });
+    const service = await suite.start({
+      script: (_, count) => (count ? "two" : [{ gate: () => gate.promise }, { text: "one" }]),
+    });
     const first = await service.runs.start(service.caller, { agent: "assistant", message: { content: "1" } });
     const second = await service.runs.start(service.caller, {
       agent: "assistant",
@@ -83,7 +88,7 @@ eachRunDatabase((suite) => {
     gate.resolve();
     await service.events(first);
     await until(() => service.active() === 0);
-    await round(service, startForgotten);
+    await upkeep(startForgotten);
     await service.events(second);
   });
 
@@ -102,13 +107,16 @@ eachRunDatabase((suite) => {
     const { query } = suite.database();
     await query("update threads set expires_at = now() - interval '1 day'");
     await query("update idempotency_keys set created_at = now() - interval '25 hours' where key = 'old'");
-    for (const [attempt, body] of [[1, "kept"], [9, "orphan"]] as const)
+    for (const [attempt, body] of [
+      [1, "kept"],
+      [9, "orphan"],
+    ] as const)
       await query("insert into deltas select id, '9', $2, 'text', 0, $3, thread_id from runs where id = $1", [
         live.runId,
         attempt,
         body,
       ]);
-    await round(service, removeExpired);
+    await upkeep(removeExpired);
     assert.deepEqual(await query("select id from threads"), [{ id: live.threadId }]);
     assert.deepEqual(await query("select key from idempotency_keys"), [{ key: "live" }]);
     assert.deepEqual(await query("select body from deltas where step = '9'"), [{ body: "kept" }]);

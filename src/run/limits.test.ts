@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import { eachRunDatabase } from "../../test/run-suite.ts";
+import type { Limits } from "../protocol/agents.ts";
+import type { ScriptAnswer } from "../models/scripted.ts";
+import { defineTool } from "../tools/define-tool.ts";
+
+eachRunDatabase((suite) => {
+  /** Runs a script against limits and says how it ended, and which tools were really called. */
+  async function run(limits: Partial<Limits>, script: readonly ScriptAnswer[]) {
+    const done: string[] = [];
+    const tool = (name: string, effect: "read" | "write") =>
+      defineTool({
+        name,
+        description: name,
+        input: z.looseObject({}),
+        effect,
+        execute: () => {
+          done.push(name);
+          return "ok";
+        },
+      });
+    const service = await suite.start({ script, limits, tools: [tool("look", "read"), tool("change", "write")] });
+    const { events } = await service.ask("go");
+    const end = events.at(-1)!;
+    assert.equal(end.type, "run-end");
+    return {
+      end: end.type === "run-end" ? (end.error?.code ?? end.status) : "",
+      done,
+      asked: service.model.requests.length,
+    };
+  }
+  const look = (args: object = {}) => ({ call: "look", arguments: args });
+  const change = (args: object = {}) => ({ call: "change", arguments: args });
+
+  test("calls beyond the limit are not begun, not even the first of them", async () => {
+    const three = [look({ n: 1 }), look({ n: 2 }), look({ n: 3 })];
+    assert.deepEqual(await run({ toolCalls: 4 }, [three, three, "end"]), {
+      end: "limit_tool_calls",
+      done: ["look", "look", "look"],
+      asked: 2,
+    });
+    assert.equal((await run({ toolCalls: 3 }, [three, "end"])).end, "done");
+  });
+
+  test("writes are counted by themselves", async () => {
+    assert.deepEqual(await run({ writes: 1 }, [[change({ n: 1 })], [look(), change({ n: 2 })], "end"]), {
+      end: "limit_writes",
+      done: ["change"],
+      asked: 2,
+    });
+    assert.deepEqual((await run({ writes: 0 }, [[look()], "end"])).end, "done");
+  });
+
+  test("tokens are reserved before the model is asked, and settled by what it used", async () => {
+    const used = (tokens: number): ScriptAnswer => [
+      look({ tokens }),
+      { finish: "calls", usage: { inputTokens: tokens, outputTokens: 0 } },
+    ];
+    assert.deepEqual(await run({ tokens: 5000 }, [used(10), used(4990), "end"]), {
+      end: "limit_tokens",
+      done: ["look", "look"],
+      asked: 2,
+    });
+    assert.deepEqual(await run({ tokens: 1 }, ["end"]), { end: "limit_tokens", done: [], asked: 0 });
+  });
+
+  test("a repeated call is one with the same arguments, in whatever order and spacing", async () => {
+    const twice = [{ call: "look", arguments: '{"a":1,"b":[2]}' }];
+    const again = [{ call: "look", arguments: '{ "b": [2], "a": 1 }' }];
+    assert.deepEqual(await run({ repeatedCall: 1 }, [twice, again, "end"]), {
+      end: "limit_repeated_call",
+      done: ["look"],
+      asked: 2,
+    });
+    const other = [{ call: "look", arguments: '{"a":1,"b":[3]}' }];
+    assert.equal((await run({ repeatedCall: 1 }, [twice, other, "end"])).end, "done");
+  });
+
+  test("a read may be repeated after a write, a write may not", async () => {
+    const rounds = [[look()], [change({ n: 1 })], [look()], [change({ n: 2 })], [look()]];
+    assert.equal((await run({ repeatedCall: 1 }, [...rounds, "end"])).end, "done");
+    assert.equal((await run({ repeatedCall: 1 }, [...rounds, [look()], "end"])).end, "limit_repeated_call");
+    assert.equal((await run({ repeatedCall: 1 }, [...rounds, [change({ n: 1 })], "end"])).end, "limit_repeated_call");
+  });
+
+  test("a model that fails ends the run with its reason", async () => {
+    assert.equal((await run({}, [[{ text: "half" }, { error: "cut" }]])).end, "model_cut");
+  });
+});
+
+eachRunDatabase((suite) => {
+  test("a run without tools in a new thread takes at most 16 round trips", async () => {
+    const service = await suite.start({ script: () => "An answer." });
+    await service.ask("the first one prepares");
+    const trips: string[] = [];
+    const database = suite.database();
+    database.onTrip = (text) => trips.push(text);
+    await service.ask("hi");
+    await service.stop(0);
+    delete database.onTrip;
+    // Not counted: what goes on without a run (heartbeat, polls, upkeep).
+    const idle = /^unlisten|from unnest|state < 'active'|pgboss\.(version|warning|queue)|DELETE FROM pgboss/i;
+    const counted = trips.filter((text) => !idle.test(text));
+    assert.ok(
+      counted.length <= 16,
+      `${counted.length}:\n${counted.map((text) => text.trim().slice(0, 90)).join("\n")}`,
+    );
+  });
+}, "postgres");

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachRunDatabase } from "../../test/run-suite.ts";
+import { newId } from "../protocol/ids.ts";
+import type { Item, NewItem } from "../protocol/items.ts";
+import { buildPrompt } from "./prompt.ts";
+import { readHistory } from "./history.ts";
+import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
+
+type Written = NewItem & { readonly run: string | null };
+const message = (
+  run: string | null,
+  role: "user" | "assistant" | "system",
+  content: string,
+  step?: string,
+): Written => ({
+  id: newId(),
+  kind: "message",
+  run,
+  ...(step === undefined ? {} : { step, attempt: 1 }),
+  body: { role, content },
+});
+
+/** A run of a random length: input, answers with several calls each, results, nested steps, an answer. */
+function randomRun(random: (below: number) => number): Written[] {
+  const run = newId();
+  const words = () => "word ".repeat(1 + random(30));
+  const items: Written[] = [message(run, "user", words())];
+  const steps = random(4);
+  for (let step = 1; step <= steps; step++) {
+    const at = { step: String(step), attempt: 1 };
+    items.push(message(run, "assistant", random(2) ? words() : "", at.step));
+    const calls = 1 + random(3);
+    for (let index = 0; index < calls; index++)
+      items.push({
+        id: newId(),
+        kind: "call",
+        run,
+        ...at,
+        index,
+        body: { name: "t", arguments: "{}", target: "server" },
+      });
+    if (random(3) === 0) items.push(message(run, "assistant", "nested", `${step}.0/1`));
+    for (let index = calls - 1; index >= 0; index--)
+      items.push({ id: newId(), kind: "result", run, ...at, index, body: { content: words() } });
+  }
+  items.push(message(run, "assistant", words(), String(steps + 1)));
+  items.push({ id: newId(), kind: "state", run, body: { type: "run-end", status: "done" } });
+  return items;
+}
+
+const place = { threadId: newId(), firstSeq: 1, parent: null, time: new Date().toISOString() };
+
+test("whatever is cut, pairs stay whole, and the instructions and the input stay", () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    let state = seed;
+    const random = (below: number) => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) % below;
+    const past = Array.from({ length: 1 + random(8) }, () => randomRun(random)).flat();
+    const current = randomRun(random).slice(0, -2);
+    const runId = current[0]!.run!;
+    const input = current[0]!.kind === "message" ? current[0]!.body.content : "";
+    const system = message(null, "system", "Caller's rules.");
+    const items = placeItems([...past, system, ...current], place);
+    let refused = 0;
+    for (let tokens = 40; tokens < 1500; tokens += 35) {
+      let messages;
+      try {
+        messages = buildPrompt(items, { runId, instructions: "Ours.", tokens });
+      } catch (error) {
+        assert.match(String(error), /needs about \d+ tokens, but the model has room for \d+/);
+        refused++;
+        continue;
+      }
+      assert.deepEqual(messages[0], { role: "system", content: "Ours.\n\nCaller's rules." });
+      assert.equal(messages[1]!.role, "user", "a conversation begins with a person");
+      assert.ok(messages.some((one) => one.role === "user" && one.content === input));
+      assert.ok(!messages.some((one) => one.content === "nested"));
+      const asked = messages.flatMap((one) =>
+        one.role === "assistant" ? (one.calls ?? []).map((call) => call.id) : [],
+      );
+      const answered = messages.flatMap((one) => (one.role === "tool" ? [one.callId] : []));
+      assert.deepEqual(answered, asked, "every call has its result, right after it, in its order");
+      assert.equal(new Set(asked).size, asked.length);
+    }
+    assert.ok(refused < 42, "room enough is enough");
+  }
+});
+
+eachRunDatabase((suite) => {
+  /** A thread with the given items, whose parents are the ones before, unless named. */
+  async function thread(userId: string, items: readonly (Written & { parent?: string })[]): Promise<Item[]> {
+    const threadId = newId();
+    const { query } = suite.database();
+    await query("insert into threads (id, user_id, next_seq, leaf) values ($1, $2, $3, $4)", [
+      threadId,
+      userId,
+      items.length + 1,
+      items.at(-1)!.id,
+    ]);
+    const linked = (JSON.parse(itemsParameter(items)) as object[]).map((item, at) => ({
+      ...item,
+      ...(items[at]!.parent ? { parent: items[at]!.parent } : {}),
+    }));
+    await query(
+      `with t as (select id, user_id, 1::bigint as first, null::uuid as parent from threads where id = $1), i as (${insertItemsSql("$2", "$3")}) select 1`,
+      [threadId, JSON.stringify(linked), new Date().toISOString()],
+    );
+    return placeItems(items, { ...place, threadId });
+  }
+
+  test("only the branch that is shown is read", async () => {
+    const { caller } = await suite.start({ script: [] });
+    const run = newId();
+    const root = message(null, "user", "root");
+    const left = message(null, "assistant", "left", "1");
+    const right = { ...message(null, "assistant", "right", "2"), parent: root.id };
+    const input = message(run, "user", "go on");
+    const items = await thread(caller.userId, [root, left, right, input]);
+    const read = async (leaf: string) =>
+      (await readHistory(suite.database().query, { threadId: items[0]!.threadId, runId: run, leaf, tokens: 1000 })).map(
+        ({ id }) => id,
+      );
+    assert.deepEqual(await read(input.id), [root.id, right.id, input.id]);
+    assert.deepEqual(await read(left.id), [root.id, left.id]);
+  });
+
+  test("of a long thread only its end is read", async () => {
+    const service = await suite.start({ script: ["ok"], contextTokens: 2000 });
+    const history = Array.from({ length: 10_000 }, (_, n) =>
+      message(null, n % 2 ? "assistant" : "user", `message ${n}`),
+    );
+    const items = await thread(service.caller.userId, history);
+    const read: number[] = [];
+    const database = suite.database();
+    const counting = async <Row extends object>(text: string, values?: readonly unknown[]) => {
+      const rows = await database.query<Row>(text, values);
+      read.push(rows.length);
+      return rows;
+    };
+    const leaf = items.at(-1)!.id;
+    const seen = await readHistory(counting, { threadId: items[0]!.threadId, runId: newId(), leaf, tokens: 0 });
+    assert.equal(seen.length, 10_000, "a run's own items are all read, and of this one none was found");
+    read.length = 0;
+    const { text } = await service.ask("hi", { threadId: items[0]!.threadId });
+    assert.equal(text, "ok");
+    const [system, first] = service.model.requests[0]!.messages;
+    assert.deepEqual([system!.role, first!.role], ["system", "user"]);
+    const [run] = await database.query<{ run_id: string; id: string }>(
+      "select run_id, id from items where thread_id = $1 and run_id is not null order by seq limit 1",
+      [items[0]!.threadId],
+    );
+    await readHistory(counting, { threadId: items[0]!.threadId, runId: run!.run_id, leaf: run!.id, tokens: 1000 });
+    assert.ok(read.length <= 2 && read.reduce((sum, rows) => sum + rows, 0) <= 700, `read ${read.join(" + ")} rows`);
+  });
+
+  test("a message that does not fit fails its run in plain words", async () => {
+    const service = await suite.start({ script: [], contextTokens: 500 });
+    const { events } = await service.ask("word ".repeat(2000));
+    const end = events.at(-1)!;
+    assert.ok(end.type === "run-end" && end.status === "failed");
+    assert.equal(end.error?.code, "model_context");
+    assert.match(end.error!.message, /Shorten it, or choose a model with a larger context/);
+  });
+});
