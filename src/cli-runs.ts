@@ -12,7 +12,7 @@ export async function listLiveRuns(): Promise<number> {
   try {
     const client = createClient(server);
     const live = await Promise.all(
-      (["running", "queued", "waiting"] as const).map((status) => client.runs({ status })),
+      (["running", "queued", "waiting"] as const).map((status) => client.runs({ status, limit: 500 })),
     );
     const questions = Map.groupBy(await client.questions(), ({ runId }) => runId);
     const runs = live.flat().sort((one, other) => (one.id < other.id ? -1 : 1));

@@ -33,6 +33,7 @@ function examples(page: string, language: string): string[] {
 for (const [page, answer] of [
   ["openai-api.md", /^It is on your list\.$/],
   ["native-api.md", /^It is on your list\.\ndone\n$/],
+  ["schedules.md", /^30 8 \* \* mon-fri true\ntrue\nnull\n$/],
 ] as const)
   test(`the scripts of ${page} do what they say`, async () => {
     for (const example of examples(page, "js")) {

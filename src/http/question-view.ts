@@ -19,5 +19,34 @@ export const questionSchema = z.object({
 export type QuestionView = z.infer<typeof questionSchema>;
 
 export function publicQuestion({ id, runId, threadId, body, createdAt }: ItemOf<"question">): QuestionView {
-  return { id, runId: runId!, threadId, ...body, decisions: [...decisions[body.reason]], createdAt };
+  return {
+    id,
+    runId: runId!,
+    threadId,
+    ...body,
+    ...(body.arguments === undefined ? {} : { arguments: plainArguments(body.arguments) }),
+    decisions: [...decisions[body.reason]],
+    createdAt,
+  };
+}
+
+/**
+ * The same arguments as the tool will read them, so that nobody allows what they could not see: a key given twice counts
+ * once, nothing hides behind blanks, and letters that don't show or turn the text around are written as \\u….
+ */
+export function plainArguments(text: string): string {
+  return compact(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (letter) =>
+    letter
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
+
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
 }

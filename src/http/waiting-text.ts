@@ -1,4 +1,5 @@
 import { decisions, type ItemOf } from "../protocol/items.ts";
+import { plainArguments } from "./question-view.ts";
 
 /** Characters of a call's arguments that are shown. */
 const argumentsLimit = 300;
@@ -23,7 +24,7 @@ function questionText(run: string, { id, body }: ItemOf<"question">): string {
   const possible = decisions[body.reason];
   return [
     `This run waits for a person. ${body.text}`,
-    ...(body.tool === undefined ? [] : [`  ${body.tool} ${shorten(body.arguments ?? "")}`]),
+    ...(body.tool === undefined ? [] : [`  ${body.tool} ${shorten(plainArguments(body.arguments ?? ""))}`]),
     `Answer (${possible.join(", ")}): POST /api/runs/${run}/decisions/${id} {"decision": "${possible[0]}"}`,
     `or on the command line: colloquy answer ${id} ${possible[0]}`,
   ].join("\n");
