@@ -20,6 +20,7 @@ const commands = {
   test: { packages: "full", system: true, script: "scripts/test.mjs" },
   "test:long": { packages: "full", system: true, script: "scripts/test.mjs", args: ["--long"] },
   bench: { packages: "full", system: true, script: "bench/run.ts" },
+  chaos: { packages: "full", system: true, script: "chaos/run.ts" },
 };
 
 async function main([name, ...rest]) {

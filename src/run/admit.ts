@@ -23,13 +23,13 @@ export async function admit(runtime: Runtime, beginning: Beginning, admission: A
       const met = await meetLiveRun(runtime, beginning, admission);
       if (met) return met;
       const queued = await queueBehind(runtime, beginning, admission);
-      if (queued === "told") return await replayItem(runtime, beginning);
+      if (queued === "told") return await replay(runtime, beginning);
       if (queued !== "free") return queued;
     } catch (error) {
       if (error instanceof KeyUsed) return await replay(runtime, beginning);
       const constraint = violatedConstraint(error);
       if (constraint === "items_id_key" || constraint === "pending_message_id_key")
-        return await replayItem(runtime, beginning);
+        return await replay(runtime, beginning);
       // Another message was the first in a thread that had just become free.
       if (constraint !== "runs_one_live_root") throw error;
     }
@@ -73,26 +73,22 @@ async function isKnown(query: Query, { caller, idempotency, items }: Beginning):
   return row!.known;
 }
 
-/** The key was used: the same request gets the same run, another one is refused. */
-async function replay(runtime: Runtime, beginning: Beginning): Promise<Started> {
-  const { key, bodyHash } = beginning.idempotency!;
-  const [row] = await runtime.database.query<{ body_hash: string; run_id: string; thread_id: string }>(
+/** The same request gets the same run, by its key or its message's id; another one with the key is refused. */
+async function replay(runtime: Runtime, { caller, idempotency, items }: Beginning): Promise<Started> {
+  const { query } = runtime.database;
+  const [keyed] = await query<{ body_hash: string; run_id: string; thread_id: string }>(
     "select body_hash, run_id, thread_id from idempotency_keys where user_id = $1 and key = $2",
-    [beginning.caller.userId, key],
+    [caller.userId, idempotency?.key ?? null],
   );
-  if (!row) throw new NotFound("The run of this Idempotency-Key is gone.");
-  if (row.body_hash !== bodyHash) {
+  if (keyed && keyed.body_hash !== idempotency?.bodyHash) {
     throw new InvalidInput("This Idempotency-Key was used with another request; use a new key.", {
       status: 422,
       code: "idempotency_key_reused",
     });
   }
-  return replayed(runtime, row.run_id, row.thread_id);
-}
-
-async function replayItem(runtime: Runtime, { caller, items }: Beginning): Promise<Started> {
+  if (keyed) return replayed(runtime, keyed.run_id, keyed.thread_id);
   const { id } = items.at(-1)!;
-  const [row] = await runtime.database.query<{ run_id: string; thread_id: string }>(
+  const [row] = await query<{ run_id: string; thread_id: string }>(
     `select run_id, thread_id from items where id = $1 and user_id = $2 and run_id is not null
      union all select run_id, thread_id from pending where message_id = $1 and user_id = $2`,
     [id, caller.userId],

@@ -20,7 +20,10 @@ export async function cancelRun(runtime: Runtime, caller: Caller, runId: string)
     runtime.active.get(runId)?.stop("cancelled");
     runtime.deltas.tellStop(runId);
   }
-  const [row] = await runtime.database.query<RunRow>(`select ${runColumns} from runs where id = $1`, [runId]);
+  const [row] = await runtime.database.query<RunRow>(
+    `select ${runColumns} from runs where id = $1 and ($2::uuid is null or user_id = $2)`,
+    [runId, which.userId ?? null],
+  );
   if (!row) throw noRun(runId);
   return toRun(row);
 }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { PgBoss, WorkOptions } from "pg-boss";
+import type { JobWithMetadata, PgBoss, Schedule, WorkOptions } from "pg-boss";
 import { InvalidInput, messageOf } from "../protocol/errors.ts";
 import type { MissedPolicy } from "../protocol/schedules.ts";
 import type { Query } from "../protocol/tools.ts";
@@ -45,14 +45,29 @@ export async function createTimetable(boss: PgBoss): Promise<Timetable> {
   });
   let working = false;
 
-  const put = ({ key, cron, timeZone, missed }: TimetableEntry) =>
-    boss.schedule(queue, cron, { key }, { key, tz: timeZone, missed });
+  /** Leaves an entry that is the same as it is: when it was last changed counts, below. */
+  async function put({ key, cron, timeZone, missed }: TimetableEntry, there: Schedule | null | undefined) {
+    if (there?.cron === cron && there.timezone === timeZone && there.options?.missed === missed) return;
+    await boss.schedule(queue, cron, { key }, { key, tz: timeZone, missed });
+  }
 
-  async function fireAll(jobs: readonly { readonly id: string; readonly data: { key: string } }[], fire: Fire) {
+  /**
+   * pg-boss takes the last minute for due, also for an entry that is younger: made at 8:30:20 for 8:30, it would be done
+   * at once. Nor does it take back what it has sent when an entry is changed or removed.
+   */
+  async function isStillDue({ data, createdOn }: JobWithMetadata<{ key: string }>): Promise<boolean> {
+    const entry = await boss.getSchedule(queue, data.key);
+    if (!entry) return false;
+    const { cron, timezone: tz, updatedOn: from } = entry;
+    return boss.previewSchedule(cron, { tz, from, count: 1 })[0]! <= createdOn;
+  }
+
+  async function fireAll(jobs: readonly JobWithMetadata<{ key: string }>[], fire: Fire) {
     return Promise.all(
-      jobs.map(async ({ id, data }) => {
+      jobs.map(async (job) => {
+        const { id, data } = job;
         try {
-          await fire(data.key, id);
+          if (await isStillDue(job)) await fire(data.key, id);
           return { id, status: "completed" as const };
         } catch (error) {
           return { id, status: "failed" as const, output: { message: messageOf(error) } };
@@ -62,7 +77,8 @@ export async function createTimetable(boss: PgBoss): Promise<Timetable> {
   }
 
   return {
-    set: (query, entry) => scheduleTransaction.run(query, () => put(entry)),
+    set: (query, entry) =>
+      scheduleTransaction.run(query, async () => put(entry, await boss.getSchedule(queue, entry.key))),
     remove: (query, key) => scheduleTransaction.run(query, () => boss.unschedule(queue, key)),
     next(cron, timeZone) {
       try {
@@ -75,17 +91,20 @@ export async function createTimetable(boss: PgBoss): Promise<Timetable> {
       // Read in this order, so that what another node adds meanwhile is not taken for something to remove.
       const held = new Map((await boss.getSchedules(queue)).map((entry) => [entry.key, entry]));
       for (const entry of await wanted()) {
-        const there = held.get(entry.key);
+        await put(entry, held.get(entry.key));
         held.delete(entry.key);
-        const isSame =
-          there?.cron === entry.cron && there.timezone === entry.timeZone && there.options?.missed === entry.missed;
-        if (!isSame) await put(entry);
       }
       for (const key of held.keys()) await boss.unschedule(queue, key);
       working = true;
-      await boss.work<{ key: string }, never, WorkOptions & { perJobResults: true }>(
+      await boss.work<{ key: string }, never, WorkOptions & { perJobResults: true; includeMetadata: true }>(
         queue,
-        { batchSize: 20, burstWhenBatchFull: true, pollingIntervalSeconds: 2, perJobResults: true },
+        {
+          batchSize: 20,
+          burstWhenBatchFull: true,
+          pollingIntervalSeconds: 2,
+          perJobResults: true,
+          includeMetadata: true,
+        },
         (jobs) => fireAll(jobs, fire),
       );
     },

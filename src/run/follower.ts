@@ -122,7 +122,7 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
         });
       else if (body.type === "strategy") events.push({ type: "strategy", seq, run, strategy: body.strategy });
       else {
-        for (const [key, place] of follower.told) if (place.run === run) follower.told.delete(key);
+        withdrawLive(follower, run, events);
         events.push({
           type: "run-end",
           seq,
@@ -147,5 +147,14 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
       return;
     case "notice":
       events.push({ type: "notice", seq, item });
+  }
+}
+
+/** What a dead attempt told and nobody tells anew: the run was cancelled, or given up, before its step came again. */
+function withdrawLive(follower: Follower, run: string, events: RunEvent[]): void {
+  for (const [key, { run: of, step, attempt, text, reasoning }] of follower.told) {
+    if (of !== run) continue;
+    follower.told.delete(key);
+    if (text + reasoning > 0) events.push({ type: "step-retry", run, step, attempt });
   }
 }

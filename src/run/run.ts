@@ -1,3 +1,4 @@
+import type { Limits } from "../protocol/agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
@@ -54,7 +55,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, existing: st
       version: 1,
       agent,
       options,
-      limits: { ...runtime.limits, ...agent.limits, ...options.limits },
+      limits: narrowed({ ...runtime.limits, ...agent.limits }, options.limits ?? {}),
       tools: toolSchemas(runtime.tools.select(agent.tools, caller).filter((tool) => !clientNames.has(tool.name))),
     },
     items: [
@@ -98,6 +99,17 @@ export async function findThread(
     [caller.userId, sessionKey, isId(sessionKey) ? sessionKey : null],
   );
   return row?.id;
+}
+
+/** A caller may ask for less than the operator and the agent's author allow, never for more. */
+function narrowed(allowed: Limits, { onLimit, repeatedCall, ...asked }: Partial<Limits>): Limits {
+  const limits = { ...allowed, ...(onLimit ? { onLimit } : {}) };
+  for (const [name, wanted] of Object.entries(asked) as [keyof typeof asked, number | undefined][]) {
+    if (wanted !== undefined) limits[name] = Math.min(wanted, limits[name] ?? wanted);
+  }
+  // 0 stands for any number of times.
+  if (repeatedCall) limits.repeatedCall = allowed.repeatedCall === 0 ? repeatedCall : Math.min(repeatedCall, allowed.repeatedCall);
+  return limits;
 }
 
 /** The first line, cut at a word. */

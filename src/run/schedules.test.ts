@@ -26,8 +26,12 @@ eachRunDatabase(({ database, start }) => {
       ).map(({ key, cron, timezone }) => [key, `${cron} ${timezone}`]),
     );
 
-  /** Lets a schedule's time come: a job as the engine would send it, twice if asked. */
-  const due = (id: string, occurrence = newId()) =>
+  /** Lets a schedule's time come: a job as the engine would send it, days after the schedule was made. */
+  const due = async (id: string, occurrence = newId()) => {
+    await database().query("update pgboss.schedule set updated_on = now() - interval '3 days' where key = $1", [id]);
+    await send(id, occurrence);
+  };
+  const send = (id: string, occurrence = newId()) =>
     database().query(
       "insert into pgboss.job (id, name, data) values ($1, 'schedules', jsonb_build_object('key', $2::text))",
       [occurrence, id],
@@ -57,6 +61,11 @@ eachRunDatabase(({ database, start }) => {
     const moved = await schedules.update(ann, made.id, { cron: "30  8 * * mon-fri", prompt: "And now?" });
     assert.deepEqual([moved.cron, moved.timeZone, moved.prompt], ["30 8 * * mon-fri", "Europe/Berlin", "And now?"]);
     assert.equal((await timetable()).get(made.id), "30 8 * * mon-fri Europe/Berlin");
+
+    const changes = () => database().query("select updated_on from pgboss.schedule where key = $1", [made.id]);
+    const before = await changes();
+    await schedules.update(ann, made.id, { prompt: "Other words, the same time" });
+    assert.deepEqual(await changes(), before);
 
     const off = await schedules.update(ann, made.id, { enabled: false });
     assert.equal(off.next, null);
@@ -179,6 +188,24 @@ eachRunDatabase(({ database, start }) => {
     );
     answer();
     await ended(service, service.caller, made.threadId, 2);
+  });
+
+  test("a time before it was made or changed is not its time", async () => {
+    const service = await begin();
+    const { schedules, caller } = service;
+    const made = await schedules.create(caller, daily);
+    const off = await schedules.create(caller, daily);
+    const changed = await schedules.create(caller, daily);
+    await schedules.update(caller, off.id, { enabled: false });
+    await schedules.update(caller, changed.id, { every: "1w" });
+    for (const { id } of [made, off, changed]) await send(id);
+    await until(
+      async () =>
+        (await database().query("select 1 from pgboss.job where name = 'schedules' and state < 'completed'")).length ===
+        0,
+      "all jobs to be done",
+    );
+    assert.deepEqual(await service.runs.list(caller, {}), []);
   });
 
   test("run now: at once, disabled or not, and once for one key", async () => {

@@ -77,7 +77,7 @@ const grantSchema = z.object({
 
 export const listGrants = endpoint({
   tag: "runs",
-  summary: 'List what you said "always" to',
+  summary: "List what you have allowed for always",
   answers: { 200: listOf(grantSchema) },
   async handle({ caller, services }) {
     return { data: await services.runs.grants(caller) };
@@ -86,8 +86,8 @@ export const listGrants = endpoint({
 
 export const removeGrant = endpoint({
   tag: "runs",
-  summary: 'Take an "always" back',
-  description: "From now on such calls are asked about again.",
+  summary: "Be asked again",
+  description: "What was allowed for always is asked about from now on.",
   params: idParams,
   answers: { 204: z.null() },
   async handle({ params, caller, reply, services }) {

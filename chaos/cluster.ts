@@ -1,0 +1,146 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, openSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, createClient } from "../src/client/client.ts";
+import { ColloquyError } from "../src/protocol/errors.ts";
+import type { Random } from "./random.ts";
+
+export type Node = {
+  readonly name: string;
+  readonly client: Client;
+  /** 0: there is none now. */
+  pid(): number;
+  start(): Promise<void>;
+  /** Sends the signal; for one that ends the process, waits for its end. */
+  signal(signal: "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT"): Promise<void>;
+};
+
+export type ClusterOptions = {
+  readonly folder: string;
+  readonly nodes: number;
+  readonly databaseUrl: string;
+  readonly modelUrl: string;
+  readonly outsideUrl: string;
+};
+
+/** Processes of the product on one database and one data directory; each keeps its port over its restarts. */
+export async function startCluster(options: ClusterOptions): Promise<readonly Node[]> {
+  writeSetup(options);
+  const nodes = await Promise.all(
+    Array.from({ length: options.nodes }, (_, at) => createNode(`node-${at + 1}`, options)),
+  );
+  for (const node of nodes) await node.start();
+  return nodes;
+}
+
+export const agentId = "chaotic";
+
+function writeSetup({ folder, modelUrl }: ClusterOptions): void {
+  const model = {
+    id: "scripted",
+    provider: "openai",
+    baseUrl: `${modelUrl}/v1`,
+    model: "scripted",
+    apiKey: "chaos",
+    contextTokens: 1_000_000,
+  };
+  // JSON is YAML.
+  const config = {
+    models: [model],
+    probe: false,
+    agents: "./agents",
+    tools: join(import.meta.dirname, "tools"),
+    data: "./data",
+    concurrency: { perUser: 32, perNode: 64 },
+    limits: { deadlineSeconds: 600, steps: 50, repeatedCall: 0 },
+  };
+  mkdirSync(join(folder, "agents"), { recursive: true });
+  writeFileSync(join(folder, "colloquy.yaml"), JSON.stringify(config));
+  const head = { id: agentId, model: "scripted", tools: ["*"] };
+  writeFileSync(join(folder, "agents", `${agentId}.md`), `---\n${JSON.stringify(head)}\n---\nDo as you are told.\n`);
+}
+
+async function createNode(name: string, { folder, databaseUrl, outsideUrl }: ClusterOptions): Promise<Node> {
+  const port = await freePort();
+  const log = openSync(join(folder, `${name}.log`), "a");
+  const client = createClient({ url: `http://127.0.0.1:${port}` });
+  let child: ChildProcess | undefined;
+  process.on("exit", () => child?.kill("SIGKILL"));
+
+  return {
+    name,
+    client,
+    pid: () => child?.pid ?? 0,
+    async start() {
+      const own = fork(join(import.meta.dirname, "../src/cli.ts"), ["serve"], {
+        cwd: folder,
+        execArgv: ["--disable-warning=ExperimentalWarning", "--import", join(import.meta.dirname, "leash.ts")],
+        stdio: ["ignore", log, log, "ipc"],
+        env: {
+          PATH: process.env["PATH"],
+          NODE_COMPILE_CACHE: join(import.meta.dirname, "../.cache/compile"),
+          COLLOQUY_CONFIG: join(folder, "colloquy.yaml"),
+          COLLOQUY_PORT: String(port),
+          COLLOQUY_LOG_LEVEL: "info",
+          DATABASE_URL: databaseUrl,
+          CHAOS_OUTSIDE: outsideUrl,
+        },
+      });
+      child = own;
+      own.once("exit", () => {
+        if (child === own) child = undefined;
+      });
+      for (const end = Date.now() + 60_000; ; await sleep(50)) {
+        if (await isHealthy(client)) return;
+        if (child !== own) throw new Error(`${name} ended while it started; see ${join(folder, `${name}.log`)}`);
+        if (Date.now() > end) throw new Error(`${name} did not become healthy; see ${join(folder, `${name}.log`)}`);
+      }
+    },
+    async signal(signal) {
+      const own = child;
+      if (!own) return;
+      const ends = signal === "SIGKILL" || signal === "SIGTERM";
+      const gone = ends ? once(own, "exit") : undefined;
+      own.kill(signal);
+      await gone;
+    },
+  };
+}
+
+function isHealthy(client: Client): Promise<boolean> {
+  return client.health(AbortSignal.timeout(2000)).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+const askWithinMs = 5000;
+
+/** Asks nodes at random until one answers; a refusal is an answer, and thrown. */
+export async function askAny<Answer>(
+  nodes: readonly Node[],
+  random: Random,
+  { ask, signal }: { ask: (client: Client, signal: AbortSignal) => Promise<Answer>; signal: AbortSignal },
+): Promise<Answer> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await ask(random.pick(nodes).client, AbortSignal.any([signal, AbortSignal.timeout(askWithinMs)]));
+    } catch (error) {
+      if (error instanceof ColloquyError && error.status < 500) throw error;
+    }
+    await sleep(random.between(50, 300));
+  }
+}

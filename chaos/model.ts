@@ -1,0 +1,80 @@
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import type { Body, ServerAnswer } from "../test/model-servers/answers.ts";
+import { openaiWire } from "../test/model-servers/openai-wire.ts";
+import { sendAnswer } from "../test/model-servers/send-answer.ts";
+import { listen, type Listening } from "./listen.ts";
+import type { Random } from "./random.ts";
+import { callsOf, scriptIn, textOf, type Script } from "./script.ts";
+
+export type ModelServer = Listening & {
+  /** From now on nothing goes wrong. */
+  calm(): void;
+  /** How many faults the answers to a script had. */
+  faultsOf(tag: string): number;
+  readonly counts: { requests: number; faults: number };
+};
+
+type Message = { readonly role: string; readonly content: unknown; readonly tool_calls?: readonly unknown[] };
+
+/** A model whose answer follows from the request alone, so that any step may be asked for again; some answers go wrong. */
+export async function startModelServer(random: Random): Promise<ModelServer> {
+  let isCalm = false;
+  const faults = new Map<string, number>();
+  const counts = { requests: 0, faults: 0 };
+
+  const server = createServer(async (request, response) => {
+    const body = JSON.parse(await text(request)) as Body;
+    const found = placeIn(body["messages"] as readonly Message[]);
+    counts.requests++;
+    if (!found) return void response.writeHead(400).end('{"error":{"message":"no script"}}');
+    const { script, round } = found;
+    const fault = isCalm ? undefined : faultOf(random);
+    if (fault) {
+      counts.faults++;
+      faults.set(script.tag, (faults.get(script.tag) ?? 0) + 1);
+    }
+    const whole = textOf(script, round);
+    const isCut = fault?.fault !== undefined;
+    await sendAnswer(
+      response,
+      {
+        text: isCut ? whole.slice(0, whole.length >> 1) : whole,
+        calls: isCut ? [] : callsOf(script, round),
+        paceMs: random.between(5, 60),
+        usage: { input: 100, output: whole.length },
+        ...fault,
+      },
+      { wire: openaiWire, body },
+    );
+  });
+  return {
+    ...(await listen(server)),
+    calm: () => void (isCalm = true),
+    faultsOf: (tag) => faults.get(tag) ?? 0,
+    counts,
+  };
+}
+
+/** Which script the request is about, and how many of its rounds have been done. */
+function placeIn(messages: readonly Message[]): { script: Script; round: number } | undefined {
+  const last = messages.findLastIndex(({ role }) => role === "user");
+  const { content } = messages[last] ?? {};
+  const script = typeof content === "string" ? scriptIn(content) : undefined;
+  const round = messages
+    .slice(last + 1)
+    .filter(({ role, tool_calls: calls }) => role === "assistant" && calls?.length).length;
+  return script && { script, round };
+}
+
+function faultOf(random: Random): Partial<ServerAnswer> | undefined {
+  if (!random.chance(0.05)) return undefined;
+  return random.pick<Partial<ServerAnswer>>([
+    { fault: "cut" },
+    { fault: "reset" },
+    { fault: "dropped" },
+    { status: 500, error: "injected" },
+    { status: 429, error: "injected", headers: { "retry-after": "1" } },
+    { delayMs: 4000 },
+  ]);
+}

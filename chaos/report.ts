@@ -1,0 +1,71 @@
+import type { ChaosFindings } from "./chaos.ts";
+
+/** What must be nothing, each with how it was broken. */
+function brokenPromises({
+  lost,
+  duplicated,
+  stuck,
+  gaps,
+  broken,
+}: ChaosFindings): readonly (readonly [string, readonly string[]])[] {
+  return [
+    ["lost", lost],
+    ["duplicated", duplicated],
+    ["stuck", stuck],
+    ["gaps in streams", gaps],
+    ["invariants broken", broken],
+  ];
+}
+
+/** A run in which nothing was accepted proves nothing. */
+export function isPassed(findings: ChaosFindings): boolean {
+  return findings.accepted > 0 && brokenPromises(findings).every(([, lines]) => lines.length === 0);
+}
+
+const shownLines = 20;
+
+export function reportOf(findings: ChaosFindings): string {
+  const {
+    accepted,
+    done,
+    failed,
+    cancelled,
+    unknown,
+    afterFreeze,
+    takeovers,
+    handOvers,
+    retries,
+    faults,
+    modelRequests,
+  } = findings;
+  const counts = (record: Readonly<Record<string, number>>) =>
+    Object.entries(record)
+      .map(([name, count]) => `${count} ${name}`)
+      .join(", ");
+  const rows: (readonly [string, number | string])[] = [
+    ["faults", counts(faults)],
+    ["requests to the model", modelRequests],
+    ["takeovers", takeovers],
+    ["handed over", handOvers],
+    ["attempts withdrawn from streams", retries],
+    ["accepted", accepted],
+    ["finished", done],
+    ["failed, by injected faults", failed - findings.lost.filter((line) => line.includes(" failed without ")).length],
+    ["cancelled", cancelled],
+    ["unknown", counts(unknown)],
+    ["sent by a process frozen just before", afterFreeze],
+    ...brokenPromises(findings).map(([name, lines]) => [name, lines.length] as const),
+  ];
+  const table = rows.map(([name, value]) => `| ${name} | ${value} |`);
+  const details = brokenPromises(findings).flatMap(([name, lines]) =>
+    lines.length === 0
+      ? []
+      : [
+          "",
+          `${name}:`,
+          ...lines.slice(0, shownLines).map((line) => `  ${line}`),
+          ...(lines.length > shownLines ? ["  …"] : []),
+        ],
+  );
+  return ["", "| measured | |", "|---|---|", ...table, ...details].join("\n");
+}

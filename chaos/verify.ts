@@ -1,0 +1,220 @@
+import type { Client as PgClient } from "pg";
+import type { Query } from "../src/protocol/tools.ts";
+import { checkInvariants } from "../src/store/invariants.ts";
+import type { Fault } from "./faults.ts";
+import type { Submission } from "./load.ts";
+import type { ModelServer } from "./model.ts";
+import type { Effect, Outside } from "./outside.ts";
+import { callsOf, effectTools, textOf, type ToolName } from "./script.ts";
+
+export type Evidence = {
+  readonly database: PgClient;
+  readonly submissions: readonly Submission[];
+  readonly model: ModelServer;
+  readonly outside: Outside;
+  readonly faults: readonly Fault[];
+  /** What clients saw go wrong. */
+  readonly complaints: readonly string[];
+};
+
+export type Findings = {
+  readonly accepted: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly unknown: Readonly<Record<string, number>>;
+  /** Effects of a process that was frozen just before its request left, to a tool that ignores the key: what can't be promised. */
+  readonly afterFreeze: number;
+  readonly takeovers: number;
+  readonly handOvers: number;
+  readonly retries: number;
+  /** Each of these breaks a promise; a line each. */
+  readonly lost: readonly string[];
+  readonly duplicated: readonly string[];
+  readonly stuck: readonly string[];
+  readonly gaps: readonly string[];
+  readonly broken: readonly string[];
+};
+
+type RunRow = { readonly id: string; readonly status: string; readonly error: { readonly code: string } | null };
+type CallRow = {
+  readonly run_id: string;
+  readonly tool: ToolName;
+  readonly arguments: string;
+  readonly failed: boolean | null;
+  readonly answered: boolean;
+};
+
+/** Counts takeovers where they happen: the runs' own counter goes back to 0 with the next progress. */
+export async function watchTakeovers(database: PgClient): Promise<void> {
+  await database.query(`
+    create schema chaos;
+    create table chaos.takes (run_id uuid, handed_over boolean);
+    create function chaos.note_take() returns trigger language plpgsql as $$
+      begin insert into chaos.takes values (new.id, old.handed_over); return null; end $$;
+    create trigger chaos_take after update on runs for each row
+      when (new.epoch > old.epoch and old.status = 'running') execute function chaos.note_take();`);
+}
+
+export async function verify(evidence: Evidence): Promise<Findings> {
+  const { database, submissions, outside, complaints } = evidence;
+  const query: Query = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+    (await database.query<Row & Record<string, unknown>>(text, [...values])).rows as Row[];
+  const runs = new Map((await query<RunRow>("select id, status, error from runs")).map((row) => [row.id, row]));
+  const statuses = (status: string) => submissions.filter(({ runId }) => runs.get(runId)?.status === status);
+  const ended = ["done", "failed", "cancelled"];
+  const takes = await query<{ handed_over: boolean; count: string }>(
+    "select handed_over, count(*) from chaos.takes group by 1",
+  );
+  const takesOf = (isHandOver: boolean) => Number(takes.find((row) => row.handed_over === isHandOver)?.count ?? 0);
+  const doubles = await findDoubles(query, evidence);
+  const known = new Set(submissions.map(({ runId }) => runId));
+  const unasked = [...runs.keys()].filter((id) => !known.has(id));
+  const invariants = await checkInvariants(query);
+  const unknown = await findUnknown(query, evidence.faults);
+
+  return {
+    accepted: submissions.length,
+    done: statuses("done").length,
+    failed: statuses("failed").length,
+    cancelled: statuses("cancelled").length,
+    unknown: unknown.counts,
+    afterFreeze: doubles.excused,
+    takeovers: takesOf(false),
+    handOvers: takesOf(true),
+    retries: submissions.flatMap(({ streams }) => streams).reduce((sum, stream) => sum + stream.retries(), 0),
+    lost: [
+      ...submissions.flatMap((submission) => lossOf(submission, runs, evidence)),
+      ...(await findMissing(query, evidence)),
+    ],
+    duplicated: [...doubles.found, ...complaints, ...unasked.map((id) => `run ${id} was accepted, and is nobody's`)],
+    stuck: submissions
+      .filter(({ runId }) => runs.has(runId) && !ended.includes(runs.get(runId)!.status))
+      .map(({ runId, script }) => `run ${runId} (${script.tag}) is ${runs.get(runId)!.status}`),
+    gaps: await findGaps(query, submissions),
+    broken: [
+      ...invariants.filter(({ broken }) => broken > 0).map(({ name, broken }) => `${broken}× not so: ${name}`),
+      ...unknown.unjustified,
+      ...strayEffects(outside, submissions),
+    ],
+  };
+}
+
+/** Runs that are gone, or ended otherwise than they should. */
+function lossOf(
+  { runId, script, cancelAsked }: Submission,
+  runs: ReadonlyMap<string, RunRow>,
+  { model }: Evidence,
+): string[] {
+  const run = runs.get(runId);
+  if (!run) return [`run ${runId} (${script.tag}) is gone`];
+  const code = run.error?.code ?? "";
+  const isInjected = code === "taken_over_too_often" || (code.startsWith("model_") && model.faultsOf(script.tag) > 0);
+  if (run.status === "failed" && !isInjected)
+    return [`run ${runId} (${script.tag}) failed without an injected fault: ${code}`];
+  if (run.status === "cancelled" && !cancelAsked) return [`run ${runId} (${script.tag}) was cancelled by nobody`];
+  return [];
+}
+
+/** Of runs that are done: answers that are not what the script says, calls without a result, results without their effect. */
+async function findMissing(query: Query, { submissions, outside }: Evidence): Promise<string[]> {
+  const answers = await query<{ run_id: string; text: string }>(
+    `select distinct on (run_id) run_id, body ->> 'content' as text from items
+     where kind = 'message' and step is not null order by run_id, seq desc`,
+  );
+  const calls = await query<CallRow>(
+    `select c.run_id, c.body ->> 'name' as tool, c.body ->> 'arguments' as arguments, (r.body ->> 'isError')::boolean as failed, r.id is not null as answered
+     from items c left join items r on r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index where c.kind = 'call'`,
+  );
+  const tasks = new Set((await query<{ title: string }>("select title from tasks")).map(({ title }) => title));
+  const statuses = new Map((await query<RunRow>("select id, status from runs")).map(({ id, status }) => [id, status]));
+  const answerOf = new Map(answers.map((row) => [row.run_id, row.text]));
+  const callsOfRun = Map.groupBy(calls, (call) => call.run_id);
+  return submissions.flatMap(({ runId, script }) => {
+    const found: string[] = [];
+    const mine = callsOfRun.get(runId) ?? [];
+    for (const { tool, arguments: given, failed, answered } of mine) {
+      const { effect, title } = JSON.parse(given) as { effect?: string; title?: string };
+      const happened =
+        tool === "look" || (tool === "add_task" ? tasks.has(title!) : outside.effectsOf(effect!).length > 0);
+      if (answered && !failed && !happened) found.push(`${effect ?? title} has a result and no effect`);
+    }
+    if (statuses.get(runId) !== "done") return found;
+    if (answerOf.get(runId) !== textOf(script, script.rounds.length).join(""))
+      found.push(`run ${runId} (${script.tag}) has another answer`);
+    if (mine.length !== script.rounds.flat().length)
+      found.push(`run ${runId} (${script.tag}) has ${mine.length} calls`);
+    return found;
+  });
+}
+
+/** Effects that happened more than once. */
+async function findDoubles(query: Query, { outside, faults }: Evidence): Promise<{ found: string[]; excused: number }> {
+  const found: string[] = [];
+  let excused = 0;
+  for (const name of outside.names()) {
+    const again = outside.effectsOf(name).slice(1);
+    if (again.length === 0) continue;
+    if (outside.effectsOf(name).some((effect) => wasFrozen(effect, faults))) excused += again.length;
+    else found.push(`${name} happened ${again.length + 1} times`);
+  }
+  const tasks = await query<{ title: string; count: string }>(
+    "select title, count(*) from tasks group by title having count(*) > 1",
+  );
+  return { found: [...found, ...tasks.map(({ title, count }) => `${title} was added ${count} times`)], excused };
+}
+
+/** The process stood still between the beginning of its tool and the arrival of the request. */
+function wasFrozen({ pid, beganAt, at }: Effect, faults: readonly Fault[]): boolean {
+  return faults.some(
+    (fault) => fault.kind === "SIGSTOP" && fault.pid === pid && beganAt <= fault.at && at >= fault.until,
+  );
+}
+
+/** Writes of which a person was asked: only plain ones may be among them, each with harm done while it was executing. */
+async function findUnknown(
+  query: Query,
+  faults: readonly Fault[],
+): Promise<{ counts: Record<string, number>; unjustified: string[] }> {
+  const rows = await query<{ tool: string; began: Date; asked: Date }>(
+    `select q.body ->> 'tool' as tool, l.created_at as began, q.created_at as asked from items q
+     join ledger l on l.run_id = q.run_id and l.step = q.step and l.call_index = q.call_index
+     where q.kind = 'question' and q.body ->> 'reason' = 'unknown'`,
+  );
+  const counts: Record<string, number> = Object.fromEntries(["add_task", ...effectTools].map((tool) => [tool, 0]));
+  const unjustified: string[] = [];
+  for (const { tool, began, asked } of rows) {
+    counts[tool] = (counts[tool] ?? 0) + 1;
+    const wasHarmed = faults.some(({ at, until }) => at <= asked.getTime() && until >= began.getTime());
+    if (tool !== "send_plain") unjustified.push(`a ${tool} was left unknown`);
+    else if (!wasHarmed) unjustified.push(`a ${tool} was left unknown, and nothing was done to it`);
+  }
+  return { counts, unjustified };
+}
+
+/** What followers were told, against the items of their run. */
+async function findGaps(query: Query, submissions: readonly Submission[]): Promise<string[]> {
+  const rows = await query<{ run_id: string; seqs: string[] }>(
+    "select run_id, array_agg(seq order by seq)::text[] as seqs from items where run_id is not null group by run_id",
+  );
+  const stored = new Map(rows.map((row) => [row.run_id, row.seqs.join()]));
+  return submissions.flatMap(({ runId, script, streams }) =>
+    streams.flatMap(({ faults, seqs }) => {
+      const missing = seqs.join() === stored.get(runId) ? [] : [`told items ${seqs.join()} of ${stored.get(runId)}`];
+      return [...faults, ...missing].map((text) => `run ${runId} (${script.tag}): ${text}`);
+    }),
+  );
+}
+
+/** Effects that no script asks for. */
+function strayEffects(outside: Outside, submissions: readonly Submission[]): string[] {
+  const asked = new Set(
+    submissions.flatMap(({ script }) =>
+      script.rounds.flatMap((_, round) => callsOf(script, round).map(({ effect }) => effect)),
+    ),
+  );
+  return outside
+    .names()
+    .filter((name) => !asked.has(name))
+    .map((name) => `the effect ${name} was never asked for`);
+}
