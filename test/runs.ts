@@ -61,7 +61,7 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     agents: createAgentRegistry([agent]),
     tools: createToolRegistry([...builtInTools, ...(options.tools ?? [])]),
     strategies: { tools: toolsStrategy },
-    limits: { ...defaultLimits, ...options.limits },
+    limits: { ...defaultLimits, onLimit: "stop", ...options.limits },
     concurrency: { perUser: options.perUser ?? 8, perNode: 64 },
     retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
     log: options.log ?? silentLog,

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { z } from "zod";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
 import { type Client, createClient, type QuestionView, type StartedRun } from "../client/client.ts";
 import type { ScriptAnswer } from "../models/scripted.ts";
 import { newId } from "../protocol/ids.ts";
 import type { ModelRequest } from "../protocol/models.ts";
 import { textOf } from "../protocol/items.ts";
+import { defineTool } from "../tools/define-tool.ts";
 
 let gate = Promise.withResolvers<void>();
 
@@ -19,10 +21,29 @@ function script({ messages }: ModelRequest): ScriptAnswer {
   return `You said ${said}`;
 }
 
+/** Sends something that is never confirmed, until it is told to. */
+let confirmed = false;
+const keys: string[] = [];
+const post = defineTool({
+  name: "post",
+  description: "Posts a letter.",
+  input: z.object({}),
+  effect: "write",
+  timeoutMs: 50,
+  execute: (_input, { idempotencyKey }) => {
+    keys.push(idempotencyKey);
+    return confirmed ? "posted" : new Promise(() => {});
+  },
+});
+
 let server: AgentServing;
 let client: Client;
 before(async () => {
-  server = await serveAgents(script, {}, { approval: { ask: ["add_task"] }, limits: { steps: 2, repeatedCall: 0 } });
+  server = await serveAgents(
+    script,
+    {},
+    { approval: { ask: ["add_task"] }, limits: { steps: 2, repeatedCall: 0 }, tools: [post] },
+  );
   client = createClient({ url: server.url });
 });
 after(() => server.close());
@@ -158,4 +179,22 @@ test("a tool is called directly: 200 with its result, 202 while it waits", async
     status: 400,
     code: "invalid_arguments",
   });
+});
+
+test("a write whose outcome is unknown: a person says what became of it, or has it tried again with the same key", async () => {
+  const known = await client.callTool("post", { idempotencyKey: "letter-1" });
+  const [question] = known.questions!;
+  assert.deepEqual([known.run.waitReason, question!.decisions], ["unknown", ["done", "failed", "retry"]]);
+  await client.decide(question!, { decision: "done", text: "It lies on the doormat." });
+  const done = await client.callTool("post", { idempotencyKey: "letter-1" });
+  assert.deepEqual(done.result, { content: "It lies on the doormat." });
+  assert.equal(keys.length, 1);
+
+  const lost = await client.callTool("post", { idempotencyKey: "letter-2" });
+  confirmed = true;
+  await client.decide(lost.questions![0]!, { decision: "retry" });
+  const again = await client.callTool("post", { idempotencyKey: "letter-2" });
+  assert.deepEqual([again.run.id, again.result!.content], [lost.run.id, "posted"]);
+  assert.equal(keys.length, 3);
+  assert.equal(keys[1], keys[2]);
 });

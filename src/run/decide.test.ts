@@ -81,7 +81,7 @@ eachDatabase((databases) => {
   test("a limit is a wait, and continue gives as much again", async () => {
     const service = await start({
       script: (_request, count) => (count < 4 ? [{ call: "now", arguments: {} }] : "done"),
-      limits: { steps: 2, repeatedCall: 0 },
+      limits: { steps: 2, repeatedCall: 0, onLimit: "pause" },
     });
     const { started } = await asked(service);
     await service.runs.continue(service.caller, started.runId);
@@ -95,7 +95,7 @@ eachDatabase((databases) => {
   });
 
   test("stop at a limit ends the run with its reason", async () => {
-    const service = await start({ script: () => [{ call: "now", arguments: {} }], limits: { steps: 1 } });
+    const service = await start({ script: () => [{ call: "now", arguments: {} }], limits: { steps: 1, onLimit: "pause" } });
     const open = await asked(service);
     const run = await answer(service, open, { decision: "stop" });
     assert.deepEqual([run.status, run.error?.code], ["failed", "limit_steps"]);

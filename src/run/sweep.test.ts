@@ -23,6 +23,7 @@ eachRunDatabase((suite) => {
       log: silentLog,
       node: "upkeep",
       active: new Map(),
+      hooksFor: () => [],
       retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
     } satisfies Partial<Runtime>;
     await duty(runtime as Partial<Runtime> as Runtime);
