@@ -88,6 +88,9 @@ export async function startProduct(options: ProductOptions): Promise<Server> {
       COLLOQUY_LOG_LEVEL: "warn",
       DATABASE_URL: options.databaseUrl,
     },
+  }).catch(async (error: unknown) => {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
   });
   const stop = async (): Promise<void> => {
     await child.stop();
