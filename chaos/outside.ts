@@ -27,7 +27,7 @@ export async function startOutside(random: Random): Promise<Outside> {
     const answer = (body: object) => response.end(JSON.stringify(body));
     if (request.method === "GET") return void answer({ done: keys.has(key) });
 
-    await sleep(random.between(0, 60));
+    await sleep(random.between(0, 300));
     const honoursKey = pathname === "/send_idempotent" || pathname === "/send_approved";
     if (!honoursKey || !keys.has(key)) {
       const name = searchParams.get("effect") ?? "";
@@ -39,7 +39,7 @@ export async function startOutside(random: Random): Promise<Outside> {
       effects.set(name, [...(effects.get(name) ?? []), effect]);
     }
     keys.add(key);
-    await sleep(random.between(0, 200));
+    await sleep(random.between(0, 600));
     answer({ done: true });
   });
   return { ...(await listen(server)), effectsOf: (name) => effects.get(name) ?? [], names: () => [...effects.keys()] };

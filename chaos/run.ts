@@ -25,7 +25,7 @@ if (values.help) {
 const minutes = Number(values.minutes);
 const nodes = Number(values.nodes);
 const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
-const clients = Number(values.clients ?? nodes * 4);
+const clients = Number(values.clients ?? nodes * 6);
 if (
   !(
     minutes > 0 &&

@@ -21,7 +21,8 @@ export function randomScript(random: Random, tag: string): Script {
   const rounds = Array.from({ length: random.between(0, 3) }, () =>
     Array.from({ length: random.between(1, 2) }, () => random.pick(tools)),
   );
-  return { tag, rounds, words: random.between(10, 50) };
+  // Some last longer than the grace of a process that is to stop.
+  return { tag, rounds, words: random.chance(0.05) ? 300 : random.between(10, 50) };
 }
 
 export function messageOf(script: Script): string {

@@ -80,7 +80,9 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_LIMITS__WRITES", "0", "limits.writes", 0],
   ["COLLOQUY_LIMITS__REPEATED_CALL", "5", "limits.repeatedCall", 5],
   ["COLLOQUY_LIMITS__TOKENS", "1000", "limits.tokens", 1000],
-  ["COLLOQUY_LIMITS__ON_LIMIT", "pause", "limits.onLimit", "pause"],
+  ["COLLOQUY_LIMITS__ON_LIMIT", "stop", "limits.onLimit", "stop"],
+  ["COLLOQUY_LIMITS__COST", "0.5", "limits.cost", 0.5],
+  ["COLLOQUY_APPROVAL__ASK", "delete_*,send_*", "approval.ask", ["delete_*", "send_*"]],
   ["COLLOQUY_CONCURRENCY__PER_USER", "1", "concurrency.perUser", 1],
   ["COLLOQUY_CONCURRENCY__PER_NODE", "2", "concurrency.perNode", 2],
   ["COLLOQUY_RETENTION__HIDDEN_THREADS_DAYS", "0.5", "retention.hiddenThreadsDays", 0.5],
@@ -107,7 +109,7 @@ for (const [name, text, path, value] of environmentNames) {
 test("the table above knows every setting", () => {
   const known = new Set(environmentNames.map(([, , path]) => path));
   assert.deepEqual(
-    describeConfig(defaults).filter(({ path }) => path !== "models" && !known.has(path)),
+    describeConfig(defaults).filter(({ path }) => !["models", "webhooks"].includes(path) && !known.has(path)),
     [],
   );
 });
@@ -325,7 +327,7 @@ test("the example file is right, and says the defaults", () => {
   const env = { COLLOQUY_CONFIG: join(import.meta.dirname, "..", "colloquy.example.yaml") };
   const config = loadConfig({ env, cwd: folderWith() });
   assert.equal(config.models.length, 6);
-  for (const key of ["server", "limits", "concurrency", "retention", "log", "auth", "probe", "backend"] as const) {
+  for (const key of ["server", "limits", "concurrency", "retention", "log", "auth", "probe", "backend", "prices", "webhooks"] as const) {
     assert.deepEqual(config[key], defaults[key], key);
   }
 });

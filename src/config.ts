@@ -68,12 +68,15 @@ const configSchema = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().min(1),
-        url: z.url({ protocol: /^https?$/ }),
+        url: z
+          .url({ protocol: /^https?$/ })
+          .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password; the signature does for that"),
         secret: z.string().min(16),
         events: z.array(z.enum(["waiting", "done", "failed", "cancelled"])).default(["waiting", "failed", "done"]),
       }),
     )
-    .default([]),
+    .default([])
+    .refine((hooks) => new Set(hooks.map(({ name }) => name)).size === hooks.length, "must have different names"),
   concurrency: z
     .strictObject({ perUser: z.int().positive().default(8), perNode: z.int().positive().default(256) })
     .prefault({}),
