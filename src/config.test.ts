@@ -327,7 +327,18 @@ test("the example file is right, and says the defaults", () => {
   const env = { COLLOQUY_CONFIG: join(import.meta.dirname, "..", "colloquy.example.yaml") };
   const config = loadConfig({ env, cwd: folderWith() });
   assert.equal(config.models.length, 6);
-  for (const key of ["server", "limits", "concurrency", "retention", "log", "auth", "probe", "backend", "prices", "webhooks"] as const) {
+  for (const key of [
+    "server",
+    "limits",
+    "concurrency",
+    "retention",
+    "log",
+    "auth",
+    "probe",
+    "backend",
+    "prices",
+    "webhooks",
+  ] as const) {
     assert.deepEqual(config[key], defaults[key], key);
   }
 });

@@ -70,7 +70,10 @@ const configSchema = z.strictObject({
         name: z.string().min(1),
         url: z
           .url({ protocol: /^https?$/ })
-          .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password; the signature does for that"),
+          .refine(
+            (url) => !/^https?:\/\/[^/]*@/.test(url),
+            "must not hold a name or password; the signature does for that",
+          ),
         secret: z.string().min(16),
         events: z.array(z.enum(["waiting", "done", "failed", "cancelled"])).default(["waiting", "failed", "done"]),
       }),

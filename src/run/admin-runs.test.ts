@@ -138,6 +138,7 @@ eachDatabase((databases) => {
     const options = { settings: { temperature: 0.5 } };
     const first = await service.runs.start(caller, { agent: "assistant", message: { content: "try" }, options });
     await assert.rejects(service.adminRuns.retry(first.runId), { code: "run_not_failed" });
+    while (service.model.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await service.runs.cancel(service.caller, first.runId);
     await service.events(first);
 

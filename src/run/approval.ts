@@ -71,7 +71,7 @@ export async function isGranted(
   );
 }
 
-export function fits(pattern: ArgumentPattern, input: unknown): boolean {
+function fits(pattern: ArgumentPattern, input: unknown): boolean {
   if (typeof input !== "object" || input === null) return Object.keys(pattern).length === 0;
   return Object.entries(pattern).every(([key, wanted]) => {
     const value = (input as Readonly<Record<string, unknown>>)[key];

@@ -95,7 +95,10 @@ eachDatabase((databases) => {
   });
 
   test("stop at a limit ends the run with its reason", async () => {
-    const service = await start({ script: () => [{ call: "now", arguments: {} }], limits: { steps: 1, onLimit: "pause" } });
+    const service = await start({
+      script: () => [{ call: "now", arguments: {} }],
+      limits: { steps: 1, onLimit: "pause" },
+    });
     const open = await asked(service);
     const run = await answer(service, open, { decision: "stop" });
     assert.deepEqual([run.status, run.error?.code], ["failed", "limit_steps"]);

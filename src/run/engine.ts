@@ -195,7 +195,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
     async find(jobId) {
       const [job] = await database.query<Omit<JobState, "startedAt"> & { started_on: Date | null }>(
         `select id, state::text, retry_count as "retryCount", started_on,
-           case when state = 'active' then extract(epoch from now() - heartbeat_on)::float8 end as "heartbeatSeconds"
+           case when state = 'active' and heartbeat_seconds is not null then extract(epoch from now() - heartbeat_on)::float8 end as "heartbeatSeconds"
          from pgboss.job where name = $1 and id = $2`,
         [queue, jobId],
       );

@@ -74,7 +74,8 @@ export async function extendLimit(
   const more: Record<LimitName, [column: string, amount: number]> = {
     steps: ["steps_max", limits.steps],
     tool_calls: ["calls_max", limits.toolCalls],
-    writes: ["writes_max", limits.writes],
+    // The one limit that may be 0, and "continue" is never nothing.
+    writes: ["writes_max", Math.max(1, limits.writes)],
     tokens: ["tokens_max", limits.tokens ?? 0],
     cost: ["cost_max", limits.cost ?? 0],
     deadline: ["left_ms", Math.round(limits.deadlineSeconds * 1000)],

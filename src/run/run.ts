@@ -108,7 +108,8 @@ function narrowed(allowed: Limits, { onLimit, repeatedCall, ...asked }: Partial<
     if (wanted !== undefined) limits[name] = Math.min(wanted, limits[name] ?? wanted);
   }
   // 0 stands for any number of times.
-  if (repeatedCall) limits.repeatedCall = allowed.repeatedCall === 0 ? repeatedCall : Math.min(repeatedCall, allowed.repeatedCall);
+  if (repeatedCall)
+    limits.repeatedCall = allowed.repeatedCall === 0 ? repeatedCall : Math.min(repeatedCall, allowed.repeatedCall);
   return limits;
 }
 

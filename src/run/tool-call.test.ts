@@ -93,9 +93,12 @@ eachDatabase((databases) => {
     assert.match(denied.result!.content, /does not allow/);
     assert.deepEqual(await titles(service), ["Milk"]);
 
-    const strict = await start({ limits: { writes: 0 } });
+    const strict = await start({ limits: { writes: 0, onLimit: "pause" } });
     const limited = await call(strict, { tool: "add_task", arguments: '{"title":"Milk"}' });
     assert.equal(limited.last.type === "run-wait" && limited.last.reason, "limit");
+    await strict.runs.continue(strict.caller, limited.started.runId);
+    assert.equal((await strict.events(limited.started)).at(-1)!.type, "run-end");
+    assert.deepEqual(await titles(strict), ["Milk"]);
   });
 
   test("what can't be right is refused before anything is written", async () => {

@@ -36,4 +36,39 @@ eachDatabase((databases) => {
       { name: "a thread's count of waiting messages is right", broken: 1 },
     ]);
   });
+
+  test("it finds what time should have ended: stuck runs, late waits, old live text, writes nobody ends", async () => {
+    const { query } = await databases.open();
+    const [owner, threadId] = [(await ensureOwner(query)).id, newId()];
+    await query("insert into threads (id, user_id) values ($1, $2)", [threadId, owner]);
+    const insertRun = async (status: string) => {
+      const [id, thread] = [newId(), newId()];
+      await query("insert into threads (id, user_id) values ($1, $2)", [thread, owner]);
+      await query(
+        `insert into runs (id, thread_id, user_id, agent, root_run, status, wait_until, ended_at, created_at, definition, definition_hash, caller)
+         values ($1, $4, $2, 'assistant', $1, $3, now() - interval '1 hour', now() - interval '1 hour', now() - interval '1 hour', '{}', '', '{}')`,
+        [id, owner, status, thread],
+      );
+      return id;
+    };
+    await insertRun("queued");
+    await insertRun("waiting");
+    const ended = await insertRun("failed");
+    await query(
+      "insert into deltas (run_id, step, attempt, kind, off, body, thread_id) values ($1, '1', 1, 'text', 0, '', $2)",
+      [ended, threadId],
+    );
+    await query(
+      `insert into ledger (run_id, step, call_index, user_id, tool, status, key, arguments_hash, until)
+       values ($1, '1', 0, $2, 'mail', 'executing', $3, '', now() - interval '1 second')`,
+      [ended, owner, newId()],
+    );
+    const broken = (await checkInvariants(query)).filter((row) => row.broken > 0);
+    assert.deepEqual(broken, [
+      { name: "no write of a run that has ended is still executing", broken: 1 },
+      { name: "no run waits past its end", broken: 1 },
+      { name: "live text belongs to a run that has not ended", broken: 1 },
+      { name: "a job stands for every run that is queued or at work", broken: 1 },
+    ]);
+  });
 });

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { Conflict } from "../src/protocol/errors.ts";
+import type { ScriptAnswer } from "../src/models/scripted.ts";
+import type { Tool } from "../src/protocol/tools.ts";
+import type { Database } from "../src/store/database.ts";
+import { defineTool } from "../src/tools/define-tool.ts";
+import { startTestRuns, type TestRuns } from "./runs.ts";
+
+export const answerText = "All is done.";
+
+const messageId = "018f0000-0000-7000-8000-00000000f1ed";
+
+function tools(outside: string): readonly Tool[] {
+  return [
+    defineTool({
+      name: "look",
+      description: "Changes nothing.",
+      input: z.object({}),
+      effect: "read",
+      execute: () => "nothing new",
+    }),
+    defineTool({
+      name: "send",
+      description: "Has an effect outside, once for each key; a person must allow it.",
+      input: z.object({}),
+      effect: "write",
+      idempotent: true,
+      destructive: true,
+      timeoutMs: 2000,
+      async execute(_input, { idempotencyKey, signal }) {
+        await fetch(outside, { method: "POST", headers: { "idempotency-key": idempotencyKey }, signal });
+        return "sent";
+      },
+    }),
+  ];
+}
+
+/** A node whose model asks for a read and a local write, then for a remote write that a person must allow, then answers. */
+export function startFixedRuns(database: Database, outside: string): Promise<TestRuns> {
+  return startTestRuns({
+    database,
+    tools: tools(outside),
+    script({ messages }): ScriptAnswer {
+      const answered = messages.filter(({ role }) => role === "assistant").length;
+      if (answered === 0)
+        return [{ text: "First" }, { call: "look", arguments: {} }, { call: "add_task", arguments: { title: "once" } }];
+      return answered === 1 ? [{ text: "Then" }, { call: "send", arguments: {} }] : answerText;
+    },
+  });
+}
+
+/** What a client does that wants the one run done, however often it has to begin anew; resolves when nobody works on it any more. */
+export async function bringToEnd(service: TestRuns): Promise<string> {
+  const { runs, caller } = service;
+  const { runId, threadId } = await runs.start(caller, {
+    agent: "assistant",
+    message: { id: messageId, content: "go" },
+    idempotency: { key: "the one", bodyHash: "the same" },
+  });
+  await new Promise<void>((resolve, reject) => {
+    const follower = runs.follow(
+      { threadId, runId },
+      { seq: 0, live: [] },
+      {
+        events(events) {
+          if (events.some(({ type }) => type === "run-wait")) allowAll(service, runId).catch(reject);
+          if (events.some(({ type }) => type === "run-end")) {
+            // The follower is not there yet if all was told at once.
+            queueMicrotask(() => follower.close());
+            resolve();
+          }
+        },
+        error: reject,
+      },
+    );
+  });
+  while (service.active() > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  return runId;
+}
+
+async function allowAll({ runs, caller }: TestRuns, runId: string): Promise<void> {
+  for (const question of await runs.questions(caller, runId)) {
+    await runs
+      .decide(caller, runId, { questionId: question.id, input: { decision: "allow" } })
+      .catch((error: unknown) => {
+        if (!(error instanceof Conflict)) throw error;
+      });
+  }
+}

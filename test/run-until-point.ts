@@ -1,0 +1,25 @@
+import { migrate } from "../src/store/migrate.ts";
+import { openDatabase } from "../src/store/open.ts";
+import type { Place } from "./databases.ts";
+import { bringToEnd, startFixedRuns } from "./fixed-run.ts";
+import { withWritePoints } from "./write-points.ts";
+
+// Does the fixed run and kills itself at the given point; without one, or if it never comes there, it tells all points.
+const { place, outside, point } = JSON.parse(process.argv[2]!) as { place: Place; outside: string; point?: string };
+const points: string[] = [];
+let begun = false;
+const opened = await openDatabase(place);
+await migrate(opened);
+const database = withWritePoints(opened, async (reached) => {
+  if (!begun) return;
+  points.push(reached);
+  if (reached !== point) return;
+  process.kill(process.pid, "SIGKILL");
+  await new Promise(() => {});
+});
+const service = await startFixedRuns(database, outside);
+begun = true;
+await bringToEnd(service);
+await service.stop(0);
+await opened.close();
+console.log(JSON.stringify(points));
