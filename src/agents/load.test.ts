@@ -31,6 +31,7 @@ test("the built-in assistant uses every tool", async () => {
     strategy: "tools",
     tools: ["*"],
     activation: "mention",
+    approval: {},
     limits: {},
     settings: {},
   });
@@ -56,6 +57,7 @@ test("the example of the documentation loads", async (context) => {
     strategy: "tools",
     tools: ["*_task*", "calculate", "!delete_task"],
     activation: "mention",
+    approval: {},
     limits: { steps: 10, writes: 5 },
     settings: { temperature: 0 },
     instructions:
@@ -112,7 +114,7 @@ test("a fault is told with file, line, key and suggestion", async (context) => {
   ]);
   assert.match(
     (await problemsOf(context, "---\ncolour: red\n---\n"))[0] ?? "",
-    /^helper\.md:2 colour is not a known key\. There are: id, description, model, .*settings\.$/,
+    /^helper\.md:2 colour is not a known key\. There are: id, description, model, .*settings, approval\.$/,
   );
   const [tools, steps, temperature] = await problemsOf(
     context,
