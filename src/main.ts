@@ -12,6 +12,7 @@ import { createModels } from "./models/registry.ts";
 import type { Caller } from "./protocol/callers.ts";
 import { Conflict, InvalidInput } from "./protocol/errors.ts";
 import type { Log } from "./protocol/log.ts";
+import type { ModelCallRecord } from "./protocol/models.ts";
 import { createRuns } from "./run/create-runs.ts";
 import { tools as toolsStrategy } from "./run/strategies/tools.ts";
 import { createApiKey, createKeyFinder } from "./store/api-keys.ts";
@@ -19,7 +20,7 @@ import type { Database } from "./store/database.ts";
 import { examineDatabase } from "./store/examine.ts";
 import { refuseHalfImported } from "./store/import.ts";
 import { migrate } from "./store/migrate.ts";
-import { insertModelCalls } from "./store/model-calls.ts";
+import { insertModelCalls, type PricedCall } from "./store/model-calls.ts";
 import { ensureSecret, type FileProof, proveFiles } from "./store/node-marker.ts";
 import { openDatabase } from "./store/open.ts";
 import { createUser, ensureOwner, listUsers } from "./store/users.ts";
@@ -90,7 +91,13 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       probe: config.probe,
       ownPort: config.server.port,
     });
-    const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records) });
+    const costOf = createPrices(config.prices);
+    const priced = (record: ModelCallRecord): PricedCall => {
+      const { model, inputTokens, outputTokens } = record;
+      const cost = costOf(model, { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
+      return cost === undefined ? record : { ...record, cost };
+    };
+    const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records.map(priced)) });
     opened.push(callLog.close);
     const prompts = config.log.prompts
       ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), secrets: keysOf(config), log })
@@ -119,7 +126,7 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       concurrency: config.concurrency,
       retention: config.retention,
       approval: config.approval,
-      costOf: createPrices(config.prices),
+      costOf,
       hooksFor: (event) => config.webhooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),
       log,
     });

@@ -12,6 +12,9 @@ import { performNestedStep } from "./perform-step.ts";
 import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
 import type { Work } from "./work.ts";
 
+/** How often a write is called that takes too long each time. */
+const mostTries = 3;
+
 type Doing = Extract<Plan, { how: "do" }>;
 
 /**
@@ -101,17 +104,18 @@ async function noStep(): Promise<never> {
 /** The record before, the tool, the record after; whoever finds the first without the last knows that it does not know. */
 async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Promise<void> {
   const context = (key: string) => contextOf(work, call, { key, query: work.runtime.database.query });
-  const claim = await claimWrite(work, {
-    call,
-    tool,
-    ask: (key, signal) => tool.reconcile?.(input, { ...context(key), signal }),
-    repeat: decisionOn(work.items(), call, "unknown")?.decision === "retry",
-  });
-  if (claim.how === "execute") {
+  // One that took too long is in doubt like one of a dead process: asked about, or called again, before a person is.
+  for (let tries = 0; tries < mostTries; tries++) {
+    const claim = await claimWrite(work, {
+      call,
+      tool,
+      ask: (key, signal) => tool.reconcile?.(input, { ...context(key), signal }),
+      repeat: decisionOn(work.items(), call, "unknown")?.decision === "retry",
+    });
+    if (claim.how === "settled") return settleWrite(work, call, claim.result);
+    if (claim.how === "unknown") break;
     const result = await executeTool(tool, input, context(claim.key));
     if (!result.timedOut) return settleWrite(work, call, result);
-  } else if (claim.how === "settled") {
-    return settleWrite(work, call, claim.result);
   }
   await stopAtUnknown(work, call);
 }

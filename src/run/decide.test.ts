@@ -161,6 +161,29 @@ eachDatabase((databases) => {
     assert.equal((await service.runs.get(service.caller, first.runId)).status, "cancelled");
   });
 
+  test("a message taken in while a run begins or ends is always seen by the model", async () => {
+    const seen = new Set<string>();
+    const service = await start({
+      script(request) {
+        for (const message of request.messages) if (message.role === "user") seen.add(String(message.content));
+        return "ok";
+      },
+      perUser: 64,
+    });
+    let taken = 0;
+    for (let round = 0; round < (databases.kind === "postgres" ? 150 : 40); round++) {
+      const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
+      const said = await service.runs.steer(service.caller, started.runId, { content: `said ${round}` }).then(
+        () => true,
+        () => false,
+      );
+      await service.events(started);
+      if (said) assert.ok(seen.has(`said ${round}`), `message ${round} was taken in and not seen`);
+      taken += Number(said);
+    }
+    assert.ok(taken > 0);
+  });
+
   test("signals are written with the event", async () => {
     const service = await start({
       script: [addMilk, "ok"],

@@ -21,7 +21,8 @@ export type Taken = {
   readonly steered: number;
 };
 
-/** Raises the epoch if the run still names this job; undefined: somebody else has it, or it has ended. Commits before the first read. */
+/** Raises the epoch if the run still names this job; undefined: somebody else has it, or it has ended. Commits before the first read.
+ * `steered` and the thread are of one snapshot: the updated row may know of a message that the thread does not show yet. */
 export async function takeRun(database: Database, node: string, job: Job): Promise<Taken | undefined> {
   const [row] = await database.query<{
     thread_id: string;
@@ -39,9 +40,9 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
        update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, node = $3, started_at = coalesce(started_at, now()),
          takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false
        where id = $1 and job_id = $2 and status in ('queued', 'running')
-       returning thread_id, root_run, epoch, caller, definition, takeovers, cancel_asked, steered),
+       returning thread_id, root_run, epoch, caller, definition, takeovers, cancel_asked),
      b as (update budgets set deadline = now() + left_ms * interval '1 millisecond' from r where budgets.root_run = r.root_run returning left_ms)
-     select r.*, b.left_ms, threads.leaf, threads.next_seq from r, b, threads where threads.id = r.thread_id`,
+     select r.*, b.left_ms, threads.leaf, threads.next_seq, seen.steered from r, b, threads, runs seen where threads.id = r.thread_id and seen.id = $1`,
     [job.runId, job.id, node],
   );
   return (

@@ -178,13 +178,13 @@ eachDatabase((databases) => {
     const failed: ModelCallRecord = { ...call, id: newId(), finish: null, error: 'it\'s "down"' };
     const trips: string[] = [];
     database.onTrip = (text) => trips.push(text);
-    await insertModelCalls(database.query, [call, failed]);
+    await insertModelCalls(database.query, [{ ...call, cost: 0.25 }, failed]);
     await insertModelCalls(database.query, []);
     database.onTrip = undefined;
     assert.equal(trips.length, 1);
     await insertModelCalls(database.query, [call]);
     const rows = await database.query("select * from model_calls order by id");
-    assert.deepEqual(rows, [call, failed].map(asRow));
+    assert.deepEqual(rows, [{ ...call, cost: 0.25 }, failed].map(asRow));
   });
 
   test("meta keeps one value a key, the first one if asked so", async () => {
@@ -196,7 +196,7 @@ eachDatabase((databases) => {
   });
 });
 
-function asRow(call: ModelCallRecord): object {
+function asRow(call: ModelCallRecord & { readonly cost?: number }): object {
   return {
     id: call.id,
     user_id: call.userId,
@@ -211,6 +211,7 @@ function asRow(call: ModelCallRecord): object {
     total_ms: call.totalMs,
     input_tokens: call.inputTokens,
     output_tokens: call.outputTokens,
+    cost: call.cost ?? null,
     finish: call.finish,
     error: call.error,
   };
