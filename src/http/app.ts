@@ -20,6 +20,7 @@ import { continueRun, decide, listGrants, listQuestions, listQuestionsOfRun, rem
 import { examine } from "./routes/doctor.ts";
 import { followRun, followThread } from "./routes/events.ts";
 import { health } from "./routes/health.ts";
+import { bringResults } from "./routes/results.ts";
 import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
 import {
   createSchedule,
@@ -60,6 +61,7 @@ const routes: readonly Route[] = [
   ["GET", "/api/runs/:id/events", followRun],
   ["GET", "/api/runs/:id/questions", listQuestionsOfRun],
   ["POST", "/api/runs/:id/decisions/:item", decide],
+  ["POST", "/api/runs/:id/results", bringResults],
   ["GET", "/api/questions", listQuestions],
   ["GET", "/api/grants", listGrants],
   ["DELETE", "/api/grants/:id", removeGrant],

@@ -14,6 +14,7 @@ let gate = Promise.withResolvers<void>();
 
 function script({ messages }: ModelRequest): ScriptAnswer {
   const last = messages.at(-1)!;
+  if (last.content === "weather?") return [{ call: "weather", arguments: { city: "Oslo" } }];
   if (last.role === "tool") return [{ text: "Added." }, { finish: "stop", opaque: { signature: "SECRET-OPAQUE" } }];
   if (last.content === "hang") return [{ text: "begun" }, { hang: true }];
   if (last.content === "slow") return [{ text: "one" }, { gate: () => gate.promise }, { text: " two" }];
@@ -225,4 +226,32 @@ test("at stop, followers are told and their streams end", async () => {
   const text = await reading;
   assert.match(text, /: the server stops/);
   assert.deepEqual(createSseParser()(text), []);
+});
+
+test("a run waits for the client's own tool, and its result goes on with it", async () => {
+  const thread = await client.createThread({ title: "tools" });
+  const clientTools = [{ name: "weather", description: "of a city", parameters: { type: "object" } }];
+  const started = await client.startRun(thread.id, {
+    agent: "assistant",
+    content: "weather?",
+    options: { clientTools },
+  });
+  let call = "";
+  for await (const { event } of client.follow(started.id, { cursor: started.cursor })) {
+    if (event.type === "call-start") call = event.item.id;
+    if (event.type === "run-wait") break;
+  }
+  const bring = (run: string, content: string) =>
+    fetch(`${server.url}/api/runs/${run}/results`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ results: [{ call, content }] }),
+    });
+  assert.equal((await bring((await start("x")).id, "rain")).status, 400);
+  const brought = await bring(started.id, "rain");
+  assert.equal(brought.status, 200);
+  const { cursor } = (await brought.json()) as { cursor: string };
+  const rest = await all(client.follow(started.id, { cursor }));
+  assert.deepEqual(rest.at(-1)?.event.type, "run-end");
+  assert.equal((await bring(started.id, "sun")).status, 200);
 });

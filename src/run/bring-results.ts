@@ -15,7 +15,7 @@ export type BroughtResult = { readonly callId: string; readonly content: string;
 export async function bringResults(
   runtime: Runtime,
   caller: Caller,
-  results: readonly BroughtResult[],
+  { results, only }: { readonly results: readonly BroughtResult[]; readonly only?: { readonly runId: string } },
 ): Promise<Started> {
   const byCall = new Map(results.map((result) => [itemIdOfCall(result.callId) ?? "", result]));
   const found = await runtime.database.query<ItemRow>(
@@ -28,7 +28,7 @@ export async function bringResults(
       param: "messages",
     });
   const runId = calls[0]!.runId!;
-  if (calls.some((call) => call.runId !== runId))
+  if (calls.some((call) => call.runId !== (only?.runId ?? runId)))
     throw new InvalidInput("The tool results belong to different runs.", { param: "messages" });
 
   const done = await runtime.database.transaction(async (query) => {

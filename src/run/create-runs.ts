@@ -87,7 +87,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
 
   const runs: Runs = {
     start: (caller, input) => startRun(runtime, caller, input),
-    bringResults: (caller, results) => bringResults(runtime, caller, results),
+    bringResults: (caller, results, only) => bringResults(runtime, caller, { results, ...(only ? { only } : {}) }),
     get: (caller, runId) => getRun(database, caller, runId),
     list: (caller, filter) => listRuns(database, caller, filter),
     cancel: (caller, runId) => cancelRun(runtime, caller, runId),

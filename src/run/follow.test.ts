@@ -156,6 +156,23 @@ eachRunDatabase((suite) => {
     assert.equal(textIn(back.seen), "A whole one.");
   });
 
+  test("what an attempt that died has told is withdrawn, too, if the run ends before it is told anew", async () => {
+    const service = await suite.start({ script: () => [{ text: "half an ans" }, { hang: true }] });
+    const started = await begin(service);
+    const watching = watch(service, started);
+    await until(() => textLength(watching.seen) > 0);
+    const { job_id } = await rowOf(suite.database(), started.runId);
+    await suite.database().query("update runs set cancel_asked = true where id = $1", [started.runId]);
+    await suite.database().query("update pgboss.job set state = 'retry', start_after = now() where id = $1", [job_id]);
+    await until(() => ended(watching.seen), "the end");
+    watching.close();
+    assert.deepEqual(
+      watching.seen.slice(-2).map((event) => event.type),
+      ["step-retry", "run-end"],
+    );
+    assert.equal(textIn(watching.seen), "");
+  });
+
   test("a run's followers hear of nothing else in its thread", async () => {
     const service = await suite.start({ script: ["one", "two"] });
     const { started: first } = await service.ask("1");

@@ -137,6 +137,16 @@ eachRunDatabase((suite) => {
     );
   });
 
+  test("one that honours its key is called again after it took too long, and nobody is asked", async () => {
+    const place: Place = { keys: [], asked: [] };
+    const service = await suite.start({ tools: [remote(place, { idempotent: true, timeoutMs: 100 })], script });
+    const { events, text } = await service.ask("send it");
+    assert.equal(stopped(events), "done");
+    assert.equal(text, "Done.");
+    assert.deepEqual([place.keys.length, new Set(place.keys).size], [2, 1]);
+    assert.deepEqual(await ledger(), [{ status: "done", over: true }]);
+  });
+
   test("a write that was cut off by a cancel says that its outcome is unknown", async () => {
     const place: Place = { keys: [], asked: [] };
     const service = await suite.start({

@@ -95,6 +95,8 @@ export type Runs = {
   bringResults(
     caller: Caller,
     results: readonly { readonly callId: string; readonly content: string; readonly isError?: boolean }[],
+    /** Refuses results of any other run. */
+    only?: { readonly runId: string },
   ): Promise<Started>;
   get(caller: Caller, runId: string): Promise<RunRecord>;
   /** Newest first. */
