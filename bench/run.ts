@@ -2,17 +2,19 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { startChild } from "./child.ts";
 import type { ModelServerStats } from "./model-server.ts";
+import { crowd } from "./parts/crowd.ts";
 import { deltas } from "./parts/deltas.ts";
 import { durable } from "./parts/durable.ts";
 import { eventLoop } from "./parts/event-loop.ts";
 import { history } from "./parts/history.ts";
 import { imports } from "./parts/imports.ts";
+import { ledger } from "./parts/ledger.ts";
 import { loop } from "./parts/loop.ts";
 import { passthrough } from "./parts/passthrough.ts";
 import type { Bench, Part } from "./part.ts";
 import { judge, table, type Row } from "./rows.ts";
 
-const parts: readonly Part[] = [passthrough, loop, durable, deltas, history, eventLoop, imports];
+const parts: readonly Part[] = [passthrough, loop, durable, deltas, history, ledger, crowd, eventLoop, imports];
 
 const usage = `npm run bench [-- <part>… --quick --rounds=5 --markdown]   parts: ${parts.map((part) => part.name).join(" ")}`;
 

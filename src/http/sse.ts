@@ -30,7 +30,7 @@ export type SseStreams = {
 };
 
 export type SseLimits = {
-  /** Bytes a reader may leave unread before it is cut off. */
+  /** Bytes a reader may leave unread, besides the largest write so far, before it is cut off. */
   readonly unsentBytes: number;
   /** Unsent bytes above which `drained` makes a writer wait. */
   readonly waitBytes: number;
@@ -95,6 +95,8 @@ export function whenClosed(raw: ServerResponse, callback: () => void): void {
 function openStream(raw: ServerResponse, bounds: SseLimits, farewell: SseOpening["farewell"]): OpenStream {
   let quiet = false;
   let unsentAtLastBeat = 0;
+  /** One event may be larger than the bound (a message with a picture), and would never get through otherwise. */
+  let largestWrite = 0;
   return {
     farewell,
     get closed() {
@@ -103,7 +105,10 @@ function openStream(raw: ServerResponse, bounds: SseLimits, farewell: SseOpening
     write(events) {
       if (raw.destroyed || raw.writableEnded) return;
       quiet = false;
-      if (!raw.write(events) && raw.writableLength > bounds.unsentBytes) raw.destroy();
+      const before = raw.writableLength;
+      const sentAll = raw.write(events);
+      largestWrite = Math.max(largestWrite, raw.writableLength - before);
+      if (!sentAll && raw.writableLength > bounds.unsentBytes + largestWrite) raw.destroy();
     },
     drained() {
       if (raw.writableLength < bounds.waitBytes || raw.destroyed || raw.writableEnded) return undefined;

@@ -10,6 +10,9 @@ import { propertiesOf, requiredOf, schemaInstance } from "./schema-instance.ts";
 
 const label = "(demo model, rule-based)";
 
+/** Longer texts are no wishes that rules could follow, and the patterns would take long over them. */
+const longestSentence = 2000;
+
 /** Answers by rules, without a language model, and drives real tools: so that everything works with nothing installed. */
 export function createDemo(): Adapter {
   async function* stream(request: ModelRequest, signal: AbortSignal): ModelStream {
@@ -40,7 +43,7 @@ type Result = { readonly name: string; readonly content: string; readonly isErro
 /** What to do next, seen from the last thing a person said and what was done since. */
 function planFor(request: ModelRequest): Plan {
   const asked = request.messages.findLastIndex((message) => message.role === "user");
-  const sentence = textOf(request.messages[asked]);
+  const sentence = textOf(request.messages[asked]).replaceAll(/\s+/g, " ").slice(0, longestSentence);
   const since = request.messages.slice(asked + 1);
   const results = since.flatMap((message) => (message.role === "tool" ? [resultOf(message)] : []));
   const tools = offered(request);

@@ -3,7 +3,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(data:[\w.+/-]+;base64,)[A-Za-z0-9+/=]{64,}/g, "$1…"],
   [/(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{400,}={0,2}/g, "…base64…"],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, "$1 ***"],
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, "***"],
+  [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, "***"],
   [/\b(?:sk|pk|rk|csk|gsk|xai|tvly|hf|glpat|npm|whsec)[-_][A-Za-z0-9_-]{8,}/g, "***"],
   [/\b(?:gh[pousr]_|github_pat_|xox[abeoprs]-|AIza|AKIA|ASIA)[A-Za-z0-9_-]{8,}/g, "***"],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, "***"],

@@ -1,5 +1,6 @@
 import { ModelError } from "../protocol/errors.ts";
 import type { ModelErrorKind } from "../protocol/errors.ts";
+import { maskSecrets } from "./mask.ts";
 
 /** Which model and address an error speaks of. */
 export type Target = { readonly model: string; readonly endpoint: string };
@@ -16,7 +17,8 @@ const contextWords =
 
 /** Turns an answer that is not 200 into an error. `text` is the body, already bounded. */
 export function statusFailure(target: Target, status: number, text: string, retryAfter?: string): ModelError {
-  const said = messageInBody(text);
+  // Some providers repeat the key that they refuse.
+  const said = maskSecrets(messageInBody(text));
   const details = {
     upstreamStatus: status,
     retryAfterSeconds: retryAfter === undefined ? undefined : secondsOfRetryAfter(retryAfter),
@@ -28,7 +30,7 @@ export function statusFailure(target: Target, status: number, text: string, retr
 
 /** An error object inside a stream or in a body with status 200. */
 export function reportedFailure(target: Target, error: unknown): ModelError {
-  const said = messageInError(error) ?? "an error without words";
+  const said = maskSecrets(messageInError(error) ?? "an error without words");
   const type = typeOfError(error);
   return failure(kindOfReport(type, said), target, `the provider reported: ${said}`, { cause: new Error(said) });
 }

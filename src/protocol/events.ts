@@ -85,14 +85,24 @@ export function parseCursor(text: string): Cursor | undefined {
   const live: LivePlace[] = [];
   for (const part of rest) {
     const match = /^([0-9a-f-]{36})\/([^/;]{1,200})\/(\d{1,9}):(\d{1,12})(?:,(\d{1,12}))?$/.exec(part);
-    if (!match) return undefined;
+    const step = match && decoded(match[2]!);
+    if (!match || step === undefined) return undefined;
     live.push({
       run: match[1]!,
-      step: decodeURIComponent(match[2]!),
+      step,
       attempt: +match[3]!,
       text: +match[4]!,
       reasoning: +(match[5] ?? 0),
     });
   }
   return { seq: +head, live };
+}
+
+/** Undefined if the text is not percent-encoded as it should be. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }

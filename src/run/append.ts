@@ -17,7 +17,8 @@ export type RunEnd = {
 /** What else becomes true in the statement that appends; all of it or nothing. */
 export type AppendExtras = {
   readonly end?: RunEnd;
-  readonly wait?: { readonly reason: WaitReason; readonly until: Date };
+  /** For so long at most, by the database's clock. */
+  readonly wait?: { readonly reason: WaitReason; readonly mostMs: number };
   /** The run got somewhere, so earlier crashes no longer count. */
   readonly progress?: boolean;
   /** What was used beyond what was reserved (less than zero: less). */
@@ -80,7 +81,7 @@ export async function append(
     );
   if (extras.wait)
     sets.push(
-      `status = 'waiting', wait_reason = ${add(extras.wait.reason)}, wait_until = ${add(extras.wait.until)}::timestamptz, handed_over = true`,
+      `status = 'waiting', wait_reason = ${add(extras.wait.reason)}, wait_until = now() + ${add(extras.wait.mostMs)} * interval '1 millisecond', handed_over = true`,
     );
   const stops = Boolean(extras.end ?? extras.wait);
 

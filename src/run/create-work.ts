@@ -120,7 +120,7 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
       if (held && reason === "client" && (await openClientCalls(query, runId)) === 0) return undefined;
       const state: NewItem = { id: newId(), kind: "state", body: { type: "run-wait", reason, text } };
       const result = await append(query, owner, [...items, state], {
-        wait: { reason, until: new Date(Date.now() + waitMs(reason)) },
+        wait: { reason, mostMs: waitMs(reason) },
         deliveries: signals("waiting", { reason }),
         ...(ledger ? { ledger } : {}),
       });

@@ -99,14 +99,22 @@ function strategyOf(runtime: Runtime, taken: Taken) {
 async function historyOf(runtime: Runtime, taken: Taken) {
   const known = taken.epoch === 1 ? runtime.feeds.whole(taken.threadId) : undefined;
   if (known && known.length === taken.nextSeq - 1) return branchOf(known, taken.leaf);
-  const { agent } = taken.definition;
-  const tokens = runtime.models.has(agent.model) ? runtime.models.get(agent.model).contextTokens : 0;
   return readHistory(runtime.database.query, {
     threadId: taken.threadId,
     runId: taken.runId,
     leaf: taken.leaf,
-    tokens,
+    tokens: contextOf(runtime, taken.definition.agent.model),
   });
+}
+
+/** A model that is gone, or has no key, has room for nothing; its step will say so. */
+function contextOf({ models }: Runtime, name: string): number {
+  try {
+    return models.get(name).contextTokens;
+  } catch (error) {
+    if (error instanceof ColloquyError) return 0;
+    throw error;
+  }
 }
 
 function endOf(error: unknown, stopped: StopReason | undefined, runtime: Runtime, taken: Taken): RunEnd {

@@ -70,7 +70,7 @@ eachRunDatabase((suite) => {
       LostRun,
     );
     await assert.rejects(
-      append(database.query, owner, [notice("ghost")], { wait: { reason: "client", until: new Date() } }),
+      append(database.query, owner, [notice("ghost")], { wait: { reason: "client", mostMs: 0 } }),
       LostRun,
     );
     await assert.rejects(reserve(database.query, owner, { steps: 1 }), LostRun);

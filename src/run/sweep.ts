@@ -61,12 +61,19 @@ export async function startForgotten(runtime: Runtime): Promise<void> {
 
 /** What is kept for a time only. A thread with a live run is never removed. */
 export async function removeExpired(runtime: Runtime): Promise<void> {
-  const { query } = runtime.database;
-  await query(
-    `delete from threads where id in (select t.id from threads t where t.expires_at < now() and not exists
-       (select from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting')) limit $1)`,
-    [batch],
-  );
+  const { query, transaction } = runtime.database;
+  await transaction(async (locked) => {
+    // In a statement of its own: the next one then sees a run that was accepted meanwhile.
+    const expired = await locked<{ id: string }>(
+      "select id from threads where expires_at < now() order by expires_at limit $1 for update skip locked",
+      [batch],
+    );
+    await locked(
+      `delete from threads t where id = any ($1::uuid[]) and pending = 0 and not exists
+         (select from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))`,
+      [expired.map(({ id }) => id)],
+    );
+  });
   await query("delete from idempotency_keys where created_at < now() - $1 * interval '1 hour'", [
     runtime.retention.idempotencyHours,
   ]);

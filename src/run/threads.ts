@@ -43,11 +43,15 @@ export function createThreads(database: Database): Threads {
     },
     async deleteThread(caller, threadId) {
       await getThread(caller, threadId);
-      const rows = await database.query(
-        `delete from threads where id = $1 and user_id = $2 and not exists
-           (select from runs where thread_id = $1 and status in ('queued', 'running', 'waiting')) returning 1`,
-        [threadId, caller.userId],
-      );
+      const rows = await database.transaction(async (query) => {
+        // In a statement of its own: the next one then sees a run that was accepted while this waited for its thread.
+        await query("select 1 from threads where id = $1 for update", [threadId]);
+        return query(
+          `delete from threads where id = $1 and user_id = $2 and pending = 0 and not exists
+             (select from runs where thread_id = $1 and status in ('queued', 'running', 'waiting')) returning 1`,
+          [threadId, caller.userId],
+        );
+      });
       if (rows.length === 0)
         throw new Conflict("The thread has a run that has not ended; cancel it first.", { code: "thread_busy" });
     },

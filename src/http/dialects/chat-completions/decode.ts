@@ -106,10 +106,11 @@ function decodeTools(body: Fields): Pick<ChatRequest, "tools" | "toolChoice"> {
   const list = body["tools"] ?? [];
   if (!Array.isArray(list)) refuse("tools", "must be a list");
   const tools = list.map((tool: unknown, index) => decodeTool(tool, `tools[${index}]`));
-  const names = tools.map((tool) => tool.name);
-  names.forEach((name, index) => {
-    if (names.indexOf(name) !== index) refuse(`tools[${index}].function.name`, `${name} occurs twice`);
-  });
+  const names = new Set<string>();
+  for (const [index, { name }] of tools.entries()) {
+    if (names.has(name)) refuse(`tools[${index}].function.name`, `${name} occurs twice`);
+    names.add(name);
+  }
   if (tools.length === 0) return {};
   return applyChoice(tools, body["tool_choice"] ?? undefined);
 }
@@ -144,8 +145,8 @@ function allowedTools(tools: readonly ToolSchema[], allowed: unknown): Pick<Chat
   const mode = isFields(allowed) ? allowed["mode"] : undefined;
   if (!Array.isArray(list) || (mode !== "auto" && mode !== "required"))
     refuse("tool_choice.allowed_tools", `must be {"mode": "auto" | "required", "tools": […]}`);
-  const names = list.map(
-    (entry: unknown) => isFields(entry) && isFields(entry["function"]) && entry["function"]["name"],
+  const names = new Set(
+    list.map((entry: unknown) => isFields(entry) && isFields(entry["function"]) && entry["function"]["name"]),
   );
-  return { tools: tools.filter((tool) => names.includes(tool.name)), toolChoice: mode };
+  return { tools: tools.filter((tool) => names.has(tool.name)), toolChoice: mode };
 }

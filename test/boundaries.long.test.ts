@@ -8,15 +8,15 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
-import type { Place } from "../../test/databases.ts";
-import { answerText, bringToEnd, startFixedRuns } from "../../test/fixed-run.ts";
-import { freshDataDirectory, temporaryFolder } from "../../test/pglite.ts";
-import { type PostgresServer, startPostgres } from "../../test/postgres.ts";
-import { checkInvariants } from "../store/invariants.ts";
-import { migrate } from "../store/migrate.ts";
-import { openDatabase } from "../store/open.ts";
+import type { Place } from "./databases.ts";
+import { answerText, bringToEnd, startFixedRuns } from "./fixed-run.ts";
+import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
+import { type PostgresServer, startPostgres } from "./postgres.ts";
+import { checkInvariants } from "../src/store/invariants.ts";
+import { migrate } from "../src/store/migrate.ts";
+import { openDatabase } from "../src/store/open.ts";
 
-const program = join(import.meta.dirname, "../../test/run-until-point.ts");
+const program = join(import.meta.dirname, "run-until-point.ts");
 
 /** Makes copies of a database in which a node was once started: the fixed run begins at once in each. */
 type Copies = { open(): Promise<void>; next(): Promise<Place>; close(): Promise<void> };

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "../../src/client/client.ts";
+import { startPostgres } from "../../test/postgres.ts";
+import { withOwned, type Bench, type Part, type Server } from "../part.ts";
+import type { Usage } from "../probe.ts";
+import { agentOf, startProduct } from "../product.ts";
+import { askAgent } from "../requests.ts";
+import type { Row } from "../rows.ts";
+import type { Script } from "../script.ts";
+import type { LoadInput, LoadResult } from "../sse-load.ts";
+
+const config = { concurrency: { perUser: 256, perNode: 256 } };
+/** Asks once for the tool `add`, which a person must allow here. */
+const asking: Script = { rounds: 1, parallel: 1, tokens: 3, delay: 0 };
+const paced: Script = { rounds: 0, parallel: 1, tokens: 150, delay: 20 };
+
+const addTool = `export default ({ defineTool, z }) => defineTool({
+  name: "add",
+  description: "Adds two numbers, if a person allows it.",
+  input: z.object({ a: z.number(), b: z.number() }),
+  effect: "write",
+  destructive: true,
+  execute: ({ a, b }) => String(a + b),
+});
+`;
+
+function clientOf({ port }: Server): ReturnType<typeof createClient> {
+  return createClient({ url: `http://127.0.0.1:${port}` });
+}
+
+/** Makes runs that wait for a person, some at a time. */
+async function makeWaiting(server: Server, count: number): Promise<void> {
+  const client = clientOf(server);
+  let made = 0;
+  const worker = async (): Promise<void> => {
+    while (made++ < count) {
+      const thread = await client.createThread();
+      const run = await client.startRun(thread.id, { agent: agentOf(asking), content: "Add." });
+      for await (const { event } of client.follow(run.id, { cursor: run.cursor })) {
+        if (event.type === "run-end") throw new Error(`A run that should wait has ended: ${JSON.stringify(event)}`);
+        if (event.type === "run-wait") break;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+}
+
+async function cpuOf({ child }: Server): Promise<number> {
+  return (await child.call<Usage>("usage")).cpuMs;
+}
+
+/** Both servers over the same stretch of time, so that whatever else the machine does meets both. */
+async function measureIdle(bench: Bench, waiting: Server, empty: Server): Promise<Row> {
+  const values: number[] = [];
+  const reference: number[] = [];
+  const milliseconds = bench.quick ? 500 : 12_000;
+  for (let round = 0; round < bench.rounds; round++) {
+    bench.log(`crowd: idle CPU, round ${round + 1}`);
+    const before = await Promise.all([cpuOf(waiting), cpuOf(empty)]);
+    await sleep(milliseconds);
+    const after = await Promise.all([cpuOf(waiting), cpuOf(empty)]);
+    values.push(((after[0] - before[0]) / milliseconds) * 1000);
+    reference.push(((after[1] - before[1]) / milliseconds) * 1000);
+  }
+  return {
+    part: "crowd",
+    name: "idle CPU with 1,000 waiting runs, against none, postgres",
+    unit: "ms/s",
+    values,
+    reference,
+    bar: { kind: "ratio", max: 1.1 },
+  };
+}
+
+/** The 99th percentile of the times of `/health`, asked one after the other until `over`. */
+async function healthP99({ port }: Server, over: () => boolean): Promise<number> {
+  const times: number[] = [];
+  while (!over()) {
+    const began = performance.now();
+    const response = await fetch(`http://127.0.0.1:${port}/health`);
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`/health answered ${response.status}`);
+    times.push(performance.now() - began);
+    await sleep(5);
+  }
+  times.sort((left, right) => left - right);
+  return times[Math.floor(times.length * 0.99)] ?? NaN;
+}
+
+async function measureHealth(bench: Bench, server: Server): Promise<Row> {
+  const values: number[] = [];
+  const reference: number[] = [];
+  const streams = 200;
+  const busy = async (): Promise<number> => {
+    let over = false;
+    const load = bench.load
+      // Fails if one of the answers is not whole.
+      .call<LoadResult>("load", { ...askAgent(server, paced), streams, milliseconds: 0 } satisfies LoadInput)
+      .finally(() => (over = true));
+    const [p99] = await Promise.all([healthP99(server, () => over), load]);
+    return p99;
+  };
+  await busy();
+  for (let round = 0; round < bench.rounds; round++) {
+    bench.log(`crowd: /health beside ${streams} runs, round ${round + 1}`);
+    const end = performance.now() + (bench.quick ? 300 : 4000);
+    reference.push(await healthP99(server, () => performance.now() > end));
+    values.push(await busy());
+  }
+  return {
+    part: "crowd",
+    name: `/health, p99, beside ${streams} runs at once on one node, against idle, postgres`,
+    unit: "ms",
+    values,
+    reference,
+    bar: { kind: "ratio", max: 4 },
+  };
+}
+
+/** Many runs: those that wait cost nothing, those that work leave the server answering. */
+export const crowd: Part = {
+  name: "crowd",
+  run: (bench) =>
+    withOwned(async (own) => {
+      const postgres = own(await startPostgres({ fsync: true }));
+      const start = async (): Promise<Server> =>
+        own(
+          await startProduct({
+            modelUrl: bench.modelUrl,
+            scripts: [asking, paced],
+            config,
+            agentTools: ["add"],
+            files: { "tools/add.ts": addTool },
+            databaseUrl: await postgres.createDatabase(),
+          }),
+        );
+      const [waiting, empty] = [await start(), await start()];
+      bench.log("crowd: making the runs that wait");
+      await makeWaiting(waiting, bench.quick ? 20 : 1000);
+      await makeWaiting(empty, 1);
+      // Until what was begun is over and forgotten.
+      await sleep(bench.quick ? 100 : 35_000);
+      const idle = await measureIdle(bench, waiting, empty);
+      await waiting.stop();
+      return [idle, await measureHealth(bench, empty)];
+    }),
+};

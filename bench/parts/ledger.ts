@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { startPostgres } from "../../test/postgres.ts";
+import { startTestRuns, type TestRuns } from "../../test/runs.ts";
+import { temporaryFolder } from "../../test/pglite.ts";
+import type { Database } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openDatabase } from "../../src/store/open.ts";
+import { defineTool } from "../../src/tools/define-tool.ts";
+import { inRounds, withOwned, type Part } from "../part.ts";
+import { summarize } from "../statistics.ts";
+
+const input = z.object({});
+const tools = [
+  defineTool({ name: "read_it", description: "Reads.", input, effect: "read", execute: () => "read" }),
+  defineTool({ name: "write_it", description: "Writes elsewhere.", input, effect: "write", execute: () => "written" }),
+];
+type Subject = "read_it" | "write_it";
+
+/** What a node sends by the clock, whether or not there is a run. */
+const byTheClock =
+  /^select 1 from pgboss\.job where|with held as|pg_notify|into deltas|pgboss\.(queue|version|warning|schedule|bam)/i;
+
+/** Round trips of one run with one call, from its start until nobody works on it. */
+async function tripsOf(service: TestRuns, database: Database, subject: Subject): Promise<number> {
+  let trips = 0;
+  database.onTrip = (text) => {
+    if (!byTheClock.test(text)) trips++;
+  };
+  const { events } = await service.ask(subject);
+  while (service.active() > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  delete database.onTrip;
+  const last = events.at(-1);
+  if (last?.type !== "run-end" || last.status !== "done")
+    throw new Error(`The run with ${subject} did not come to its end.`);
+  return trips;
+}
+
+/** What the record of a write costs: it is written before and after, so that nobody has to guess. */
+export const ledger: Part = {
+  name: "ledger",
+  run: (bench) =>
+    withOwned(async (own) => {
+      const postgres = own(await startPostgres());
+      const database = await openDatabase({
+        url: await postgres.createDatabase(),
+        dataDirectory: temporaryFolder("bench"),
+      });
+      own({ stop: database.close });
+      await migrate(database);
+      const service = await startTestRuns({
+        database,
+        tools,
+        script({ messages }) {
+          const last = messages.at(-1)!;
+          return last.role === "tool" ? "Done." : [{ call: String(last.content), arguments: {} }];
+        },
+      });
+      own({ stop: () => service.stop(0) });
+      bench.log("ledger: SQL round trips");
+      const runs = bench.quick ? 3 : 15;
+      const trips = await inRounds(bench.rounds, ["read_it", "write_it"], async (subject) => {
+        const counts: number[] = [];
+        for (let run = 0; run < runs; run++) counts.push(await tripsOf(service, database, subject));
+        // A poll in between may cost some one run a look more.
+        return summarize(counts).median;
+      });
+      return [
+        {
+          part: "ledger",
+          name: "SQL round trips of a run with one write through the ledger, against one read, postgres",
+          unit: "",
+          values: trips.write_it,
+          reference: trips.read_it,
+          bar: { kind: "added", max: 2 },
+        },
+      ];
+    }),
+};
