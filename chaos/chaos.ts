@@ -7,7 +7,7 @@ import { sendMessages, type Submission } from "./load.ts";
 import { startModelServer } from "./model.ts";
 import { startOutside } from "./outside.ts";
 import { createRandom } from "./random.ts";
-import { type Findings, verify, watchTakeovers } from "./verify.ts";
+import { type Findings, verify, watchDatabase } from "./verify.ts";
 
 export type ChaosOptions = {
   /** Empty; keeps configuration, data and logs. */
@@ -44,7 +44,7 @@ export async function wreakChaos({
   const nodes = await startCluster({ folder, nodes: count, databaseUrl, modelUrl: model.url, outsideUrl: outside.url });
   const database = new pg.Client({ connectionString: databaseUrl, application_name: "chaos" });
   await database.connect();
-  await watchTakeovers(database);
+  await watchDatabase(database);
 
   const submissions: Submission[] = [];
   const complaints: string[] = [];

@@ -45,15 +45,26 @@ type CallRow = {
   readonly answered: boolean;
 };
 
-/** Counts takeovers where they happen: the runs' own counter goes back to 0 with the next progress. */
-export async function watchTakeovers(database: PgClient): Promise<void> {
+/**
+ * Notes in the database what its rows don't keep: takeovers (the runs' own counter goes back to 0 with the next progress), and
+ * steps that a process wrote after it had lost the run.
+ */
+export async function watchDatabase(database: PgClient): Promise<void> {
   await database.query(`
     create schema chaos;
     create table chaos.takes (run_id uuid, handed_over boolean);
     create function chaos.note_take() returns trigger language plpgsql as $$
       begin insert into chaos.takes values (new.id, old.handed_over); return null; end $$;
     create trigger chaos_take after update on runs for each row
-      when (new.epoch > old.epoch and old.status = 'running') execute function chaos.note_take();`);
+      when (new.epoch > old.epoch and old.status = 'running') execute function chaos.note_take();
+    create table chaos.late_writes (run_id uuid, step text, attempt integer);
+    create function chaos.note_late_write() returns trigger language plpgsql as $$
+      begin
+        insert into chaos.late_writes select new.run_id, new.step, new.attempt from runs where id = new.run_id and epoch > new.attempt;
+        return null;
+      end $$;
+    create trigger chaos_late_write after insert on items for each row
+      when (new.attempt is not null) execute function chaos.note_late_write();`);
 }
 
 export async function verify(evidence: Evidence): Promise<Findings> {
@@ -96,6 +107,7 @@ export async function verify(evidence: Evidence): Promise<Findings> {
       ...invariants.filter(({ broken }) => broken > 0).map(({ name, broken }) => `${broken}× not so: ${name}`),
       ...unknown.unjustified,
       ...strayEffects(outside, submissions),
+      ...(await findLateWrites(query)),
     ],
   };
 }
@@ -203,6 +215,16 @@ async function findGaps(query: Query, submissions: readonly Submission[]): Promi
       const missing = seqs.join() === stored.get(runId) ? [] : [`told items ${seqs.join()} of ${stored.get(runId)}`];
       return [...faults, ...missing].map((text) => `run ${runId} (${script.tag}): ${text}`);
     }),
+  );
+}
+
+/** Steps of a process that had lost the run. */
+async function findLateWrites(query: Query): Promise<string[]> {
+  const rows = await query<{ run_id: string; step: string; attempt: number }>(
+    "select distinct * from chaos.late_writes",
+  );
+  return rows.map(
+    ({ run_id: run, step, attempt }) => `run ${run}: attempt ${attempt} wrote step ${step} after it had lost the run`,
   );
 }
 

@@ -86,6 +86,8 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_CONCURRENCY__PER_USER", "1", "concurrency.perUser", 1],
   ["COLLOQUY_CONCURRENCY__PER_NODE", "2", "concurrency.perNode", 2],
   ["COLLOQUY_RETENTION__HIDDEN_THREADS_DAYS", "0.5", "retention.hiddenThreadsDays", 0.5],
+  ["COLLOQUY_RETENTION__CLIENT_WAIT_MINUTES", "5", "retention.clientWaitMinutes", 5],
+  ["COLLOQUY_RETENTION__WAIT_DAYS", "2", "retention.waitDays", 2],
   ["COLLOQUY_RETENTION__IDEMPOTENCY_HOURS", "1", "retention.idempotencyHours", 1],
   ["COLLOQUY_LOG__LEVEL", "debug", "log.level", "debug"],
   ["COLLOQUY_LOG__PROMPTS", "on", "log.prompts", true],

@@ -87,6 +87,10 @@ const configSchema = z.strictObject({
     .strictObject({
       hiddenThreadsDays: z.number().positive().default(7),
       idempotencyHours: z.number().positive().default(24),
+      /** How long a run waits for its client's own tools. */
+      clientWaitMinutes: z.number().positive().default(60),
+      /** How long it waits for a person. */
+      waitDays: z.number().positive().default(7),
     })
     .prefault({}),
   log: z

@@ -63,7 +63,7 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     strategies: { tools: toolsStrategy },
     limits: { ...defaultLimits, onLimit: "stop", ...options.limits },
     concurrency: { perUser: options.perUser ?? 8, perNode: 64 },
-    retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
+    retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },
     log: options.log ?? silentLog,
     ...(options.approval ? { approval: options.approval } : {}),
     ...(options.costOf ? { costOf: options.costOf } : {}),

@@ -61,7 +61,7 @@ export async function serveAgents(
     limits: { ...defaultLimits, ...options.limits },
     approval: options.approval,
     concurrency: { perUser: 8, perNode: 64 },
-    retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
+    retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },
     log: silentLog,
   });
   const services = servicesWith({

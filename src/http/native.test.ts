@@ -197,7 +197,7 @@ test("the same message id or Idempotency-Key answers the first run", async () =>
 
 test("bad cursors, agents and ids are refused", async () => {
   const thread = await client.createThread();
-  for (const cursor of ["x", "1;y", "-1"])
+  for (const cursor of ["x", "1;y", "-1", `0;${newId()}/%E0/1:1`, "1"])
     await assert.rejects(all(client.followThread(thread.id, { cursor })), { status: 400, code: "invalid_cursor" });
   await assert.rejects(all(client.follow(newId())), { status: 404 });
   await assert.rejects(client.startRun(thread.id, { agent: "nobody", content: "x" }), { status: 404 });

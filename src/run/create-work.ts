@@ -9,7 +9,7 @@ import type { Job } from "./engine.ts";
 import { foldOf, type Fold } from "./fold.ts";
 import { performStep } from "./perform-step.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import type { RunSignal, Runtime, StopReason } from "./runtime.ts";
+import type { Retention, RunSignal, Runtime, StopReason } from "./runtime.ts";
 import { deliveriesOf } from "./signals.ts";
 import { partialItem } from "./step.ts";
 import type { Taken } from "./take.ts";
@@ -17,7 +17,8 @@ import type { Turn } from "./turn.ts";
 import type { AlsoWaiting, Work } from "./work.ts";
 
 /** How long a run waits for somebody before it ends. */
-const waitMs = (reason: WaitReason) => (reason === "client" ? 3_600_000 : 7 * 86_400_000);
+const waitMs = ({ clientWaitMinutes, waitDays }: Retention, reason: WaitReason) =>
+  reason === "client" ? clientWaitMinutes * 60_000 : waitDays * 86_400_000;
 
 export type WorkOptions = {
   readonly job: Job;
@@ -109,7 +110,7 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
     committed(appended.items);
   }
 
-  async function wait(reason: WaitReason, text: string, { items = [], ledger }: AlsoWaiting = {}): Promise<boolean> {
+  async function wait(reason: WaitReason, text: string, { items = [], ...also }: AlsoWaiting = {}): Promise<boolean> {
     const appended = await database.transaction(async (query) => {
       // In a statement of its own: what the next one reads is then newer than any decision.
       const [held] = await query<{ cancel_asked: boolean }>(
@@ -120,9 +121,9 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
       if (held && reason === "client" && (await openClientCalls(query, runId)) === 0) return undefined;
       const state: NewItem = { id: newId(), kind: "state", body: { type: "run-wait", reason, text } };
       const result = await append(query, owner, [...items, state], {
-        wait: { reason, mostMs: waitMs(reason) },
+        wait: { reason, mostMs: waitMs(runtime.retention, reason) },
         deliveries: signals("waiting", { reason }),
-        ...(ledger ? { ledger } : {}),
+        ...also,
       });
       await runtime.engine.complete(job, query);
       return result;

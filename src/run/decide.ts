@@ -74,10 +74,9 @@ export async function decide(
 
 /** "Continue" without naming the question: the open one about a limit. */
 export async function continueRun(runtime: Runtime, caller: Caller, runId: string): Promise<RunRecord> {
-  await getRun(runtime.database, caller, runId);
-  const question = openQuestions(await itemsOfRun(runtime.database.query, runId)).find(
-    (item) => item.body.reason === "limit",
-  );
+  const items = isId(runId) ? await itemsOfRun(runtime.database.query, runId) : [];
+  if (items.length === 0 || caller.role !== "admin") await getRun(runtime.database, caller, runId);
+  const question = openQuestions(items).find((item) => item.body.reason === "limit");
   if (!question) throw new Conflict("The run does not wait at a limit.", { code: "nothing_to_continue" });
   return decide(runtime, caller, { runId, questionId: question.id, input: { decision: "continue" } });
 }

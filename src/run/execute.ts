@@ -136,9 +136,11 @@ async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
   const limit = limitOf(error);
   if (!limit || work.taken.definition.limits.onLimit === "stop") return false;
   const text = messageOf(error);
+  // What was half written is told anew; what it cost is not forgotten.
+  const cut = work.current;
   work.current = undefined;
   const question: NewItem = { id: newId(), kind: "question", body: { reason: "limit", limit, text: `${text} Go on?` } };
-  return work.wait("limit", text, { items: [question] });
+  return work.wait("limit", text, { items: [question], ...(cut ? { modelCalls: cut.answer.records } : {}) });
 }
 
 /** The next owner goes on at the last committed step. */

@@ -39,7 +39,13 @@ export type Runtime = {
 /** What the outside can be told of a run. */
 export type RunSignal = "waiting" | "done" | "failed" | "cancelled";
 
-export type Retention = { readonly hiddenThreadsDays: number; readonly idempotencyHours: number };
+export type Retention = {
+  readonly hiddenThreadsDays: number;
+  readonly idempotencyHours: number;
+  /** How long a run waits for its client's tools, and for anybody else. */
+  readonly clientWaitMinutes: number;
+  readonly waitDays: number;
+};
 
 export type ActiveRun = {
   readonly runId: string;

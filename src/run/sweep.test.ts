@@ -24,7 +24,7 @@ eachRunDatabase((suite) => {
       node: "upkeep",
       active: new Map(),
       hooksFor: () => [],
-      retention: { hiddenThreadsDays: 7, idempotencyHours: 24 },
+      retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },
     } satisfies Partial<Runtime>;
     await duty(runtime as Partial<Runtime> as Runtime);
     runtime.feeds.close();

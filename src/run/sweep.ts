@@ -59,20 +59,21 @@ export async function startForgotten(runtime: Runtime): Promise<void> {
   for (const row of rows) await startNext(runtime, row.thread_id);
 }
 
+/** Of a thread `t`. */
+const isIdle = `t.pending = 0 and not exists
+  (select from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))`;
+
 /** What is kept for a time only. A thread with a live run is never removed. */
 export async function removeExpired(runtime: Runtime): Promise<void> {
   const { query, transaction } = runtime.database;
   await transaction(async (locked) => {
     // In a statement of its own: the next one then sees a run that was accepted meanwhile.
     const expired = await locked<{ id: string }>(
-      "select id from threads where expires_at < now() order by expires_at limit $1 for update skip locked",
+      `select id from threads t where expires_at < now() and ${isIdle} limit $1 for update skip locked`,
       [batch],
     );
-    await locked(
-      `delete from threads t where id = any ($1::uuid[]) and pending = 0 and not exists
-         (select from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))`,
-      [expired.map(({ id }) => id)],
-    );
+    if (expired.length === 0) return;
+    await locked(`delete from threads t where id = any ($1::uuid[]) and ${isIdle}`, [expired.map(({ id }) => id)]);
   });
   await query("delete from idempotency_keys where created_at < now() - $1 * interval '1 hour'", [
     runtime.retention.idempotencyHours,

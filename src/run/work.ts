@@ -8,7 +8,7 @@ import type { Taken } from "./take.ts";
 import type { Turn } from "./turn.ts";
 
 /** What becomes true together with a wait. */
-export type AlsoWaiting = { readonly items?: readonly NewItem[]; readonly ledger?: AppendExtras["ledger"] };
+export type AlsoWaiting = { readonly items?: readonly NewItem[] } & Pick<AppendExtras, "ledger" | "modelCalls">;
 
 /** One run in this process, from its take to its end, wait or loss: the turn a strategy works with, and what it stands on. */
 export type Work = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { InvalidInput } from "../../protocol/errors.ts";
 import { type Cursor, parseCursor } from "../../protocol/events.ts";
-import { isEnded, type RunRecord } from "../../protocol/runs.ts";
+import { isEnded, type RunRecord, type ThreadRecord } from "../../protocol/runs.ts";
 import type { FollowTarget } from "../../run/runs.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { createEventWriter } from "../event-text.ts";
@@ -27,7 +27,7 @@ export const followThread = endpoint({
   answers,
   async handle(call) {
     const from = cursorOf(call, call.query.cursor);
-    const { id } = await call.services.runs.getThread(call.caller, call.params.id);
+    const { id } = await threadOf(call, call.params.id, from);
     tellEvents(call, { threadId: id }, from);
   },
 });
@@ -42,6 +42,7 @@ export const followRun = endpoint({
   async handle(call) {
     const from = cursorOf(call, call.query.cursor);
     const run = await call.services.runs.get(call.caller, call.params.id);
+    await threadOf(call, run.threadId, from);
     if (isEnded(run.status) && !(await endsAfter(call, run, from))) {
       // the status with which a browser's EventSource stops asking
       await call.reply.code(204).send();
@@ -57,6 +58,16 @@ function cursorOf({ request }: Call, asked: string | undefined): Cursor {
   const cursor = parseCursor(text);
   if (!cursor) throw new InvalidInput("This cursor is not one of ours.", { code: "invalid_cursor", param: "cursor" });
   return cursor;
+}
+
+/** A place that the log has not come to would be waited for, and all that comes before it kept back. */
+async function threadOf({ caller, services }: Call, id: string, from: Cursor): Promise<ThreadRecord> {
+  const thread = await services.runs.getThread(caller, id);
+  if (from.seq <= thread.lastSeq) return thread;
+  throw new InvalidInput(`This cursor is ahead of the thread, whose last seq is ${thread.lastSeq}.`, {
+    code: "invalid_cursor",
+    param: "cursor",
+  });
 }
 
 async function endsAfter({ caller, services }: Call, run: RunRecord, from: Cursor): Promise<boolean> {
