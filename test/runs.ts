@@ -5,6 +5,7 @@ import type { RunEvent } from "../src/protocol/events.ts";
 import { silentLog, type Log } from "../src/protocol/log.ts";
 import type { Tool } from "../src/protocol/tools.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
+import type { ModelConfig } from "../src/models/config.ts";
 import { createModels } from "../src/models/registry.ts";
 import { createScripted, type Script } from "../src/models/scripted.ts";
 import { createRuns, type RunsOptions, type RunsService } from "../src/run/create-runs.ts";
@@ -31,6 +32,8 @@ export type TestRuns = RunsService & {
 export type TestRunsOptions = {
   readonly database: Database;
   readonly script: Script;
+  /** Besides the scripted one. */
+  readonly models?: readonly ModelConfig[];
   readonly tools?: readonly Tool[];
   readonly agent?: Partial<AgentDefinition>;
   readonly limits?: Partial<Limits>;
@@ -57,7 +60,7 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
   };
   const service = await createRuns({
     database,
-    models: createModels({ models: [], adapters: { script: model } }),
+    models: createModels({ models: options.models ?? [], adapters: { script: model } }),
     agents: createAgentRegistry([agent]),
     tools: createToolRegistry([...builtInTools, ...(options.tools ?? [])]),
     strategies: { tools: toolsStrategy },

@@ -7,6 +7,8 @@ import fastify from "fastify";
 import { createSseStreams, type SseStream } from "./sse.ts";
 
 const streams = createSseStreams({ unsentBytes: 1_000_000, waitBytes: 100_000, keepAliveMs: 20 });
+/** Gives a large write the time that it takes. */
+const patient = createSseStreams({ unsentBytes: 1_000_000 });
 const app = fastify({ forceCloseConnections: true });
 let opened: SseStream[] = [];
 let closed = 0;
@@ -14,8 +16,9 @@ let closed = 0;
 before(async () => {
   app.get("/:kind", (request, reply) => {
     reply.header("x-mine", "1");
-    const farewell = (request.params as { kind: string }).kind === "polite" ? () => "data: bye\n\n" : undefined;
-    opened.push(streams.open(reply, { farewell, onClose: () => closed++ }));
+    const { kind } = request.params as { kind: string };
+    const farewell = kind === "polite" ? () => "data: bye\n\n" : undefined;
+    opened.push((kind === "large" ? patient : streams).open(reply, { farewell, onClose: () => closed++ }));
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
 });
@@ -71,6 +74,18 @@ test("a reader who does not read is cut off at the bound", async () => {
     await turn();
   }
   assert.ok(stream.closed && written > 10);
+});
+
+test("an event larger than the bound reaches a reader who reads", async () => {
+  const { answer, stream } = await connect("large");
+  let size = 0;
+  answer.on("data", (piece: string) => (size += piece.length));
+  const large = `data: ${"x".repeat(20_000_000)}\n\n`;
+  stream.write(large);
+  stream.write("data: small\n\n");
+  await until(() => size >= large.length || stream.closed);
+  assert.equal(stream.closed, false);
+  stream.end();
 });
 
 test("a writer who waits goes on when the reader reads, or stalls for good", async () => {

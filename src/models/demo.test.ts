@@ -162,3 +162,12 @@ test("output by schema is the smallest valid value", async () => {
   const told = await ask([user("anything")], { tools: [], format: { type: "json-schema", name: "out", schema } });
   assert.deepEqual(JSON.parse(told.text), { kind: "a", list: [3, 3], note: "demo" });
 });
+
+test("a text that is no wish costs no more than one", async () => {
+  for (const content of [`a${" ".repeat(1_000_000)}b`, "add ".repeat(250_000), "1 ".repeat(500_000)]) {
+    const { text: answer } = await collect(
+      demo.stream({ messages: [{ role: "user", content }], tools }, new AbortController().signal),
+    );
+    assert.notEqual(answer, undefined);
+  }
+});

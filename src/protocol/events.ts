@@ -85,7 +85,7 @@ export function parseCursor(text: string): Cursor | undefined {
   const live: LivePlace[] = [];
   for (const part of rest) {
     const match = /^([0-9a-f-]{36})\/([^/;]{1,200})\/(\d{1,9}):(\d{1,12})(?:,(\d{1,12}))?$/.exec(part);
-    const step = match && decoded(match[2]!);
+    const step = match ? decoded(match[2]!) : undefined;
     if (!match || step === undefined) return undefined;
     live.push({
       run: match[1]!,

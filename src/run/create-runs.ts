@@ -10,7 +10,7 @@ import { bringResults } from "./bring-results.ts";
 import { cancelRun } from "./control.ts";
 import { continueRun, decide } from "./decide.ts";
 import { channel, createDeltaWriter, type Notice } from "./deltas.ts";
-import { createEngine } from "./engine.ts";
+import { createEngine, type Engine } from "./engine.ts";
 import { executeRun } from "./execute.ts";
 import { createFeeds } from "./follow.ts";
 import { beginHeartbeat } from "./heartbeat.ts";
@@ -108,9 +108,11 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     active: () => active.size,
     async stop(graceMs) {
       engine.pause();
-      await untilIdle(active, graceMs);
-      for (const run of active.values()) run.stop("hand-over");
-      await untilIdle(active, 2000);
+      await untilIdle(engine, graceMs);
+      // Again and again: a run that is only just being taken can't hear it yet.
+      await untilIdle(engine, 2000, () => {
+        for (const run of active.values()) run.stop("hand-over");
+      });
       for (const duty of duties) duty.stop();
       feeds.close();
       await deltas.close();
@@ -129,7 +131,10 @@ function hear(runtime: Runtime, payload: string): void {
   for (const runId of notice.stop ?? []) runtime.active.get(runId)?.stop("cancelled");
 }
 
-async function untilIdle(active: ReadonlyMap<string, ActiveRun>, withinMs: number): Promise<void> {
+async function untilIdle(engine: Engine, withinMs: number, meanwhile = () => {}): Promise<void> {
   const end = performance.now() + withinMs;
-  while (active.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (engine.busy() && performance.now() < end) {
+    meanwhile();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

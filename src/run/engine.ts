@@ -40,6 +40,8 @@ export type Engine = {
   readonly timetable: Timetable;
   /** No more fetches; what runs goes on. */
   pause(): void;
+  /** Whether a job is at work here, or may just have been fetched. */
+  busy(): boolean;
   stop(): Promise<void>;
 };
 
@@ -207,6 +209,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
       paused = true;
       clearInterval(poll);
     },
+    busy: () => active > 0 || fetching,
     async stop() {
       paused = true;
       clearInterval(poll);

@@ -77,6 +77,19 @@ eachDatabase((databases) => {
     );
   });
 
+  test("a model without its key is named as the reason, in an old thread too", async () => {
+    const database = await databases.open();
+    const before = await startTestRuns({ database, script: ["hi"] });
+    const { started } = await before.ask("hello");
+    await before.stop(0);
+    const cloud = { id: "cloud", provider: "openai", model: "m", baseUrl: "https://api.openai.com/v1" } as const;
+    const service = await startTestRuns({ database, script: [], models: [cloud], agent: { model: "cloud" } });
+    services.push(service);
+    const { events } = await service.ask("and now?", { threadId: started.threadId });
+    const end = events.at(-1)!;
+    assert.equal(end.type === "run-end" && end.error?.code, "model_unavailable");
+  });
+
   test("the same Idempotency-Key gives the same run; with another body it is refused", async () => {
     const service = await start({ script: ["once"] });
     const input = { agent: "assistant", message: { content: "hi" }, idempotency: { key: "k", bodyHash: "h" } };

@@ -24,6 +24,16 @@ eachRunDatabase((suite) => {
     assert.deepEqual([status, epoch, takeovers], ["done", 2, 0]);
   });
 
+  test("a run that is only just being taken is handed over too", async () => {
+    for (let round = 0; round < 10; round++) {
+      const service = await suite.start({ script: hang });
+      await Promise.all([begin(service), begin(service), begin(service)]);
+      for (let turns = 0; turns < round; turns++) await new Promise((resolve) => setImmediate(resolve));
+      await service.stop(0);
+      assert.deepEqual(await suite.database().query("select id from pgboss.job where state = 'active'"), []);
+    }
+  });
+
   test("a stop lets a run finish within its grace", async () => {
     const gate = Promise.withResolvers<void>();
     const service = await suite.start({

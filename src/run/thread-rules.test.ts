@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase } from "../../test/run-suite.ts";
+import { eachRunDatabase, until } from "../../test/run-suite.ts";
 import { newId } from "../protocol/ids.ts";
 
 // What the database itself refuses, whoever writes.
@@ -43,6 +43,30 @@ eachRunDatabase((suite) => {
     await service.runs.deleteThread(service.caller, threadId);
     assert.deepEqual(await query("select 1 from items where thread_id = $1", [threadId]), []);
     await assert.rejects(service.runs.get(service.caller, runId), { status: 404 });
+  });
+
+  test("a thread in which something was just accepted is not deleted", async () => {
+    const { service, threadId, runId } = await finishedRun();
+    const deletion = () => service.runs.deleteThread(service.caller, threadId);
+    const { query, transaction } = suite.database();
+    await query("update threads set pending = 1 where id = $1", [threadId]);
+    await assert.rejects(deletion(), { status: 409, code: "thread_busy" });
+    await query("update threads set pending = 0 where id = $1", [threadId]);
+    if (suite.kind === "pglite") return; // one connection: nothing overlaps
+
+    let refused: Promise<void> | undefined;
+    await transaction(async (other) => {
+      await other("update threads set updated_at = now() where id = $1", [threadId]);
+      await other(
+        `insert into runs (id, thread_id, user_id, agent, root_run, status, definition, definition_hash, caller)
+         select $1, thread_id, user_id, agent, $1, 'queued', definition, definition_hash, caller from runs where id = $2`,
+        [newId(), runId],
+      );
+      refused = assert.rejects(deletion(), { status: 409, code: "thread_busy" });
+      const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query ilike '%threads%'";
+      await until(async () => (await query(waits)).length > 0, "the deletion to wait");
+    });
+    await refused;
   });
 
   test("a result has its call, and a call one result", async () => {

@@ -169,3 +169,9 @@ for (const [title, fields, param, text] of faults) {
     );
   });
 }
+
+test("as many tools as a body holds are read in one pass", () => {
+  const tools = Array.from({ length: 150_000 }, (_, index) => ({ type: "function", function: { name: `t${index}` } }));
+  const choice = { type: "allowed_tools", allowed_tools: { mode: "auto", tools } };
+  assert.equal(decode({ tools, tool_choice: choice }).tools?.length, tools.length);
+});
