@@ -47,7 +47,7 @@ type CallRow = {
 
 /**
  * Notes in the database what its rows don't keep: takeovers (the runs' own counter goes back to 0 with the next progress), and
- * steps that a process wrote after it had lost the run.
+ * answers that a process wrote after it had lost the run. (A result keeps the attempt of its call, whoever brings it.)
  */
 export async function watchDatabase(database: PgClient): Promise<void> {
   await database.query(`
@@ -64,7 +64,7 @@ export async function watchDatabase(database: PgClient): Promise<void> {
         return null;
       end $$;
     create trigger chaos_late_write after insert on items for each row
-      when (new.attempt is not null) execute function chaos.note_late_write();`);
+      when (new.kind in ('message', 'call') and new.attempt is not null) execute function chaos.note_late_write();`);
 }
 
 export async function verify(evidence: Evidence): Promise<Findings> {

@@ -98,6 +98,8 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
     bodyLimit: server.bodyLimit ?? 10 * megabytes,
+    // to send it, not to answer it; Fastify would wait for ever
+    requestTimeout: 300_000,
     forceCloseConnections: "idle",
     exposeHeadRoutes: false,
     frameworkErrors: answerError,

@@ -51,7 +51,7 @@ export function rulesOfHost(url: URL): HostRules {
 }
 
 /** Variables whose presence means that a provider could be used, with the address it has. */
-export const keyVariables: readonly { readonly variable: string; readonly host: string }[] = [
+const keyVariables: readonly { readonly variable: string; readonly host: string }[] = [
   ...Object.entries(rulesByHost).flatMap(([host, { keyVariable }]) =>
     keyVariable ? [{ variable: keyVariable, host }] : [],
   ),

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { collect } from "../../test/model-servers/collect.ts";
 import { startModelServer } from "../../test/model-servers/model-server.ts";
-import { chooseBackend, keysSeen, probeBackends } from "./probe.ts";
+import { chooseBackend, probeBackends } from "./probe.ts";
 import type { Probe } from "./probe.ts";
 import { createModels } from "./registry.ts";
 
@@ -92,10 +92,4 @@ test("the choice: auto is Ollama, then llama.cpp; a named one is taken though it
   assert.deepEqual(away.config, { id: "ollama", provider: "ollama", baseUrl: "http://ollama", model: "x" });
   assert.match(away.detail, /Ollama at http:\/\/ollama: refused/);
   assert.equal(chooseBackend([all[0]!, all[2]!], { backend: "auto" }).config, undefined);
-});
-
-test("keys are seen by name alone", () => {
-  assert.deepEqual(keysSeen({ OPENAI_API_KEY: "sk-1", ANTHROPIC_API_KEY: "", HOME: "/" }), [
-    { variable: "OPENAI_API_KEY", host: "api.openai.com" },
-  ]);
 });

@@ -1,6 +1,5 @@
 import { request } from "undici";
 import type { ModelConfig } from "./config.ts";
-import { keyVariables } from "./hosts.ts";
 
 export type BackendKind = "ollama" | "llamacpp" | "lmstudio";
 export type ProbeOutcome = "found" | "refused" | "timed-out" | "unauthorized" | "no-model" | "not-it" | "own-port";
@@ -189,11 +188,4 @@ function configOf(probe: Probe, wish: BackendWish): ModelConfig {
   if (probe.kind === "ollama") return { id: "ollama", provider: "ollama", baseUrl: probe.url, model, ...options };
   const context = probe.contextTokens === undefined ? undefined : { contextTokens: probe.contextTokens };
   return { id: probe.kind, provider: "openai", baseUrl: `${probe.url}/v1`, model, ...context, ...options };
-}
-
-/** Which keys of known providers are there: to be offered, not used, since they cost money. */
-export function keysSeen(
-  environment: Readonly<Record<string, string | undefined>>,
-): readonly { readonly variable: string; readonly host: string }[] {
-  return keyVariables.filter(({ variable }) => environment[variable]);
 }

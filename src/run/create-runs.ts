@@ -9,7 +9,7 @@ import { type AdminRuns, createAdminRuns } from "./admin-runs.ts";
 import { bringResults } from "./bring-results.ts";
 import { cancelRun } from "./control.ts";
 import { continueRun, decide } from "./decide.ts";
-import { channel, createDeltaWriter, type Notice } from "./deltas.ts";
+import { channel, createDeltaWriter, type Notice, parseNotice } from "./deltas.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import { executeRun } from "./execute.ts";
 import { createFeeds } from "./follow.ts";
@@ -124,8 +124,8 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
 
 /** An empty payload: the connection was lost, so anything may have been missed. */
 function hear(runtime: Runtime, payload: string): void {
-  const notice = payload === "" ? { node: "", threads: "all" as const } : (JSON.parse(payload) as Notice);
-  if (notice.node === runtime.node) return;
+  const notice: Notice | undefined = payload === "" ? { node: "", threads: "all" } : parseNotice(payload);
+  if (!notice || notice.node === runtime.node) return;
   runtime.feeds.changed(notice.threads);
   runtime.engine.look();
   for (const runId of notice.stop ?? []) runtime.active.get(runId)?.stop("cancelled");

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Log } from "../protocol/log.ts";
 import { plainText } from "../protocol/json-text.ts";
 import type { Database } from "../store/database.ts";
@@ -31,11 +32,21 @@ export type DeltaWriter = {
 
 export const channel = "colloquy";
 /** What nodes tell one another; at most 8000 bytes a NOTIFY, so a long list becomes "look at everything". */
-export type Notice = {
-  readonly node: string;
-  readonly threads: readonly string[] | "all";
-  readonly stop?: readonly string[];
-};
+const noticeSchema = z.object({
+  node: z.string(),
+  threads: z.union([z.literal("all"), z.array(z.string())]),
+  stop: z.array(z.string()).optional(),
+});
+export type Notice = Readonly<z.infer<typeof noticeSchema>>;
+
+/** Undefined for what no node of ours said: whoever can reach the database can notify. */
+export function parseNotice(payload: string): Notice | undefined {
+  try {
+    return noticeSchema.safeParse(JSON.parse(payload)).data;
+  } catch {
+    return undefined;
+  }
+}
 
 type Piece = { readonly delta: Delta; text: string };
 

@@ -40,6 +40,13 @@ eachRunDatabase((suite) => {
 });
 
 eachRunDatabase((suite) => {
+  test("what somebody else says on the nodes' channel is no notice", async () => {
+    const service = await suite.start({ script: () => "ok" });
+    for (const payload of ["x", "null", '{"node":1}', '{"node":"a","threads":7}'])
+      await suite.database().query("select pg_notify('colloquy', $1)", [payload]);
+    assert.equal((await service.ask("hi")).text, "ok");
+  });
+
   test("three nodes together never work on more runs of a user than allowed", async () => {
     const script = () => [{ waitMs: 5 }, { text: "ok" }];
     const nodes: TestRuns[] = [];

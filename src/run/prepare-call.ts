@@ -18,7 +18,7 @@ export type Plan =
   /** Begun by an earlier process, and its tool is gone: nobody can tell. */
   | { readonly how: "unknown"; readonly call: Call };
 
-/** The tools of this run that its caller may use now: what they were at its start, cut by the rights of today. */
+/** The tools of this run: what they were at its start, as far as there are still such, and within its caller's rights then. */
 export function toolsOf({ taken, runtime }: Work): readonly Tool[] {
   const names = new Set(taken.definition.tools.map((schema) => schema.name));
   return runtime.tools.select(taken.definition.agent.tools, taken.caller).filter((tool) => names.has(tool.name));

@@ -1,3 +1,4 @@
+import { messageOf } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import { endIdleRun } from "./control.ts";
 import { startNext } from "./pending.ts";
@@ -56,7 +57,11 @@ export async function startForgotten(runtime: Runtime): Promise<void> {
        (select from runs r where r.thread_id = p.thread_id and r.parent_run is null and r.status in ('queued', 'running', 'waiting')) limit $1`,
     [batch],
   );
-  for (const row of rows) await startNext(runtime, row.thread_id);
+  for (const row of rows)
+    await startNext(runtime, row.thread_id).catch((error: unknown) =>
+      // Those behind it must not wait for it.
+      runtime.log.warn({ threadId: row.thread_id, error: messageOf(error) }, "a waiting message could not be started"),
+    );
 }
 
 /** Of a thread `t`. */
