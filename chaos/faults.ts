@@ -33,7 +33,7 @@ export async function doHarm({ nodes, random, database, goesOn, log }: FaultOpti
     const pauseMs = random.between(500, 4000);
     const node = random.pick(nodes);
     const kind = random.pick(faultKinds);
-    const lastsMs = kind === "SIGSTOP" ? random.between(1000, 20_000) : random.between(0, 3000);
+    const lastsMs = kind === "SIGSTOP" ? stopMs(random) : random.between(0, 3000);
     const share = random.next();
     await sleep(pauseMs);
     // One node at least is left in peace.
@@ -54,6 +54,11 @@ export async function doHarm({ nodes, random, database, goesOn, log }: FaultOpti
   }
   await Promise.all(harmed.values());
   return faults;
+}
+
+/** Mostly until just after another process has taken the runs: then both are at the same step. */
+function stopMs(random: Random): number {
+  return random.chance(0.6) ? random.between(11_000, 15_000) : random.between(1000, 9000);
 }
 
 async function harmNode(node: Node, kind: Exclude<FaultKind, "dropped connections">, lastsMs: number): Promise<void> {

@@ -115,7 +115,7 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
         code: "config_invalid",
       });
     const webhooks = startWebhooks({ database, hooks: config.webhooks, log });
-    opened.push(() => webhooks.stop(graceMs));
+    opened.push(() => webhooks.stop(2000));
     const service = await createRuns({
       database,
       models,

@@ -30,6 +30,7 @@ export function createFallback(id: string, models: readonly [ServedModel, ...Ser
     id,
     provider: "fallback",
     name: id,
+    members: models.map((model) => model.id),
     contextTokens: Math.min(...models.map((model) => model.contextTokens)),
     ...(models[0].demo && { demo: true }),
     stream,

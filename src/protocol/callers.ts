@@ -18,6 +18,13 @@ export function callerOf(
   return { userId: user.id, name: user.name, role: user.role, permissions: user.role === "admin" ? ["*"] : [], via };
 }
 
+/** A caller of earlier with the rights the account has now: never more than then, never more than now. */
+export function cutBack(caller: Caller, role: Role): Caller {
+  const now = callerOf({ id: caller.userId, name: caller.name, role }, caller.via);
+  if (caller.permissions.includes("*")) return now;
+  return { ...now, permissions: caller.permissions.filter((name) => holds(now, [name])) };
+}
+
 /** Whether a caller holds all of the permissions. */
 export function holds(caller: Caller, permissions: readonly string[]): boolean {
   return caller.permissions.includes("*") || permissions.every((name) => caller.permissions.includes(name));

@@ -114,6 +114,8 @@ export interface Model {
   readonly name: string;
   /** Tokens of prompt and answer together, as far as known. */
   readonly contextTokens: number;
+  /** Of a chain: who may serve, by id, in order. */
+  readonly members?: readonly string[];
   /** Served by rules, not by an LLM. */
   readonly demo?: boolean;
   stream(request: ModelRequest, signal: AbortSignal): ModelStream;

@@ -60,6 +60,7 @@ async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
     try {
       if (taken.cancelAsked) stop("cancelled");
       if (poison) throw poisoned(taken);
+      if (taken.disabled) throw new ColloquyError("account_disabled", 403, "The account of this run is disabled.");
       control.signal.throwIfAborted();
       await strategyOf(runtime, taken)(work.turn);
       if (!work.left()) await work.end({ status: "done" });
@@ -167,6 +168,6 @@ function poisoned(taken: Taken): ColloquyError {
 /** Says nothing about the run. */
 function isDatabaseFault(error: unknown): boolean {
   if (error instanceof ColloquyError) return /^(database|transaction)_/.test(error.code);
-  // Every SQLSTATE that can come up has a digit; `EPERM` and the like have none.
-  return /\d/.test(sqlState(error) ?? "");
+  // Connection, rollback, resources, locks, operator, system, internal: another try may well pass. Of the other classes none would.
+  return /^(08|40|53|55|57|58|XX)/.test(sqlState(error) ?? "");
 }

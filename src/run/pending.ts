@@ -7,6 +7,7 @@ import { endItem } from "./end-run.ts";
 import { insertItemsSql, itemsParameter, placeItems, type Place } from "./rows.ts";
 import type { Started, StartInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
+import { deliveriesOf } from "./signals.ts";
 import { violatedConstraint } from "./violated-constraint.ts";
 
 const mostPending = 100;
@@ -126,9 +127,29 @@ export async function endPending(
      r as (insert into runs (id, thread_id, user_id, agent, root_run, status, error, definition, definition_hash, caller, ended_at)
            select p.run_id, p.thread_id, p.user_id, p.start -> 'definition' -> 'agent' ->> 'id', p.run_id, $4, $5::jsonb, p.start -> 'definition', '',
              p.start -> 'caller', now() from p),
-     i as (${insertItemsSql("$6", "$7")})
+     i as (${insertItemsSql("$6", "$7")}),
+     h as (insert into deliveries (id, user_id, hook, body)
+           select x.id, p.user_id, x.hook, x.body || jsonb_build_object('thread', p.thread_id, 'agent', p.start -> 'definition' -> 'agent' ->> 'id')
+           from p, jsonb_to_recordset($8::jsonb) as x (id uuid, hook text, body jsonb))
      select id, first, parent from t`,
-    [runId, userId ?? null, items[0]!.id, end.status, error, itemsParameter(items), time],
+    [
+      runId,
+      userId ?? null,
+      items[0]!.id,
+      end.status,
+      error,
+      itemsParameter(items),
+      time,
+      jsonText(
+        deliveriesOf(runtime, {
+          runId,
+          threadId: "",
+          agent: "",
+          event: end.status,
+          ...(end.error ? { error: end.error } : {}),
+        }),
+      ),
+    ],
   );
   if (!row) return false;
   runtime.feeds.publish(row.id, placeItems(items, { threadId: row.id, firstSeq: row.first, parent: row.parent, time }));

@@ -106,11 +106,16 @@ type Reserved = { readonly tokens: number; readonly cost: number; readonly steer
 async function reserveFor(
   work: Work,
   model: Model,
-  request: Pick<ModelRequest, "messages" | "settings">,
+  request: Pick<ModelRequest, "messages" | "settings" | "tools">,
 ): Promise<Reserved> {
-  const input = request.messages.reduce((sum, message) => sum + estimate(message.content), 0);
-  const output = request.settings?.maxTokens ?? 0;
-  const cost = work.runtime.costOf(model.id, { inputTokens: input, outputTokens: output }) ?? 0;
+  const { limits } = work.taken.definition;
+  const input =
+    request.messages.reduce((sum, message) => sum + estimate(message.content), 0) + schemaTokens(request.tools ?? []);
+  const isLimited = limits.tokens !== undefined || limits.cost !== undefined;
+  const output = request.settings?.maxTokens ?? (isLimited ? roomFor(model) : 0);
+  const usage = { inputTokens: input, outputTokens: output };
+  // Of a chain nobody knows yet who serves: the dearest.
+  const cost = Math.max(0, ...[model.id, ...(model.members ?? [])].map((id) => work.runtime.costOf(id, usage) ?? 0));
   const { steered } = await reserve(work.runtime.database.query, work.owner, {
     steps: 1,
     tokens: input + output,
@@ -140,11 +145,16 @@ function settled(
   };
 }
 
+/** Tokens that an answer may need if nobody says. */
+function roomFor(model: Model): number {
+  return Math.min(4096, Math.floor(model.contextTokens / 4));
+}
+
 function requestOf(work: Work, model: Model, options: StepOptions): ModelRequest {
   const { agent, options: asked, tools } = work.taken.definition;
   const settings = { ...agent.settings, ...asked.settings, ...options.settings };
   const offered = options.withoutTools ? [] : [...tools, ...(asked.clientTools ?? [])];
-  const room = settings.maxTokens ?? Math.min(4096, Math.floor(model.contextTokens / 4));
+  const room = settings.maxTokens ?? roomFor(model);
   const format = options.format ?? asked.format;
   const first = !work.items().some((item) => item.kind === "message" && item.step !== null);
   // A forced choice is for the first step only: the model could never answer otherwise.

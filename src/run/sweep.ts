@@ -39,14 +39,13 @@ export async function expireWaits(runtime: Runtime): Promise<void> {
     [batch],
   );
   for (const run of late) {
-    await endIdleRun(
-      runtime,
-      { runId: run.id, expired: true },
-      {
-        status: "failed",
-        error: { code: "expired", message: `Nobody came in time: the run waited (${run.wait_reason}).` },
-      },
-    );
+    const error = { code: "expired", message: `Nobody came in time: the run waited (${run.wait_reason}).` };
+    try {
+      await endIdleRun(runtime, { runId: run.id, expired: true }, { status: "failed", error });
+    } catch (fault) {
+      // One that can't be ended must not keep the others waiting.
+      runtime.log.warn({ runId: run.id, error: String(fault) }, "a run that waited too long could not be ended");
+    }
   }
 }
 

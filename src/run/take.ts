@@ -1,4 +1,4 @@
-import type { Caller } from "../protocol/callers.ts";
+import { cutBack, type Caller, type Role } from "../protocol/callers.ts";
 import type { RunDefinition } from "../protocol/runs.ts";
 import type { Database } from "../store/database.ts";
 import type { Job } from "./engine.ts";
@@ -8,7 +8,9 @@ export type Taken = {
   readonly runId: string;
   readonly threadId: string;
   readonly epoch: number;
+  /** With the rights of its start, cut by those that the account has now. */
   readonly caller: Caller;
+  readonly disabled: boolean;
   readonly definition: RunDefinition;
   /** How often a process died over it without getting anywhere. */
   readonly takeovers: number;
@@ -35,6 +37,8 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
     leaf: string | null;
     next_seq: number;
     steered: number;
+    role: Role;
+    disabled: boolean;
   }>(
     `with r as (
        update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, node = $3, started_at = coalesce(started_at, now()),
@@ -42,7 +46,8 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
        where id = $1 and job_id = $2 and status in ('queued', 'running')
        returning thread_id, root_run, epoch, caller, definition, takeovers, cancel_asked),
      b as (update budgets set deadline = now() + left_ms * interval '1 millisecond' from r where budgets.root_run = r.root_run returning left_ms)
-     select r.*, b.left_ms, threads.leaf, threads.next_seq, seen.steered from r, b, threads, runs seen where threads.id = r.thread_id and seen.id = $1`,
+     select r.*, b.left_ms, threads.leaf, threads.next_seq, seen.steered, users.role, users.disabled from r, b, threads, runs seen, users
+     where threads.id = r.thread_id and seen.id = $1 and users.id = seen.user_id`,
     [job.runId, job.id, node],
   );
   return (
@@ -50,7 +55,8 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
       runId: job.runId,
       threadId: row.thread_id,
       epoch: row.epoch,
-      caller: row.caller,
+      caller: cutBack(row.caller, row.role),
+      disabled: row.disabled,
       definition: row.definition,
       takeovers: row.takeovers,
       cancelAsked: row.cancel_asked,
