@@ -10,8 +10,8 @@ export type Connected = { readonly server: Server; readonly close: () => Promise
 
 const startingMs = 15_000;
 
-/** The server that holds the data directory, or one started here for as long as the command takes. */
-export async function connect(config: Config): Promise<Connected> {
+/** The server that holds the data directory, or one started here for as long as the command takes; `works`: it takes runs. */
+export async function connect(config: Config, { works }: { readonly works: boolean }): Promise<Connected> {
   const running = await findServer(config);
   if (running) return { server: running, close: async () => {} };
   const log = createLog({
@@ -20,7 +20,7 @@ export async function connect(config: Config): Promise<Connected> {
   });
   const colloquy = await startColloquy(
     { ...config, server: { ...config.server, host: "127.0.0.1", port: 0 } },
-    { log, onStep: (text) => console.error(text) },
+    { log, works, onStep: (text) => console.error(text) },
   );
   return { server: { url: colloquy.url, token: colloquy.token }, close: colloquy.stop };
 }

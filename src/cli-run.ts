@@ -18,7 +18,7 @@ export type RunPromptOptions = {
 export async function runPrompt({ message, agent, thread, json }: RunPromptOptions): Promise<number> {
   const content = message || (process.stdin.isTTY ? "" : await readInput());
   if (!content.trim()) throw new InvalidInput('What shall the agent do? colloquy run "add a task to buy milk"');
-  const { server, close } = await connect(loadConfig());
+  const { server, close } = await connect(loadConfig(), { works: true });
   const client = createClient(server);
   try {
     const threadId = thread ?? (await client.createThread({ title: content.slice(0, 80) })).id;

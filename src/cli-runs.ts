@@ -8,7 +8,7 @@ import { decisions, type Decision } from "./protocol/items.ts";
 
 /** `colloquy runs`: the runs that have not ended, oldest first, and how to answer what they wait for. */
 export async function listLiveRuns(): Promise<number> {
-  const { server, close } = await connect(loadConfig());
+  const { server, close } = await connect(loadConfig(), { works: false });
   try {
     const client = createClient(server);
     const live = await Promise.all(
@@ -50,7 +50,7 @@ export async function answer(
     throw new InvalidInput(
       "colloquy answer <question> <decision>   (allow, deny; continue, stop; done, failed, retry). `colloquy runs` shows what is asked.",
     );
-  const { server, close } = await connect(loadConfig());
+  const { server, close } = await connect(loadConfig(), { works: true });
   try {
     const client = createClient(server);
     const question = (await client.questions()).find(({ id }) => id === questionId);

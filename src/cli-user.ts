@@ -7,7 +7,7 @@ import { InvalidInput } from "./protocol/errors.ts";
 export async function user([verb, name]: readonly string[], { admin }: { readonly admin: boolean }): Promise<number> {
   if (verb !== "list" && (verb !== "add" || name === undefined))
     throw new InvalidInput("colloquy user add <name> [--admin]   or   colloquy user list");
-  const { server, close } = await connect(loadConfig());
+  const { server, close } = await connect(loadConfig(), { works: false });
   const client = createClient(server);
   try {
     if (verb === "list") {

@@ -22,7 +22,7 @@ const help = `Colloquy: a self-hosted agent server.
       --arguments <json>         allow, but with these arguments
       --always                   allow, and don't ask again for this call
   colloquy doctor                check configuration, database and models   [--json]
-  colloquy export <folder>       write all rows and files into a folder; the server must be stopped
+  colloquy export <folder>       write all rows and files into a folder (with PGlite, stop the server first)
   colloquy import <folder>       bring an export into an empty database and data directory
   colloquy user add <name>       make an account and print its API key   [--admin]
   colloquy user list             list the accounts

@@ -50,12 +50,17 @@ export type StartOptions = {
   readonly onStep?: (text: string) => void;
   /** Nothing works any more in this process; what was accepted goes on at the next start. */
   readonly onFatal?: (error: Error) => void;
+  /** False: takes no runs, for a command that only looks. */
+  readonly works?: boolean;
 };
 
 const graceMs = 10_000;
 
 /** Config → store → models → tools → strategies → runs → HTTP. What was opened is closed again if a later part fails. */
-export async function startColloquy(config: Config, { log, onStep, onFatal }: StartOptions): Promise<Colloquy> {
+export async function startColloquy(
+  config: Config,
+  { log, onStep, onFatal, works = true }: StartOptions,
+): Promise<Colloquy> {
   const opened: (() => Promise<unknown> | void)[] = [];
   const close = async () => {
     for (const undo of opened.splice(0).reverse()) await undo();
@@ -114,19 +119,31 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       throw new InvalidInput(`"${both.id}" names an agent and a model; rename one of them.`, {
         code: "config_invalid",
       });
-    const webhooks = startWebhooks({ database, hooks: config.webhooks, log });
-    opened.push(() => webhooks.stop(2000));
+    if (works) {
+      const webhooks = startWebhooks({ database, hooks: config.webhooks, log });
+      opened.push(() => webhooks.stop(2000));
+    }
+    const strategies = { tools: toolsStrategy };
+    const strays = agents
+      .list()
+      .flatMap(({ id, model, strategy }) => [
+        ...(models.has(model) ? [] : [`agent ${id}: there is no model "${model}"`]),
+        ...(strategy in strategies
+          ? []
+          : [`agent ${id}: there is no strategy "${strategy}"; there are ${Object.keys(strategies).join(", ")}`]),
+      ]);
     const service = await createRuns({
       database,
       models,
       agents,
       tools,
-      strategies: { tools: toolsStrategy },
+      strategies,
       limits: config.limits,
       concurrency: config.concurrency,
       retention: config.retention,
       approval: config.approval,
       costOf,
+      works,
       hooksFor: (event) => config.webhooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),
       log,
     });
@@ -183,7 +200,7 @@ export async function startColloquy(config: Config, { log, onStep, onFatal }: St
       database,
       fileProof,
       choice,
-      problems: [...userTools.problems, ...problems].map(problemText),
+      problems: [...[...userTools.problems, ...problems].map(problemText), ...strays],
       stop: close,
     };
   } catch (error) {

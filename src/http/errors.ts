@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
-import { ColloquyError, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { ColloquyError, InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
 import { openAiError } from "./openai-error.ts";
 
 /** The native form of an error. */
@@ -51,6 +51,9 @@ function nativeError(error: ColloquyError | undefined, requestId: string): Nativ
 
 /** Undefined for what nobody foresaw. */
 function asColloquyError(error: FastifyError, request: FastifyRequest): ColloquyError | undefined {
+  // Where the database is, is for the log.
+  if (error instanceof ColloquyError && /^database_/.test(error.code) && error.status === 503)
+    return new Unavailable("The database can't be reached now; try again.", { code: error.code, retryAfterSeconds: 5 });
   if (error instanceof ColloquyError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) return invalidFields(error.validation, error.validationContext);
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {

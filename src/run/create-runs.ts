@@ -40,6 +40,8 @@ export type RunsOptions = {
   readonly costOf?: Runtime["costOf"];
   readonly hooksFor?: Runtime["hooksFor"];
   readonly log: Log;
+  /** Takes runs of others too; false: only accepts, lists and decides. */
+  readonly works?: boolean;
 };
 
 export type RunsService = {
@@ -80,10 +82,11 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
 
   const unlisten =
     database.kind === "pglite" ? undefined : await database.listen(channel, (payload) => hear(runtime, payload));
-  const duties = [beginHeartbeat(runtime), beginSweeping(runtime)];
-  engine.begin((job) => executeRun(runtime, job));
+  const works = options.works ?? true;
+  const duties = works ? [beginHeartbeat(runtime), beginSweeping(runtime)] : [];
+  if (works) engine.begin((job) => executeRun(runtime, job));
   const schedules = createSchedules(runtime);
-  await schedules.begin();
+  if (works) await schedules.begin();
 
   const runs: Runs = {
     start: (caller, input) => startRun(runtime, caller, input),

@@ -111,8 +111,9 @@ eachDatabase((databases) => {
         { call: "now", arguments: {} },
         { finish: "calls", usage },
       ],
-      limits: { cost: 2, repeatedCall: 0, onLimit: "stop" },
-      costOf: (_model, used) => (used.inputTokens + used.outputTokens) / 1000,
+      agent: { settings: { maxTokens: 50 } },
+      limits: { cost: 3, repeatedCall: 0, onLimit: "stop" },
+      costOf: (_model, used) => used.outputTokens / 50,
     });
     const { events } = await service.ask("spend");
     const end = events.at(-1)!;

@@ -140,7 +140,7 @@ async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
   // What was half written is told anew; what it cost is not forgotten.
   const cut = work.current;
   work.current = undefined;
-  const question: NewItem = { id: newId(), kind: "question", body: { reason: "limit", limit, text: `${text} Go on?` } };
+  const question: NewItem = { id: newId(), kind: "question", body: { reason: "limit", limit, text } };
   return work.wait("limit", text, { items: [question], ...(cut ? { modelCalls: cut.answer.records } : {}) });
 }
 

@@ -45,7 +45,7 @@ const invariants: readonly { readonly name: string; readonly count: string }[] =
 ];
 
 /** Every live root run has a job that somebody will fetch or settle; one that has just lost it is helped within seconds. */
-const stuck = {
+export const stuck = {
   name: "a job stands for every run that is queued or at work",
   count: `select count(*) from runs r where r.status in ('queued', 'running') and r.parent_run is null and r.created_at < now() - interval '1 minute'`,
   // The table is pg-boss's, which makes it at the first start of a server.
