@@ -140,4 +140,27 @@ eachRunDatabase((suite) => {
     assert.ok(end.type === "run-end" && end.status === "done");
     assert.equal((await rowOf(suite.database(), started.runId)).takeovers, 0);
   });
+
+  test("what waits for a disabled account ends, and does nothing", async () => {
+    const service = await suite.start({
+      script: [[{ call: "add_task", arguments: { title: "x" } }], "ok"],
+      approval: { ask: ["add_task"] },
+    });
+    const { started } = await service.ask("go");
+    const [question] = await service.runs.questions(service.caller, started.runId);
+    const { query } = suite.database();
+    const before = await query("select 1 from tasks");
+    await query("update users set disabled = true where id = $1", [service.caller.userId]);
+    try {
+      await service.runs.decide(service.caller, started.runId, {
+        questionId: question!.id,
+        input: { decision: "allow" },
+      });
+      await until(async () => (await service.runs.get(service.caller, started.runId)).status === "failed");
+    } finally {
+      await query("update users set disabled = false where id = $1", [service.caller.userId]);
+    }
+    assert.equal((await service.runs.get(service.caller, started.runId)).error?.code, "account_disabled");
+    assert.equal((await query("select 1 from tasks")).length, before.length);
+  });
 }, "postgres");
