@@ -31,7 +31,10 @@ const mayImport = {
  * `shared`. A file `openai-answer.ts` belongs to the entry `openai`.
  */
 const apart = [
-  { folder: "tools", shared: ["built-in", "call-tool", "define-tool", "glob", "registry", "tool-result", "user-tools"] },
+  {
+    folder: "tools",
+    shared: ["built-in", "call-tool", "define-tool", "glob", "registry", "tool-result", "user-tools"],
+  },
   { folder: "models", entries: ["openai", "ollama", "anthropic", "ai-sdk", "demo", "scripted"] },
   { folder: "run/strategies", shared: [] },
   { folder: "http/routes", shared: [] },
