@@ -8,6 +8,8 @@ const exitWithinMs = 16_000;
 
 /** Serves until SIGINT or SIGTERM; a second signal ends at once. */
 export async function serve(): Promise<number> {
+  // A full disk or a closed pipe behind the output must not end the server.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const config = loadConfig();
   const log = createLog({ level: config.log.level, pretty: process.stderr.isTTY });
   console.log(`${styleText("bold", "Colloquy")} ${version}`);

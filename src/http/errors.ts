@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import { ColloquyError, InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
+import { diskFull, sqlState } from "../store/sql-state.ts";
 import { openAiError } from "./openai-error.ts";
 
 /** The native form of an error. */
@@ -55,6 +56,10 @@ function asColloquyError(error: FastifyError, request: FastifyRequest): Colloquy
   if (error instanceof ColloquyError && /^database_/.test(error.code) && error.status === 503)
     return new Unavailable("The database can't be reached now; try again.", { code: error.code, retryAfterSeconds: 5 });
   if (error instanceof ColloquyError) return error;
+  if (sqlState(error) === diskFull)
+    return new Unavailable("The server has no disk space left; nothing of this request was kept.", {
+      code: "disk_full",
+    });
   if (hasZodFastifySchemaValidationErrors(error)) return invalidFields(error.validation, error.validationContext);
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
     const limit = request.routeOptions.bodyLimit ?? 0;

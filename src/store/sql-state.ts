@@ -1,4 +1,5 @@
 export const uniqueViolation = "23505";
+export const diskFull = "53100";
 /** Of a prepared statement whose tables have changed (and of what PostgreSQL can't do at all). */
 export const planIsStale = "0A000";
 

@@ -97,7 +97,7 @@ for (const stream of [false, true]) {
 
   test(`a limit is told with how far it went (${how})`, async () => {
     const answer = await ask("again", { stream });
-    assert.match(answer.content, /2 steps are used up\. Go on\?\nAnswer \(continue, stop\)/);
+    assert.match(answer.content, /2 steps are used up\.\nAnswer \(continue, stop\)/);
     assert.equal(answer.finish, "stop");
     const { run, questionId } = placeIn(answer.content);
     await server.runs.decide(server.caller, run, { questionId, input: { decision: "stop" } });
