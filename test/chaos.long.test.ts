@@ -4,11 +4,12 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
 
-test("a minute of chaos breaks no promise", { timeout: 300_000 }, async () => {
+test("a minute of chaos breaks no promise", { timeout: 300_000 }, async (t) => {
   const program = join(import.meta.dirname, "../chaos/run.ts");
   const chaos = spawn(process.execPath, [program, "--minutes", "1", "--nodes", "3"], {
     stdio: ["ignore", "pipe", "pipe"],
   });
+  t.after(() => chaos.kill());
   let printed = "";
   for (const stream of [chaos.stdout, chaos.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => (printed += text));

@@ -67,9 +67,10 @@ eachRunDatabase((suite) => {
       running += step;
       assert.ok(running <= 2);
     }
-    assert.ok(
-      nodes.every((node) => node.model.requests.length > 0),
-      "all of them worked",
+    // Who gets how many is left to chance: a node that frees a slot is the first to know.
+    assert.equal(
+      nodes.reduce((sum, node) => sum + node.model.requests.length, 0),
+      runs.length,
     );
   });
 }, "postgres");
