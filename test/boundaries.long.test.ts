@@ -9,14 +9,15 @@ import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
 import type { Place } from "./databases.ts";
-import { answerText, bringToEnd, startFixedRuns } from "./fixed-run.ts";
+import type { Finished } from "./finish-fixed-run.ts";
+import { answerText, startFixedRuns } from "./fixed-run.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
-import { checkInvariants } from "../src/store/invariants.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { openDatabase } from "../src/store/open.ts";
 
 const program = join(import.meta.dirname, "run-until-point.ts");
+const finisher = join(import.meta.dirname, "finish-fixed-run.ts");
 
 /** Makes copies of a database in which a node was once started: the fixed run begins at once in each. */
 type Copies = { open(): Promise<void>; next(): Promise<Place>; close(): Promise<void> };
@@ -71,47 +72,25 @@ for (const [kind, copies] of [
       throw new Error(`The run never came to this point again: ${point}`);
     }
 
+    /** In a process of its own too, as after a real crash. */
     async function assertFinished(place: Place, point: string): Promise<void> {
-      const database = await openDatabase(place);
-      try {
-        const committed = await database.query("select 1 from items where kind = 'message' and step is not null");
-        // What a node does when it misses the dead one's heartbeat, ten seconds later.
-        await database.query(
-          "update pgboss.job set state = 'retry', start_after = now() where state = 'active' and name = 'runs'",
-        );
-        const service = await startFixedRuns(database, outside.url(place));
-        const runId = await bringToEnd(service);
-        await service.stop(0);
-
-        assert.equal(service.model.requests.length, 3 - committed.length, `a committed step was asked again: ${point}`);
-        const [run] = await database.query("select status, error from runs");
-        assert.deepEqual(run, { status: "done", error: null }, point);
-        const items = await database.query<{ what: string }>(
-          `select kind || coalesce(' ' || step, '') || coalesce('.' || call_index, '') || coalesce(' ' || (body ->> 'type'), '') as what
-           from items where run_id = $1 order by seq`,
-          [runId],
-        );
-        assert.deepEqual(
-          items.map(({ what }) => what),
-          expectedItems,
-          point,
-        );
-        const [last] = await database.query(
-          "select body ->> 'content' as text from items where kind = 'message' order by seq desc limit 1",
-        );
-        assert.deepEqual(last, { text: answerText }, point);
-        assert.equal((await database.query("select 1 from tasks")).length, 1, point);
-        assert.equal(outside.keys(place).size, 1, `effects outside: ${point}`);
-        assert.deepEqual(
-          (await checkInvariants(database.query)).filter(({ broken }) => broken > 0),
-          [],
-          point,
-        );
-      } finally {
-        await database.close();
-      }
+      const output = await run(finisher, { place, outside: outside.url(place) });
+      const { committed, asked, broken, ...finished } = JSON.parse(output) as Finished;
+      assert.equal(asked, 3 - committed, `a committed step was asked again: ${point}`);
+      const expected = { run: { status: "done", error: null }, items: expectedItems, text: answerText, tasks: 1 };
+      assert.deepEqual(finished, expected, point);
+      assert.equal(outside.keys(place).size, 1, `effects outside: ${point}`);
+      assert.deepEqual(broken, [], point);
     }
   });
+}
+
+/** What the program prints. */
+async function run(file: string, input: unknown): Promise<string> {
+  const child = spawn(process.execPath, [file, JSON.stringify(input)], { stdio: ["ignore", "pipe", "inherit"] });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  assert.equal(code, 0);
+  return output;
 }
 
 const expectedItems = [
