@@ -11,6 +11,11 @@ const shortForms: Readonly<Record<string, Path>> = {
   LLM_BACKEND: ["backend", "kind"],
   OLLAMA_MODEL: ["backend", "ollamaModel"],
   DEFAULT_TEMPERATURE: ["backend", "temperature"],
+  REACT_MAX_ITERATIONS: ["strategies", "react", "maxIterations"],
+  REACT_RETRY_ON_ERROR: ["strategies", "react", "retryOnError"],
+  PLAN_MAX_STEPS: ["strategies", "plan", "maxSteps"],
+  PLAN_MAX_REVISIONS: ["strategies", "plan", "maxRevisions"],
+  MAX_CONVERSATION_HISTORY: ["strategies", "history", "messages"],
 };
 
 const prefix = "COLLOQUY_";

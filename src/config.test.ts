@@ -71,7 +71,13 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_BACKEND__OLLAMA_MODEL", "7", "backend.ollamaModel", "7"],
   ["COLLOQUY_BACKEND__TEMPERATURE", "0.5", "backend.temperature", 0.5],
   ["COLLOQUY_AGENTS", "/etc/agents", "agents", "/etc/agents"],
+  ["COLLOQUY_PROMPTS", "/etc/prompts", "prompts", "/etc/prompts"],
   ["COLLOQUY_TOOLS", "/etc/tools", "tools", "/etc/tools"],
+  ["COLLOQUY_STRATEGIES__REACT__MAX_ITERATIONS", "5", "strategies.react.maxIterations", 5],
+  ["COLLOQUY_STRATEGIES__REACT__RETRY_ON_ERROR", "no", "strategies.react.retryOnError", false],
+  ["COLLOQUY_STRATEGIES__PLAN__MAX_STEPS", "6", "strategies.plan.maxSteps", 6],
+  ["COLLOQUY_STRATEGIES__PLAN__MAX_REVISIONS", "0", "strategies.plan.maxRevisions", 0],
+  ["COLLOQUY_STRATEGIES__HISTORY__MESSAGES", "30", "strategies.history.messages", 30],
   ["COLLOQUY_AUTH__MODE", "accounts", "auth.mode", "accounts"],
   ["COLLOQUY_LIMITS__DEADLINE_SECONDS", "9.5", "limits.deadlineSeconds", 9.5],
   ["COLLOQUY_LIMITS__DEADLINESECONDS", "10", "limits.deadlineSeconds", 10],
@@ -98,6 +104,11 @@ const environmentNames: [string, string, string, unknown][] = [
   ["LLM_BACKEND", "auto", "backend.kind", "auto"],
   ["OLLAMA_MODEL", "qwen3:8b", "backend.ollamaModel", "qwen3:8b"],
   ["DEFAULT_TEMPERATURE", "0", "backend.temperature", 0],
+  ["REACT_MAX_ITERATIONS", "7", "strategies.react.maxIterations", 7],
+  ["REACT_RETRY_ON_ERROR", "False", "strategies.react.retryOnError", false],
+  ["PLAN_MAX_STEPS", "8", "strategies.plan.maxSteps", 8],
+  ["PLAN_MAX_REVISIONS", "1", "strategies.plan.maxRevisions", 1],
+  ["MAX_CONVERSATION_HISTORY", "20", "strategies.history.messages", 20],
 ];
 
 for (const [name, text, path, value] of environmentNames) {
@@ -186,13 +197,14 @@ test("keys without a value, and an empty file, are as if not there", () => {
 });
 
 test("folders: from the file relative to it, else to the working directory", () => {
-  const etc = folderWith("data: ./data\n");
+  const etc = folderWith("data: ./data\nprompts: ./texts\n");
   const cwd = folderWith();
   const config = loadConfig({ env: { COLLOQUY_CONFIG: join(etc, "colloquy.yaml"), COLLOQUY_TOOLS: "tools" }, cwd });
   assert.equal(config.file, join(etc, "colloquy.yaml"));
   assert.equal(config.data, join(etc, "data"));
   assert.equal(config.tools, join(cwd, "tools"));
   assert.equal(config.agents, join(cwd, "agents"));
+  assert.equal(config.prompts, join(etc, "texts"));
   assert.equal(config.source.get("data"), `${join(etc, "colloquy.yaml")}:1`);
 });
 
@@ -332,6 +344,7 @@ test("the example file is right, and says the defaults", () => {
   for (const key of [
     "server",
     "limits",
+    "strategies",
     "concurrency",
     "retention",
     "log",

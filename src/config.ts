@@ -10,6 +10,7 @@ import { modelConfigsSchema } from "./models/config.ts";
 import { approvalPolicySchema } from "./protocol/approval.ts";
 import { defaultLimits, limitsSchema } from "./protocol/agents.ts";
 import { InvalidInput } from "./protocol/errors.ts";
+import { strategySettingsSchema } from "./protocol/strategies.ts";
 
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
   error: "must be an origin such as http://localhost:3000, without a path",
@@ -51,12 +52,14 @@ const configSchema = z.strictObject({
     })
     .prefault({}),
   agents: z.string().min(1).default("./agents"),
+  prompts: z.string().min(1).default("./prompts"),
   tools: z.string().min(1).default("./tools"),
   auth: z.strictObject({ mode: z.enum(["local", "accounts"]).default("local") }).prefault({}),
   limits: limitsSchema
     .partial()
     .prefault({})
     .transform((limits) => ({ ...defaultLimits, ...limits })),
+  strategies: strategySettingsSchema.prefault({}),
   /** What a person is asked before it is done. */
   approval: approvalPolicySchema.prefault({}),
   /** Money for a million tokens, by a model's id or `<provider>/<name>`; the unit is yours. */
@@ -152,11 +155,17 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
   gathered.problems.push(...problemsAcross(gathered));
   if (!parsed.success || gathered.problems.length > 0) throw new ConfigInvalid(gathered.problems);
 
-  const folder = (key: "data" | "agents" | "tools"): string => {
+  const folder = (key: "data" | "agents" | "prompts" | "tools"): string => {
     const isFromFile = file !== undefined && !/^(environment |default$)/.test(sourceOf(gathered, [key]));
     return resolve(isFromFile ? dirname(file) : cwd, parsed.data[key]);
   };
-  const settings = { ...parsed.data, data: folder("data"), agents: folder("agents"), tools: folder("tools") };
+  const settings = {
+    ...parsed.data,
+    data: folder("data"),
+    agents: folder("agents"),
+    prompts: folder("prompts"),
+    tools: folder("tools"),
+  };
   const source = new Map(leavesOf(settings).map(({ path }) => [pathText(path), sourceOf(gathered, path)]));
   const seenKeys = providerKeys.filter((name) => variable(environment, name) !== undefined);
   return freeze({ ...settings, file, source, absent: gathered.absent, seenKeys });

@@ -7,6 +7,8 @@ import type { TestContext } from "node:test";
 import { NotFound } from "../protocol/errors.ts";
 import { loadAgents } from "./load.ts";
 
+const builtIn = ["assistant", "auto", "chat", "coder", "orchestrator", "plan-execute", "react", "researcher"];
+
 async function createFolder(context: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-agents-"));
   context.after(() => rm(folder, { recursive: true }));
@@ -30,6 +32,7 @@ test("the built-in assistant uses every tool", async () => {
     model: "default",
     strategy: "tools",
     tools: ["*"],
+    agents: [],
     activation: "mention",
     approval: {},
     limits: {},
@@ -37,6 +40,46 @@ test("the built-in assistant uses every tool", async () => {
   });
   assert.match(instructions, /^You are a helpful assistant/);
   assert.notEqual(description, "");
+});
+
+test("each built-in agent says what it is for, and works by the strategy of its kind", async () => {
+  const { agents } = await loadAgents({});
+  const strategies = agents.list().map(({ id, strategy, description }) => {
+    assert.notEqual(description, "", id);
+    return [id, strategy];
+  });
+  assert.deepEqual(Object.fromEntries(strategies), {
+    assistant: "tools",
+    auto: "auto",
+    chat: "chat",
+    coder: "json-actions",
+    orchestrator: "json-actions",
+    "plan-execute": "plan-execute",
+    react: "react",
+    researcher: "json-actions",
+  });
+  assert.deepEqual(agents.get("chat").tools, []);
+});
+
+test("the orchestrator names the protocol, its team and its limits", async () => {
+  const { agents } = await loadAgents({});
+  const { agents: team, limits, tools, instructions } = agents.get("orchestrator");
+  assert.deepEqual(team, ["coder", "researcher"]);
+  assert.deepEqual(limits, { steps: 10, repeatedCall: 0, onLimit: "stop" });
+  assert.deepEqual(tools, ["read_file", "write_file", "run_python", "mcp_filesystem", "mcp_trader"]);
+  assert.deepEqual(JSON.parse(/^\{.*?^\}/ms.exec(instructions)![0]), {
+    thought: "short reasoning in English",
+    action: "use_tool | delegate | final",
+    tool: "tool_name or null",
+    target_agent: "agent_name or null",
+    args: {},
+    answer: "final user-facing answer or empty if not final",
+  });
+  for (const id of ["orchestrator", ...team]) assert.match(agents.get(id).instructions, /^\{tools\}$/m);
+  for (const id of team) {
+    const example: unknown = JSON.parse(/^\{"thought": .*\}$/m.exec(agents.get(id).instructions)![0]);
+    assert.deepEqual(Object.keys(example as object), ["thought", "action", "tool", "target_agent", "args", "answer"]);
+  }
 });
 
 test("the example of the documentation loads", async (context) => {
@@ -48,7 +91,7 @@ test("the example of the documentation loads", async (context) => {
   assert.deepEqual(problems, []);
   assert.deepEqual(
     agents.list().map(({ id }) => id),
-    ["accountant", "assistant"],
+    ["accountant", ...builtIn],
   );
   assert.deepEqual(agents.get("accountant"), {
     id: "accountant",
@@ -56,6 +99,7 @@ test("the example of the documentation loads", async (context) => {
     model: "default",
     strategy: "tools",
     tools: ["*_task*", "calculate", "!delete_task"],
+    agents: [],
     activation: "mention",
     approval: {},
     limits: { steps: 10, writes: 5 },
@@ -78,7 +122,7 @@ test("a file replaces the built-in agent of its id; one without front matter is 
   assert.deepEqual(problems, []);
   assert.deepEqual(
     agents.list().map(({ id }) => id),
-    ["assistant", "empty", "plain"],
+    [...builtIn, "empty", "plain"].sort(),
   );
   assert.equal(agents.get("assistant").instructions, "Be brief.");
   assert.deepEqual(agents.get("assistant").tools, []);
@@ -153,7 +197,7 @@ test("good files are kept beside bad ones, and an id counts once", async (contex
   const { agents, problems } = await loadAgents({ folder });
   assert.deepEqual(
     agents.list().map(({ id }) => id),
-    ["a", "assistant", "c"],
+    ["a", "c", ...builtIn].sort(),
   );
   assert.equal(agents.get("a").instructions, "first");
   const told = problems.map(({ message }) => message).join("\n");
@@ -167,7 +211,7 @@ test("a folder that isn't there has no agents", async () => {
   const { agents, problems } = await loadAgents({ folder: "/nowhere/agents" });
   assert.deepEqual(
     agents.list().map(({ id }) => id),
-    ["assistant"],
+    builtIn,
   );
   assert.deepEqual(problems, []);
 });
@@ -179,7 +223,10 @@ test("an unknown agent is an error with the known ids", async () => {
     (error: unknown) => {
       assert.ok(error instanceof NotFound);
       assert.equal(error.code, "agent_not_found");
-      assert.equal(error.message, 'There is no agent "asistant". Did you mean assistant? Known agents: assistant.');
+      assert.equal(
+        error.message,
+        `There is no agent "asistant". Did you mean assistant? Known agents: ${builtIn.join(", ")}.`,
+      );
       return true;
     },
   );

@@ -47,6 +47,8 @@ export const agentSchema = z.strictObject({
   instructions: z.string().default(""),
   /** Names or globs (`*`, `task_*`) of the tools it may use. */
   tools: z.array(z.string()).default([]),
+  /** Ids or globs of the agents it may hand work to. */
+  agents: z.array(z.string()).default([]),
   activation: z.enum(["always", "mention"]).default("mention"),
   limits: limitsSchema.partial().default({}),
   settings: modelSettingsSchema.default({}),
