@@ -8,6 +8,7 @@ import { buildPrompt } from "../src/run/prompt.ts";
 import { placeItems } from "../src/run/rows.ts";
 import { answerItems, emptyAnswer, readAnswer } from "../src/run/step.ts";
 import type { Turn } from "../src/run/turn.ts";
+
 import { executeTool, parseCall, unknownTool } from "../src/tools/call-tool.ts";
 
 export type MemoryTurnOptions = {
@@ -21,7 +22,14 @@ export type MemoryTurnOptions = {
 };
 
 /** A turn whose thread is an array: the product's own path from items to a prompt, a stream and items, without a store. */
-export function memoryTurn({ agent, model, tools, context, items, onText }: MemoryTurnOptions): Turn {
+export function memoryTurn({
+  agent,
+  model,
+  tools,
+  context,
+  items,
+  onText,
+}: MemoryTurnOptions): Pick<Turn, "fold" | "step" | "call"> {
   const thread: Item[] = [];
   const { runId, threadId, signal } = context;
   const schemas: ToolSchema[] = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { loadPrompts } from "./agents/load-prompts.ts";
 import { loadAgents } from "./agents/load.ts";
 import type { Config } from "./config.ts";
 import { createApp } from "./http/app.ts";
@@ -104,15 +105,16 @@ export async function startColloquy(
     };
     const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records.map(priced)) });
     opened.push(callLog.close);
-    const prompts = config.log.prompts
+    const promptLog = config.log.prompts
       ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), secrets: keysOf(config), log })
       : undefined;
-    if (prompts) opened.push(prompts.close);
-    const models = createModels({ models: choice.models, ...(prompts ? { prompts } : {}) });
+    if (promptLog) opened.push(promptLog.close);
+    const models = createModels({ models: choice.models, ...(promptLog ? { prompts: promptLog } : {}) });
     opened.push(models.close);
 
     const userTools = await loadUserTools(config.tools, { taken: builtInTools });
     const tools = createToolRegistry([...builtInTools, ...userTools.tools]);
+    const { prompts, problems: promptProblems } = await loadPrompts({ folder: config.prompts, log });
     const { agents, problems } = await loadAgents({ folder: config.agents });
     const both = agents.list().find(({ id }) => models.has(id));
     if (both)
@@ -138,6 +140,8 @@ export async function startColloquy(
       agents,
       tools,
       strategies,
+      strategySettings: config.strategies,
+      prompts,
       limits: config.limits,
       concurrency: config.concurrency,
       retention: config.retention,
@@ -200,7 +204,7 @@ export async function startColloquy(
       database,
       fileProof,
       choice,
-      problems: [...[...userTools.problems, ...problems].map(problemText), ...strays],
+      problems: [...[...userTools.problems, ...promptProblems, ...problems].map(problemText), ...strays],
       stop: close,
     };
   } catch (error) {

@@ -4,12 +4,14 @@ import type { Caller } from "../src/protocol/callers.ts";
 import type { RunEvent } from "../src/protocol/events.ts";
 import { silentLog, type Log } from "../src/protocol/log.ts";
 import type { Tool } from "../src/protocol/tools.ts";
+import { loadPrompts } from "../src/agents/load-prompts.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import type { ModelConfig } from "../src/models/config.ts";
 import { createModels } from "../src/models/registry.ts";
 import { createScripted, type Script } from "../src/models/scripted.ts";
 import { createRuns, type RunsOptions, type RunsService } from "../src/run/create-runs.ts";
 import type { Started } from "../src/run/runs.ts";
+import type { Strategy } from "../src/run/turn.ts";
 import { tools as toolsStrategy } from "../src/run/strategies/tools.ts";
 import type { Database } from "../src/store/database.ts";
 import { ensureOwner } from "../src/store/users.ts";
@@ -25,7 +27,7 @@ export type TestRuns = RunsService & {
   /** Starts a run of the test's agent and waits for its end. */
   readonly ask: (
     content: string,
-    options?: { threadId?: string },
+    options?: { threadId?: string; agent?: string },
   ) => Promise<{ started: Started; events: RunEvent[]; text: string }>;
 };
 
@@ -36,6 +38,10 @@ export type TestRunsOptions = {
   readonly models?: readonly ModelConfig[];
   readonly tools?: readonly Tool[];
   readonly agent?: Partial<AgentDefinition>;
+  /** Besides it. */
+  readonly agents?: readonly (Partial<AgentDefinition> & Pick<AgentDefinition, "id">)[];
+  readonly strategies?: Readonly<Record<string, Strategy>>;
+  readonly strategySettings?: RunsOptions["strategySettings"];
   readonly limits?: Partial<Limits>;
   readonly perUser?: number;
   readonly log?: Log;
@@ -54,20 +60,22 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
   );
   const owner = await ensureOwner(database.query);
   const caller: Caller = { userId: owner.id, name: owner.name, role: "admin", permissions: ["*"], via: "local" };
-  const agent = {
-    ...agentSchema.parse({ id: "assistant", model: "script", tools: ["*"], instructions: "Help." }),
-    ...options.agent,
-  };
+  const agents = [{ id: "assistant", instructions: "Help.", ...options.agent }, ...(options.agents ?? [])].map(
+    (agent) => ({ ...agentSchema.parse({ id: agent.id, model: "script", tools: ["*"] }), ...agent }),
+  );
+  const { prompts } = await loadPrompts({});
   const service = await createRuns({
     database,
     models: createModels({ models: options.models ?? [], adapters: { script: model } }),
-    agents: createAgentRegistry([agent]),
+    agents: createAgentRegistry(agents),
     tools: createToolRegistry([...builtInTools, ...(options.tools ?? [])]),
-    strategies: { tools: toolsStrategy },
+    strategies: { tools: toolsStrategy, ...options.strategies },
+    prompts,
     limits: { ...defaultLimits, onLimit: "stop", ...options.limits },
     concurrency: { perUser: options.perUser ?? 8, perNode: 64 },
     retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },
     log: options.log ?? silentLog,
+    ...(options.strategySettings ? { strategySettings: options.strategySettings } : {}),
     ...(options.approval ? { approval: options.approval } : {}),
     ...(options.costOf ? { costOf: options.costOf } : {}),
     ...(options.hooksFor ? { hooksFor: options.hooksFor } : {}),
@@ -79,9 +87,9 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     model,
     database,
     events,
-    async ask(content, { threadId } = {}) {
+    async ask(content, { threadId, agent = "assistant" } = {}) {
       const started = await service.runs.start(caller, {
-        agent: "assistant",
+        agent,
         message: { content },
         ...(threadId === undefined ? {} : { threadId }),
       });

@@ -1,9 +1,10 @@
+import { loadPrompts } from "../src/agents/load-prompts.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import type { Services } from "../src/http/services.ts";
 import type { Adapter } from "../src/models/adapter.ts";
 import { createModels } from "../src/models/registry.ts";
 import { createScripted, type Script, type ScriptedAdapter } from "../src/models/scripted.ts";
-import { agentSchema, defaultLimits } from "../src/protocol/agents.ts";
+import { agentSchema, defaultLimits, type AgentDefinition } from "../src/protocol/agents.ts";
 import type { Caller } from "../src/protocol/callers.ts";
 import type { Tool } from "../src/protocol/tools.ts";
 import { silentLog } from "../src/protocol/log.ts";
@@ -30,6 +31,8 @@ export type AgentServing = Serving & {
 export type AgentServingOptions = Pick<RunsOptions, "approval"> & {
   readonly limits?: Partial<RunsOptions["limits"]>;
   readonly tools?: readonly Tool[];
+  readonly agents?: readonly AgentDefinition[];
+  readonly strategies?: RunsOptions["strategies"];
 };
 
 /** A whole server on a new PGlite: the agent `assistant` with the built-in tools, answered for by the model `script`. */
@@ -50,14 +53,17 @@ export async function serveAgents(
   const instructions = "You are kind. SECRET-INSTRUCTIONS";
   const agents = createAgentRegistry([
     agentSchema.parse({ id: "assistant", model: "default", tools: ["*"], instructions }),
+    ...(options.agents ?? []),
   ]);
+  const { prompts } = await loadPrompts({});
   const tools = createToolRegistry([...builtInTools, ...(options.tools ?? [])]);
   const service = await createRuns({
     database,
     models,
     agents,
     tools,
-    strategies: { tools: toolsStrategy },
+    strategies: { tools: toolsStrategy, ...options.strategies },
+    prompts,
     limits: { ...defaultLimits, ...options.limits },
     approval: options.approval,
     concurrency: { perUser: 8, perNode: 64 },

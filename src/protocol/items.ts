@@ -13,6 +13,8 @@ export type MessageBody = {
   readonly role: "user" | "assistant" | "system";
   readonly content: Content;
   readonly reasoning?: string;
+  /** Where in `reasoning` begins what the model wrote in its strategy's own protocol; `content` is what was read of it. */
+  readonly protocolAt?: number;
   /** What the provider wants back unchanged; never leaves the server. */
   readonly opaque?: unknown;
   /** Which model served, why it stopped, what it used; on an assistant's message. */
@@ -84,7 +86,8 @@ export type StateBody =
       readonly status: "done" | "failed" | "cancelled";
       readonly error?: { readonly code: string; readonly message: string };
     }
-  | { readonly type: "strategy"; readonly strategy: string };
+  /** Which strategy was picked for the run, and why. */
+  | { readonly type: "strategy"; readonly strategy: string; readonly reason?: string };
 
 export type NoticeBody = { readonly text: string; readonly code?: string };
 

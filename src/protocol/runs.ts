@@ -1,4 +1,5 @@
 import type { AgentDefinition, Limits } from "./agents.ts";
+import type { StrategySettings } from "./strategies.ts";
 import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "./models.ts";
 
 export const runStatuses = ["queued", "running", "waiting", "done", "failed", "cancelled"] as const;
@@ -28,7 +29,20 @@ export type RunDefinition = {
   readonly limits: Limits;
   /** What the agent's model saw of the server's tools. */
   readonly tools: readonly ToolSchema[];
+  /** Whom it may hand work to. */
+  readonly team?: readonly TeamMember[];
+  /** The texts that its strategy works with, by name. */
+  readonly prompts?: Readonly<Record<string, string>>;
+  readonly strategies?: StrategySettings;
+  /** Of a delegated run: what its ancestors work on, the root first. */
+  readonly path?: readonly Errand[];
 };
+
+/** An agent that works for another, with the names of the tools that it may use itself. */
+export type TeamMember = { readonly agent: AgentDefinition; readonly tools: readonly string[] };
+
+/** Who was asked to do what; the task as a hash. */
+export type Errand = { readonly agent: string; readonly task: string };
 
 export type RunRecord = {
   readonly id: string;

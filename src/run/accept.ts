@@ -122,6 +122,6 @@ export function liveRootSql(threadId: string): string {
   return `select 1 from runs where thread_id = ${threadId} and parent_run is null and status in ('queued', 'running', 'waiting')`;
 }
 
-function sha256(text: string): string {
+export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

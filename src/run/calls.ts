@@ -4,10 +4,11 @@ import type { Query, ToolContext, ToolResult } from "../protocol/tools.ts";
 import { executeTool } from "../tools/call-tool.ts";
 import { append } from "./append.ts";
 import { resultItem, type Call } from "./call-item.ts";
+import { delegate } from "./delegate.ts";
 import { decisionOn } from "./decisions.ts";
 import { callKey } from "./fold.ts";
 import { claimWrite, settleWrite } from "./ledger.ts";
-import { checkRepeats, hashOfCall, reserve } from "./limits.ts";
+import { checkOwnLimits, checkRepeats, hashOfCall, reserve } from "./limits.ts";
 import { performNestedStep } from "./perform-step.ts";
 import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
 import type { Work } from "./work.ts";
@@ -23,6 +24,15 @@ type Doing = Extract<Plan, { how: "do" }>;
  * tools, if there are any.
  */
 export async function performCalls(work: Work, calls: readonly Call[]): Promise<void> {
+  for (let open = calls; open.length > 0;) {
+    if ((await performOpen(work, open)) !== "children wait" || (await work.waitForChildren())) return;
+    const { openCalls } = work.turn.fold;
+    open = open.filter((call) => openCalls.some(({ id }) => id === call.id));
+  }
+}
+
+/** `children wait`: a delegated run waits for a person, and what comes after its call is not done yet. */
+async function performOpen(work: Work, calls: readonly Call[]): Promise<"children wait" | undefined> {
   const allowed = toolsOf(work);
   const server = calls.filter((call) => call.body.target === "server");
   const client = calls.filter((call) => call.body.target === "client");
@@ -37,44 +47,56 @@ export async function performCalls(work: Work, calls: readonly Call[]): Promise<
   if (asked.length > 0) {
     const text = `${asked.map((plan) => plan.call.body.name).join(", ")}: a person must allow it first.`;
     await work.wait("approval", text, { items: asked.flatMap((plan) => (plan.question ? [plan.question] : [])) });
-    return;
+    return undefined;
   }
   const doing = plans.filter((plan) => plan.how === "do");
   if (server.length > 0) {
+    if (!work.job)
+      checkOwnLimits(work.items(), work.taken.definition.agent.limits, { calls: server.length });
     const writes = doing.filter(({ tool }) => tool.effect === "write").length;
     await reserve(work.runtime.database.query, work.owner, { calls: server.length, writes });
   }
-  await doInOrder(work, plans);
+  if ((await doInOrder(work, plans)) === "children wait") return "children wait";
   if (client.length > 0 && !work.left())
     await work.wait("client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
+  return undefined;
 }
 
-async function doInOrder(work: Work, plans: readonly Plan[]): Promise<void> {
-  let reads: { call: Call; result: Promise<ToolResult> }[] = [];
+async function doInOrder(work: Work, plans: readonly Plan[]): Promise<"children wait" | undefined> {
+  let reads: { call: Call; result: Promise<ToolResult | "waits"> }[] = [];
+  const begin = (call: Call, result: Promise<ToolResult | "waits">) => {
+    // Awaited together below; until then a rejection must not count as unhandled.
+    result.catch(() => {});
+    reads.push({ call, result });
+  };
+  /** True: all have a result. */
   const flush = async () => {
-    if (reads.length === 0) return;
     const together = reads;
     reads = [];
     const results = await Promise.all(together.map((read) => read.result));
-    await work.commit(together.map(({ call }, at) => resultItem(call, results[at]!)));
+    const items = together.flatMap(({ call }, at) => {
+      const result = results[at]!;
+      return result === "waits" ? [] : [resultItem(call, result)];
+    });
+    if (items.length > 0) await work.commit(items);
+    return items.length === together.length;
   };
   for (const plan of plans) {
     work.signal.throwIfAborted();
     if (plan.how === "answered") {
-      reads.push({ call: plan.call, result: Promise.resolve(plan.result) });
+      begin(plan.call, Promise.resolve(plan.result));
+    } else if (plan.how === "delegate") {
+      begin(plan.call, delegate(work, plan.call, plan.input));
     } else if (plan.how === "do" && plan.tool.effect === "read") {
       const context = contextOf(work, plan.call, { key: newId(), query: work.runtime.database.query });
-      const result = executeTool(plan.tool, plan.input, context);
-      // Awaited together above; until then a rejection must not count as unhandled.
-      result.catch(() => {});
-      reads.push({ call: plan.call, result });
+      begin(plan.call, executeTool(plan.tool, plan.input, context));
     } else {
-      await flush();
+      if (!(await flush())) return "children wait";
       await doWrite(work, plan);
-      if (work.left()) return;
+      if (work.left()) return undefined;
     }
   }
-  await flush();
+  return (await flush()) ? undefined : "children wait";
 }
 
 async function doWrite(work: Work, plan: Plan): Promise<void> {

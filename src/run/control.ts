@@ -2,7 +2,7 @@ import type { Caller } from "../protocol/callers.ts";
 import { isId } from "../protocol/ids.ts";
 import type { RunRecord } from "../protocol/runs.ts";
 import type { RunEnd } from "./append.ts";
-import { endLocked, lockRun, noRun, publishItems } from "./locked.ts";
+import { endLocked, lockRun, noRun, publishEnd, queueAgain } from "./locked.ts";
 import { endPending, startNext } from "./pending.ts";
 import { runColumns, toRun, type RunRow } from "./rows.ts";
 import type { Runtime } from "./runtime.ts";
@@ -49,10 +49,14 @@ export async function endIdleRun(
       return "running";
     }
     if (run.status !== "queued" && run.status !== "waiting") return "ended";
-    return { threadId: run.threadId, appended: await endLocked(runtime, query, { run, end }) };
+    const appended = await endLocked(runtime, query, { run, end });
+    // Its parent has an answer to its call now.
+    if (run.root) await queueAgain(runtime, query, run);
+    return { threadId: run.threadId, appended };
   });
   if (typeof done === "string") return done;
-  publishItems(runtime, done.threadId, done.appended.items);
+  publishEnd(runtime, done.threadId, done.appended);
+  runtime.engine.wake();
   if (done.appended.pending > 0) await startNext(runtime, done.threadId);
   return "ended";
 }

@@ -1,8 +1,10 @@
+import type { PromptRegistry } from "../agents/load-prompts.ts";
 import type { AgentRegistry, Limits } from "../protocol/agents.ts";
 import type { ApprovalPolicy } from "../protocol/approval.ts";
 import type { Log } from "../protocol/log.ts";
 import { newId } from "../protocol/ids.ts";
 import type { ModelRegistry } from "../protocol/models.ts";
+import { defaultStrategySettings, type StrategySettings } from "../protocol/strategies.ts";
 import type { ToolRegistry } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
 import { type AdminRuns, createAdminRuns } from "./admin-runs.ts";
@@ -34,6 +36,8 @@ export type RunsOptions = {
   readonly tools: ToolRegistry;
   readonly strategies: Readonly<Record<string, Strategy>>;
   readonly limits: Limits;
+  readonly strategySettings?: StrategySettings;
+  readonly prompts: PromptRegistry;
   readonly concurrency: { readonly perUser: number; readonly perNode: number };
   readonly retention: Retention;
   readonly approval?: ApprovalPolicy;
@@ -67,6 +71,8 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     agents,
     tools,
     strategies: { ...strategies, [directCall]: call },
+    strategySettings: options.strategySettings ?? defaultStrategySettings,
+    prompts: options.prompts,
     engine,
     feeds,
     deltas,

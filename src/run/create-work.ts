@@ -1,19 +1,24 @@
 import { newId } from "../protocol/ids.ts";
-import type { Item, NewItem } from "../protocol/items.ts";
+import type { Item, ItemOf, NewItem } from "../protocol/items.ts";
 import type { WaitReason } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
 import { append, type AppendExtras, type Delivery, type Owner, type RunEnd } from "./append.ts";
+import { basisOf } from "./basis.ts";
+import type { Call } from "./call-item.ts";
 import { performCalls } from "./calls.ts";
+import { stateBelow } from "./children.ts";
 import { endRun } from "./end-run.ts";
 import type { Job } from "./engine.ts";
 import { foldOf, type Fold } from "./fold.ts";
-import { performStep } from "./perform-step.ts";
+import { performStep, record, say } from "./perform-step.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import type { Retention, RunSignal, Runtime, StopReason } from "./runtime.ts";
 import { deliveriesOf } from "./signals.ts";
+import { delegateName, type DelegateInput } from "./team.ts";
+import { publishItems } from "./locked.ts";
 import { partialItem } from "./step.ts";
 import type { Taken } from "./take.ts";
-import type { Turn } from "./turn.ts";
+import type { RunBasis, Turn } from "./turn.ts";
 import type { AlsoWaiting, Work } from "./work.ts";
 
 /** How long a run waits for somebody before it ends. */
@@ -21,7 +26,12 @@ const waitMs = ({ clientWaitMinutes, waitDays }: Retention, reason: WaitReason) 
   reason === "client" ? clientWaitMinutes * 60_000 : waitDays * 86_400_000;
 
 export type WorkOptions = {
-  readonly job: Job;
+  readonly job: Job | undefined;
+  /** Of a child: whose epoch it works under. */
+  readonly root?: Pick<Owner, "runId" | "epoch">;
+  readonly workOnChild: (work: Work, child: Taken) => Promise<void>;
+  /** Tells the runs above that there was progress, so that they are not taken for what kills processes. */
+  readonly progressed?: () => Promise<void>;
   /** The branch, as far as it was read; all of the run's own items. */
   readonly history: readonly Item[];
   readonly signal: AbortSignal;
@@ -29,20 +39,24 @@ export type WorkOptions = {
   readonly stop: (reason: StopReason) => void;
 };
 
-export function createWork(runtime: Runtime, taken: Taken, { job, history, signal, stop }: WorkOptions): Work {
+export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions): Work {
+  const { job, history, signal, stop } = options;
   const { database, feeds, deltas } = runtime;
   const { definition, epoch, runId, threadId } = taken;
   const owner: Owner = { runId, epoch, threadId };
+  const root = options.root ?? owner;
   const branch = [...history];
   let mine = history.filter((item) => item.runId === runId);
   let fold: Fold | undefined;
+  let basis: RunBasis | undefined;
   let left: "ended" | "waiting" | undefined;
   let pending = 0;
   let steered = taken.steered;
   let progress = taken.takeovers > 0;
 
+  /** The world outside hears of roots only. */
   const signals = (event: RunSignal, rest: { reason?: string; error?: RunEnd["error"] } = {}): readonly Delivery[] =>
-    deliveriesOf(runtime, { runId, threadId, agent: definition.agent.id, event, ...rest });
+    !job ? [] : deliveriesOf(runtime, { runId, threadId, agent: definition.agent.id, event, ...rest });
 
   const endSignals = (end: RunEnd) => signals(end.status, end.error ? { error: end.error } : {});
 
@@ -88,11 +102,29 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
       deliveries,
       ...(progress ? { progress } : {}),
     });
+    if (progress) await options.progressed?.();
     progress = false;
     pending = appended.pending;
     committed(appended.items);
     if (extras.end) left = "ended";
   };
+
+  const progressed = async () => {
+    if (!progress) return;
+    await database.query("update runs set takeovers = 0 where id = $1 and epoch = $2", [runId, epoch]);
+    progress = false;
+    await options.progressed?.();
+  };
+
+  /** In statements of their own, the root first: what is read after them is newer than any decision. Undefined: lost. */
+  async function lock(query: Query): Promise<{ readonly cancel_asked: boolean } | undefined> {
+    if (!job) await query("select 1 from runs where id = $1 for update", [root.runId]);
+    const [held] = await query<{ cancel_asked: boolean }>(
+      "select cancel_asked from runs where id = $1 and epoch = $2 and status = 'running' for update",
+      [runId, epoch],
+    );
+    return held;
+  }
 
   async function end(status: RunEnd): Promise<void> {
     let before: NewItem[] = [];
@@ -104,28 +136,33 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
       extras = { ...extras, modelCalls: answer.records, ...(deltas.settle(runId, key) ? { deltasOf: key } : {}) };
       work.current = undefined;
     }
-    const appended = await database.transaction((query) => endRun(query, owner, { end: status, before, extras }));
+    const ended = await database.transaction(async (query) => {
+      await lock(query);
+      return endRun(query, owner, { end: status, before, extras });
+    });
     left = "ended";
-    pending = appended.pending;
-    committed(appended.items);
+    pending = ended.pending;
+    for (const child of ended.below) publishItems(runtime, child.threadId, child.items);
+    committed(ended.items);
   }
 
-  async function wait(reason: WaitReason, text: string, { items = [], ...also }: AlsoWaiting = {}): Promise<boolean> {
+  type Waiting = { readonly reason: WaitReason; readonly text: string } & AlsoWaiting;
+
+  /** `ask` looks, with all locked, whether there is still something to wait for. */
+  async function waitFor(ask: (query: Query) => Promise<Waiting | undefined>): Promise<boolean> {
     const appended = await database.transaction(async (query) => {
-      // In a statement of its own: what the next one reads is then newer than any decision.
-      const [held] = await query<{ cancel_asked: boolean }>(
-        "select cancel_asked from runs where id = $1 and epoch = $2 and status = 'running' for update",
-        [runId, epoch],
-      );
+      const held = await lock(query);
       if (held?.cancel_asked) return "cancelled";
-      if (held && reason === "client" && (await openClientCalls(query, runId)) === 0) return undefined;
+      const waiting = await ask(query);
+      if (!waiting) return undefined;
+      const { reason, text, items = [], ...also } = waiting;
       const state: NewItem = { id: newId(), kind: "state", body: { type: "run-wait", reason, text } };
       const result = await append(query, owner, [...items, state], {
         wait: { reason, mostMs: waitMs(runtime.retention, reason) },
         deliveries: signals("waiting", { reason }),
         ...also,
       });
-      await runtime.engine.complete(job, query);
+      if (job) await runtime.engine.complete(job, query);
       return result;
     });
     if (appended === "cancelled") {
@@ -142,7 +179,23 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
     return true;
   }
 
+  const wait: Work["wait"] = (reason, text, also) =>
+    waitFor(async (query) =>
+      reason === "client" && (await openClientCalls(query, runId)) === 0 ? undefined : { reason, text, ...also },
+    );
+
+  const waitForChildren = () =>
+    waitFor(async (query) => {
+      const reason = await stateBelow(query, runId);
+      return reason === undefined || reason === "ready"
+        ? undefined
+        : { reason, text: `a run that it delegated waits (${reason})` };
+    });
+
   const turn: Turn = {
+    get run() {
+      return (basis ??= basisOf(definition, mine));
+    },
     get fold() {
       return (fold ??= foldOf(mine));
     },
@@ -152,12 +205,23 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
       // A strategy has nothing more to do then; what follows here is for its next turn.
       if (left === "waiting") throw new Error("The run waits.");
     },
+    say: (key, text, options) => say(work, key, text, options),
+    record: (key, note) => record(work, key, note),
+    async delegate(key, errand) {
+      const call = mine.find((item): item is Call => item.kind === "call" && item.step === key);
+      if (!call) await commit([delegateItem(key, errand, definition.agent.id)]);
+      const open = turn.fold.openCalls.filter((item) => item.step === key);
+      await turn.call(open);
+      return mine.find((item): item is ItemOf<"result"> => item.kind === "result" && item.step === key)!.body;
+    },
   };
   const work: Work = {
     runtime,
     taken,
     job,
     owner,
+    root,
+    workOnChild: (child) => options.workOnChild(work, child),
     signal,
     turn,
     current: undefined,
@@ -170,9 +234,16 @@ export function createWork(runtime: Runtime, taken: Taken, { job, history, signa
     commit,
     end,
     wait,
+    waitForChildren,
+    progressed,
     committed,
   };
   return work;
+}
+
+function delegateItem(step: string, errand: DelegateInput, author: string): NewItem {
+  const body = { name: delegateName, arguments: JSON.stringify(errand), target: "server" } as const;
+  return { id: newId(), kind: "call", step, index: 0, author, body };
 }
 
 async function openClientCalls(query: Query, runId: string): Promise<number> {

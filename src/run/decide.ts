@@ -16,11 +16,13 @@ import {
   itemsOfRun,
   lockRun,
   noRun,
+  publishEnd,
   publishItems,
   queueAgain,
   type LockedRun,
 } from "./locked.ts";
 import { getRun } from "./list-runs.ts";
+import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import { startNext } from "./pending.ts";
 import type { DecisionInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
@@ -39,9 +41,11 @@ export async function decide(
   if (!isId(runId)) throw noRun(runId);
   if (!isId(questionId)) throw noQuestion(questionId);
   const done = await runtime.database.transaction(async (query) => {
-    const run = await lockRun(query, runId, caller.role === "admin" ? undefined : caller.userId);
+    const asking = await runThatAsks(query, questionId);
+    const run = await lockRun(query, asking ?? runId, caller.role === "admin" ? undefined : caller.userId);
     if (!run) throw noRun(runId);
-    const items = await itemsOfRun(query, runId);
+    if (runId !== run.id && runId !== run.root?.id) throw noQuestion(questionId);
+    const items = await itemsOfRun(query, run.id);
     const question = items.find((item): item is Question => item.kind === "question" && item.id === questionId);
     if (!question) throw noQuestion(questionId);
     check(run, items, { question, input });
@@ -55,30 +59,62 @@ export async function decide(
     };
     if (always !== undefined) await grant(query, { run, question, always });
     if (input.decision === "stop") {
-      const error = { code: `limit_${question.body.limit ?? ""}`, message: question.body.text };
-      const ended = await endLocked(runtime, query, { run, end: { status: "failed", error }, before: [decision] });
-      return { run, appended: ended.items, pending: ended.pending };
+      const end = {
+        status: "failed" as const,
+        error: { code: `limit_${question.body.limit ?? ""}`, message: question.body.text },
+      };
+      if (!run.root) {
+        const ended = await endLocked(runtime, query, { run, end, before: [decision] });
+        return { run, ended };
+      }
+      // A limit is the whole tree's.
+      const appended = await appendLocked(query, run, [decision]);
+      return { run, appended, ended: await endLocked(runtime, query, { run: run.root, end }) };
     }
     const appended = await appendLocked(query, run, [
       decision,
       ...(await follow(query, { run, items, question, input })),
     ]);
     if (!stillWaits([...items, ...appended])) await queueAgain(runtime, query, run);
-    return { run, appended, pending: 0 };
+    return { run, appended };
   });
-  publishItems(runtime, done.run.threadId, done.appended);
+  const { run, appended = [], ended } = done;
+  publishItems(runtime, run.threadId, appended);
+  const root = run.root ?? run;
+  if (ended) {
+    publishEnd(runtime, root.threadId, ended);
+    runtime.active.get(root.id)?.stop("lost");
+  }
   runtime.engine.wake();
-  if (done.pending > 0) await startNext(runtime, done.run.threadId);
-  return getRun(runtime.database, { ...caller, userId: done.run.userId }, runId);
+  if (ended && ended.pending > 0) await startNext(runtime, root.threadId);
+  return getRun(runtime.database, { ...caller, userId: run.userId }, runId);
+}
+
+/** The run itself or one below it; read before any lock, since an item never changes. */
+async function runThatAsks(query: Query, questionId: string): Promise<string | undefined> {
+  const [row] = await query<{ run_id: string }>("select run_id from items where id = $1 and kind = 'question'", [
+    questionId,
+  ]);
+  return row?.run_id;
 }
 
 /** "Continue" without naming the question: the open one about a limit. */
 export async function continueRun(runtime: Runtime, caller: Caller, runId: string): Promise<RunRecord> {
-  const items = isId(runId) ? await itemsOfRun(runtime.database.query, runId) : [];
+  const items = isId(runId) ? await itemsOfTree(runtime.database.query, runId) : [];
   if (items.length === 0 || caller.role !== "admin") await getRun(runtime.database, caller, runId);
   const question = openQuestions(items).find((item) => item.body.reason === "limit");
   if (!question) throw new Conflict("The run does not wait at a limit.", { code: "nothing_to_continue" });
   return decide(runtime, caller, { runId, questionId: question.id, input: { decision: "continue" } });
+}
+
+/** What asks and answers in a run and, if it is a root, in those below it. */
+async function itemsOfTree(query: Query, runId: string): Promise<Item[]> {
+  const rows = await query<ItemRow>(
+    `select ${itemColumns} from items where kind in ('question', 'decision') and run_id in
+       (select id from runs where id = $1 or root_run = $1) order by created_at, seq`,
+    [runId],
+  );
+  return rows.map(toItem);
 }
 
 function check(
@@ -117,7 +153,8 @@ async function follow(
   { run, items, question, input }: { run: LockedRun; items: readonly Item[]; question: Question; input: DecisionInput },
 ): Promise<NewItem[]> {
   if (question.body.reason === "limit") {
-    await extendLimit(query, { rootRun: run.id, limits: run.definition.limits }, question.body.limit as LimitName);
+    const root = run.root ?? run;
+    await extendLimit(query, { rootRun: root.id, limits: root.definition.limits }, question.body.limit as LimitName);
     return [];
   }
   if (question.body.reason !== "unknown" || input.decision === "retry") return [];

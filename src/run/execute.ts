@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ColloquyError, LostRun, messageOf } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
-import type { NewItem } from "../protocol/items.ts";
+import type { ItemOf, NewItem } from "../protocol/items.ts";
 import { sqlState } from "../store/sql-state.ts";
 import type { RunEnd } from "./append.ts";
+import { setAside } from "./children.ts";
 import { createWork } from "./create-work.ts";
 import type { Job } from "./engine.ts";
 import { branchOf, readHistory } from "./history.ts";
@@ -11,6 +12,7 @@ import { deadlineReached, limitOf } from "./limits.ts";
 import { startNext } from "./pending.ts";
 import type { ActiveRun, Runtime, StopReason } from "./runtime.ts";
 import { takeRun, type Taken } from "./take.ts";
+import type { Strategy } from "./turn.ts";
 import type { Work } from "./work.ts";
 
 /** After this many processes died over a run without any progress, it ends. */
@@ -23,10 +25,9 @@ const releaseAfterMs = 1000;
 export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
   try {
     const taken = await takeRun(runtime.database, runtime.node, job);
-    if (!taken) return await runtime.engine.complete(job);
-    await workOn(runtime, taken, job);
+    if (taken) await workOn(runtime, taken, { job });
+    else await runtime.engine.complete(job);
   } catch (error) {
-    if (error instanceof LostRun) return;
     // Only the database can bring us here, or a fault before the work began. Whoever takes the job next, takes the run up again.
     runtime.log.error({ runId: job.runId, error }, "a run was left to its next owner");
     await sleep(releaseAfterMs, undefined, { ref: false });
@@ -38,7 +39,10 @@ export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
   }
 }
 
-async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
+/** In whose name a run is worked on: a root in that of its job, a child in that of the run that called it. */
+type Place = { readonly job: Job; readonly parent?: undefined } | { readonly job?: undefined; readonly parent: Work };
+
+async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): Promise<void> {
   const { runId, threadId, epoch } = taken;
   const control = new AbortController();
   let stopped: StopReason | undefined;
@@ -46,7 +50,11 @@ async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
     stopped ??= reason;
     control.abort(new Error(reason));
   };
-  const timer = setTimeout(() => stop("deadline"), Math.min(taken.leftMs, 2 ** 31 - 1));
+  // Whatever ends the work on its root, ends that on a child; only the root settles why.
+  const stopWithParent = () => stop("with-parent");
+  parent?.signal.addEventListener("abort", stopWithParent, { once: true });
+  if (parent?.signal.aborted) stopWithParent();
+  const timer = job && setTimeout(() => stop("deadline"), Math.min(taken.leftMs, 2 ** 31 - 1));
   // This process may have lost the run to itself, when it stood still for too long.
   runtime.active.get(runId)?.stop("lost");
   const entry: ActiveRun = { runId, epoch, job, stop };
@@ -56,26 +64,35 @@ async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
     const poison = taken.takeovers >= mostTakeovers;
     // What killed its owners may be what they read.
     const history = poison ? [] : await historyOf(runtime, taken);
-    const work = createWork(runtime, taken, { job, history, signal: control.signal, stop });
+    const work = createWork(runtime, taken, {
+      job,
+      ...(parent ? { root: parent.root, progressed: parent.progressed } : {}),
+      history,
+      signal: control.signal,
+      stop,
+      workOnChild: (of, child) => workOn(runtime, child, { parent: of }),
+    });
     try {
       if (taken.cancelAsked) stop("cancelled");
       if (poison) throw poisoned(taken);
       if (taken.disabled) throw new ColloquyError("account_disabled", 403, "The account of this run is disabled.");
       control.signal.throwIfAborted();
-      await strategyOf(runtime, taken)(work.turn);
+      await workAsChosen(runtime, work);
       if (!work.left()) await work.end({ status: "done" });
     } catch (error) {
       if (work.left() === "waiting") return;
-      if (error instanceof LostRun || stopped === "lost") return;
-      if (stopped === "hand-over") return await handOver(runtime, work, job);
+      if (error instanceof LostRun || stopped === "lost") return await settleLost(runtime, job);
+      if (stopped === "with-parent") return await setAside(runtime.database.query, work.owner);
+      if (stopped === "hand-over" && job) return await handOver(runtime, work, job);
       if (isDatabaseFault(error)) throw error;
       if (await pausedAtLimit(work, stopped === "deadline" ? deadlineReached() : error)) return;
       await work.end(endOf(error, stopped, runtime, taken));
     }
-    await runtime.engine.complete(job);
+    if (job) await runtime.engine.complete(job);
     if (work.pending() > 0) await startNext(runtime, threadId);
   } finally {
     clearTimeout(timer);
+    parent?.signal.removeEventListener("abort", stopWithParent);
     letGo();
     if (runtime.active.get(runId) === entry) {
       runtime.active.delete(runId);
@@ -84,16 +101,32 @@ async function workOn(runtime: Runtime, taken: Taken, job: Job): Promise<void> {
   }
 }
 
-function strategyOf(runtime: Runtime, taken: Taken) {
-  const name = taken.definition.agent.strategy;
+/** A strategy may pick another one, which then goes on with the same run. */
+async function workAsChosen(runtime: Runtime, work: Work): Promise<void> {
+  for (let name = chosenIn(work); ;) {
+    await strategyOf(runtime, work.taken.definition.agent.id, name)(work.turn);
+    const chosen = chosenIn(work);
+    if (work.left() || chosen === name) return;
+    name = chosen;
+  }
+}
+
+function chosenIn(work: Work): string {
+  const choice = work
+    .items()
+    .findLast((item): item is ItemOf<"state"> => item.kind === "state" && item.body.type === "strategy");
+  return choice?.body.type === "strategy" ? choice.body.strategy : work.taken.definition.agent.strategy;
+}
+
+function strategyOf(runtime: Runtime, agent: string, name: string): Strategy {
   const strategy = runtime.strategies[name];
-  if (!strategy)
-    throw new ColloquyError(
-      "strategy_unknown",
-      500,
-      `The agent ${taken.definition.agent.id} wants the strategy ${name}; there are ${Object.keys(runtime.strategies).join(", ")}.`,
-    );
-  return strategy;
+  if (strategy) return strategy;
+  const known = Object.keys(runtime.strategies).join(", ");
+  throw new ColloquyError(
+    "strategy_unknown",
+    500,
+    `The agent ${agent} wants the strategy ${name}; there are ${known}.`,
+  );
 }
 
 /** A new thread that this process has seen from its first item need not be read back. */
@@ -142,6 +175,11 @@ async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
   work.current = undefined;
   const question: NewItem = { id: newId(), kind: "question", body: { reason: "limit", limit, text } };
   return work.wait("limit", text, { items: [question], ...(cut ? { modelCalls: cut.answer.records } : {}) });
+}
+
+/** Of this fetch only: if somebody else has fetched the job since, or it is settled, this does nothing. */
+async function settleLost(runtime: Runtime, job: Job | undefined): Promise<void> {
+  if (job) await runtime.engine.complete(job);
 }
 
 /** The next owner goes on at the last committed step. */

@@ -12,9 +12,14 @@ export type Fold = {
   readonly steps: number;
   /** Calls without a result, in the order they were asked for. */
   readonly openCalls: readonly ItemOf<"call">[];
-  /** The last answer, if it asked for no calls and nobody said anything since. */
+  /** The last answer, if it asked for no calls and nobody said anything since; what is only protocol is none. */
   readonly answer: ItemOf<"message"> | undefined;
 };
+
+/** What the model wrote in its strategy's own protocol; undefined: it wrote an answer. */
+export function protocolText({ body }: ItemOf<"message">): string | undefined {
+  return body.protocolAt === undefined ? undefined : (body.reasoning ?? "").slice(body.protocolAt);
+}
 
 /** A step that a tool asked for (`<step>.<index>/<n>`) is recorded, but is no part of the conversation. */
 export function isNested(item: Item): boolean {
@@ -36,12 +41,13 @@ export function foldOf(items: readonly Item[]): Fold {
       last = item;
     } else if (item.kind === "message") lastSaid = item.seq;
   }
+  const answers = last !== undefined && (last.body.protocolAt === undefined || last.body.content !== "");
   return {
     items,
     steps,
     openCalls: calls.filter((call) => !answered.has(callKey(call))),
     answer:
-      last && (last.body.seen ?? last.seq) >= lastSaid && !calls.some((call) => call.step === last.step)
+      last && answers && (last.body.seen ?? last.seq) >= lastSaid && !calls.some((call) => call.step === last.step)
         ? last
         : undefined,
   };

@@ -20,7 +20,7 @@ export function beginHeartbeat(runtime: Runtime, { everyMs = 3000 } = {}): { sto
 
 async function beat(runtime: Runtime): Promise<void> {
   const held = [...runtime.active.values()];
-  await runtime.engine.touch(held.map((run) => run.job));
+  await runtime.engine.touch(held.flatMap((run) => run.job ?? []));
   const owned = await runtime.database.query<{ id: string; cancel_asked: boolean }>(
     `with held as (select * from unnest($1::uuid[], $2::integer[]) as h (id, epoch)),
      alive as (select r.id, r.root_run, r.cancel_asked from runs r join held h on r.id = h.id and r.epoch = h.epoch and r.status = 'running'),

@@ -65,6 +65,25 @@ export function limitOf(error: unknown): LimitName | undefined {
     : undefined;
 }
 
+/**
+ * What a delegated agent's own file allows it, counted in its items: the budget is its whole tree's. Reaching it ends the
+ * child, and its parent decides what to do; nobody is asked.
+ */
+export function checkOwnLimits(
+  items: readonly Item[],
+  limits: Partial<Limits>,
+  { steps = 0, calls = 0 }: Pick<Reservation, "steps" | "calls">,
+): void {
+  const count = (kind: Item["kind"]) => items.filter((item) => item.kind === kind && item.step !== null).length;
+  const spent = (what: string) =>
+    new ColloquyError("own_limit", 422, `The delegated agent used up what it may spend by itself: ${what}.`);
+  if (limits.steps !== undefined && steps > 0 && count("message") + steps > limits.steps)
+    throw spent(`${limits.steps} steps`);
+  // Those to be made are among its items already.
+  if (limits.toolCalls !== undefined && calls > 0 && count("call") > limits.toolCalls)
+    throw spent(`${limits.toolCalls} tool calls`);
+}
+
 /** "Continue": as much again of the limit that was reached. A repeated call needs nothing: its decisions are counted. */
 export async function extendLimit(
   query: Query,

@@ -8,7 +8,7 @@ import { itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } fro
 import type { Runs } from "./runs.ts";
 
 /** A message in `pending` is a run that has not begun. */
-const pendingColumns = `run_id as id, thread_id, user_id, start -> 'definition' -> 'agent' ->> 'id' as agent, null::uuid as parent_run, run_id as root_run,
+export const pendingColumns = `run_id as id, thread_id, user_id, start -> 'definition' -> 'agent' ->> 'id' as agent, null::uuid as parent_run, run_id as root_run,
   'queued' as status, null::text as wait_reason, 0 as epoch, 0 as takeovers, null::jsonb as error, created_at, null::timestamptz as started_at, null::timestamptz as ended_at`;
 
 export async function getRun(database: Database, caller: Pick<Caller, "userId">, runId: string): Promise<RunRecord> {
@@ -29,9 +29,12 @@ export async function listRuns(
 ): Promise<RunRecord[]> {
   const { threadId, status, before, limit = 50 } = filter;
   for (const id of [threadId, before]) if (id !== undefined && !isId(id)) return [];
+  const asked = "user_id = $1 and ($2::uuid is null or thread_id = $2)";
   const rows = await database.query<RunRow>(
-    `select ${runColumns} from runs where user_id = $1 and ($2::uuid is null or thread_id = $2) and ($3::text is null or status = $3)
-       and ($4::uuid is null or id < $4) order by id desc limit $5`,
+    `(select ${runColumns} from runs where ${asked} and ($3::text is null or status = $3) and ($4::uuid is null or id < $4) order by id desc limit $5)
+     union all
+     (select ${pendingColumns} from pending where ${asked} and ($3::text is null or $3 = 'queued') and ($4::uuid is null or run_id < $4) order by run_id desc limit $5)
+     order by id desc limit $5`,
     [caller.userId, threadId ?? null, status ?? null, before ?? null, limit],
   );
   return rows.map(toRun);
@@ -41,7 +44,7 @@ export async function listQuestions(database: Database, caller: Caller, runId?: 
   if (runId !== undefined && !isId(runId)) throw new NotFound(`There is no run ${runId}.`, { code: "run_not_found" });
   const rows = await database.query<ItemRow>(
     `select ${itemColumns.replaceAll(/(\w+)/g, "q.$1")} from items q join runs r on r.id = q.run_id
-     where r.user_id = $1 and r.status = 'waiting' and ($2::uuid is null or r.id = $2) and q.kind = 'question'
+     where r.user_id = $1 and r.status = 'waiting' and ($2::uuid is null or r.id = $2 or r.root_run = $2) and q.kind = 'question'
        and not exists (select from items d where d.thread_id = q.thread_id and d.kind = 'decision' and d.body ->> 'question' = q.id::text)
      order by q.created_at, q.seq limit 500`,
     [caller.userId, runId ?? null],

@@ -3,8 +3,9 @@ import { newId } from "../protocol/ids.ts";
 import type { Item, NewItem } from "../protocol/items.ts";
 import type { RunDefinition, RunStatus } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
-import type { Appended, RunEnd } from "./append.ts";
-import { endRun } from "./end-run.ts";
+import type { RunEnd } from "./append.ts";
+import { wakeUpwards } from "./children.ts";
+import { endRun, type Ended } from "./end-run.ts";
 import { insertItemsSql, itemColumns, itemsParameter, placeItems, toItem, type ItemRow } from "./rows.ts";
 import type { Runtime } from "./runtime.ts";
 import { deliveriesOf } from "./signals.ts";
@@ -20,11 +21,17 @@ export type LockedRun = {
   /** It waits, and longer than it may. */
   readonly late: boolean;
   readonly definition: RunDefinition;
+  /** Of a child run; locked too. */
+  readonly root: Omit<LockedRun, "root"> | undefined;
 };
 
-/** A statement of its own, so that what is read after it is newer than any wait or decision. Undefined: not there, or not this user's. */
+/**
+ * Its root first. A statement of its own, so that what is read after it is newer than any wait or decision. Undefined: not
+ * there, or not this user's.
+ */
 export async function lockRun(query: Query, runId: string, userId?: string): Promise<LockedRun | undefined> {
-  const [row] = await query<{
+  const rows = await query<{
+    id: string;
     thread_id: string;
     user_id: string;
     agent: string;
@@ -33,21 +40,23 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
     late: boolean;
     definition: RunDefinition;
   }>(
-    "select thread_id, user_id, agent, status, epoch, definition, coalesce(wait_until < now(), false) as late from runs where id = $1 and ($2::uuid is null or user_id = $2) for update",
+    `select id, thread_id, user_id, agent, status, epoch, definition, coalesce(wait_until < now(), false) as late from runs
+     where (id = $1 or id = (select root_run from runs where id = $1)) and ($2::uuid is null or user_id = $2)
+     order by parent_run is not null for update`,
     [runId, userId ?? null],
   );
-  return (
-    row && {
-      id: runId,
-      threadId: row.thread_id,
-      userId: row.user_id,
-      agent: row.agent,
-      status: row.status,
-      epoch: row.epoch,
-      late: row.status === "waiting" && row.late,
-      definition: row.definition,
-    }
-  );
+  const locked = rows.map((row) => ({
+    id: row.id,
+    threadId: row.thread_id,
+    userId: row.user_id,
+    agent: row.agent,
+    status: row.status,
+    epoch: row.epoch,
+    late: row.status === "waiting" && row.late,
+    definition: row.definition,
+  }));
+  const run = locked.find((row) => row.id === runId);
+  return run && { ...run, root: locked.find((row) => row.id !== runId) };
 }
 
 export async function itemsOfRun(query: Query, runId: string): Promise<Item[]> {
@@ -71,8 +80,15 @@ export async function appendLocked(
   return placeItems(placed, { threadId: run.threadId, firstSeq: row!.first, parent: row!.parent, time });
 }
 
-/** A waiting run has all it waited for: anybody may take it again. */
+/** A waiting run has all it waited for: anybody may take it again. A child goes on when its root does, which may be at work. */
 export async function queueAgain(runtime: Runtime, query: Query, run: LockedRun): Promise<void> {
+  if (run.root) {
+    await wakeUpwards(query, run.id);
+    if (run.root.status === "waiting") await queueRoot(runtime, query, run.root);
+  } else await queueRoot(runtime, query, run);
+}
+
+async function queueRoot(runtime: Runtime, query: Query, run: Omit<LockedRun, "root">): Promise<void> {
   const jobId = newId();
   await query(
     "update runs set status = 'queued', wait_reason = null, wait_until = null, handed_over = true, job_id = $2 where id = $1",
@@ -81,15 +97,16 @@ export async function queueAgain(runtime: Runtime, query: Query, run: LockedRun)
   await runtime.engine.send(query, { id: jobId, runId: run.id, userId: run.userId });
 }
 
-/** Ends a locked run that nobody works on: each open call gets a result that says so. */
+/** Ends a locked run, also over somebody who works on it: each open call gets a result that says so. */
 export async function endLocked(
   runtime: Runtime,
   query: Query,
-  { run, end, before = [] }: { run: LockedRun; end: RunEnd; before?: readonly NewItem[] },
-): Promise<Appended> {
+  { run, end, before = [] }: { run: Omit<LockedRun, "root"> | LockedRun; end: RunEnd; before?: readonly NewItem[] },
+): Promise<Ended> {
+  const isChild = "root" in run && run.root !== undefined;
   await query("update runs set epoch = epoch + 1, status = 'running' where id = $1", [run.id]);
   const signal = { runId: run.id, threadId: run.threadId, agent: run.agent, event: end.status };
-  const deliveries = deliveriesOf(runtime, { ...signal, ...(end.error ? { error: end.error } : {}) });
+  const deliveries = isChild ? [] : deliveriesOf(runtime, { ...signal, ...(end.error ? { error: end.error } : {}) });
   const owner = { runId: run.id, epoch: run.epoch + 1, threadId: run.threadId };
   return endRun(query, owner, { end, before, extras: { deliveries } });
 }
@@ -98,6 +115,12 @@ export function publishItems(runtime: Runtime, threadId: string, items: readonly
   if (items.length === 0) return;
   runtime.feeds.publish(threadId, items);
   runtime.deltas.touch(threadId);
+}
+
+/** The same for the end of a run, and of those below it. */
+export function publishEnd(runtime: Runtime, threadId: string, { items, below }: Ended): void {
+  for (const child of below) publishItems(runtime, child.threadId, child.items);
+  publishItems(runtime, threadId, items);
 }
 
 export function noRun(runId: string): NotFound {

@@ -1,12 +1,13 @@
 import { LostRun } from "../protocol/errors.ts";
-import type { ItemOf } from "../protocol/items.ts";
+import { newId } from "../protocol/ids.ts";
+import type { ItemOf, NewItem } from "../protocol/items.ts";
 import type { Model, ModelRequest } from "../protocol/models.ts";
 import type { AppendExtras } from "./append.ts";
 import { endItem } from "./end-run.ts";
-import { reserve } from "./limits.ts";
+import { checkOwnLimits, reserve } from "./limits.ts";
 import { buildPrompt, estimate, schemaTokens } from "./prompt.ts";
 import { answerItems, emptyAnswer, readAnswer, type Answer } from "./step.ts";
-import type { StepOptions } from "./turn.ts";
+import type { Note, Reading, SayOptions, StepOptions } from "./turn.ts";
 import type { Work } from "./work.ts";
 
 /** One model call of a strategy: reserved before, told while it comes, committed whole. */
@@ -14,25 +15,55 @@ export async function performStep(work: Work, key: string, options: StepOptions 
   if (stepIn(work, key)) return;
   work.signal.throwIfAborted();
   const { definition, epoch } = work.taken;
-  const model = work.runtime.models.get(definition.agent.model);
+  const agent = options.as ?? definition.agent;
+  const model = work.runtime.models.get(agent.model);
   let request = requestOf(work, model, options);
   const reserved = await reserveFor(work, model, request);
   // What a person said meanwhile belongs into this prompt.
   if (await work.takeIn(reserved.steered)) request = requestOf(work, model, options);
 
   const seen = work.branch().at(-1)?.seq;
-  const answer = await attempt(work, key, { model, request });
+  const answer = await attempt(work, key, { model, request, asProtocol: options.read !== undefined });
+  const reading = options.read && readProtocol(answer, options.read);
   const clients = new Set(definition.options.clientTools?.map((tool) => tool.name));
   const items = answerItems(
     answer,
-    { step: key, attempt: epoch, author: definition.agent.id },
+    { step: key, attempt: epoch, author: agent.id },
     {
       isClient: (name) => clients.has(name),
       ...(seen === undefined ? {} : { seen }),
     },
   );
   const extras = settled(work, key, { answer, model, reserved });
-  if (!options.final || answer.calls.length > 0) return work.commit(items, extras);
+  const isLast = options.final && answer.calls.length === 0 && (!reading || reading.answer !== undefined);
+  await (isLast ? commitLast(work, items, extras) : work.commit(items, extras));
+}
+
+/** A message without a model. */
+export async function say(work: Work, key: string, text: string, { final, as }: SayOptions = {}): Promise<void> {
+  if (stepIn(work, key)) return;
+  work.signal.throwIfAborted();
+  const { definition, epoch } = work.taken;
+  const message: NewItem = {
+    id: newId(),
+    kind: "message",
+    step: key,
+    attempt: epoch,
+    author: (as ?? definition.agent).id,
+    body: { role: "assistant", content: text },
+  };
+  await (final ? commitLast(work, [message], {}) : work.commit([message]));
+}
+
+/** Once for this key. */
+export async function record(work: Work, key: string, note: Note): Promise<void> {
+  if (work.items().some((item) => item.kind === note.kind && item.step === key)) return;
+  work.signal.throwIfAborted();
+  await work.commit([{ id: newId(), ...note, step: key, author: work.taken.definition.agent.id }]);
+}
+
+/** With the end of the run, unless a person has said something that this does not answer. */
+async function commitLast(work: Work, items: readonly NewItem[], extras: AppendExtras): Promise<void> {
   try {
     await work.commit([...items, endItem({ status: "done" })], {
       ...extras,
@@ -44,6 +75,15 @@ export async function performStep(work: Work, key: string, options: StepOptions 
     if (!(error instanceof LostRun) || !(await work.takeIn())) throw error;
     await work.commit(items, extras);
   }
+}
+
+/** Calls that a model made by the provider's own means count before those of the text. */
+function readProtocol(answer: Answer, read: (text: string) => Reading): Reading {
+  answer.protocolAt ??= answer.reasoning.length;
+  const reading = read(answer.reasoning.slice(answer.protocolAt));
+  answer.text = reading.answer ?? "";
+  if (answer.calls.length === 0) answer.calls = [...(reading.calls ?? [])];
+  return reading;
 }
 
 /** A model call that a tool asks for: recorded under its own key, and no part of the conversation. */
@@ -75,7 +115,7 @@ function stepIn(work: Work, key: string): ItemOf<"message"> | undefined {
 async function attempt(
   work: Work,
   key: string,
-  { model, request }: { model: Model; request: ModelRequest },
+  { model, request, asProtocol }: { model: Model; request: ModelRequest; asProtocol: boolean },
 ): Promise<Answer> {
   const { runId, threadId, epoch } = work.owner;
   const answer = emptyAnswer();
@@ -86,6 +126,7 @@ async function attempt(
     {
       signal: work.signal,
       answer,
+      asProtocol,
       tell(kind, offset, text) {
         const delta = { runId, threadId, step: key, attempt: epoch, kind, offset, text };
         work.runtime.feeds.delta(delta);
@@ -108,7 +149,8 @@ async function reserveFor(
   model: Model,
   request: Pick<ModelRequest, "messages" | "settings" | "tools">,
 ): Promise<Reserved> {
-  const { limits } = work.taken.definition;
+  const { limits, agent } = work.taken.definition;
+  if (!work.job) checkOwnLimits(work.items(), agent.limits, { steps: 1 });
   const input =
     request.messages.reduce((sum, message) => sum + estimate(message.content), 0) + schemaTokens(request.tools ?? []);
   const isLimited = limits.tokens !== undefined || limits.cost !== undefined;
@@ -151,7 +193,8 @@ function roomFor(model: Model): number {
 }
 
 function requestOf(work: Work, model: Model, options: StepOptions): ModelRequest {
-  const { agent, options: asked, tools } = work.taken.definition;
+  const { options: asked, tools, ...definition } = work.taken.definition;
+  const agent = options.as ?? definition.agent;
   const settings = { ...agent.settings, ...asked.settings, ...options.settings };
   const offered = options.withoutTools ? [] : [...tools, ...(asked.clientTools ?? [])];
   const room = settings.maxTokens ?? roomFor(model);
@@ -166,6 +209,7 @@ function requestOf(work: Work, model: Model, options: StepOptions): ModelRequest
         runId: work.owner.runId,
         instructions: options.instructions ?? agent.instructions,
         tokens: model.contextTokens - room - schemaTokens(offered),
+        ...(options.then ? { then: options.then } : {}),
       }),
     settings,
     ...(offered.length > 0 ? { tools: offered } : {}),

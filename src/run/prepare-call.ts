@@ -6,11 +6,13 @@ import { isGranted, verdictOf } from "./approval.ts";
 import type { Call } from "./call-item.ts";
 import { decisionOn, questionOn } from "./decisions.ts";
 import { hashOfCall } from "./limits.ts";
+import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
 import type { Work } from "./work.ts";
 
 /** What is to become of a call. */
 export type Plan =
   | { readonly how: "do"; readonly call: Call; readonly tool: Tool; readonly input: unknown }
+  | { readonly how: "delegate"; readonly call: Call; readonly input: DelegateInput }
   /** Nothing is done; the model is told why. */
   | { readonly how: "answered"; readonly call: Call; readonly result: ToolResult }
   /** `question` is absent if it was asked before. */
@@ -20,12 +22,20 @@ export type Plan =
 
 /** The tools of this run: what they were at its start, as far as there are still such, and within its caller's rights then. */
 export function toolsOf({ taken, runtime }: Work): readonly Tool[] {
-  const names = new Set(taken.definition.tools.map((schema) => schema.name));
-  return runtime.tools.select(taken.definition.agent.tools, taken.caller).filter((tool) => names.has(tool.name));
+  const { tools, agent, team } = taken.definition;
+  const names = new Set(tools.map((schema) => schema.name));
+  const allowed = runtime.tools.select(agent.tools, taken.caller).filter((tool) => names.has(tool.name));
+  return team ? [...allowed, delegateTool(team)] : allowed;
+}
+
+/** A member of the team who took over may use no more than its own tools. */
+function mayUse({ taken }: Work, call: Call, tool: Tool): boolean {
+  const member = taken.definition.team?.find(({ agent }) => agent.id === call.author);
+  return member === undefined || member.tools.includes(tool.name);
 }
 
 export async function prepareCall(work: Work, call: Call, allowed: readonly Tool[]): Promise<Plan> {
-  const tool = allowed.find(({ name }) => name === call.body.name);
+  const tool = allowed.find((one) => one.name === call.body.name && mayUse(work, call, one));
   const begun = await wasBegun(work, call);
   if (!tool)
     return begun ? { how: "unknown", call } : { how: "answered", call, result: unknownTool(call.body.name, allowed) };
@@ -33,7 +43,10 @@ export async function prepareCall(work: Work, call: Call, allowed: readonly Tool
   const approval = decisionOn(work.items(), call, "approval");
   const parsed = parseCall(tool, approval?.arguments ?? call.body.arguments);
   if (!parsed.ok) return begun ? { how: "unknown", call } : { how: "answered", call, result: parsed.result };
-  const doIt: Plan = { how: "do", call, tool, input: parsed.input };
+  const doIt: Plan =
+    tool.name === delegateName
+      ? { how: "delegate", call, input: parsed.input as DelegateInput }
+      : { how: "do", call, tool, input: parsed.input };
   if (begun || approval?.decision === "allow") return doIt;
   if (approval) return refused(call, `A person did not allow this call${approval.text ? `: ${approval.text}` : "."}`);
 

@@ -8,6 +8,8 @@ export type PromptOptions = {
   readonly instructions: string;
   /** Room for the prompt, in tokens. */
   readonly tokens: number;
+  /** Comes last and is never cut. The run's own steps are left out then, and of earlier runs all but what was said. */
+  readonly then?: readonly ModelMessage[];
 };
 
 /** Messages that stay or go together: one of a person, or an answer with its calls and their results. */
@@ -28,10 +30,11 @@ const perImage = 1000;
  * that began the run always stay. Throws ModelError `context` if these alone do not fit.
  */
 export function buildPrompt(items: readonly Item[], options: PromptOptions): ModelMessage[] {
-  const shown = items.filter((item) => !isNested(item) && !isErased(item));
+  const { then } = options;
+  const shown = items.filter((item) => !isNested(item) && !isErased(item) && (!then || isSaid(item, options.runId)));
   const system = systemText(shown, options.instructions);
   const blocks = blocksOf(shown);
-  let tokens = estimate(system) + blocks.reduce((sum, block) => sum + block.tokens, 0);
+  let tokens = estimate(system) + tokensOfMessages(then ?? []) + blocks.reduce((sum, block) => sum + block.tokens, 0);
   const kept = new Set(blocks);
   for (const block of blocks) {
     const last = block === blocks.at(-1);
@@ -48,8 +51,17 @@ export function buildPrompt(items: readonly Item[], options: PromptOptions): Mod
       `The message needs about ${tokens} tokens, but the model has room for ${Math.max(0, options.tokens)}. Shorten it, or choose a model with a larger context.`,
     );
   }
-  const messages = blocks.filter((block) => kept.has(block)).flatMap((block) => block.messages);
+  const messages = [...blocks.filter((block) => kept.has(block)).flatMap((block) => block.messages), ...(then ?? [])];
   return system ? [{ role: "system", content: system }, ...messages] : messages;
+}
+
+/** What anybody said, without the calls between, and without what the run itself has done so far. */
+function isSaid(item: Item, runId: string): boolean {
+  return item.kind === "message" && (item.runId !== runId || item.step === null);
+}
+
+function tokensOfMessages(messages: readonly ModelMessage[]): number {
+  return messages.reduce((sum, message) => sum + perMessage + estimate(message.content), 0);
 }
 
 /** About how many tokens: four characters each, the usual estimate for English; images a flat rate. */
@@ -131,7 +143,9 @@ function answerBlock(
     name: call.body.name,
     arguments: call.body.arguments,
   }));
-  const { reasoning, opaque } = message?.body ?? {};
+  const { reasoning: thought, protocolAt, opaque } = message?.body ?? {};
+  // What it wrote in its strategy's protocol was for the strategy alone.
+  const reasoning = thought?.slice(0, protocolAt) || undefined;
   const messages: ModelMessage[] = [
     {
       role: "assistant",

@@ -1,12 +1,11 @@
-import type { Limits } from "../protocol/agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import { textOf, type NewItem } from "../protocol/items.ts";
 import { plainText } from "../protocol/json-text.ts";
-import { toolSchemas } from "../tools/registry.ts";
 import type { Beginning } from "./accept.ts";
 import { admit } from "./admit.ts";
+import { defineRun } from "./define-run.ts";
 import type { Started, StartInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 import { violatedConstraint } from "./violated-constraint.ts";
@@ -21,6 +20,7 @@ const mostTries = 3;
 export async function startRun(runtime: Runtime, caller: Caller, input: StartInput): Promise<Started> {
   if (input.message.id !== undefined && !isId(input.message.id))
     throw new InvalidInput("message.id must be a UUID", { param: "message.id" });
+  await runtime.prompts.refresh();
   for (let tries = 1; ; tries++) {
     const existing = await findThread(runtime, caller, input);
     try {
@@ -34,7 +34,6 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
 function begin(runtime: Runtime, caller: Caller, input: StartInput, existing: string | undefined): Beginning {
   const agent = runtime.agents.get(input.agent);
   const options = input.options ?? {};
-  const clientNames = new Set(options.clientTools?.map((tool) => tool.name));
   const runId = newId();
   const system: NewItem[] = input.system
     ? [{ id: newId(), kind: "message", author: caller.name, body: { role: "system", content: input.system } }]
@@ -51,13 +50,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, existing: st
     jobId: newId(),
     threadId: existing ?? newId(),
     caller,
-    definition: {
-      version: 1,
-      agent,
-      options,
-      limits: narrowed({ ...runtime.limits, ...agent.limits }, options.limits ?? {}),
-      tools: toolSchemas(runtime.tools.select(agent.tools, caller).filter((tool) => !clientNames.has(tool.name))),
-    },
+    definition: defineRun(runtime, caller, { agent, options }),
     items: [
       ...(existing ? [] : (input.history ?? [])).map((item) => ({ ...item, run: null })),
       ...system.map((item) => ({ ...item, run: null })),
@@ -95,22 +88,10 @@ export async function findThread(
   if (sessionKey.length === 0 || sessionKey.length > 255 || sessionKey.includes("\0"))
     throw new InvalidInput("session_id must have 1 to 255 characters, without NUL", { param: "session_id" });
   const [row] = await runtime.database.query<{ id: string }>(
-    "select id from threads where user_id = $1 and (session_key = $2 or id = $3) order by session_key nulls last limit 1",
+    "select id from threads where user_id = $1 and parent_run is null and (session_key = $2 or id = $3) order by session_key nulls last limit 1",
     [caller.userId, sessionKey, isId(sessionKey) ? sessionKey : null],
   );
   return row?.id;
-}
-
-/** A caller may ask for less than the operator and the agent's author allow, never for more. */
-function narrowed(allowed: Limits, { onLimit, repeatedCall, ...asked }: Partial<Limits>): Limits {
-  const limits = { ...allowed, ...(onLimit ? { onLimit } : {}) };
-  for (const [name, wanted] of Object.entries(asked) as [keyof typeof asked, number | undefined][]) {
-    if (wanted !== undefined) limits[name] = Math.min(wanted, limits[name] ?? wanted);
-  }
-  // 0 stands for any number of times.
-  if (repeatedCall)
-    limits.repeatedCall = allowed.repeatedCall === 0 ? repeatedCall : Math.min(repeatedCall, allowed.repeatedCall);
-  return limits;
 }
 
 /** The first line, cut at a word. */

@@ -1,7 +1,9 @@
+import type { PromptRegistry } from "../agents/load-prompts.ts";
 import type { AgentRegistry, Limits } from "../protocol/agents.ts";
 import type { ApprovalPolicy } from "../protocol/approval.ts";
 import type { Log } from "../protocol/log.ts";
 import type { ModelRegistry } from "../protocol/models.ts";
+import type { StrategySettings } from "../protocol/strategies.ts";
 import type { ToolRegistry } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
 import type { DeltaWriter } from "./deltas.ts";
@@ -16,6 +18,8 @@ export type Runtime = {
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
   readonly strategies: Readonly<Record<string, Strategy>>;
+  readonly strategySettings: StrategySettings;
+  readonly prompts: PromptRegistry;
   readonly engine: Engine;
   readonly feeds: Feeds;
   readonly deltas: DeltaWriter;
@@ -50,10 +54,11 @@ export type Retention = {
 export type ActiveRun = {
   readonly runId: string;
   readonly epoch: number;
-  readonly job: Job;
+  /** A child run has none: it works in its root's. */
+  readonly job: Job | undefined;
   /** Aborts what the run is waiting for; the reason says why. */
   readonly stop: (reason: StopReason) => void;
 };
 
 /** Why work on a run is broken off here. */
-export type StopReason = "cancelled" | "lost" | "hand-over" | "deadline";
+export type StopReason = "cancelled" | "lost" | "hand-over" | "deadline" | "with-parent";

@@ -9,7 +9,9 @@ import type { DeltaKind } from "./deltas.ts";
 export type Answer = {
   text: string;
   reasoning: string;
-  readonly calls: { name: string; arguments: string }[];
+  /** Where in `reasoning` the text in the strategy's protocol begins, if it is told as such. */
+  protocolAt: number | undefined;
+  calls: { name: string; arguments: string }[];
   model: string;
   finish: FinishReason | undefined;
   usage: Usage | undefined;
@@ -21,6 +23,7 @@ export function emptyAnswer(): Answer {
   return {
     text: "",
     reasoning: "",
+    protocolAt: undefined,
     calls: [],
     model: "",
     finish: undefined,
@@ -32,11 +35,19 @@ export function emptyAnswer(): Answer {
 
 export type Tell = (kind: DeltaKind, offset: number, text: string) => void;
 
-/** Reads a model's stream into `answer`, telling text as it comes: once a network read, not once a token. */
+/**
+ * Reads a model's stream into `answer`, telling text as it comes: once a network read, not once a token. `asProtocol`: the
+ * text is no answer but the strategy's own protocol, and is told and kept as reasoning.
+ */
 export async function readAnswer(
   model: Model,
   request: ModelRequest,
-  { signal, answer, tell }: { signal: AbortSignal; answer: Answer; tell: Tell },
+  {
+    signal,
+    answer,
+    tell,
+    asProtocol = false,
+  }: { signal: AbortSignal; answer: Answer; tell: Tell; asProtocol?: boolean },
 ): Promise<void> {
   const wholeText = wellFormed();
   const wholeReasoning = wellFormed();
@@ -69,6 +80,16 @@ export async function readAnswer(
     }
     reasoning = wholeReasoning(reasoning);
     text = wholeText(text);
+    if (asProtocol) {
+      // Once it has begun, nothing may come between.
+      if (answer.protocolAt !== undefined) reasoning = "";
+      if (text && answer.protocolAt === undefined) {
+        if (answer.reasoning || reasoning) reasoning += "\n\n";
+        answer.protocolAt = answer.reasoning.length + reasoning.length;
+      }
+      reasoning += text;
+      text = "";
+    }
     if (reasoning) {
       tell("reasoning", answer.reasoning.length, reasoning);
       answer.reasoning += reasoning;
@@ -140,11 +161,12 @@ export function partialItem(answer: Answer, place: AnswerPlace): NewItem | undef
   return { id: newId(), kind: "message", ...place, body: { ...messageBody(answer), partial: true } };
 }
 
-function messageBody({ text, reasoning, opaque, model, finish, usage }: Answer): MessageBody {
+function messageBody({ text, reasoning, protocolAt, opaque, model, finish, usage }: Answer): MessageBody {
   return {
     role: "assistant",
     content: text,
     ...(reasoning ? { reasoning } : {}),
+    ...(protocolAt === undefined ? {} : { protocolAt }),
     ...(opaque === undefined ? {} : { opaque }),
     model,
     ...(finish === undefined ? {} : { finish }),

@@ -1,6 +1,8 @@
 import { messageOf } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
+import { isEnded } from "../protocol/runs.ts";
 import { endIdleRun } from "./control.ts";
+import { endLocked, lockRun, publishEnd } from "./locked.ts";
 import { startNext } from "./pending.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -35,7 +37,7 @@ export async function requeueOrphans(runtime: Runtime): Promise<void> {
 /** Every wait has an end. */
 export async function expireWaits(runtime: Runtime): Promise<void> {
   const late = await runtime.database.query<{ id: string; wait_reason: string }>(
-    "select id, wait_reason from runs where status = 'waiting' and wait_until < now() limit $1",
+    "select id, wait_reason from runs where status = 'waiting' and parent_run is null and wait_until < now() limit $1",
     [batch],
   );
   for (const run of late) {
@@ -46,6 +48,26 @@ export async function expireWaits(runtime: Runtime): Promise<void> {
       // One that can't be ended must not keep the others waiting.
       runtime.log.warn({ runId: run.id, error: String(fault) }, "a run that waited too long could not be ended");
     }
+  }
+}
+
+/** Child runs whose root ended without them: its process did not know of them, since another one began them. */
+export async function endOrphans(runtime: Runtime): Promise<void> {
+  const rows = await runtime.database.query<{ id: string }>(
+    `select distinct c.id from runs c join runs root on root.id = c.root_run join runs parent on parent.id = c.parent_run
+     where c.parent_run is not null and c.status in ('queued', 'running', 'waiting')
+       and (root.status in ('done', 'failed', 'cancelled') or parent.status in ('done', 'failed', 'cancelled')) limit $1`,
+    [batch],
+  );
+  for (const { id } of rows) {
+    const done = await runtime.database.transaction(async (query) => {
+      const run = await lockRun(query, id);
+      if (!run || isEnded(run.status)) return undefined;
+      return { run, ended: await endLocked(runtime, query, { run, end: { status: "cancelled" } }) };
+    });
+    if (!done) continue;
+    publishEnd(runtime, done.run.threadId, done.ended);
+    runtime.active.get(id)?.stop("lost");
   }
 }
 
@@ -101,8 +123,8 @@ export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { st
   async function round(): Promise<void> {
     const duties =
       turn++ % 6 === 0
-        ? [requeueOrphans, expireWaits, startForgotten, removeExpired]
-        : [requeueOrphans, expireWaits, startForgotten];
+        ? [requeueOrphans, expireWaits, endOrphans, startForgotten, removeExpired]
+        : [requeueOrphans, expireWaits, endOrphans, startForgotten];
     for (const duty of duties) {
       try {
         await duty(runtime);

@@ -7,6 +7,7 @@ import type { Job } from "./engine.ts";
 export type Taken = {
   readonly runId: string;
   readonly threadId: string;
+  readonly rootRun: string;
   readonly epoch: number;
   /** With the rights of its start, cut by those that the account has now. */
   readonly caller: Caller;
@@ -23,47 +24,58 @@ export type Taken = {
   readonly steered: number;
 };
 
+/** What a take returns of a run's row. */
+export const takenColumns =
+  "id, thread_id, user_id, root_run, epoch, caller, definition, takeovers, cancel_asked, steered";
+
+export type TakenRow = {
+  id: string;
+  thread_id: string;
+  root_run: string;
+  epoch: number;
+  caller: Caller;
+  definition: RunDefinition;
+  takeovers: number;
+  cancel_asked: boolean;
+  left_ms: number;
+  leaf: string | null;
+  next_seq: number;
+  steered: number;
+  role: Role;
+  disabled: boolean;
+};
+
+export function takenOf(row: TakenRow): Taken {
+  return {
+    runId: row.id,
+    threadId: row.thread_id,
+    rootRun: row.root_run,
+    epoch: row.epoch,
+    caller: cutBack(row.caller, row.role),
+    disabled: row.disabled,
+    definition: row.definition,
+    takeovers: row.takeovers,
+    cancelAsked: row.cancel_asked,
+    leftMs: row.left_ms,
+    leaf: row.leaf,
+    nextSeq: row.next_seq,
+    steered: row.steered,
+  };
+}
+
 /** Raises the epoch if the run still names this job; undefined: somebody else has it, or it has ended. Commits before the first read.
  * `steered` and the thread are of one snapshot: the updated row may know of a message that the thread does not show yet. */
 export async function takeRun(database: Database, node: string, job: Job): Promise<Taken | undefined> {
-  const [row] = await database.query<{
-    thread_id: string;
-    epoch: number;
-    caller: Caller;
-    definition: RunDefinition;
-    takeovers: number;
-    cancel_asked: boolean;
-    left_ms: number;
-    leaf: string | null;
-    next_seq: number;
-    steered: number;
-    role: Role;
-    disabled: boolean;
-  }>(
+  const [row] = await database.query<TakenRow>(
     `with r as (
        update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, node = $3, started_at = coalesce(started_at, now()),
          takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false
        where id = $1 and job_id = $2 and status in ('queued', 'running')
-       returning thread_id, root_run, epoch, caller, definition, takeovers, cancel_asked),
+       returning ${takenColumns.replace(", steered", "")}),
      b as (update budgets set deadline = now() + left_ms * interval '1 millisecond' from r where budgets.root_run = r.root_run returning left_ms)
      select r.*, b.left_ms, threads.leaf, threads.next_seq, seen.steered, users.role, users.disabled from r, b, threads, runs seen, users
      where threads.id = r.thread_id and seen.id = $1 and users.id = seen.user_id`,
     [job.runId, job.id, node],
   );
-  return (
-    row && {
-      runId: job.runId,
-      threadId: row.thread_id,
-      epoch: row.epoch,
-      caller: cutBack(row.caller, row.role),
-      disabled: row.disabled,
-      definition: row.definition,
-      takeovers: row.takeovers,
-      cancelAsked: row.cancel_asked,
-      leftMs: row.left_ms,
-      leaf: row.leaf,
-      nextSeq: row.next_seq,
-      steered: row.steered,
-    }
-  );
+  return row && takenOf(row);
 }

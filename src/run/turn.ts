@@ -1,6 +1,16 @@
-import type { ItemOf } from "../protocol/items.ts";
-import type { ModelMessage, ModelSettings, ResponseFormat } from "../protocol/models.ts";
+import type { AgentDefinition, Limits } from "../protocol/agents.ts";
+import type { ItemOf, NoticeBody, PlanBody, StateBody } from "../protocol/items.ts";
+import type { ModelMessage, ModelSettings, ResponseFormat, ToolSchema } from "../protocol/models.ts";
+import type { TeamMember } from "../protocol/runs.ts";
+import type { StrategySettings } from "../protocol/strategies.ts";
+import type { ToolResult } from "../protocol/tools.ts";
 import type { Fold } from "./fold.ts";
+
+/** What a strategy found in a text of its own protocol. Calls become the step's calls; without them `answer` is the answer. */
+export type Reading = {
+  readonly answer?: string;
+  readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
+};
 
 export type StepOptions = {
   /** An answer without calls ends the run, in the statement that stores it. */
@@ -9,24 +19,66 @@ export type StepOptions = {
   readonly withoutTools?: boolean;
   /** Instead of the agent's instructions. */
   readonly instructions?: string;
-  /** Instead of the thread's messages. */
+  /** Instead of the thread's messages, instructions included. */
   readonly messages?: readonly ModelMessage[];
+  /** After the conversation up to this run, of which its own steps are left out: the strategy tells them itself. */
+  readonly then?: readonly ModelMessage[];
+  /**
+   * The model writes in a protocol of the strategy's own. Its text is told and stored as reasoning (`protocolText` gives it
+   * back), and what was read of it becomes part of the same commit.
+   */
+  readonly read?: (text: string) => Reading;
+  /** Works as one of the team: its instructions, model and settings, and its name on what it says. */
+  readonly as?: AgentDefinition;
   readonly format?: ResponseFormat;
   readonly settings?: ModelSettings;
 };
 
+export type SayOptions = { readonly final?: boolean; readonly as?: AgentDefinition };
+
+/** What a strategy notes that is no message: a plan, what is true from here on. */
+export type Note =
+  | { readonly kind: "plan"; readonly body: PlanBody }
+  | { readonly kind: "state"; readonly body: StateBody }
+  | { readonly kind: "notice"; readonly body: NoticeBody };
+
+/** What a run was given at its start. */
+export type RunBasis = {
+  readonly agent: AgentDefinition;
+  readonly limits: Limits;
+  readonly tools: readonly ToolSchema[];
+  readonly team: readonly TeamMember[];
+  readonly prompts: Readonly<Record<string, string>>;
+  readonly settings: StrategySettings;
+  /** What it is to do: the text of the message that it began with. */
+  readonly input: string;
+};
+
 /**
- * A strategy's only ways to a model, a tool or the store, so that none can pass by limits, rights, ledger or log.
+ * A strategy's only ways to a model, a tool, an agent or the store, so that none can pass by limits, rights, ledger or log.
  * Each returns when what it did is committed, and `fold` shows it then; each throws when the run can't go on here.
+ * A key names a step in the run: what it stands for is done once, whichever process comes by.
  */
 export type Turn = {
+  readonly run: RunBasis;
   /** All that was done in this run, by whichever process. */
   readonly fold: Fold;
   /** One model call. Does nothing if the step is in the fold already. */
   step(key: string, options?: StepOptions): Promise<void>;
   /** Does the calls that have no result yet; returns when each has one. */
   call(calls: readonly ItemOf<"call">[]): Promise<void>;
+  /** A message without a model. */
+  say(key: string, text: string, options?: SayOptions): Promise<void>;
+  record(key: string, note: Note): Promise<void>;
+  /** One of the team does a task in a run of its own, which knows nothing but the task; its answer, or why there is none. */
+  delegate(key: string, errand: { readonly agent: string; readonly task: string }): Promise<ToolResult>;
 };
 
 /** How an agent works: looks at the fold and does what is missing, until there is an answer. Begins anew after a crash. */
-export type Strategy = (turn: Turn) => Promise<void>;
+export type Strategy = {
+  (turn: Turn): Promise<void>;
+  /** Names of the prompts that it works with; a run keeps their texts from its start. */
+  readonly prompts?: readonly string[];
+  /** Its agents take over from one another within the run, so no tool for that is offered. */
+  readonly handsOver?: true;
+};

@@ -14,8 +14,13 @@ export type AlsoWaiting = { readonly items?: readonly NewItem[] } & Pick<AppendE
 export type Work = {
   readonly runtime: Runtime;
   readonly taken: Taken;
-  readonly job: Job;
+  /** A child run has none. */
+  readonly job: Job | undefined;
   readonly owner: Owner;
+  /** Under whose epoch children are taken; of a root run itself. */
+  readonly root: Pick<Owner, "runId" | "epoch">;
+  /** Until the child ends, waits, or can't go on here. */
+  readonly workOnChild: (child: Taken) => Promise<void>;
   readonly signal: AbortSignal;
   readonly turn: Turn;
   /** The step that is being read; what there is of it is kept if the run ends over it. */
@@ -37,5 +42,9 @@ export type Work = {
   readonly end: (end: RunEnd) => Promise<void>;
   /** True: the run waits now. False: what it would wait for has come meanwhile, and the fold shows it. */
   readonly wait: (reason: WaitReason, text: string, also?: AlsoWaiting) => Promise<boolean>;
+  /** The same for what the runs below wait for. False: one of them has work again, or has ended. */
+  readonly waitForChildren: () => Promise<boolean>;
+  /** Something was done below it. */
+  readonly progressed: () => Promise<void>;
   readonly committed: (items: readonly Item[]) => void;
 };

@@ -1,5 +1,6 @@
 import { begin } from "./0001-begin.ts";
+import { childRuns } from "./0002-child-runs.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
-export const migrations: readonly Migration[] = [begin];
+export const migrations: readonly Migration[] = [begin, childRuns];

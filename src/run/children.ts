@@ -1,0 +1,169 @@
+import type { Caller } from "../protocol/callers.ts";
+import { newId } from "../protocol/ids.ts";
+import { jsonText } from "../protocol/json-text.ts";
+import type { RunDefinition, RunStatus, WaitReason } from "../protocol/runs.ts";
+import type { Query } from "../protocol/tools.ts";
+import type { Database } from "../store/database.ts";
+import { sha256 } from "./accept.ts";
+import type { Owner, RunEnd } from "./append.ts";
+import { insertItemsSql, itemsParameter } from "./rows.ts";
+import { takenOf, takenColumns, type Taken, type TakenRow } from "./take.ts";
+
+/** A run within another: it works inside its root's job, in a hidden thread, within its root's limits. */
+export type Child = {
+  readonly id: string;
+  readonly threadId: string;
+  readonly status: RunStatus;
+  readonly error: RunEnd["error"] | null;
+};
+
+export type ChildBeginning = {
+  /** Which call of the parent it stands for; the same one again is the same child. */
+  readonly call: string;
+  readonly title: string;
+  readonly definition: RunDefinition;
+  readonly caller: Caller;
+  readonly task: string;
+  /** What was said before, if it is to know. */
+  readonly history?: readonly Parameters<typeof itemsParameter>[0][number][];
+};
+
+/** Makes the child, or finds it. Undefined: the parent is not ours any more. */
+export async function ensureChild(
+  query: Query,
+  parent: Owner,
+  { call, title, definition, caller, task, history = [] }: ChildBeginning,
+): Promise<Child | undefined> {
+  const runId = newId();
+  const items = [
+    ...history,
+    {
+      id: newId(),
+      kind: "message" as const,
+      author: caller.name,
+      body: { role: "user" as const, content: task, to: definition.agent.id },
+      run: runId,
+    },
+  ];
+  const text = jsonText(definition);
+  const threadId = newId();
+  const [made] = await query<{ id: string }>(
+    `with p as (select id, user_id, root_run from runs where id = $1 and epoch = $2 and status = 'running' for share),
+     r as (insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition, definition_hash, caller)
+       select $3, $4, p.user_id, $5, p.id, $6, p.root_run, 'queued', $7::jsonb, $8, $9::jsonb from p
+       on conflict (parent_run, parent_call) where parent_run is not null do nothing returning id, user_id, thread_id),
+     t as (insert into threads (id, user_id, title, agent, hidden, parent_run, next_seq, leaf)
+       select r.thread_id, r.user_id, $10, $5, true, $1, $11::bigint + 1, $12 from r
+       returning id, user_id, 1::bigint as first, null::uuid as parent),
+     i as (${insertItemsSql("$13", "$14")})
+     select id from r`,
+    [
+      parent.runId,
+      parent.epoch,
+      runId,
+      threadId,
+      definition.agent.id,
+      call,
+      text,
+      sha256(text),
+      jsonText(caller),
+      title,
+      items.length,
+      items.at(-1)!.id,
+      itemsParameter(items),
+      new Date().toISOString(),
+    ],
+  );
+  if (made) return { id: runId, threadId, status: "queued", error: null };
+  return findChild(query, parent, call);
+}
+
+export async function findChild(query: Query, parent: Owner, call: string): Promise<Child | undefined> {
+  const [row] = await query<{ id: string; thread_id: string; status: RunStatus; error: RunEnd["error"] | null }>(
+    `select c.id, c.thread_id, c.status, c.error from runs c join runs p on p.id = c.parent_run
+     where c.parent_run = $1 and c.parent_call = $2 and p.epoch = $3 and p.status = 'running'`,
+    [parent.runId, call, parent.epoch],
+  );
+  return row && { id: row.id, threadId: row.thread_id, status: row.status, error: row.error };
+}
+
+/**
+ * Takes a child under its root's epoch; the root's lock comes first. Undefined: the root is not ours any more, or the child
+ * has nothing to do: it has ended, or waits.
+ */
+export async function takeChild(
+  database: Database,
+  node: string,
+  { childId, root }: { readonly childId: string; readonly root: Pick<Owner, "runId" | "epoch"> },
+): Promise<Taken | undefined> {
+  const [row] = await database.query<TakenRow>(
+    `with r as (
+       update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, node = $4, started_at = coalesce(started_at, now()),
+         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false
+       where id = $1 and root_run = $2 and status in ('queued', 'running')
+         and exists (select from runs root where root.id = $2 and root.epoch = $3 and root.status = 'running' for share)
+       returning ${takenColumns})
+     select r.*, greatest(0, extract(epoch from budgets.deadline - now()) * 1000)::bigint as left_ms, threads.leaf, threads.next_seq, users.role, users.disabled
+     from r, budgets, threads, users where budgets.root_run = r.root_run and threads.id = r.thread_id and users.id = r.user_id`,
+    [childId, root.runId, root.epoch, node],
+  );
+  return row && takenOf(row);
+}
+
+/** A child that its process leaves, since its root goes on later or elsewhere: that is no crash. */
+export async function setAside(query: Query, child: Pick<Owner, "runId" | "epoch">): Promise<void> {
+  await query(
+    "update runs set status = 'queued', handed_over = true where id = $1 and epoch = $2 and status = 'running'",
+    [child.runId, child.epoch],
+  );
+}
+
+/** All that hang from a run, with their state. */
+const below = `with recursive below as (
+  select id, parent_run, status, wait_reason from runs where parent_run = $1
+  union all select r.id, r.parent_run, r.status, r.wait_reason from runs r join below b on r.parent_run = b.id)`;
+
+/** `ready`: a run below has work again. Else what those below wait for; for a transaction that has the root locked. */
+export async function stateBelow(query: Query, runId: string): Promise<"ready" | WaitReason | undefined> {
+  const rows = await query<{ status: RunStatus; wait_reason: WaitReason | null }>(
+    `${below} select status, wait_reason from below where status in ('queued', 'waiting') order by id`,
+    [runId],
+  );
+  if (rows.some((row) => row.status === "queued")) return "ready";
+  return rows[0]?.wait_reason ?? undefined;
+}
+
+export type LiveChild = {
+  readonly id: string;
+  readonly threadId: string;
+  readonly agent: string;
+  readonly epoch: number;
+};
+
+/** Locks the live runs below one, those nearest to it last: the order in which they can be ended. */
+export async function lockBelow(query: Query, runId: string): Promise<LiveChild[]> {
+  const rows = await query<{ id: string }>(
+    `${below} select id from below where status in ('queued', 'running', 'waiting') order by id`,
+    [runId],
+  );
+  if (rows.length === 0) return [];
+  const locked = await query<{ id: string; thread_id: string; agent: string; epoch: number }>(
+    `select id, thread_id, agent, epoch from runs where id = any ($1::uuid[]) and status in ('queued', 'running', 'waiting') order by id for update`,
+    [rows.map((row) => row.id)],
+  );
+  // Ids are made in the order of time, so a child's is larger than its parent's.
+  return locked
+    .toReversed()
+    .map((row) => ({ id: row.id, threadId: row.thread_id, agent: row.agent, epoch: row.epoch }));
+}
+
+/** A run that waited has work again, and with it all between it and its root. For a transaction that has the root locked. */
+export async function wakeUpwards(query: Query, runId: string): Promise<void> {
+  await query(
+    `with recursive above as (select id, parent_run from runs where id = $1
+       union all select r.id, r.parent_run from runs r join above a on r.id = a.parent_run)
+     update runs set status = 'queued', wait_reason = null, wait_until = null, handed_over = true
+     from above where runs.id = above.id and runs.parent_run is not null and runs.status = 'waiting'`,
+    [runId],
+  );
+}

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import type { AgentDefinition, AgentRegistry } from "../protocol/agents.ts";
+import type { Caller } from "../protocol/callers.ts";
+import type { TeamMember } from "../protocol/runs.ts";
+import type { Tool, ToolRegistry } from "../protocol/tools.ts";
+import { defineTool } from "../tools/define-tool.ts";
+import { matchesGlob } from "../tools/glob.ts";
+
+/** Its name is taken: no other tool can have it. */
+export const delegateName = "delegate";
+
+/** The agents that one may hand work to, with the tools that each may use for this caller. */
+export function teamOf(
+  { agents, tools }: { agents: AgentRegistry; tools: ToolRegistry },
+  agent: AgentDefinition,
+  caller: Caller,
+): TeamMember[] {
+  return agents
+    .list()
+    .filter(({ id }) => id !== agent.id && agent.agents.some((glob) => matchesGlob(glob, id)))
+    .map((member) => ({ agent: member, tools: tools.select(member.tools, caller).map(({ name }) => name) }));
+}
+
+export type DelegateInput = { readonly agent: string; readonly task: string };
+
+/** What a model is offered to hand work on. Its call is a child run, which the calls of a run know how to do. */
+export function delegateTool(team: readonly TeamMember[]): Tool {
+  const who = team.map(({ agent }) => `- ${agent.id}${agent.description ? `: ${agent.description}` : ""}`).join("\n");
+  return defineTool({
+    name: delegateName,
+    description: `Gives a task to another agent and returns its answer. It sees nothing of this conversation, so the task must say all it needs. Several calls in one answer work at the same time.\n${who}`,
+    input: z.strictObject({
+      agent: z.enum(team.map(({ agent }) => agent.id) as [string, ...string[]]).describe("Who is to do it"),
+      task: z.string().min(1).max(100_000).describe("What is to be done, with all that must be known for it"),
+    }),
+    effect: "read",
+    execute() {
+      throw new Error("A delegated task is done by a run, not by a tool.");
+    },
+  });
+}
