@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { eachDatabase, type Place } from "../../test/databases.ts";
 import { postEffect } from "../../test/post-effect.ts";
+import { until } from "../../test/run-suite.ts";
 import { startTestRuns } from "../../test/runs.ts";
+import type { Script } from "../models/scripted.ts";
 import type { Tool } from "../protocol/tools.ts";
 import { migrate } from "../store/migrate.ts";
 import { openDatabase } from "../store/open.ts";
@@ -23,10 +25,10 @@ type Outside = {
 eachDatabase((databases) => {
   const undo: (() => unknown)[] = [];
   /** Starts a run in a process of its own and kills that process when the given request arrives outside. */
-  async function killAt(place: Place, path: string): Promise<{ runId: string; effects: readonly string[] }> {
+  async function killAt(place: Place, path: string, delegated = false): Promise<{ runId: string; effects: readonly string[] }> {
     const outside = await startOutside();
     undo.push(() => outside.close());
-    const child = spawn(process.execPath, [program, JSON.stringify({ place, outside: outside.url })], {
+    const child = spawn(process.execPath, [program, JSON.stringify({ place, outside: outside.url, delegated })], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     undo.push(() => child.kill("SIGKILL"));
@@ -40,11 +42,11 @@ eachDatabase((databases) => {
     return { runId: await runId, effects: outside.effects };
   }
 
-  async function goOn(place: Place, runId: string, tools: readonly Tool[]) {
+  async function goOn(place: Place, runId: string, tools: readonly Tool[], script: Script = ["recovered"]) {
     const database = await openDatabase(place);
     undo.push(database.close);
     await migrate(database);
-    const service = await startTestRuns({ database, script: ["recovered"], tools });
+    const service = await startTestRuns({ database, script, tools });
     undo.push(() => service.stop(0));
     const { threadId } = await service.runs.get(service.caller, runId);
     const events = await service.events({
@@ -74,6 +76,36 @@ eachDatabase((databases) => {
         service.model.requests[0]!.messages.map((message) => message.role),
         ["system", "user", "assistant", "tool"],
       );
+    });
+
+    test("in a delegated run's second step: it goes on in the same child, and nothing is repeated", async () => {
+      const place = await databases.place();
+      const { runId } = await killAt(place, "/step-2", true);
+      const { database, service, last } = await goOn(place, runId, [], ["from below", "recovered"]);
+      assert.equal(last.type === "run-end" && last.status, "done");
+      assert.equal((await database.query("select title from tasks")).length, 1);
+      assert.deepEqual(
+        service.model.requests.map(({ messages }) => messages.map(({ role }) => role)),
+        [
+          ["user", "assistant", "tool"],
+          ["system", "user", "assistant", "tool"],
+        ],
+        "the child's step that was cut off, then the parent's",
+      );
+      const runs = await database.query("select status from runs where root_run = $1", [runId]);
+      assert.deepEqual(runs, [{ status: "done" }, { status: "done" }]);
+    });
+
+    test("in a delegated run's write: the whole waits as unknown, and a person decides", async () => {
+      const place = await databases.place();
+      const { runId, effects } = await killAt(place, "/effect", true);
+      const effect = postEffect("http://127.0.0.1:1");
+      const { service, last } = await goOn(place, runId, [effect], ["from below", "recovered"]);
+      assert.equal(last.type === "run-wait" && last.reason, "unknown");
+      const [question] = await service.runs.questions(service.caller, runId);
+      await service.runs.decide(service.caller, runId, { questionId: question!.id, input: { decision: "done" } });
+      await until(async () => (await service.runs.get(service.caller, runId)).status === "done");
+      assert.equal(effects.length, 1);
     });
 
     for (const [name, tools] of [
