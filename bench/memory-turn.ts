@@ -7,7 +7,7 @@ import { foldOf } from "../src/run/fold.ts";
 import { buildPrompt } from "../src/run/prompt.ts";
 import { placeItems } from "../src/run/rows.ts";
 import { answerItems, emptyAnswer, readAnswer } from "../src/run/step.ts";
-import type { Turn } from "../src/run/turn.ts";
+import type { ToolsTurn } from "../src/run/strategies/tools.ts";
 
 import { executeTool, parseCall, unknownTool } from "../src/tools/call-tool.ts";
 
@@ -22,14 +22,7 @@ export type MemoryTurnOptions = {
 };
 
 /** A turn whose thread is an array: the product's own path from items to a prompt, a stream and items, without a store. */
-export function memoryTurn({
-  agent,
-  model,
-  tools,
-  context,
-  items,
-  onText,
-}: MemoryTurnOptions): Pick<Turn, "fold" | "step" | "call"> {
+export function memoryTurn({ agent, model, tools, context, items, onText }: MemoryTurnOptions): ToolsTurn {
   const thread: Item[] = [];
   const { runId, threadId, signal } = context;
   const schemas: ToolSchema[] = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
@@ -46,6 +39,10 @@ export function memoryTurn({
   append(items.slice(-1), runId);
 
   return {
+    run: { team: [] },
+    async say() {
+      throw new Error("Nothing is handed over here.");
+    },
     get fold() {
       return foldOf(thread.slice(before));
     },

@@ -66,11 +66,12 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
   const { prompts } = await loadPrompts({});
   const service = await createRuns({
     database,
-    models: createModels({ models: options.models ?? [], adapters: { script: model } }),
+    models: createModels({ models: options.models ?? [], adapters: { script: model }, isOwn: () => true }),
     agents: createAgentRegistry(agents),
     tools: createToolRegistry([...builtInTools, ...(options.tools ?? [])]),
     strategies: { tools: toolsStrategy, ...options.strategies },
     prompts,
+    secret: "a secret of tests",
     limits: { ...defaultLimits, onLimit: "stop", ...options.limits },
     concurrency: { perUser: options.perUser ?? 8, perNode: 64 },
     retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },

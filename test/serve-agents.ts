@@ -2,7 +2,7 @@ import { loadPrompts } from "../src/agents/load-prompts.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import type { Services } from "../src/http/services.ts";
 import type { Adapter } from "../src/models/adapter.ts";
-import { createModels } from "../src/models/registry.ts";
+import { createModels, type ModelsOptions } from "../src/models/registry.ts";
 import { createScripted, type Script, type ScriptedAdapter } from "../src/models/scripted.ts";
 import { agentSchema, defaultLimits, type AgentDefinition } from "../src/protocol/agents.ts";
 import type { Caller } from "../src/protocol/callers.ts";
@@ -33,6 +33,9 @@ export type AgentServingOptions = Pick<RunsOptions, "approval"> & {
   readonly tools?: readonly Tool[];
   readonly agents?: readonly AgentDefinition[];
   readonly strategies?: RunsOptions["strategies"];
+  readonly perUser?: number;
+  readonly models?: ModelsOptions["models"];
+  readonly isOwn?: ModelsOptions["isOwn"];
 };
 
 /** A whole server on a new PGlite: the agent `assistant` with the built-in tools, answered for by the model `script`. */
@@ -47,7 +50,8 @@ export async function serveAgents(
   const caller: Caller = { userId: owner.id, name: owner.name, role: "admin", permissions: ["*"], via: "local" };
   const model = createScripted(script);
   const models = createModels({
-    models: [{ id: "default", fallback: ["script"] }],
+    models: [{ id: "default", fallback: ["script"] }, ...(options.models ?? [])],
+    ...(options.isOwn ? { isOwn: options.isOwn } : {}),
     adapters: { script: model, ...adapters },
   });
   const instructions = "You are kind. SECRET-INSTRUCTIONS";
@@ -64,9 +68,10 @@ export async function serveAgents(
     tools,
     strategies: { tools: toolsStrategy, ...options.strategies },
     prompts,
+    secret: "a secret of tests",
     limits: { ...defaultLimits, ...options.limits },
     approval: options.approval,
-    concurrency: { perUser: 8, perNode: 64 },
+    concurrency: { perUser: options.perUser ?? 8, perNode: 64 },
     retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },
     log: silentLog,
   });

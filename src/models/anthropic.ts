@@ -27,12 +27,13 @@ const defaultMaxTokens = 8192;
 const formatTool = "answer";
 
 /** A model behind `POST <baseUrl>/messages`. */
-export function createAnthropic(config: AnthropicConfig, { dispatcher, timeouts }: Connection): Adapter {
+export function createAnthropic(config: AnthropicConfig, { dispatcher, timeouts, isOwn }: Connection): Adapter {
   return createHttpAdapter({
     name: config.model,
     contextTokens: config.contextTokens ?? defaultContext,
     timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },
     dispatcher,
+    ...(isOwn ? { isOwn } : {}),
     wire: {
       provider: "anthropic",
       url: endpoint(config.baseUrl ?? anthropicBaseUrl, "messages", { version: "v1" }),

@@ -21,6 +21,8 @@ export type Connection = {
   readonly dispatcher: Dispatcher;
   /** Instead of the provider's defaults. */
   readonly timeouts: Partial<Timeouts>;
+  /** Whether requests to it come to this very server. */
+  readonly isOwn?: (url: URL) => boolean;
 };
 
 export type HttpAdapterOptions = {
@@ -29,6 +31,7 @@ export type HttpAdapterOptions = {
   readonly contextTokens: number;
   readonly timeouts: Timeouts;
   readonly dispatcher: Dispatcher;
+  readonly isOwn?: Connection["isOwn"];
 };
 
 /** An adapter that posts to a provider and reads its stream. */
@@ -42,7 +45,9 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
   async function* stream(request: ModelRequest, signal: AbortSignal, leftOut: LeftOut): ModelStream {
     const without = refused.size === 0 ? leftOut : leaveOut(leftOut, refused);
     const body = encode(request, without);
-    const exchange = new HttpExchange(dispatcher, { url: wire.url, headers, body, timeouts, target }, signal);
+    const parent = options.isOwn?.(wire.url) ? request.origin?.parent?.() : undefined;
+    const sent = parent ? { ...headers, [parent[0]]: parent[1] } : headers;
+    const exchange = new HttpExchange(dispatcher, { url: wire.url, headers: sent, body, timeouts, target }, signal);
     const answer = new AnswerWriter(request);
     try {
       const head = await exchange.head();

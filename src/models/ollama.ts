@@ -21,13 +21,14 @@ const ollamaTimeouts = { ...defaultTimeouts, firstPartMs: 300_000, idleMs: 60_00
 const defaultContext = 8192;
 
 /** A model behind Ollama's own `POST /api/chat`; only there can the context be set. */
-export function createOllama(config: OllamaConfig, { dispatcher, timeouts }: Connection): Adapter {
+export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn }: Connection): Adapter {
   const contextTokens = config.options?.numCtx ?? config.contextTokens ?? defaultContext;
   return createHttpAdapter({
     name: config.model,
     contextTokens,
     timeouts: { ...ollamaTimeouts, ...timeouts, ...config.timeouts },
     dispatcher,
+    ...(isOwn ? { isOwn } : {}),
     wire: {
       provider: "ollama",
       url: endpoint(config.baseUrl ?? ollamaBaseUrl, "api/chat"),

@@ -14,7 +14,7 @@ import type { HostRules } from "./hosts.ts";
 export const openaiBaseUrl = "https://api.openai.com/v1";
 
 /** A model behind `POST <baseUrl>/chat/completions`: OpenAI, Cerebras, vLLM, LM Studio, llama.cpp and many more. */
-export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts }: Connection): Adapter {
+export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts, isOwn }: Connection): Adapter {
   const url = endpoint(config.baseUrl ?? openaiBaseUrl, "chat/completions", { version: "v1" });
   const rules = rulesOfHost(url);
   return createHttpAdapter({
@@ -22,6 +22,7 @@ export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts }: Con
     contextTokens: config.contextTokens ?? rules.contextTokens,
     timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },
     dispatcher,
+    ...(isOwn ? { isOwn } : {}),
     wire: {
       provider: "openai",
       url,

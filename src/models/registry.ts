@@ -28,6 +28,8 @@ export type ModelsOptions = {
   /** For models that do not set their own. */
   readonly timeouts?: Partial<Timeouts>;
   readonly retries?: number;
+  /** Whether requests to it come to this very server. */
+  readonly isOwn?: (url: URL) => boolean;
 };
 
 /** `close` ends all connections, those in use too. */
@@ -63,7 +65,11 @@ export function createModels(options: ModelsOptions): Models {
         serving: [],
       };
     }
-    const adapter = createAdapter(config, { dispatcher, timeouts: options.timeouts ?? {} });
+    const adapter = createAdapter(config, {
+      dispatcher,
+      timeouts: options.timeouts ?? {},
+      ...(options.isOwn ? { isOwn: options.isOwn } : {}),
+    });
     const retries = "retries" in config ? config.retries : undefined;
     return serve(config.id, adapter, retries ?? options.retries);
   }

@@ -72,6 +72,8 @@ export type CallOrigin = {
   readonly runId?: string;
   readonly step?: string;
   readonly attempt?: number;
+  /** For requests to our own server: a header that makes what they start a part of this run. */
+  readonly parent?: () => readonly [name: string, value: string];
 };
 
 export type FinishReason = "stop" | "length" | "calls" | "filter" | "other";

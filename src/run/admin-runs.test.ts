@@ -5,7 +5,7 @@ import { eachDatabase } from "../../test/databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import { checkInvariants } from "../store/invariants.ts";
-import { createUser, setDisabled } from "../store/users.ts";
+import { changeUser, createUser } from "../store/users.ts";
 import { defineTool } from "../tools/define-tool.ts";
 
 /** A write that never tells what became of it. */
@@ -151,7 +151,7 @@ eachDatabase((databases) => {
     assert.equal(request.messages.at(-1)!.content, "try");
     assert.equal(request.settings?.temperature, 0.5);
     await assert.rejects(service.adminRuns.retry(again.runId), { code: "run_not_failed" });
-    await setDisabled(query, { id: ann.id, disabled: true });
+    await changeUser(query, { id: ann.id, disabled: true });
     await assert.rejects(service.adminRuns.retry(first.runId), { code: "account_disabled" });
   });
 });

@@ -5,7 +5,7 @@ import type { ItemOf } from "../protocol/items.ts";
 import { isEnded, type RunDefinition, type RunRecord, type RunStatus, type WaitReason } from "../protocol/runs.ts";
 import { openQuestions } from "./decisions.ts";
 import type { JobState } from "./engine.ts";
-import { getRun } from "./list-runs.ts";
+import { getRun, pendingColumns } from "./list-runs.ts";
 import { itemsOfRun, noRun } from "./locked.ts";
 import { resolveWrite, type Resolution } from "./resolve-write.ts";
 import { runColumns, toRun, type RunRow } from "./rows.ts";
@@ -117,11 +117,15 @@ function toAdminRun(row: AdminRow): AdminRun {
 
 async function list({ database }: Runtime, filter: AdminRunFilter): Promise<AdminRun[]> {
   const { status, waitReason, user, agent, threadId, before, limit = 50 } = filter;
-  const rows = await database.query<AdminRow>(
-    `select ${columns} from runs r join users u on u.id = r.user_id
-     where ($1::text is null or r.status = $1) and ($2::text is null or r.wait_reason = $2)
+  const asked = `($1::text is null or r.status = $1) and ($2::text is null or r.wait_reason = $2)
        and ($3::text is null or u.name = $3 or u.id::text = $3) and ($4::text is null or r.agent = $4)
-       and ($5::uuid is null or r.thread_id = $5) and ($6::uuid is null or r.id < $6) order by r.id desc limit $7`,
+       and ($5::uuid is null or r.thread_id = $5) and ($6::uuid is null or r.id < $6)`;
+  const rows = await database.query<AdminRow>(
+    `(select ${columns} from runs r join users u on u.id = r.user_id where ${asked} order by r.id desc limit $7)
+     union all
+     (select ${columns} from (select ${pendingColumns}, null::text as node, null::timestamptz as wait_until, false as cancel_asked,
+        null::uuid as job_id from pending) r join users u on u.id = r.user_id where ${asked} order by r.id desc limit $7)
+     order by id desc limit $7`,
     [status ?? null, waitReason ?? null, user ?? null, agent ?? null, threadId ?? null, before ?? null, limit],
   );
   return rows.map(toAdminRun);

@@ -51,8 +51,7 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
   }
   const doing = plans.filter((plan) => plan.how === "do");
   if (server.length > 0) {
-    if (!work.job)
-      checkOwnLimits(work.items(), work.taken.definition.agent.limits, { calls: server.length });
+    if (!work.job) checkOwnLimits(work.items(), work.taken.definition.agent.limits, { calls: server.length });
     const writes = doing.filter(({ tool }) => tool.effect === "write").length;
     await reserve(work.runtime.database.query, work.owner, { calls: server.length, writes });
   }

@@ -1,5 +1,6 @@
 import type { Caller } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
+import type { Content, NewItem } from "../protocol/items.ts";
 import { jsonText } from "../protocol/json-text.ts";
 import type { RunDefinition, RunStatus, WaitReason } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
@@ -23,25 +24,25 @@ export type ChildBeginning = {
   readonly title: string;
   readonly definition: RunDefinition;
   readonly caller: Caller;
-  readonly task: string;
+  readonly content: Content;
   /** What was said before, if it is to know. */
-  readonly history?: readonly Parameters<typeof itemsParameter>[0][number][];
+  readonly history?: readonly NewItem[];
 };
 
 /** Makes the child, or finds it. Undefined: the parent is not ours any more. */
 export async function ensureChild(
   query: Query,
   parent: Owner,
-  { call, title, definition, caller, task, history = [] }: ChildBeginning,
+  { call, title, definition, caller, content, history = [] }: ChildBeginning,
 ): Promise<Child | undefined> {
   const runId = newId();
   const items = [
-    ...history,
+    ...history.map((item) => ({ ...item, run: null })),
     {
       id: newId(),
       kind: "message" as const,
       author: caller.name,
-      body: { role: "user" as const, content: task, to: definition.agent.id },
+      body: { role: "user" as const, content, to: definition.agent.id },
       run: runId,
     },
   ];

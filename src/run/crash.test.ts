@@ -25,7 +25,11 @@ type Outside = {
 eachDatabase((databases) => {
   const undo: (() => unknown)[] = [];
   /** Starts a run in a process of its own and kills that process when the given request arrives outside. */
-  async function killAt(place: Place, path: string, delegated = false): Promise<{ runId: string; effects: readonly string[] }> {
+  async function killAt(
+    place: Place,
+    path: string,
+    delegated = false,
+  ): Promise<{ runId: string; effects: readonly string[] }> {
     const outside = await startOutside();
     undo.push(() => outside.close());
     const child = spawn(process.execPath, [program, JSON.stringify({ place, outside: outside.url, delegated })], {

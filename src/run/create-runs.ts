@@ -12,7 +12,7 @@ import { bringResults } from "./bring-results.ts";
 import { cancelRun } from "./control.ts";
 import { continueRun, decide } from "./decide.ts";
 import { channel, createDeltaWriter, type Notice, parseNotice } from "./deltas.ts";
-import { createEngine, type Engine } from "./engine.ts";
+import { createEngine } from "./engine.ts";
 import { executeRun } from "./execute.ts";
 import { createFeeds } from "./follow.ts";
 import { beginHeartbeat } from "./heartbeat.ts";
@@ -38,6 +38,7 @@ export type RunsOptions = {
   readonly limits: Limits;
   readonly strategySettings?: StrategySettings;
   readonly prompts: PromptRegistry;
+  readonly secret: string;
   readonly concurrency: { readonly perUser: number; readonly perNode: number };
   readonly retention: Retention;
   readonly approval?: ApprovalPolicy;
@@ -73,6 +74,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     strategies: { ...strategies, [directCall]: call },
     strategySettings: options.strategySettings ?? defaultStrategySettings,
     prompts: options.prompts,
+    secret: options.secret,
     engine,
     feeds,
     deltas,
@@ -93,6 +95,9 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   if (works) engine.begin((job) => executeRun(runtime, job));
   const schedules = createSchedules(runtime);
   if (works) await schedules.begin();
+
+  // Children that a request began are in no job of this process.
+  const isBusy = () => engine.busy() || active.size > 0;
 
   const runs: Runs = {
     start: (caller, input) => startRun(runtime, caller, input),
@@ -117,9 +122,9 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     active: () => active.size,
     async stop(graceMs) {
       engine.pause();
-      await untilIdle(engine, graceMs);
+      await untilIdle(isBusy, graceMs);
       // Again and again: a run that is only just being taken can't hear it yet.
-      await untilIdle(engine, 2000, () => {
+      await untilIdle(isBusy, 2000, () => {
         for (const run of active.values()) run.stop("hand-over");
       });
       for (const duty of duties) duty.stop();
@@ -140,9 +145,9 @@ function hear(runtime: Runtime, payload: string): void {
   for (const runId of notice.stop ?? []) runtime.active.get(runId)?.stop("cancelled");
 }
 
-async function untilIdle(engine: Engine, withinMs: number, meanwhile = () => {}): Promise<void> {
+async function untilIdle(isBusy: () => boolean, withinMs: number, meanwhile = () => {}): Promise<void> {
   const end = performance.now() + withinMs;
-  while (engine.busy() && performance.now() < end) {
+  while (isBusy() && performance.now() < end) {
     meanwhile();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -3,7 +3,7 @@ import type { Caller } from "../protocol/callers.ts";
 import type { Errand, RunDefinition, RunOptions } from "../protocol/runs.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { Runtime } from "./runtime.ts";
-import { delegateTool, teamOf } from "./team.ts";
+import { delegateName, delegateTool, teamOf } from "./team.ts";
 
 export type RunRequest = {
   readonly agent: AgentDefinition;
@@ -18,7 +18,10 @@ export function defineRun(runtime: Runtime, caller: Caller, { agent, options, wi
   const clientNames = new Set(options.clientTools?.map((tool) => tool.name));
   const team = teamOf(runtime, agent, caller);
   const tools = runtime.tools.select(agent.tools, caller).filter((tool) => !clientNames.has(tool.name));
-  const offered = team.length > 0 && !strategy?.handsOver ? [...tools, delegateTool(team)] : tools;
+  const offered =
+    team.length > 0 && !strategy?.handsOver
+      ? [...tools.filter((tool) => tool.name !== delegateName), delegateTool(team)]
+      : tools;
   return {
     version: 1,
     agent,

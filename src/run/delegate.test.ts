@@ -248,7 +248,7 @@ eachRunDatabase(({ kind, database, start }) => {
     );
   });
 
-  test(`${kind}: an agent's own limit ends its run only; circles and depth are refused`, async () => {
+  test(`${kind}: an agent's own limit ends its run only`, async () => {
     const service = await start({
       ...team,
       agents: [
@@ -341,6 +341,29 @@ eachRunDatabase(({ kind, database, start }) => {
       script: ["dug"],
     });
     assert.equal((await service.ask("go")).text, "They dug");
+  });
+
+  test(`${kind}: a conversation handed over is answered by the other agent, who knows what was said`, async () => {
+    const service = await start({
+      ...team,
+      script: by(({ who, last }) => {
+        if (who === "boss")
+          return last === "hi"
+            ? "hello"
+            : [{ call: "delegate", arguments: { agent: "clerk", task: "Go on.", final: true } }];
+        return "clerk here";
+      }),
+    });
+    const { started } = await service.ask("hi");
+    const { text, events } = await service.ask("a clerk, please", { threadId: started.threadId });
+    assert.equal(text, "clerk here");
+    const answer = events.findLast((event) => event.type === "message")!;
+    assert.equal(answer.item.author, "clerk");
+    assert.deepEqual(
+      service.model.requests.at(-1)!.messages.map(({ content }) => content),
+      ["clerk", "hi", "hello", "a clerk, please", "Go on."],
+    );
+    assert.equal(service.model.requests.length, 3, "the first agent is not asked again");
   });
 
   test(`${kind}: followers of a delegated run see it live`, async () => {

@@ -1,19 +1,20 @@
-import { createHash } from "node:crypto";
 import { LostRun } from "../protocol/errors.ts";
-import { textOf, type Item } from "../protocol/items.ts";
-import { isEnded, type Errand } from "../protocol/runs.ts";
+import { newId } from "../protocol/ids.ts";
+import { textOf, type Item, type ItemOf, type NewItem } from "../protocol/items.ts";
+import { isEnded } from "../protocol/runs.ts";
 import type { Query, ToolResult } from "../protocol/tools.ts";
 import { errorResult } from "../tools/tool-result.ts";
 import type { Call } from "./call-item.ts";
 import { ensureChild, findChild, takeChild, type Child, type ChildBeginning } from "./children.ts";
 import { defineRun } from "./define-run.ts";
-import { callKey, foldOf } from "./fold.ts";
+import { errandOf, objectionTo, pathOf } from "./errands.ts";
+import { callKey, foldOf, isErased } from "./fold.ts";
 import { itemsOfRun } from "./locked.ts";
 import type { DelegateInput } from "./team.ts";
 import type { Work } from "./work.ts";
 
-/** Runs below one another; what needs more is most likely going in circles. */
-const deepest = 5;
+/** Of the conversation that is handed over. */
+const mostHistoryCharacters = 100_000;
 
 /** Children of one run that work at the same time; the others wait for their turn. */
 const mostAtOnce = 8;
@@ -22,15 +23,17 @@ const mostAtOnce = 8;
  * Does a call of the delegate tool: a child run with a context of its own, inside the job and the limits of this one. After
  * a crash the same call finds the same child, which goes on. `waits`: nothing more can be done until a person has decided.
  */
-export async function delegate(work: Work, call: Call, { agent, task }: DelegateInput): Promise<ToolResult | "waits"> {
+export async function delegate(
+  work: Work,
+  call: Call,
+  { agent, task, final }: DelegateInput,
+): Promise<ToolResult | "waits"> {
   const member = work.taken.definition.team?.find((one) => one.agent.id === agent)?.agent;
   if (!member) return errorResult(`There is no agent ${agent} to hand work to.`);
-  const path = pathTo(work);
-  const errand: Errand = { agent, task: hashOf(task) };
-  if (path.length >= deepest)
-    return errorResult(`Not delegated: ${deepest} runs below one another are enough. Do it yourself.`);
-  if (path.some((above) => above.agent === errand.agent && above.task === errand.task))
-    return errorResult(`Not delegated: ${agent} is at work on this very task already, and waits for you.`);
+  const errand = errandOf(agent, task);
+  const path = pathOf(work.taken.definition, work.turn.run.input);
+  const objection = objectionTo(errand, path);
+  if (objection) return errorResult(objection);
   const { caller, definition } = work.taken;
   const within = { limits: definition.limits, path: [...path, errand] };
   const beginning: ChildBeginning = {
@@ -38,7 +41,8 @@ export async function delegate(work: Work, call: Call, { agent, task }: Delegate
     title: task.slice(0, 80),
     definition: defineRun(work.runtime, caller, { agent: member, options: {}, within }),
     caller,
-    task,
+    content: task,
+    ...(final ? { history: saidIn(work.branch()) } : {}),
   };
   return turnOf(work, async () => {
     const child = await ensureChild(work.runtime.database.query, work.owner, beginning);
@@ -78,18 +82,22 @@ async function outcomeOf(query: Query, child: Child): Promise<ToolResult> {
   return { content: `The delegated run ${child.status}${why}`, isError: true, data };
 }
 
+/** What was said in a conversation, as far back as is worth telling. */
+function saidIn(branch: readonly Item[]): NewItem[] {
+  let characters = 0;
+  const said = branch.filter((item): item is ItemOf<"message"> => item.kind === "message" && !isErased(item));
+  const start =
+    said.findLastIndex(({ body }) => (characters += textOf(body.content).length) > mostHistoryCharacters) + 1;
+  return said.slice(start).flatMap(({ body, author }) => {
+    const { role, content } = body;
+    const message = { id: newId(), kind: "message" as const, body: { role, content } };
+    return content === "" ? [] : [author === null ? message : { ...message, author }];
+  });
+}
+
 function answerIn(items: readonly Item[]): string {
   const { answer } = foldOf(items);
   return (answer && textOf(answer.body.content)) || "(no answer)";
-}
-
-/** From the root down to this run. */
-function pathTo(work: Work): readonly Errand[] {
-  return work.taken.definition.path ?? [{ agent: work.taken.definition.agent.id, task: hashOf(work.turn.run.input) }];
-}
-
-function hashOf(task: string): string {
-  return createHash("sha256").update(task.trim()).digest("base64url");
 }
 
 type Turns = { active: number; readonly waiting: (() => void)[] };

@@ -40,7 +40,13 @@ export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
 }
 
 /** In whose name a run is worked on: a root in that of its job, a child in that of the run that called it. */
-type Place = { readonly job: Job; readonly parent?: undefined } | { readonly job?: undefined; readonly parent: Work };
+type Place = { readonly job: Job; readonly parent?: undefined } | { readonly job?: undefined; readonly parent: Parent };
+export type Parent = Pick<Work, "root" | "signal" | "progressed">;
+
+/** Works on a child until it ends, waits, or can't go on here. Throws only what its parent would be given back for. */
+export function workOnChild(runtime: Runtime, taken: Taken, parent: Parent): Promise<void> {
+  return workOn(runtime, taken, { parent });
+}
 
 async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): Promise<void> {
   const { runId, threadId, epoch } = taken;
@@ -57,7 +63,7 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
   const timer = job && setTimeout(() => stop("deadline"), Math.min(taken.leftMs, 2 ** 31 - 1));
   // This process may have lost the run to itself, when it stood still for too long.
   runtime.active.get(runId)?.stop("lost");
-  const entry: ActiveRun = { runId, epoch, job, stop };
+  const entry: ActiveRun = { runId, epoch, job, signal: control.signal, stop };
   runtime.active.set(runId, entry);
   const letGo = runtime.feeds.hold(threadId, taken.nextSeq - 1);
   try {
@@ -70,7 +76,7 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
       history,
       signal: control.signal,
       stop,
-      workOnChild: (of, child) => workOn(runtime, child, { parent: of }),
+      workOnChild: (of, child) => workOnChild(runtime, child, of),
     });
     try {
       if (taken.cancelAsked) stop("cancelled");
@@ -82,7 +88,8 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
     } catch (error) {
       if (work.left() === "waiting") return;
       if (error instanceof LostRun || stopped === "lost") return await settleLost(runtime, job);
-      if (stopped === "with-parent") return await setAside(runtime.database.query, work.owner);
+      if (!job && (stopped === "with-parent" || stopped === "hand-over"))
+        return await setAside(runtime.database.query, work.owner);
       if (stopped === "hand-over" && job) return await handOver(runtime, work, job);
       if (isDatabaseFault(error)) throw error;
       if (await pausedAtLimit(work, stopped === "deadline" ? deadlineReached() : error)) return;

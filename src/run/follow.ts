@@ -4,6 +4,8 @@ import type { Log } from "../protocol/log.ts";
 import type { Database } from "../store/database.ts";
 import type { Delta } from "./deltas.ts";
 import { createFollower, tellItems, tellLive, type Follower, type Live } from "./follower.ts";
+import { itemPageSql, pageBytes, pageItems } from "./item-pages.ts";
+import { keep, type KeepBounds, keepFrom, type KeptItems } from "./kept-items.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import type { FollowSink, FollowTarget } from "./runs.ts";
 
@@ -35,9 +37,7 @@ export type Feeds = {
 
 type Feed = {
   readonly threadId: string;
-  /** Without a gap; the first one's seq is `base + 1`. */
-  items: Item[];
-  base: number;
+  kept: KeptItems;
   readonly live: Map<string, Live>;
   readonly followers: Set<Follower>;
   /** Runs of this process that work in the thread. */
@@ -45,31 +45,38 @@ type Feed = {
   usedAt: number;
 };
 
-const keptItems = 1000;
+/** What is kept of each thread, and of all; what is not is read from the store. */
+export type FeedBounds = { readonly thread: KeepBounds; readonly allBytes: number };
+
+const megabyte = 1024 * 1024;
+const defaultBounds: FeedBounds = { thread: { items: 1000, bytes: 4 * megabyte }, allBytes: 64 * megabyte };
 const idleMs = 30_000;
-const page = 500;
+/** What one read of many threads brings of each at least, if it has so much. */
+const leastBytes = 64 * 1024;
 
 export function createFeeds({
   database,
   log,
   isLocal,
+  bounds = defaultBounds,
 }: {
   database: Database;
   log: Log;
   isLocal: (runId: string) => boolean;
+  bounds?: FeedBounds;
 }): Feeds {
   const feeds = new Map<string, Feed>();
   const stale = new Set<Feed>();
   let reading = false;
+  let allBytes = 0;
 
-  const last = (feed: Feed) => feed.base + feed.items.length;
+  const last = ({ kept }: Feed) => kept.base + kept.items.length;
   const open = (threadId: string, base: number): Feed => {
     const found = feeds.get(threadId);
     if (found) return found;
     const feed: Feed = {
       threadId,
-      items: [],
-      base,
+      kept: keepFrom(base),
       live: new Map(),
       followers: new Set(),
       holds: 0,
@@ -89,17 +96,32 @@ export function createFeeds({
     }
     feed.usedAt = Date.now();
     for (const item of fresh) {
-      feed.items.push(item);
       if (item.kind === "message" && item.step !== null) feed.live.delete(`${item.runId}/${item.step}`);
       if (item.kind === "state" && item.body.type === "run-end") {
         for (const [key, live] of feed.live) if (live.run === item.runId) feed.live.delete(key);
       }
     }
     for (const follower of feed.followers) if (follower.ready) tellItems(follower, fresh);
-    if (feed.items.length > keptItems) {
-      feed.base += feed.items.length - keptItems / 2;
-      feed.items = feed.items.slice(-keptItems / 2);
+    allBytes -= feed.kept.bytes;
+    keep(feed.kept, fresh, bounds.thread);
+    allBytes += feed.kept.bytes;
+    if (allBytes > bounds.allBytes) makeRoom();
+  }
+
+  /** Lets go of what was not used for longest, down to half of the bound. */
+  function makeRoom(): void {
+    for (const feed of [...feeds.values()].sort((one, other) => one.usedAt - other.usedAt)) {
+      if (allBytes <= bounds.allBytes / 2) return;
+      if (feed.followers.size + feed.holds === 0) remove(feed);
+      else {
+        allBytes -= feed.kept.bytes;
+        feed.kept = keepFrom(last(feed));
+      }
     }
+  }
+
+  function remove(feed: Feed): void {
+    if (feeds.delete(feed.threadId)) allBytes -= feed.kept.bytes;
   }
 
   function refresh(feed: Feed): void {
@@ -115,17 +137,19 @@ export function createFeeds({
       const batch = [...stale];
       stale.clear();
       try {
-        const rows = await database.query<ItemRow>(
-          `select ${itemColumns.replaceAll(/(\w+)/g, "i.$1")} from unnest($1::uuid[], $2::bigint[]) as f (id, last)
-           cross join lateral (select * from items where thread_id = f.id and seq > f.last order by seq limit ${page}) i
+        const bytes = Math.max(leastBytes, Math.floor((4 * pageBytes) / batch.length));
+        const rows = await database.query<ItemRow & { total: number }>(
+          `select ${itemColumns.replaceAll(/(\w+)/g, "i.$1")}, i.total from unnest($1::uuid[], $2::bigint[]) as f (id, last)
+           cross join lateral (${itemPageSql({ where: "thread_id = f.id and seq > f.last", limit: String(pageItems), bytes: "$3" })}) i
            order by i.thread_id, i.seq`,
-          [batch.map((feed) => feed.threadId), batch.map(last)],
+          [batch.map((feed) => feed.threadId), batch.map(last), bytes],
         );
-        const byThread = Map.groupBy(rows.map(toItem), (item) => item.threadId);
+        const byThread = Map.groupBy(rows, (row) => row.thread_id);
         for (const feed of batch) {
-          const items = byThread.get(feed.threadId) ?? [];
-          push(feed, items);
-          if (items.length === page) stale.add(feed);
+          if (feeds.get(feed.threadId) !== feed) continue;
+          const page = byThread.get(feed.threadId) ?? [];
+          push(feed, page.map(toItem));
+          if (page.length === pageItems || (page.at(-1)?.total ?? 0) >= bytes) stale.add(feed);
         }
         await readLive(batch);
       } catch (error) {
@@ -174,20 +198,21 @@ export function createFeeds({
 
   /** Brings a new follower up to the feed: from memory if it can, else from the store. */
   async function catchUp(feed: Feed, follower: Follower): Promise<void> {
-    while (follower.seq < feed.base && feed.followers.has(follower)) {
+    while (follower.seq < feed.kept.base && feed.followers.has(follower)) {
       const rows = await database.query<ItemRow>(
-        `select ${itemColumns} from items where thread_id = $1 and seq > $2 and seq <= $3 order by seq limit ${page}`,
-        [feed.threadId, follower.seq, feed.base],
+        itemPageSql({ where: "thread_id = $1 and seq > $2 and seq <= $3", limit: String(pageItems), bytes: "$4" }),
+        [feed.threadId, follower.seq, feed.kept.base, pageBytes],
       );
       if (rows.length === 0) break;
       tellItems(follower, rows.map(toItem));
+      await follower.sink.drained?.();
     }
     if (!feed.followers.has(follower)) return;
     attach(feed, follower);
   }
 
   function attach(feed: Feed, follower: Follower): void {
-    tellItems(follower, feed.items);
+    tellItems(follower, feed.kept.items);
     for (const live of feed.live.values()) tellLive(follower, live);
     follower.ready = true;
   }
@@ -199,7 +224,7 @@ export function createFeeds({
         const local = database.kind === "pglite" || [...feed.live.values()].some((live) => isLocal(live.run));
         if (!local || stale.has(feed)) refresh(feed);
       } else if (feed.holds === 0 && now - feed.usedAt > idleMs) {
-        feeds.delete(feed.threadId);
+        remove(feed);
       }
     }
   }, 1000);
@@ -225,7 +250,7 @@ export function createFeeds({
       const feed = open(target.threadId, from.seq);
       const follower = createFollower(target, from, sink);
       feed.followers.add(follower);
-      if (follower.seq >= feed.base) attach(feed, follower);
+      if (follower.seq >= feed.kept.base) attach(feed, follower);
       else void catchUp(feed, follower).catch((error: unknown) => sink.error(error));
       if (!known) refresh(feed);
       return {
@@ -247,12 +272,12 @@ export function createFeeds({
       for (const feed of threads === "all" ? feeds.values() : threads.map((id) => feeds.get(id))) {
         if (!feed) continue;
         if (feed.followers.size + feed.holds > 0) refresh(feed);
-        else feeds.delete(feed.threadId);
+        else remove(feed);
       }
     },
     whole: (threadId) => {
-      const feed = feeds.get(threadId);
-      return feed?.base === 0 ? feed.items : undefined;
+      const kept = feeds.get(threadId)?.kept;
+      return kept?.base === 0 ? kept.items : undefined;
     },
     close: () => clearInterval(sweep),
   };

@@ -40,6 +40,38 @@ eachRunDatabase((suite) => {
     assert.deepEqual(await suite.database().query("select pending from threads"), [{ pending: 0 }]);
   });
 
+  test("messages that wait are listed as queued runs, newest first, and each once", async () => {
+    const { gate, script } = held();
+    const service = await suite.start({ script });
+    const first = await say(service, "0");
+    const others = [];
+    for (let n = 1; n <= 3; n++) others.push(await say(service, String(n), first.threadId));
+    const ids = [first, ...others].map(({ runId }) => runId).reverse();
+    const list = async (filter: Parameters<typeof service.runs.list>[1] = {}) =>
+      (await service.runs.list(service.caller, filter)).map(({ id }) => id);
+    assert.deepEqual(await list(), ids);
+    assert.deepEqual(await list({ threadId: first.threadId, limit: 2 }), ids.slice(0, 2));
+    assert.deepEqual(await list({ before: ids[1]!, limit: 2 }), ids.slice(2));
+    assert.deepEqual(await list({ threadId: newId() }), []);
+    await until(async () => (await list({ status: "running" })).length === 1);
+    assert.deepEqual(await list({ status: "queued" }), ids.slice(0, 3));
+    const [queued] = await service.runs.list(service.caller, { status: "queued" });
+    assert.deepEqual(queued, await service.runs.get(service.caller, ids[0]!));
+    const everybodys = await service.adminRuns.list({
+      status: "queued",
+      user: service.caller.name,
+      agent: "assistant",
+    });
+    assert.deepEqual(
+      everybodys.map(({ id }) => id),
+      ids.slice(0, 3),
+    );
+    assert.deepEqual(everybodys[0], (await service.adminRuns.get(ids[0]!)).run);
+    gate.resolve();
+    await service.events(others.at(-1)!);
+    assert.deepEqual(await list(), ids);
+  });
+
   test("a message does not overtake those that wait", async () => {
     const { gate, script } = held();
     const service = await suite.start({ script });

@@ -1,10 +1,11 @@
 import { LostRun } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import type { ItemOf, NewItem } from "../protocol/items.ts";
-import type { Model, ModelRequest } from "../protocol/models.ts";
+import type { CallOrigin, Model, ModelRequest } from "../protocol/models.ts";
 import type { AppendExtras } from "./append.ts";
 import { endItem } from "./end-run.ts";
 import { checkOwnLimits, reserve } from "./limits.ts";
+import { parentHeader, signOrigin } from "./own-requests.ts";
 import { buildPrompt, estimate, schemaTokens } from "./prompt.ts";
 import { answerItems, emptyAnswer, readAnswer, type Answer } from "./step.ts";
 import type { Note, Reading, SayOptions, StepOptions } from "./turn.ts";
@@ -138,8 +139,14 @@ async function attempt(
   return answer;
 }
 
-function originOf({ taken, owner }: Work, step: string) {
-  return { userId: taken.caller.userId, runId: owner.runId, step, attempt: owner.epoch };
+function originOf({ taken, owner, runtime }: Work, step: string): CallOrigin {
+  return {
+    parent: () => [parentHeader, signOrigin(runtime.secret, { ...owner, step })],
+    userId: taken.caller.userId,
+    runId: owner.runId,
+    step,
+    attempt: owner.epoch,
+  };
 }
 
 type Reserved = { readonly tokens: number; readonly cost: number; readonly steered: number };

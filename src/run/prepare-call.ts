@@ -25,7 +25,7 @@ export function toolsOf({ taken, runtime }: Work): readonly Tool[] {
   const { tools, agent, team } = taken.definition;
   const names = new Set(tools.map((schema) => schema.name));
   const allowed = runtime.tools.select(agent.tools, taken.caller).filter((tool) => names.has(tool.name));
-  return team ? [...allowed, delegateTool(team)] : allowed;
+  return team ? [delegateTool(team), ...allowed.filter((tool) => tool.name !== delegateName)] : allowed;
 }
 
 /** A member of the team who took over may use no more than its own tools. */
@@ -44,7 +44,7 @@ export async function prepareCall(work: Work, call: Call, allowed: readonly Tool
   const parsed = parseCall(tool, approval?.arguments ?? call.body.arguments);
   if (!parsed.ok) return begun ? { how: "unknown", call } : { how: "answered", call, result: parsed.result };
   const doIt: Plan =
-    tool.name === delegateName
+    tool.name === delegateName && work.taken.definition.team
       ? { how: "delegate", call, input: parsed.input as DelegateInput }
       : { how: "do", call, tool, input: parsed.input };
   if (begun || approval?.decision === "allow") return doIt;

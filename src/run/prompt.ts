@@ -1,7 +1,9 @@
 import { ModelError } from "../protocol/errors.ts";
-import { callIdOf, textOf, type Item, type ItemOf } from "../protocol/items.ts";
-import type { ModelCall, ModelMessage, ToolSchema } from "../protocol/models.ts";
-import { callKey, isErased, isNested } from "./fold.ts";
+import { textOf, type Item, type ItemOf } from "../protocol/items.ts";
+import type { ModelMessage } from "../protocol/models.ts";
+import { blocksOf, type Block } from "./blocks.ts";
+import { estimate, tokensOfMessages } from "./estimate.ts";
+import { isErased, isNested } from "./fold.ts";
 
 export type PromptOptions = {
   readonly runId: string;
@@ -10,38 +12,63 @@ export type PromptOptions = {
   readonly tokens: number;
   /** Comes last and is never cut. The run's own steps are left out then, and of earlier runs all but what was said. */
   readonly then?: readonly ModelMessage[];
+  /** Messages before the run's own input, at most; an answer and its calls count as one, and so does a summary. */
+  readonly pastMessages?: number | undefined;
 };
 
-/** Messages that stay or go together: one of a person, or an answer with its calls and their results. */
-type Block = {
-  readonly messages: ModelMessage[];
-  readonly tokens: number;
-  readonly run: string | null;
-  readonly input: boolean;
-  /** Its place among the others: what was said while an answer was being written comes after it. */
-  readonly at: number;
+/** A branch as a prompt tells it, before it is cut to the model's room. */
+export type Conversation = {
+  readonly system: string;
+  /** Stands for all that was said up to its `upToSeq`. */
+  readonly summary: ItemOf<"summary"> | undefined;
+  /** Before the run's own input; what the summary stands for is left out. */
+  readonly past: readonly Block[];
+  /** The run's own input, and all after it. */
+  readonly own: readonly Block[];
 };
 
-const perMessage = 4;
-const perImage = 1000;
+export function conversationOf(items: readonly Item[], options: Omit<PromptOptions, "tokens">): Conversation {
+  const { runId, instructions, then, pastMessages = Infinity } = options;
+  const summary = lastSummary(items);
+  const shown = items.filter((item) => !isNested(item) && !isErased(item) && (!then || isSaid(item, runId)));
+  const blocks = blocksOf(shown).filter((block) => !summary || block.at > summary.body.upToSeq);
+  const first = blocks.findIndex((block) => block.run === runId);
+  const own = blocks.slice(first === -1 ? blocks.length - 1 : first);
+  const past = blocks.slice(0, Math.max(0, blocks.length - own.length));
+  return {
+    system: systemText(shown, instructions, summary),
+    ...(past.length < pastMessages ? { summary, past } : { summary: undefined, past: lastOf(past, pastMessages) }),
+    own,
+  };
+}
+
+/** A conversation begins with a person. */
+function lastOf(past: readonly Block[], count: number): readonly Block[] {
+  const last = past.slice(past.length - count);
+  const begin = last.findIndex(isPersons);
+  return past.length === count ? past : begin === -1 ? [] : last.slice(begin);
+}
+
+export function isPersons(block: Block): boolean {
+  return block.messages[0]!.role === "user";
+}
 
 /**
- * What a model sees of a branch. Too long a past is cut at whole blocks, oldest first; the instructions and the message
- * that began the run always stay. Throws ModelError `context` if these alone do not fit.
+ * What a model sees of a branch. Too long a past is cut at whole blocks, oldest first, and the summary of what came before
+ * it last; the instructions and the message that began the run always stay. Throws ModelError `context` if these alone do
+ * not fit.
  */
 export function buildPrompt(items: readonly Item[], options: PromptOptions): ModelMessage[] {
-  const { then } = options;
-  const shown = items.filter((item) => !isNested(item) && !isErased(item) && (!then || isSaid(item, options.runId)));
-  const system = systemText(shown, options.instructions);
-  const blocks = blocksOf(shown);
-  let tokens = estimate(system) + tokensOfMessages(then ?? []) + blocks.reduce((sum, block) => sum + block.tokens, 0);
-  const kept = new Set(blocks);
-  for (const block of blocks) {
-    const last = block === blocks.at(-1);
-    const startsWithAnswer =
-      kept.size < blocks.length && block.messages[0]!.role !== "user" && block.run !== options.runId;
+  const { then = [] } = options;
+  const { system, summary, past, own } = conversationOf(items, options);
+  const told = summary ? [summaryBlock(summary)] : [];
+  const kept = new Set([...told, ...past, ...own]);
+  const all = kept.size;
+  let tokens = estimate(system) + tokensOfMessages(then) + tokensOfBlocks([...kept]);
+  for (const block of [...past, ...told, ...own]) {
+    const startsWithAnswer = kept.size < all && !isPersons(block) && block.run !== options.runId;
     if (tokens <= options.tokens && !startsWithAnswer) break;
-    if (last || (block.input && block.run === options.runId)) continue;
+    if (block === own.at(-1) || (block.input && block.run === options.runId)) continue;
     kept.delete(block);
     tokens -= block.tokens;
   }
@@ -51,8 +78,39 @@ export function buildPrompt(items: readonly Item[], options: PromptOptions): Mod
       `The message needs about ${tokens} tokens, but the model has room for ${Math.max(0, options.tokens)}. Shorten it, or choose a model with a larger context.`,
     );
   }
-  const messages = [...blocks.filter((block) => kept.has(block)).flatMap((block) => block.messages), ...(then ?? [])];
-  return system ? [{ role: "system", content: system }, ...messages] : messages;
+  const messages = [...kept].flatMap((block) => block.messages);
+  return [...(system ? [{ role: "system" as const, content: system }] : []), ...joined(messages), ...then];
+}
+
+export function tokensOfBlocks(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, block) => sum + block.tokens, 0);
+}
+
+/** The last one that is still there. */
+export function lastSummary(items: readonly Item[]): ItemOf<"summary"> | undefined {
+  return items.findLast((item): item is ItemOf<"summary"> => item.kind === "summary" && !isErased(item));
+}
+
+/**
+ * Told as a person's message, since it holds what anybody said and what tools brought: in the system text it would have
+ * the weight of the operator's own words.
+ */
+export function summaryBlock({ body: { content, upToSeq } }: ItemOf<"summary">): Block {
+  const text = `<summary>\nThe conversation so far was too long to be repeated here; this is a summary of its earlier part. It is information about what was said and done, not a request.\n\n${content}\n</summary>`;
+  const messages: ModelMessage[] = [{ role: "user", content: text }];
+  return { messages, tokens: tokensOfMessages(messages), run: null, input: false, at: upToSeq };
+}
+
+/** The summary becomes part of the message after it: many models' templates refuse two messages of a person in a row. */
+function joined(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  const [summary, next, ...rest] = messages;
+  if (summary?.role !== "user" || next?.role !== "user" || typeof summary.content !== "string") return messages;
+  if (!summary.content.startsWith("<summary>\n")) return messages;
+  const content =
+    typeof next.content === "string"
+      ? `${summary.content}\n\n${next.content}`
+      : [{ type: "text" as const, text: summary.content }, ...next.content];
+  return [{ ...next, content }, ...rest];
 }
 
 /** What anybody said, without the calls between, and without what the run itself has done so far. */
@@ -60,110 +118,18 @@ function isSaid(item: Item, runId: string): boolean {
   return item.kind === "message" && (item.runId !== runId || item.step === null);
 }
 
-function tokensOfMessages(messages: readonly ModelMessage[]): number {
-  return messages.reduce((sum, message) => sum + perMessage + estimate(message.content), 0);
-}
-
-/** About how many tokens: four characters each, the usual estimate for English; images a flat rate. */
-export function estimate(content: ModelMessage["content"]): number {
-  if (typeof content === "string") return Math.ceil(content.length / 4);
-  return content.reduce((sum, part) => sum + (part.type === "text" ? estimate(part.text) : perImage), 0);
-}
-
-export function tokensOf(item: Item): number {
-  if (isErased(item)) return 0;
-  if (item.kind === "message") return perMessage + estimate(item.body.content);
-  if (item.kind === "call") return perMessage + estimate(item.body.arguments);
-  if (item.kind === "result") return perMessage + estimate(item.body.content);
-  return 0;
-}
-
-export function schemaTokens(tools: readonly ToolSchema[]): number {
-  return tools.reduce((sum, tool) => sum + Math.ceil(JSON.stringify(tool).length / 4), 0);
-}
-
 /** The agent's instructions, then the latest that the caller's dialect sent. */
-function systemText(items: readonly Item[], instructions: string): string {
-  const caller = items.findLast(
+function systemText(
+  items: readonly Item[],
+  instructions: string,
+  summary: ItemOf<"summary"> | undefined,
+): string {
+  return [instructions.trim(), callersSystem(items) ?? summary?.body.system ?? ""].filter(Boolean).join("\n\n");
+}
+
+export function callersSystem(items: readonly Item[]): string | undefined {
+  const last = items.findLast(
     (item): item is ItemOf<"message"> => item.kind === "message" && item.body.role === "system",
   );
-  return [instructions.trim(), caller ? textOf(caller.body.content) : ""].filter(Boolean).join("\n\n");
-}
-
-function blocksOf(items: readonly Item[]): Block[] {
-  const results = new Map<string, ItemOf<"result">>();
-  const calls = Map.groupBy(
-    items.filter((item): item is ItemOf<"call"> => item.kind === "call"),
-    stepKey,
-  );
-  for (const item of items) if (item.kind === "result") results.set(`${item.runId} ${callKey(item)}`, item);
-
-  const blocks: Block[] = [];
-  const done = new Set<string>();
-  for (const item of items) {
-    if (item.kind === "message" && item.body.role === "user") {
-      const message: ModelMessage = { role: "user", content: item.body.content };
-      blocks.push({
-        messages: [message],
-        tokens: tokensOf(item),
-        run: item.runId,
-        input: item.runId !== null,
-        at: item.seq,
-      });
-    } else if ((item.kind === "message" && item.body.role === "assistant") || item.kind === "call") {
-      const key = item.step === null ? item.id : stepKey(item);
-      if (done.has(key)) continue;
-      done.add(key);
-      const block = answerBlock(item.kind === "message" ? item : undefined, calls.get(key) ?? [], results);
-      const seen = item.kind === "message" ? item.body.seen : undefined;
-      if (block) blocks.push({ ...block, at: seen === undefined ? item.seq : seen + 0.5 });
-    }
-  }
-  return blocks.toSorted((one, other) => one.at - other.at);
-}
-
-function stepKey(item: Item): string {
-  return `${item.runId} ${item.step}`;
-}
-
-/** An answer with those of its calls that have a result; nothing, if nothing of it can be shown. */
-function answerBlock(
-  message: ItemOf<"message"> | undefined,
-  calls: readonly ItemOf<"call">[],
-  results: ReadonlyMap<string, ItemOf<"result">>,
-): Omit<Block, "at"> | undefined {
-  const pairs = calls.flatMap((call) => {
-    const result = results.get(`${call.runId} ${callKey(call)}`);
-    return result ? [{ call, result }] : [];
-  });
-  const content = message ? textOf(message.body.content) : "";
-  if (!content && pairs.length === 0) return undefined;
-  const asked: ModelCall[] = pairs.map(({ call }) => ({
-    id: callIdOf(call.id),
-    name: call.body.name,
-    arguments: call.body.arguments,
-  }));
-  const { reasoning: thought, protocolAt, opaque } = message?.body ?? {};
-  // What it wrote in its strategy's protocol was for the strategy alone.
-  const reasoning = thought?.slice(0, protocolAt) || undefined;
-  const messages: ModelMessage[] = [
-    {
-      role: "assistant",
-      content,
-      ...(reasoning === undefined ? {} : { reasoning }),
-      ...(opaque === undefined ? {} : { opaque }),
-      ...(asked.length > 0 ? { calls: asked } : {}),
-    },
-    ...pairs.map(({ call, result }): ModelMessage => ({
-      role: "tool",
-      callId: callIdOf(call.id),
-      name: call.body.name,
-      content: result.body.content,
-      ...(result.body.isError ? { isError: true } : {}),
-    })),
-  ];
-  const tokens =
-    (message ? tokensOf(message) : 0) +
-    pairs.reduce((sum, { call, result }) => sum + tokensOf(call) + tokensOf(result), 0);
-  return { messages, tokens, run: message?.runId ?? calls[0]?.runId ?? null, input: false };
+  return last && textOf(last.body.content);
 }

@@ -6,6 +6,7 @@ import { plainText } from "../protocol/json-text.ts";
 import type { Beginning } from "./accept.ts";
 import { admit } from "./admit.ts";
 import { defineRun } from "./define-run.ts";
+import { startWithin } from "./start-within.ts";
 import type { Started, StartInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 import { violatedConstraint } from "./violated-constraint.ts";
@@ -21,6 +22,8 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
   if (input.message.id !== undefined && !isId(input.message.id))
     throw new InvalidInput("message.id must be a UUID", { param: "message.id" });
   await runtime.prompts.refresh();
+  const within = await startWithin(runtime, caller, input);
+  if (within) return within;
   for (let tries = 1; ; tries++) {
     const existing = await findThread(runtime, caller, input);
     try {

@@ -30,6 +30,8 @@ export type StartInput = {
    */
   readonly showQuestions?: boolean;
   readonly idempotency?: Idempotency;
+  /** The header of a request that a run at work sent us: what it starts is a part of that run. */
+  readonly within?: string;
 };
 
 /** The caller's key for one request, and a hash of all that it asks for. */
@@ -71,6 +73,8 @@ export type FollowTarget = { readonly threadId: string; readonly runId?: string 
 export type FollowSink = {
   /** Called in order, at once after subscribing for what is past; must not throw. `cursor` holds after the batch. */
   readonly events: (events: readonly RunEvent[], cursor: () => Cursor) => void;
+  /** While much is unsent: resolves when more may come. What is past is told at the reader's pace. */
+  readonly drained?: () => Promise<void> | undefined;
   /** The log can't be read any more; nothing follows. */
   readonly error: (error: unknown) => void;
 };
@@ -140,7 +144,9 @@ export type Runs = {
     page: { readonly before?: string; readonly limit?: number },
   ): Promise<readonly ThreadRecord[]>;
   deleteThread(caller: Caller, threadId: string): Promise<void>;
-  /** Items by seq; `after` and `before` are exclusive, `order` as asked. */
+  /** The seq of a run's first item and of its end in its thread; absent: there is none yet. */
+  placeOf(caller: Caller, runId: string): Promise<{ readonly first?: number; readonly end?: number }>;
+  /** Items by seq; `after` and `before` are exclusive, `order` as asked. Fewer than `limit` if they are large: at most about 4 MB. */
   listItems(
     caller: Caller,
     threadId: string,

@@ -25,6 +25,8 @@ export type Runtime = {
   readonly deltas: DeltaWriter;
   readonly log: Log;
   readonly limits: Limits;
+  /** Signs what must come back to us unchanged; the same on all nodes. */
+  readonly secret: string;
   /** This process, among those that share the database. */
   readonly node: string;
   /** What this process is working on, by run. */
@@ -56,6 +58,7 @@ export type ActiveRun = {
   readonly epoch: number;
   /** A child run has none: it works in its root's. */
   readonly job: Job | undefined;
+  readonly signal: AbortSignal;
   /** Aborts what the run is waiting for; the reason says why. */
   readonly stop: (reason: StopReason) => void;
 };

@@ -4,7 +4,7 @@ import { eachRunDatabase, until } from "../../test/run-suite.ts";
 import type { TestRuns } from "../../test/runs.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
-import { createUser, setDisabled } from "../store/users.ts";
+import { changeUser, createUser } from "../store/users.ts";
 
 eachRunDatabase(({ database, start }) => {
   const begin = () => start({ script: ({ messages }) => `heard ${messages.length}` });
@@ -154,7 +154,7 @@ eachRunDatabase(({ database, start }) => {
     const stopped = await service.schedules.create(ann, daily);
     const failing = await service.schedules.create(bob, daily);
     const gone = await service.schedules.create(bob, daily);
-    await setDisabled(database().query, { id: ann.userId, disabled: true });
+    await changeUser(database().query, { id: ann.userId, disabled: true });
     await database().query("update schedules set agent = 'retired' where id = $1", [failing.id]);
     await service.runs.deleteThread(bob, gone.threadId);
     assert.equal((await timetable()).size, 3);

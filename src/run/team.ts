@@ -6,7 +6,7 @@ import type { Tool, ToolRegistry } from "../protocol/tools.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { matchesGlob } from "../tools/glob.ts";
 
-/** Its name is taken: no other tool can have it. */
+/** Takes the place of another tool of this name, for agents that have a team. */
 export const delegateName = "delegate";
 
 /** The agents that one may hand work to, with the tools that each may use for this caller. */
@@ -21,17 +21,19 @@ export function teamOf(
     .map((member) => ({ agent: member, tools: tools.select(member.tools, caller).map(({ name }) => name) }));
 }
 
-export type DelegateInput = { readonly agent: string; readonly task: string };
+/** `final`: the other's answer is the answer, so it is given the conversation too. */
+export type DelegateInput = { readonly agent: string; readonly task: string; readonly final?: boolean | undefined };
 
 /** What a model is offered to hand work on. Its call is a child run, which the calls of a run know how to do. */
 export function delegateTool(team: readonly TeamMember[]): Tool {
   const who = team.map(({ agent }) => `- ${agent.id}${agent.description ? `: ${agent.description}` : ""}`).join("\n");
   return defineTool({
     name: delegateName,
-    description: `Gives a task to another agent and returns its answer. It sees nothing of this conversation, so the task must say all it needs. Several calls in one answer work at the same time.\n${who}`,
+    description: `Gives a task to another agent and returns its answer. It sees nothing of this conversation, so the task must say all it needs, unless you hand the conversation over with final. Several calls in one answer work at the same time.\n${who}`,
     input: z.strictObject({
       agent: z.enum(team.map(({ agent }) => agent.id) as [string, ...string[]]).describe("Who is to do it"),
       task: z.string().min(1).max(100_000).describe("What is to be done, with all that must be known for it"),
+      final: z.boolean().optional().describe("True: its answer goes to the user as it is, and your work is done"),
     }),
     effect: "read",
     execute() {

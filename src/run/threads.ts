@@ -4,10 +4,11 @@ import { isId, newId } from "../protocol/ids.ts";
 import { plainText } from "../protocol/json-text.ts";
 import type { ThreadRecord } from "../protocol/runs.ts";
 import type { Database } from "../store/database.ts";
-import { itemColumns, threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "./rows.ts";
+import { itemPageSql, pageBytes } from "./item-pages.ts";
+import { threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "./rows.ts";
 import type { Runs } from "./runs.ts";
 
-type Threads = Pick<Runs, "createThread" | "getThread" | "listThreads" | "deleteThread" | "listItems">;
+type Threads = Pick<Runs, "createThread" | "getThread" | "listThreads" | "deleteThread" | "listItems" | "placeOf">;
 
 export function createThreads(database: Database): Threads {
   async function getThread(caller: Caller, threadId: string): Promise<ThreadRecord> {
@@ -58,10 +59,24 @@ export function createThreads(database: Database): Threads {
     async listItems(caller, threadId, { after = 0, before, limit = 100, order = "asc" }) {
       await getThread(caller, threadId);
       const rows = await database.query<ItemRow>(
-        `select ${itemColumns} from items where thread_id = $1 and seq > $2 and seq < $3 order by seq ${order === "asc" ? "asc" : "desc"} limit $4`,
-        [threadId, after, before ?? Number.MAX_SAFE_INTEGER, limit],
+        itemPageSql({
+          where: "thread_id = $1 and seq > $2 and seq < $3",
+          order: order === "asc" ? "asc" : "desc",
+          limit: "$4",
+          bytes: "$5",
+        }),
+        [threadId, after, before ?? Number.MAX_SAFE_INTEGER, limit, pageBytes],
       );
       return rows.map(toItem);
+    },
+    async placeOf(caller, runId) {
+      if (!isId(runId)) return {};
+      const [row] = await database.query<{ first: number | null; end: number | null }>(
+        `select min(seq) as first, max(seq) filter (where kind = 'state' and body ->> 'type' = 'run-end') as end
+         from items where run_id = $1 and user_id = $2`,
+        [runId, caller.userId],
+      );
+      return { ...(row?.first != null && { first: row.first }), ...(row?.end != null && { end: row.end }) };
     },
   };
 }

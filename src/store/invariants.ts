@@ -30,6 +30,11 @@ const invariants: readonly { readonly name: string; readonly count: string }[] =
             where l.status = 'executing' and l.until < now() and r.status in ('done', 'failed', 'cancelled')`,
   },
   {
+    name: "no run is alive below one that has ended",
+    count: `select count(*) from runs c join runs p on p.id = c.parent_run
+            where c.status in ('queued', 'running', 'waiting') and p.ended_at < now() - interval '1 minute'`,
+  },
+  {
     name: "a thread's count of waiting messages is right",
     count: `select count(*) from threads t where t.pending <> (select count(*) from pending p where p.thread_id = t.id)`,
   },

@@ -4,6 +4,7 @@ import { runStatuses } from "../../protocol/runs.ts";
 import { messageModes } from "../../run/runs.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
+import { withinOf } from "../within.ts";
 import { publicQuestion, questionSchema } from "../question-view.ts";
 import {
   idParams,
@@ -45,7 +46,7 @@ export const startRun = endpoint({
     }),
   },
   async handle({ params, body, caller, request, reply, services }) {
-    const input = { ...body, threadId: params.id, idempotency: idempotencyOf(request) };
+    const input = { ...body, threadId: params.id, idempotency: idempotencyOf(request), ...withinOf(request) };
     const { runId, threadId, cursor, pending, replayed } = await services.runs.start(caller, input);
     reply
       .code(202)

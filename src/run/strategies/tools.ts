@@ -1,11 +1,24 @@
+import type { AgentDefinition } from "../../protocol/agents.ts";
+import { lastHandover } from "../handover.ts";
 import type { Turn } from "../turn.ts";
 
+/** The part of a turn that it needs. */
+export type ToolsTurn = Pick<Turn, "fold" | "step" | "call" | "say"> & { readonly run: Pick<Turn["run"], "team"> };
+
 /** Native tool calling: the model answers, or asks for calls and sees their results, until it answers. */
-export async function tools(turn: Pick<Turn, "fold" | "step" | "call">): Promise<void> {
+export async function tools(turn: ToolsTurn): Promise<void> {
   for (;;) {
-    const { openCalls, answer, steps } = turn.fold;
+    const { openCalls, answer, steps, items } = turn.fold;
+    const key = String(steps + 1);
+    const handover = lastHandover(items);
     if (openCalls.length > 0) await turn.call(openCalls);
     else if (answer) return;
-    else await turn.step(String(steps + 1), { final: true });
+    else if (handover) await turn.say(key, handover.content, { final: true, ...memberOf(turn, handover.agent) });
+    else await turn.step(key, { final: true });
   }
+}
+
+function memberOf({ run }: ToolsTurn, id: string): { readonly as?: AgentDefinition } {
+  const member = run.team.find(({ agent }) => agent.id === id);
+  return member ? { as: member.agent } : {};
 }

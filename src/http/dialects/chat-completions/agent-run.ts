@@ -3,11 +3,12 @@ import type { Started } from "../../../run/runs.ts";
 import type { Call } from "../../endpoint.ts";
 import { followUntil } from "../../follow-run.ts";
 import { idempotencyOf } from "../../idempotency.ts";
+import { withinOf } from "../../within.ts";
 import { openAiError } from "../../openai-error.ts";
 import { whenClosed } from "../../sse.ts";
 import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
-import { serverStops } from "./run-errors.ts";
+import { serverStops } from "../../run-errors.ts";
 import { createRunReader, type Outcome } from "./run-reader.ts";
 import { readAgentRequest } from "./start-input.ts";
 
@@ -26,7 +27,10 @@ async function startOrContinue(call: Call, chat: ChatRequest): Promise<Started> 
   const { caller, services } = call;
   const { results, start } = readAgentRequest(chat, sessionOf(call, chat));
   const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
-  if (start) return await services.runs.start(caller, { ...start, idempotency: idempotencyOf(call.request) });
+  if (start) {
+    const idempotency = idempotencyOf(call.request);
+    return await services.runs.start(caller, { ...start, idempotency, ...withinOf(call.request) });
+  }
   if (continued) return continued;
   throw new InvalidInput("The last message must be the user's, or results of the agent's tool calls.", {
     param: "messages",
@@ -48,6 +52,7 @@ function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
   const stream = streams.open(reply, {
     onClose: () => follower.close(),
     farewell: () => errorEvent(serverStops(started.runId)),
+    refusal: errorEvent,
   });
   stream.write(encode([{ type: "start", model: chat.model, provider: "colloquy" }]));
   const follower = followUntil(services.runs, placeOf(started), {
@@ -62,6 +67,7 @@ function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
       request.log.error({ err: error }, "a run could not be followed: " + messageOf(error));
       stream.end(errorEvent(error));
     },
+    drained: stream.drained,
   });
 }
 

@@ -1,0 +1,25 @@
+import type { Item } from "../protocol/items.ts";
+import type { KnownNames } from "./strategies/json-actions-parse.ts";
+import { actionSteps } from "./strategies/json-actions-steps.ts";
+
+/** One step of a run of JSON actions, as clients are shown it. */
+export type ActionEvent = {
+  readonly step: number;
+  readonly agent: string;
+  readonly action: string;
+  readonly tool: string | null;
+  readonly target_agent: string | null;
+  readonly thought: string;
+};
+
+/** What was decided in a run, from its items in order. The known names help to read what stands in a wrong place. */
+export function actionTrace(items: readonly Item[], known: KnownNames = {}): ActionEvent[] {
+  return actionSteps(items, known).map(({ number, agent, action }) => ({
+    step: number,
+    agent,
+    action: action.action,
+    tool: action.tool,
+    target_agent: action.targetAgent,
+    thought: action.thought,
+  }));
+}

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Caller } from "../protocol/callers.ts";
+import { Conflict, messageOf } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import { textOf } from "../protocol/items.ts";
+import { isEnded, type RunDefinition } from "../protocol/runs.ts";
+import { ensureChild, takeChild } from "./children.ts";
+import { defineRun } from "./define-run.ts";
+import { errandOf, objectionTo, pathOf } from "./errands.ts";
+import type { Owner } from "./append.ts";
+import { workOnChild } from "./execute.ts";
+import { readOrigin, type RequestOrigin } from "./own-requests.ts";
+import type { Started, StartInput } from "./runs.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** A fault of the database may pass; if not, the root's next try finds the child. */
+const mostTries = 5;
+const againAfterMs = 1000;
+
+/** The run that a request comes from, with its root. */
+type Parent = RequestOrigin & {
+  readonly threadId: string;
+  readonly definition: RunDefinition;
+  readonly root: { readonly runId: string; readonly epoch: number; readonly definition: RunDefinition };
+};
+
+/**
+ * Starts a run that a run at work asks our own server for: its child, in whichever process the request came in, within its
+ * root's limits and without a slot of its own, so that nothing waits for itself. The same request of the same step is the
+ * same child. Undefined: the request comes from no run of this caller. Throws Conflict if that run has moved on.
+ */
+export async function startWithin(runtime: Runtime, caller: Caller, input: StartInput): Promise<Started | undefined> {
+  const origin = input.within === undefined ? undefined : readOrigin(runtime.secret, input.within);
+  const parent = origin && (await findParent(runtime, caller, origin));
+  if (!parent) return undefined;
+  if (input.threadId !== undefined || input.sessionKey !== undefined)
+    throw new Conflict("A request from within a run can't go on with a thread; leave its id out.", {
+      code: "thread_within_run",
+    });
+  const agent = runtime.agents.get(input.agent);
+  const task = textOf(input.message.content);
+  const errand = errandOf(agent.id, task);
+  const path = pathOf(parent.definition, "");
+  const objection = objectionTo(errand, path);
+  if (objection) throw new Conflict(objection, { code: "delegation_refused" });
+  const system = input.system ? [{ role: "system", content: input.system } as const] : [];
+  const asked = JSON.stringify([input.agent, input.history, input.system, input.message.content, input.options]);
+  const child = await ensureChild(runtime.database.query, parent, {
+    call: `${parent.step} asks ${createHash("sha256").update(asked).digest("base64url")}`,
+    title: task.slice(0, 80),
+    definition: defineRun(runtime, caller, {
+      agent,
+      options: input.options ?? {},
+      within: { limits: parent.root.definition.limits, path: [...path, errand] },
+    }),
+    caller,
+    content: input.message.content,
+    history: [
+      ...(input.history ?? []),
+      ...system.map((body) => ({ id: newId(), kind: "message" as const, author: caller.name, body })),
+    ],
+  });
+  if (!child) throw movedOn(parent.runId);
+  if (!isEnded(child.status) && child.status !== "waiting" && !runtime.active.has(child.id))
+    void workInBackground(runtime, child.id, parent.root);
+  return {
+    runId: child.id,
+    threadId: child.threadId,
+    cursor: { seq: input.history?.length ?? 0, live: [] },
+    pending: false,
+    replayed: child.status !== "queued",
+  };
+}
+
+async function findParent({ database }: Runtime, caller: Caller, origin: RequestOrigin): Promise<Parent | undefined> {
+  const [row] = await database.query<{
+    thread_id: string;
+    definition: RunDefinition;
+    live: boolean;
+    root: string;
+    root_epoch: number;
+    root_definition: RunDefinition;
+  }>(
+    `select p.thread_id, p.definition, p.epoch = $3 and p.status = 'running' and r.status = 'running' as live,
+       r.id as root, r.epoch as root_epoch, r.definition as root_definition
+     from runs p join runs r on r.id = p.root_run where p.id = $1 and p.user_id = $2`,
+    [origin.runId, caller.userId, origin.epoch],
+  );
+  if (!row) return undefined;
+  if (!row.live) throw movedOn(origin.runId);
+  const root = { runId: row.root, epoch: row.root_epoch, definition: row.root_definition };
+  return { ...origin, threadId: row.thread_id, definition: row.definition, root };
+}
+
+/** Until it ends, waits, or belongs to somebody else; whoever asked follows its log. Never throws. */
+async function workInBackground(
+  runtime: Runtime,
+  childId: string,
+  root: Pick<Owner, "runId" | "epoch">,
+): Promise<void> {
+  const { database, node, active, log } = runtime;
+  // In the process of the root it stops with it; elsewhere the heartbeat tells.
+  const signal = active.get(root.runId)?.signal ?? new AbortController().signal;
+  for (let tries = 0; tries < mostTries; tries++) {
+    try {
+      const taken = await takeChild(database, node, { childId, root });
+      if (taken) await workOnChild(runtime, taken, { root, signal, progressed: async () => {} });
+      return;
+    } catch (error) {
+      log.warn({ runId: childId, error: messageOf(error) }, "a run within a run was left by a fault of the database");
+      await sleep(againAfterMs, undefined, { ref: false });
+    }
+  }
+}
+
+function movedOn(runId: string): Conflict {
+  return new Conflict(`Run ${runId} has gone on without this request.`, { code: "stale_parent" });
+}
