@@ -36,7 +36,10 @@ const apart = [
     shared: ["built-in", "call-tool", "define-tool", "glob", "registry", "tool-result", "user-tools"],
   },
   { folder: "models", entries: ["openai", "ollama", "anthropic", "ai-sdk", "demo", "scripted"] },
-  { folder: "run/strategies", shared: [] },
+  {
+    folder: "run/strategies",
+    entries: ["auto", "call", "chat", "json-actions", "plan-execute", "react", "tools"],
+  },
   { folder: "http/routes", shared: [] },
   { folder: "http/dialects", shared: [] },
 ];
@@ -45,6 +48,7 @@ const apart = [
 const homes = [
   { packages: /^undici$/, in: ["models/", "egress/"] },
   { packages: /^(kysely|pg|@electric-sql\/.+)$/, in: ["store/"] },
+  { packages: /^jsonrepair$/, in: ["run/lenient-json"] },
   { packages: /^pg-boss$/, in: ["run/engine"] },
   { packages: /^(fastify|@fastify\/.+|fastify-type-provider-zod)$/, in: ["http/"] },
   { packages: /^@modelcontextprotocol\/client$/, in: ["tools/"] },
