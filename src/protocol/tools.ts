@@ -61,9 +61,23 @@ export type Tool = {
   readonly execute: (input: unknown, context: ToolContext) => Promise<ToolResult>;
 };
 
+/** Tools that come and go while the server runs: those of an MCP server. */
+export type ToolSource = {
+  readonly name: string;
+  /** What is known of them now, without waiting; of a source that signs in as the user, that user's. */
+  tools(caller?: Caller): readonly Tool[];
+  /** Asks the source for its tools if it never answered; resolves when it did or can't, and never throws. */
+  ready(caller: Caller, signal: AbortSignal): Promise<void>;
+};
+
 export type ToolRegistry = {
   get(name: string): Tool | undefined;
   /** The tools that these globs name and this caller may use, by name. */
   select(globs: readonly string[], caller: Caller): readonly Tool[];
   list(): readonly Tool[];
+  /**
+   * Before a run selects its tools: waits for sources that have not told theirs yet, a second at most, since a source that is
+   * down must not delay anybody more than that.
+   */
+  prepare(globs: readonly string[], caller: Caller): Promise<void>;
 };

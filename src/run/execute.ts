@@ -82,6 +82,7 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
       if (taken.cancelAsked) stop("cancelled");
       if (poison) throw poisoned(taken);
       if (taken.disabled) throw new ColloquyError("account_disabled", 403, "The account of this run is disabled.");
+      await runtime.tools.prepare(taken.definition.agent.tools, taken.caller);
       control.signal.throwIfAborted();
       await workAsChosen(runtime, work);
       if (!work.left()) await work.end({ status: "done" });

@@ -22,6 +22,7 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
   if (input.message.id !== undefined && !isId(input.message.id))
     throw new InvalidInput("message.id must be a UUID", { param: "message.id" });
   await runtime.prompts.refresh();
+  await runtime.tools.prepare(runtime.agents.get(input.agent).tools, caller);
   const within = await startWithin(runtime, caller, input);
   if (within) return within;
   for (let tries = 1; ; tries++) {

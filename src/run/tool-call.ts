@@ -16,6 +16,7 @@ import { directCall } from "./strategies/call.ts";
  * agent's call: rights, approval, limits, ledger, recovery. What can't be right is refused before anything is written.
  */
 export async function callTool(runtime: Runtime, caller: Caller, input: ToolCallInput): Promise<Started> {
+  await runtime.tools.prepare(["*"], caller);
   const tools = runtime.tools.select(["*"], caller);
   const tool = tools.find(({ name }) => name === input.tool);
   if (!tool) throw new NotFound(unknownTool(input.tool, tools).content, { code: "tool_not_found", param: "name" });

@@ -2,10 +2,16 @@ import { holds } from "../protocol/callers.ts";
 import { Conflict } from "../protocol/errors.ts";
 import { matchesGlob } from "./glob.ts";
 import type { ToolSchema } from "../protocol/models.ts";
-import type { Tool, ToolRegistry } from "../protocol/tools.ts";
+import type { Caller } from "../protocol/callers.ts";
+import type { Tool, ToolRegistry, ToolSource } from "../protocol/tools.ts";
 
-/** All tools, always in the order of their names. Throws Conflict when two share one. */
-export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
+const longestPreparationMs = 1000;
+
+/**
+ * All tools, always in the order of their names. Throws Conflict when two share one. A source's tool whose name is taken
+ * already is left out: what comes later must not take the place of what a person chose before.
+ */
+export function createToolRegistry(tools: readonly Tool[], sources: readonly ToolSource[] = []): ToolRegistry {
   const byName = new Map<string, Tool>();
   for (const tool of tools.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))) {
     const other = byName.get(tool.name);
@@ -16,14 +22,29 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
     }
     byName.set(tool.name, tool);
   }
-  const sorted: readonly Tool[] = [...byName.values()];
+  const own: readonly Tool[] = [...byName.values()];
+  const all = (caller?: Caller): readonly Tool[] => {
+    if (sources.length === 0) return own;
+    const merged = new Map(byName);
+    for (const source of sources)
+      for (const tool of source.tools(caller)) if (!merged.has(tool.name)) merged.set(tool.name, tool);
+    return [...merged.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  };
   return {
-    get: (name) => byName.get(name),
+    get: (name) => byName.get(name) ?? all().find((tool) => tool.name === name),
     select: (globs, caller) => {
       const isNamed = matcher(globs);
-      return sorted.filter((tool) => isNamed(tool.name) && holds(caller, tool.permissions));
+      return all(caller).filter((tool) => isNamed(tool.name) && holds(caller, tool.permissions));
     },
-    list: () => sorted,
+    list: () => all(),
+    async prepare(globs, caller) {
+      if (sources.length === 0 || globs.length === 0) return;
+      const stop = new AbortController();
+      const timer = setTimeout(() => stop.abort(), longestPreparationMs);
+      const enough = new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }));
+      await Promise.race([enough, Promise.all(sources.map((source) => source.ready(caller, stop.signal)))]);
+      clearTimeout(timer);
+    },
   };
 }
 
