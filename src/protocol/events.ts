@@ -40,7 +40,13 @@ export type RunEvent =
   | { readonly type: "plan"; readonly seq: number; readonly item: ItemOf<"plan"> }
   | { readonly type: "summary"; readonly seq: number; readonly item: ItemOf<"summary"> }
   | { readonly type: "notice"; readonly seq: number; readonly item: ItemOf<"notice"> }
-  | { readonly type: "strategy"; readonly seq: number; readonly run: string; readonly strategy: string }
+  | {
+      readonly type: "strategy";
+      readonly seq: number;
+      readonly run: string;
+      readonly strategy: string;
+      readonly reason?: string;
+    }
   | {
       readonly type: "run-wait";
       readonly seq: number;

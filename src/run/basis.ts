@@ -5,8 +5,16 @@ import type { RunBasis } from "./turn.ts";
 
 /** What a strategy may know of its run: all of it was fixed at the start. */
 export function basisOf(definition: RunDefinition, items: readonly Item[]): RunBasis {
-  const { agent, limits, tools, team = [], prompts = {}, strategies = defaultStrategySettings } = definition;
-  return { agent, limits, tools, team, prompts, settings: strategies, input: inputOf(items) };
+  const { agent, options, limits, tools, team = [], prompts = {}, strategies = defaultStrategySettings } = definition;
+  return {
+    agent,
+    limits,
+    tools: [...tools, ...(options.clientTools ?? [])],
+    team,
+    prompts,
+    settings: strategies,
+    input: inputOf(items),
+  };
 }
 
 function inputOf(items: readonly Item[]): string {

@@ -120,8 +120,10 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
           reason: body.reason,
           ...(body.text === undefined ? {} : { text: body.text }),
         });
-      else if (body.type === "strategy") events.push({ type: "strategy", seq, run, strategy: body.strategy });
-      else {
+      else if (body.type === "strategy") {
+        const { strategy, reason } = body;
+        events.push({ type: "strategy", seq, run, strategy, ...(reason === undefined ? {} : { reason }) });
+      } else {
         withdrawLive(follower, run, events);
         events.push({
           type: "run-end",
