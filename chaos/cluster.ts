@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, createClient } from "../src/client/client.ts";
 import { ColloquyError } from "../src/protocol/errors.ts";
 import type { Random } from "./random.ts";
+import { helperId } from "./script.ts";
 
 export type Node = {
   readonly name: string;
@@ -59,8 +60,15 @@ function writeSetup({ folder, modelUrl }: ClusterOptions): void {
   };
   mkdirSync(join(folder, "agents"), { recursive: true });
   writeFileSync(join(folder, "colloquy.yaml"), JSON.stringify(config));
-  const head = { id: agentId, model: "scripted", tools: ["*"] };
-  writeFileSync(join(folder, "agents", `${agentId}.md`), `---\n${JSON.stringify(head)}\n---\nDo as you are told.\n`);
+  const head = { model: "scripted", tools: ["*"] };
+  for (const agent of [
+    { ...head, id: agentId, agents: [helperId] },
+    { ...head, id: helperId },
+  ])
+    writeFileSync(
+      join(folder, "agents", `${agent.id}.md`),
+      `---\n${JSON.stringify(agent)}\n---\nDo as you are told.\n`,
+    );
 }
 
 async function createNode(name: string, { folder, databaseUrl, outsideUrl }: ClusterOptions): Promise<Node> {

@@ -2,7 +2,10 @@ import type { Random } from "./random.ts";
 
 export const effectTools = ["send_idempotent", "send_reconcilable", "send_plain", "send_approved"] as const;
 export type EffectTool = (typeof effectTools)[number];
-export type ToolName = "look" | "add_task" | EffectTool;
+export type ToolName = "look" | "add_task" | "delegate" | EffectTool;
+
+/** To whom work is delegated. */
+export const helperId = "helper";
 
 /** What a run does: rounds of calls, then an answer. It stands in the message, so that any step can be answered anew. */
 export type Script = {
@@ -15,7 +18,7 @@ export type Script = {
 
 export type ScriptedCall = { readonly name: ToolName; readonly effect: string; readonly arguments: object };
 
-const tools: readonly ToolName[] = ["look", "add_task", ...effectTools];
+const tools: readonly ToolName[] = ["look", "add_task", "delegate", ...effectTools];
 
 export function randomScript(random: Random, tag: string): Script {
   const rounds = Array.from({ length: random.between(0, 3) }, () =>
@@ -37,8 +40,25 @@ export function scriptIn(text: string): Script | undefined {
 export function callsOf({ tag, rounds }: Script, round: number): readonly ScriptedCall[] {
   return (rounds[round] ?? []).map((name, index) => {
     const effect = `${tag}.${round}.${index}`;
-    return { name, effect, arguments: name === "add_task" ? { title: effect } : { effect } };
+    return { name, effect, arguments: argumentsOf(name, effect) };
   });
+}
+
+function argumentsOf(name: ToolName, effect: string): object {
+  if (name === "add_task") return { title: effect };
+  return name === "delegate" ? { agent: helperId, task: messageOf(taskOf(effect)) } : { effect };
+}
+
+/** What a delegated run does. */
+export function taskOf(effect: string): Script {
+  return { tag: effect, rounds: [["look", "add_task"], ["send_reconcilable"]], words: 10 };
+}
+
+/** All that happens in a run and in those that it delegates. */
+export function allCallsOf(script: Script): readonly ScriptedCall[] {
+  return script.rounds
+    .flatMap((_, round) => callsOf(script, round))
+    .flatMap((call) => (call.name === "delegate" ? [call, ...allCallsOf(taskOf(call.effect))] : [call]));
 }
 
 /** The pieces of text that the model says in a round, the last one being the answer. */

@@ -5,7 +5,7 @@ import type { Fault } from "./faults.ts";
 import type { Submission } from "./load.ts";
 import type { ModelServer } from "./model.ts";
 import type { Effect, Outside } from "./outside.ts";
-import { callsOf, effectTools, textOf, type ToolName } from "./script.ts";
+import { allCallsOf, effectTools, scriptIn, textOf, type ToolName } from "./script.ts";
 
 export type Evidence = {
   readonly database: PgClient;
@@ -71,7 +71,9 @@ export async function verify(evidence: Evidence): Promise<Findings> {
   const { database, submissions, outside, complaints } = evidence;
   const query: Query = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
     (await database.query<Row & Record<string, unknown>>(text, [...values])).rows as Row[];
-  const runs = new Map((await query<RunRow>("select id, status, error from runs")).map((row) => [row.id, row]));
+  const runs = new Map(
+    (await query<RunRow>("select id, status, error from runs where parent_run is null")).map((row) => [row.id, row]),
+  );
   const statuses = (status: string) => submissions.filter(({ runId }) => runs.get(runId)?.status === status);
   const ended = ["done", "failed", "cancelled"];
   const takes = await query<{ handed_over: boolean; count: string }>(
@@ -105,6 +107,7 @@ export async function verify(evidence: Evidence): Promise<Findings> {
     gaps: await findGaps(query, submissions),
     broken: [
       ...invariants.filter(({ broken }) => broken > 0).map(({ name, broken }) => `${broken}× not so: ${name}`),
+      ...(await findWrongErrands(query)),
       ...unknown.unjustified,
       ...strayEffects(outside, submissions),
       ...(await findLateWrites(query)),
@@ -148,7 +151,9 @@ async function findMissing(query: Query, { submissions, outside }: Evidence): Pr
     for (const { tool, arguments: given, failed, answered } of mine) {
       const { effect, title } = JSON.parse(given) as { effect?: string; title?: string };
       const happened =
-        tool === "look" || (tool === "add_task" ? tasks.has(title!) : outside.effectsOf(effect!).length > 0);
+        tool === "look" ||
+        tool === "delegate" ||
+        (tool === "add_task" ? tasks.has(title!) : outside.effectsOf(effect!).length > 0);
       if (answered && !failed && !happened) found.push(`${effect ?? title} has a result and no effect`);
     }
     if (statuses.get(runId) !== "done") return found;
@@ -218,6 +223,21 @@ async function findGaps(query: Query, submissions: readonly Submission[]): Promi
   );
 }
 
+/** Delegated runs that are done and whose answer, as their parent has it, is not what their script says. */
+async function findWrongErrands(query: Query): Promise<string[]> {
+  const rows = await query<{ id: string; task: string; answer: string }>(
+    `select c.id, m.body ->> 'content' as task, r.body ->> 'content' as answer from runs c
+     join lateral (select body from items where run_id = c.id and kind = 'message' order by seq limit 1) m on true
+     join items r on r.run_id = c.parent_run and r.kind = 'result' and r.step || '.' || r.call_index = c.parent_call
+     where c.status = 'done'`,
+  );
+  return rows.flatMap(({ id, task, answer }) => {
+    const script = scriptIn(task)!;
+    const isRight = answer === textOf(script, script.rounds.length).join("");
+    return isRight ? [] : [`the delegated run ${id} (${script.tag}) brought another answer`];
+  });
+}
+
 /** Steps of a process that had lost the run. */
 async function findLateWrites(query: Query): Promise<string[]> {
   const rows = await query<{ run_id: string; step: string; attempt: number }>(
@@ -230,11 +250,7 @@ async function findLateWrites(query: Query): Promise<string[]> {
 
 /** Effects that no script asks for. */
 function strayEffects(outside: Outside, submissions: readonly Submission[]): string[] {
-  const asked = new Set(
-    submissions.flatMap(({ script }) =>
-      script.rounds.flatMap((_, round) => callsOf(script, round).map(({ effect }) => effect)),
-    ),
-  );
+  const asked = new Set(submissions.flatMap(({ script }) => allCallsOf(script).map(({ effect }) => effect)));
   return outside
     .names()
     .filter((name) => !asked.has(name))
