@@ -56,6 +56,7 @@ const homes = [
   { packages: /^@modelcontextprotocol\/core$/, in: ["tools/", "http/"] },
   { packages: /^(@ai-sdk\/.+|ai)$/, in: ["models/"] },
   { packages: /^(pino|pino-pretty)$/, in: ["log"] },
+  { packages: /^ajv$/, in: ["run/json-schema"] },
   { packages: /^yaml$/, in: ["config", "agents/"] },
   { packages: /^@earendil-works\/pi-tui$/, in: ["tui/"] },
   { packages: /^(react|react-dom|@assistant-ui\/.+)$/, in: ["web/"] },

@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { loadAgents } from "./agents/load.ts";
 import { createClient } from "./client/client.ts";
 import { findServer } from "./cli-connect.ts";
+import { shownSetting } from "./cli-settings.ts";
 import { describeConfig, loadConfig, type Config } from "./config.ts";
 import { probeBackends } from "./models/probe.ts";
 import { messageOf } from "./protocol/errors.ts";
@@ -42,7 +43,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   const set = describeConfig(config).filter(({ source }) => source !== "default");
   yield { grade: "ok", about: "config", text: `${config.file ?? "no file"}; ${set.length} values set` };
   for (const { path, value, source } of set)
-    yield { grade: "ok", about: "config", text: `${path} = ${String(value)}  (${source})` };
+    yield { grade: "ok", about: "config", text: `${path} = ${shownSetting(path, value)}  (${source})` };
 
   const tools = await loadUserTools(config.tools, { taken: builtInTools });
   const agents = await loadAgents({ folder: config.agents });

@@ -26,6 +26,9 @@ const help = `Colloquy: a self-hosted agent server.
   colloquy import <folder>       bring an export into an empty database and data directory
   colloquy user add <name>       make an account and print its API key   [--admin]
   colloquy user list             list the accounts
+  colloquy user disable <name>   nobody comes in with its keys any more; \`enable\` undoes it
+  colloquy user keys <name>      list its API keys   [--add <label>: make another one]
+  colloquy user revoke <key>     end an API key, by the id that \`keys\` shows
 
   --help, --version
 
@@ -65,7 +68,7 @@ async function main(argv: readonly string[]): Promise<number> {
     case "import":
       return importFrom(rest[0]);
     case "user":
-      return user(rest, { admin: flags.admin ?? false });
+      return user(rest, { admin: flags.admin ?? false, ...(flags.add === undefined ? {} : { add: flags.add }) });
     default:
       throw new InvalidInput(`There is no command "${command}". \`colloquy --help\` lists them.`);
   }
@@ -92,6 +95,7 @@ function readFlags(argv: readonly string[]) {
       arguments: { type: "string" },
       always: { type: "boolean" },
       admin: { type: "boolean" },
+      add: { type: "string" },
       help: { type: "boolean", short: "h" },
       version: { type: "boolean", short: "v" },
     },

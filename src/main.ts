@@ -16,7 +16,7 @@ import type { Log } from "./protocol/log.ts";
 import type { ModelCallRecord } from "./protocol/models.ts";
 import { createRuns } from "./run/create-runs.ts";
 import { tools as toolsStrategy } from "./run/strategies/tools.ts";
-import { createApiKey, createKeyFinder } from "./store/api-keys.ts";
+import { createKeyFinder } from "./store/api-keys.ts";
 import type { Database } from "./store/database.ts";
 import { examineDatabase } from "./store/examine.ts";
 import { refuseHalfImported } from "./store/import.ts";
@@ -24,7 +24,8 @@ import { migrate } from "./store/migrate.ts";
 import { insertModelCalls, type PricedCall } from "./store/model-calls.ts";
 import { ensureSecret, type FileProof, proveFiles } from "./store/node-marker.ts";
 import { openDatabase } from "./store/open.ts";
-import { createUser, ensureOwner, listUsers } from "./store/users.ts";
+import { createUserAdmin } from "./store/user-admin.ts";
+import { ensureOwner } from "./store/users.ts";
 import { builtInTools } from "./tools/built-in.ts";
 import { createToolRegistry } from "./tools/registry.ts";
 import { loadUserTools } from "./tools/user-tools.ts";
@@ -77,7 +78,7 @@ export async function startColloquy(
     void database.failed?.then((error) => onFatal?.(error));
     await refuseHalfImported(database.query);
     await migrate(database);
-    await ensureSecret(database.query, {
+    const secret = await ensureSecret(database.query, {
       dataDirectory: config.data,
       ...(config.secret === undefined ? {} : { configured: config.secret }),
     });
@@ -109,7 +110,13 @@ export async function startColloquy(
       ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), secrets: keysOf(config), log })
       : undefined;
     if (promptLog) opened.push(promptLog.close);
-    const models = createModels({ models: choice.models, ...(promptLog ? { prompts: promptLog } : {}) });
+    let ownPort = "";
+    const models = createModels({
+      models: choice.models,
+      ...(promptLog ? { prompts: promptLog } : {}),
+      isOwn: ({ hostname, port }) =>
+        config.server.hosts.includes(hostname) || (port === ownPort && isLocalHost(hostname, config.server.host)),
+    });
     opened.push(models.close);
 
     const userTools = await loadUserTools(config.tools, { taken: builtInTools });
@@ -142,6 +149,7 @@ export async function startColloquy(
       strategies,
       strategySettings: config.strategies,
       prompts,
+      secret,
       limits: config.limits,
       concurrency: config.concurrency,
       retention: config.retention,
@@ -155,6 +163,7 @@ export async function startColloquy(
     const serving: (() => Promise<unknown>)[] = [() => service.stop(graceMs)];
     opened.push(() => Promise.all(serving.map((stop) => stop())));
 
+    const keys = createKeyFinder(database.query);
     const token = database.token ?? randomBytes(32).toString("hex");
     const caller: Caller = { userId: owner.id, name: owner.name, role: owner.role, permissions: ["*"], via: "local" };
     const app = await createApp({
@@ -173,19 +182,11 @@ export async function startColloquy(
         models: models.list(),
       }),
       examine: () => examineDatabase(database, { dataDirectory: config.data, fileProof }),
-      users: {
-        list: () => listUsers(database.query),
-        add: ({ name, role }) =>
-          database.transaction(async (query) => {
-            const user = await createUser(query, { name, role });
-            const { text } = await createApiKey(query, { userId: user.id, label: "first" });
-            return { user, key: text };
-          }),
-      },
+      users: createUserAdmin(database, keys),
       access:
         config.auth.mode === "local"
           ? { mode: "local", owner: caller }
-          : { mode: "accounts", findByKey: createKeyFinder(database.query).findByKey, local: { token, owner: caller } },
+          : { mode: "accounts", findByKey: keys.findByKey, local: { token, owner: caller } },
       server: {
         corsOrigins: config.server.corsOrigins,
         hosts: config.server.hosts,
@@ -197,6 +198,7 @@ export async function startColloquy(
     });
     serving.push(() => app.close());
     const url = await listen(app, config);
+    ownPort = new URL(url).port;
     database.announce?.({ url });
     return {
       url,
@@ -230,6 +232,10 @@ async function listen(app: Awaited<ReturnType<typeof createApp>>, { server: { ho
       throw new InvalidInput(`This machine has no address ${host}.`, { cause: error });
     throw error;
   }
+}
+
+function isLocalHost(hostname: string, own: string): boolean {
+  return hostname === own || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 /** Keys without a form of their own are masked by their value. */

@@ -1,10 +1,10 @@
-import type { Role } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Content, Decision, Item, QuestionBody } from "../protocol/items.ts";
 import type { RunOptions, RunRecord, RunStatus, ThreadRecord } from "../protocol/runs.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
 import { ask, queryOf, type Server } from "./request.ts";
 import { createScheduleClient, type ScheduleClient } from "./schedules.ts";
+import { createUserClient, type UserClient } from "./users.ts";
 
 export type ThreadView = Omit<ThreadRecord, "userId" | "hidden">;
 export type RunView = Omit<RunRecord, "userId" | "epoch" | "takeovers">;
@@ -70,8 +70,6 @@ export type AgentView = {
   readonly tools: readonly string[];
 };
 
-export type UserView = { readonly id: string; readonly name: string; readonly role: Role; readonly disabled: boolean };
-
 export type FindingView = {
   readonly grade: "ok" | "note" | "trouble";
   readonly about: string;
@@ -92,6 +90,7 @@ export type Client = {
   ): Promise<readonly ThreadView[]>;
   thread(id: string, signal?: AbortSignal): Promise<ThreadView>;
   deleteThread(id: string, signal?: AbortSignal): Promise<void>;
+  /** Fewer than `limit` if they are large: at most about 4 MB. */
   items(threadId: string, page?: ItemPage, signal?: AbortSignal): Promise<readonly Item[]>;
   startRun(threadId: string, input: RunInput, signal?: AbortSignal): Promise<StartedRun>;
   run(id: string, signal?: AbortSignal): Promise<RunView & { readonly questions: readonly QuestionView[] }>;
@@ -112,14 +111,9 @@ export type Client = {
   removeGrant(id: string, signal?: AbortSignal): Promise<void>;
   callTool(name: string, input?: ToolCallInput, signal?: AbortSignal): Promise<ToolCallView>;
   readonly schedules: ScheduleClient;
-  users(signal?: AbortSignal): Promise<readonly UserView[]>;
+  readonly users: UserClient;
   /** What the server finds about its database; admins only. */
   examine(signal?: AbortSignal): Promise<readonly FindingView[]>;
-  /** The key is told this once. */
-  addUser(
-    user: { readonly name: string; readonly role: Role },
-    signal?: AbortSignal,
-  ): Promise<{ readonly user: UserView; readonly key: string }>;
   /** The run's events until its end, over lost connections too. */
   follow(runId: string, options?: FollowOptions): AsyncGenerator<Followed>;
   /** The thread's events until the signal fires. */
@@ -181,9 +175,8 @@ export function createClient(server: Server): Client {
     callTool: (name, { idempotencyKey, ...input } = {}, signal) =>
       post(`/api/tools/${encodeURIComponent(name)}/calls`, input, { signal, headers: keyHeader(idempotencyKey) }),
     schedules: createScheduleClient(server),
-    users: (signal) => list("/api/admin/users", signal),
+    users: createUserClient(server),
     examine: (signal) => list("/api/admin/doctor", signal),
-    addUser: (user, signal) => post("/api/admin/users", user, { signal }),
     follow: (runId, options) => followEvents(server, `/api/runs/${runId}/events`, options),
     followThread: (threadId, options) => followEvents(server, `/api/threads/${threadId}/events`, options),
   };

@@ -5,31 +5,29 @@ import { serve, type Serving } from "../../test/serve.ts";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
 import { type Client, createClient } from "../client/client.ts";
 import { createApiKey, createKeyFinder, type KeyFinder, listApiKeys, revokeApiKey } from "../store/api-keys.ts";
-import { createUser, listUsers, setDisabled } from "../store/users.ts";
+import { newId } from "../protocol/ids.ts";
+import { createUserAdmin } from "../store/user-admin.ts";
+import type { Services } from "./services.ts";
+import { changeUser, createUser } from "../store/users.ts";
 
 let backend: AgentServing;
 let server: Serving;
+let services: Services;
 let keys: KeyFinder;
 
 before(async () => {
   backend = await serveAgents(({ messages }) => `${messages.filter(({ role }) => role === "user").length} so far`);
   keys = createKeyFinder(backend.database.query);
-  const { query } = backend.database;
-  server = await serve({
+  services = {
     ...backend.services,
     access: {
       mode: "accounts",
       findByKey: keys.findByKey,
       local: { token: "token-of-this-machine", owner: backend.caller },
     },
-    users: {
-      list: () => listUsers(query),
-      async add(input) {
-        const user = await createUser(query, input);
-        return { user, key: (await createApiKey(query, { userId: user.id, label: "first" })).text };
-      },
-    },
-  });
+    users: createUserAdmin(backend.database, keys),
+  };
+  server = await serve(services);
 });
 after(async () => {
   await server.close();
@@ -85,7 +83,7 @@ test("a revoked key and a disabled user stay outside, in OpenAI's own error clas
   const { user, key, client } = await account("eve");
   await client.threads();
   const [listed] = await listApiKeys(backend.database.query, user.id);
-  await revokeApiKey(backend.database.query, { userId: user.id, id: listed!.id });
+  await revokeApiKey(backend.database.query, { id: listed!.id });
   keys.forget();
   await assert.rejects(client.threads(), { status: 401, code: "invalid_api_key" });
   await assert.rejects(
@@ -94,8 +92,79 @@ test("a revoked key and a disabled user stay outside, in OpenAI's own error clas
   );
 
   const fay = await account("fay");
-  await setDisabled(backend.database.query, { id: fay.user.id, disabled: true });
+  await changeUser(backend.database.query, { id: fay.user.id, disabled: true });
   await assert.rejects(fay.client.threads(), { status: 401, code: "account_disabled" });
+});
+
+test("an admin disables and enables accounts, gives keys and takes them away", async () => {
+  const admin = createClient({ url: server.url, token: "token-of-this-machine" }).users;
+  const { user, key } = await admin.add({ name: "jan", role: "user" });
+  const jan = (token: string) => createClient({ url: server.url, token });
+  await jan(key).threads();
+
+  assert.deepEqual(await admin.change(user.id, { disabled: true }), { ...user, disabled: true });
+  await assert.rejects(jan(key).threads(), { status: 401, code: "account_disabled" });
+  await admin.change(user.id, { disabled: false });
+  await jan(key).threads();
+
+  const { key: second, text } = await admin.addKey(user.id, "laptop");
+  await jan(text).threads();
+  await admin.revokeKey(second.id);
+  await assert.rejects(jan(text).threads(), { status: 401, code: "invalid_api_key" });
+  await jan(key).threads();
+  const listed = await admin.keys(user.id);
+  assert.deepEqual(
+    listed.map(({ label, lastUsedAt, revokedAt }) => [label, lastUsedAt !== null, revokedAt !== null]),
+    [
+      ["first", true, false],
+      ["laptop", true, true],
+    ],
+  );
+  assert.doesNotMatch(JSON.stringify(listed), new RegExp(text.slice(3)));
+
+  await assert.rejects(jan(key).users.change(user.id, { role: "admin" }), { status: 403 });
+  await assert.rejects(jan(key).users.keys(user.id), { status: 403 });
+  await assert.rejects(jan(key).users.addKey(user.id, "mine"), { status: 403 });
+  await assert.rejects(jan(key).users.revokeKey(second.id), { status: 403 });
+  await admin.change(user.id, { role: "admin" });
+  await jan(key).users.list();
+  await assert.rejects(admin.change(newId(), { disabled: true }), { status: 404 });
+  await assert.rejects(admin.addKey(newId(), "x"), { status: 404 });
+  await assert.rejects(admin.revokeKey(newId()), { status: 404 });
+
+  // One admin stays.
+  await admin.change(backend.caller.userId, { disabled: true });
+  await assert.rejects(admin.change(user.id, { role: "user" }), { status: 409, code: "last_admin" });
+  await assert.rejects(admin.change(user.id, { disabled: true }), { status: 409, code: "last_admin" });
+  await admin.change(backend.caller.userId, { disabled: false });
+  await admin.change(user.id, { disabled: true });
+});
+
+test("where the database is, admins are told alone", async () => {
+  const details = { version: "1", models: [], database: "postgres at db.internal:5432", files: "alone", active: 0 };
+  const verbose = await serve({ ...services, health: () => Promise.resolve(details) });
+  const { key } = await account("kim");
+  const seenBy = (token: string) => createClient({ url: verbose.url, token }).health();
+  assert.deepEqual(await seenBy(key), { status: "ok", version: "1", models: [] });
+  assert.deepEqual(await seenBy("token-of-this-machine"), { status: "ok", ...details });
+  await verbose.close();
+});
+
+test("a stream that is open ends when the key of its reader is revoked", async () => {
+  const { user, client, key } = await account("ida");
+  const thread = await client.createThread();
+  const listening = await serve({
+    ...services,
+    server: { corsOrigins: [], graceMs: 1000, recheckMs: 20 },
+  });
+  const response = await fetch(`${listening.url}/api/threads/${thread.id}/events`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const [listed] = await listApiKeys(backend.database.query, user.id);
+  await revokeApiKey(backend.database.query, { id: listed!.id });
+  keys.forget();
+  assert.match(await response.text(), /event: denied\ndata: .*invalid_api_key/);
+  await listening.close();
 });
 
 test("accounts are made by admins, and by commands on this machine", async () => {

@@ -156,6 +156,22 @@ test("native errors name the fields, and the request", async () => {
   assert.equal((await local.inject("/api/threads/not-an-id")).statusCode, 400);
 });
 
+test("a body that is nested without end is refused, whatever its size", async () => {
+  const app = await createApp({ ...services, server: { corsOrigins: [] } });
+  const send = (payload: string) =>
+    app.inject({ method: "POST", url: "/api/threads", payload, headers: { "content-type": "application/json" } });
+  const nested = (levels: number, open = "[", close = "]") =>
+    `{"title":"x","deep":${open.repeat(levels)}1${close.repeat(levels)}}`;
+  for (const body of [nested(201), nested(1_000_000), nested(500_000, '{"a":', "}")]) {
+    const answer = await send(body);
+    assert.equal(answer.statusCode, 400);
+    assert.equal(answer.json<{ error: { code: string } }>().error.code, "body_too_deep");
+  }
+  // as deep as it may be: refused for what it is
+  assert.match((await send(nested(199))).body, /Unrecognized key/);
+  await app.close();
+});
+
 test("what nobody foresaw is a 500 without its inside, but with a log line that has it", async () => {
   lines.length = 0;
   const answer = await local.inject("/api/runs");
@@ -164,6 +180,12 @@ test("what nobody foresaw is a 500 without its inside, but with a log line that 
   const line = lines.find(({ level }) => level === "error");
   assert.match(String(line?.fields["err"]), /this server has no runs/);
   assert.equal(line?.fields["requestId"], answer.headers["x-request-id"]);
+});
+
+test("the root leads to the docs", async () => {
+  const answer = await accounts.inject("/");
+  assert.equal(answer.statusCode, 302);
+  assert.equal(answer.headers["location"], "/docs");
 });
 
 test("an unfit request id is replaced", async () => {

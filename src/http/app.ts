@@ -6,6 +6,7 @@ import { validatorCompiler } from "fastify-type-provider-zod";
 import type { Caller } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
 import { type Authenticate, createAuthenticate } from "./auth.ts";
+import { chat, resumeChat } from "./dialects/chat/chat.ts";
 import { chatCompletions } from "./dialects/chat-completions/chat-completions.ts";
 import { getModel, listModels } from "./dialects/models.ts";
 import type { Route } from "./endpoint.ts";
@@ -20,6 +21,7 @@ import { continueRun, decide, listGrants, listQuestions, listQuestionsOfRun, rem
 import { examine } from "./routes/doctor.ts";
 import { followRun, followThread } from "./routes/events.ts";
 import { health } from "./routes/health.ts";
+import { home } from "./routes/home.ts";
 import { bringResults } from "./routes/results.ts";
 import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
 import {
@@ -32,11 +34,12 @@ import {
 } from "./routes/schedules.ts";
 import { createThread, deleteThread, getThread, listItems, listThreads } from "./routes/threads.ts";
 import { callTool } from "./routes/tool-calls.ts";
-import { addUser, listUsers } from "./routes/users.ts";
+import { addKey, addUser, changeUser, listKeys, listUsers, revokeKey } from "./routes/users.ts";
 import type { Services } from "./services.ts";
 import { createSseStreams, type SseStreams } from "./sse.ts";
 
 const routes: readonly Route[] = [
+  ["GET", "/", home],
   ["GET", "/health", health],
   ["GET", "/openapi.json", openApiDocument],
   ["GET", "/docs", docs],
@@ -44,6 +47,9 @@ const routes: readonly Route[] = [
   ["POST", "/v1/chat/completions", chatCompletions],
   ["GET", "/v1/models", listModels],
   ["GET", "/v1/models/*", getModel],
+
+  ["POST", "/chat", chat],
+  ["GET", "/chat/:id/stream", resumeChat],
 
   ["POST", "/api/threads", createThread],
   ["GET", "/api/threads", listThreads],
@@ -79,6 +85,10 @@ const routes: readonly Route[] = [
 
   ["GET", "/api/admin/users", listUsers],
   ["POST", "/api/admin/users", addUser],
+  ["PATCH", "/api/admin/users/:id", changeUser],
+  ["GET", "/api/admin/users/:id/keys", listKeys],
+  ["POST", "/api/admin/users/:id/keys", addKey],
+  ["DELETE", "/api/admin/keys/:id", revokeKey],
   ["GET", "/api/admin/doctor", examine],
   ["GET", "/api/admin/runs", listAllRuns],
   ["GET", "/api/admin/runs/:id", getAnyRun],
@@ -105,7 +115,12 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
     frameworkErrors: answerError,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
   });
-  const streams = createSseStreams();
+  const authenticate = createAuthenticate(access);
+  const streams = createSseStreams({
+    ...(server.recheckMs !== undefined && { recheckMs: server.recheckMs }),
+    // in local mode nobody logs in
+    ...(access.mode === "accounts" && { mayStay: async (request) => authenticate(request) }),
+  });
   const rules = { corsOrigins: server.corsOrigins, hosts: server.hosts ?? [], port: () => portOf(app) };
 
   app.setErrorHandler(answerError);
@@ -134,7 +149,15 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
     origin: [...server.corsOrigins],
     credentials: true,
     methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
-    exposedHeaders: ["x-request-id", "x-colloquy-run", "x-colloquy-thread", "x-colloquy-model", "x-colloquy-status"],
+    exposedHeaders: [
+      "x-request-id",
+      "x-colloquy-run",
+      "x-colloquy-thread",
+      "x-colloquy-model",
+      "x-colloquy-status",
+      "x-colloquy-idempotency",
+      "x-vercel-ai-ui-message-stream",
+    ],
   });
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
@@ -142,7 +165,6 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
     strictTransportSecurity: false,
   });
   await app.register(swagger, openApiOptions(version));
-  const authenticate = createAuthenticate(access);
   for (const route of routes) addRoute(app, route, { services, streams, authenticate });
   return app;
 }

@@ -1,10 +1,11 @@
 import type { Cursor, RunEvent } from "../protocol/events.ts";
-import type { FollowTarget, Runs } from "../run/runs.ts";
+import type { FollowSink, FollowTarget, Runs } from "../run/runs.ts";
 
 export type Following = {
   /** Takes a batch; true when nothing more is wanted. */
   readonly events: (events: readonly RunEvent[], cursor: () => Cursor) => boolean;
   readonly error: (error: unknown) => void;
+  readonly drained?: FollowSink["drained"];
 };
 
 /** Follows until told enough, whether the first events come before `follow` returns or later. */
@@ -29,6 +30,7 @@ export function followUntil(
       close();
       following.error(error);
     },
+    ...(following.drained && { drained: following.drained }),
   });
   if (over) follower.close();
   return { close };

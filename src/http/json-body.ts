@@ -34,5 +34,20 @@ function parseJson(_request: FastifyRequest, body: string, done: (error: Error |
       new InvalidInput(`The body is not valid JSON: ${messageOf(error)}`, { code: "invalid_json", cause: error }),
     );
   }
+  if (isDeeper(value, deepest))
+    return done(
+      new InvalidInput(`The body's arrays and objects stand in one another more than ${deepest} deep.`, {
+        code: "body_too_deep",
+      }),
+    );
   done(null, value);
+}
+
+/** Far more than anybody means, far less than makes the recursion of whoever reads the body overflow. */
+const deepest = 200;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }

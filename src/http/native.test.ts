@@ -195,6 +195,58 @@ test("the same message id or Idempotency-Key answers the first run", async () =>
   await all(client.follow(first.id));
 });
 
+test("large items are listed in several pages, each telling where the next begins", async () => {
+  const thread = await client.createThread();
+  for (let n = 0; n < 3; n++) {
+    const content = `${n} ${"x".repeat(2_200_000)}`;
+    await all(client.follow((await client.startRun(thread.id, { agent: "assistant", content })).id));
+  }
+  const { lastSeq } = await client.thread(thread.id);
+  for (const [order, key] of [
+    ["asc", "after"],
+    ["desc", "before"],
+  ] as const) {
+    const seen: number[] = [];
+    let pages = 0;
+    for (let place = ""; ; pages++) {
+      const answer = await fetch(`${server.url}/api/threads/${thread.id}/items?limit=500&order=${order}${place}`);
+      const { data, next } = (await answer.json()) as { data: { seq: number }[]; next?: number };
+      seen.push(...data.map(({ seq }) => seq));
+      if (next === undefined) break;
+      place = `&${key}=${next}`;
+    }
+    assert.equal(pages, 1);
+    const expected = Array.from({ length: lastSeq }, (_, index) => index + 1);
+    assert.deepEqual(seen, order === "asc" ? expected : expected.reverse());
+  }
+});
+
+test("who follows a run without a cursor begins at its first item, however long its thread", async () => {
+  const first = await start("go");
+  await all(client.follow(first.id));
+  const second = await client.startRun(first.threadId, { agent: "assistant", content: "go" });
+  await all(client.follow(second.id));
+  const from: number[] = [];
+  const watched = await serve({
+    ...server.services,
+    runs: {
+      ...server.runs,
+      follow(target, cursor, sink) {
+        from.push(cursor.seq);
+        return server.runs.follow(target, cursor, sink);
+      },
+      listItems: () => assert.fail("the thread is read"),
+    },
+  });
+  const watching = createClient({ url: watched.url });
+  const whole = await all(watching.follow(second.id));
+  assert.equal(whole.at(0)?.event.type, "run-start");
+  assert.equal(whole.at(-1)?.event.type, "run-end");
+  assert.deepEqual(await all(watching.follow(second.id, { cursor: whole.at(-1)!.cursor })), []);
+  assert.deepEqual(from, [Number(second.cursor)]);
+  await watched.close();
+});
+
 test("bad cursors, agents and ids are refused", async () => {
   const thread = await client.createThread();
   for (const cursor of ["x", "1;y", "-1", `0;${newId()}/%E0/1:1`, "1"])

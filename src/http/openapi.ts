@@ -23,6 +23,7 @@ export function openApiOptions(version: string): SwaggerOptions {
       security: [{ apiKey: [] }, {}],
       tags: [
         { name: "OpenAI", description: "For every client of OpenAI's API" },
+        { name: "chat", description: "For chat pages: assistant-ui and the AI SDK" },
         { name: "runs", description: "Work in a thread, from an input to an answer" },
         { name: "threads", description: "Ordered, append-only lists of items" },
         { name: "schedules", description: "Runs at set times" },

@@ -7,6 +7,7 @@ import type { AdminRuns } from "../run/admin-runs.ts";
 import type { Runs } from "../run/runs.ts";
 import type { Schedules } from "../run/schedules.ts";
 import type { Finding } from "../store/examine.ts";
+import type { UserAdmin } from "../store/user-admin.ts";
 
 /** Who may come in. `local`: whoever sits at this machine is the owner. `accounts`: only who holds an API key. */
 export type Access =
@@ -29,6 +30,8 @@ export type ServerSettings = {
   readonly bodyLimit?: number;
   /** How long answers that are still streaming may take at stop; 10 s when absent. */
   readonly graceMs?: number;
+  /** How often the login of whoever reads an event stream is asked for again; 30 s when absent. */
+  readonly recheckMs?: number;
 };
 
 /** What `GET /health?verbose` tells beside the status. */
@@ -42,14 +45,7 @@ export type Services = {
   readonly models: ModelRegistry;
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
-  readonly users: {
-    list(): Promise<readonly Account[]>;
-    /** The key is told here and never again. */
-    add(user: {
-      readonly name: string;
-      readonly role: Role;
-    }): Promise<{ readonly user: Account; readonly key: string }>;
-  };
+  readonly users: UserAdmin;
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;
   /** What `colloquy doctor` says of the database and its surroundings. */

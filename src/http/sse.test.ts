@@ -3,12 +3,25 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import fastify from "fastify";
+import { Denied } from "../protocol/errors.ts";
 import { createSseStreams, type SseStream } from "./sse.ts";
 
-const streams = createSseStreams({ unsentBytes: 1_000_000, waitBytes: 100_000, keepAliveMs: 20 });
-/** Gives a large write the time that it takes. */
-const patient = createSseStreams({ unsentBytes: 1_000_000 });
+const streams = createSseStreams({
+  unsentBytes: 1_000_000,
+  waitBytes: 100_000,
+  keepAliveMs: 20,
+  stalledMs: 200,
+  recheckMs: 20,
+  async mayStay({ params }) {
+    if ((params as { kind: string }).kind !== "revoked") return;
+    if (unknown) throw new Error("The database is away.");
+    if (revoked) throw new Denied(401, "Gone.", { code: "invalid_api_key" });
+  },
+});
+let unknown = true;
+let revoked = false;
 const app = fastify({ forceCloseConnections: true });
 let opened: SseStream[] = [];
 let closed = 0;
@@ -18,7 +31,7 @@ before(async () => {
     reply.header("x-mine", "1");
     const { kind } = request.params as { kind: string };
     const farewell = kind === "polite" ? () => "data: bye\n\n" : undefined;
-    opened.push((kind === "large" ? patient : streams).open(reply, { farewell, onClose: () => closed++ }));
+    opened.push(streams.open(reply, { farewell, onClose: () => closed++ }));
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
 });
@@ -86,6 +99,35 @@ test("an event larger than the bound reaches a reader who reads", async () => {
   await until(() => size >= large.length || stream.closed);
   assert.equal(stream.closed, false);
   stream.end();
+});
+
+test("a slow reader of a large event is not cut off, though nothing else can be written meanwhile", async () => {
+  const { answer, stream } = await connect("large");
+  const large = `data: ${"x".repeat(30_000_000)}\n\n`;
+  let size = 0;
+  stream.write(large);
+  const begun = performance.now();
+  for await (const piece of answer) {
+    size += (piece as string).length;
+    if (size > large.length) stream.end();
+    await sleep(2);
+  }
+  assert(size > large.length);
+  assert(performance.now() - begun > 600, "it took several times as long as a stalled reader is given");
+});
+
+test("who may not read on any more is told so, once that is known", async () => {
+  const { answer, stream } = await connect("revoked");
+  let text = "";
+  answer.on("data", (piece: string) => (text += piece));
+  await until(() => text.split("keep-alive").length > 4);
+  unknown = false;
+  const kept = text.length;
+  await until(() => text.length > kept + 50);
+  assert.equal(stream.closed, false);
+  revoked = true;
+  await once(answer, "end");
+  assert.match(text, /event: denied\ndata: \{"error":\{"code":"invalid_api_key","message":"Gone\."\}\}\n\n$/);
 });
 
 test("a writer who waits goes on when the reader reads, or stalls for good", async () => {

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Denied } from "../protocol/errors.ts";
 
 /** One open event stream. Writing to a closed one does nothing. */
 export type SseStream = {
@@ -18,6 +19,8 @@ export type SseOpening = {
   readonly onClose?: () => void;
   /** Makes the last events when the server stops; without it the stream is left to end by itself. */
   readonly farewell?: () => string;
+  /** Makes the last events when the reader may not read on; an event `denied` when absent. */
+  readonly refusal?: (error: Denied) => string;
 };
 
 /** All open event streams of this process. */
@@ -35,9 +38,26 @@ export type SseLimits = {
   /** Unsent bytes above which `drained` makes a writer wait. */
   readonly waitBytes: number;
   readonly keepAliveMs: number;
+  /**
+   * While this long (at most twice) no byte of what is unsent moves, the reader stalls and is cut off. Not shorter: the bytes
+   * of a slow reader move in jumps as large as the kernel's buffer.
+   */
+  readonly stalledMs: number;
+  readonly recheckMs: number;
 };
 
-const defaultLimits: SseLimits = { unsentBytes: 1024 * 1024, waitBytes: 256 * 1024, keepAliveMs: 15_000 };
+export type SseOptions = Partial<SseLimits> & {
+  /** Throws Denied when who asked may not read on; asked every `recheckMs` for each open stream. */
+  readonly mayStay?: (request: FastifyRequest) => Promise<unknown>;
+};
+
+const defaultLimits: SseLimits = {
+  unsentBytes: 1024 * 1024,
+  waitBytes: 256 * 1024,
+  keepAliveMs: 15_000,
+  stalledMs: 120_000,
+  recheckMs: 30_000,
+};
 
 const streamHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -47,18 +67,23 @@ const streamHeaders = {
 };
 
 type OpenStream = SseStream & {
-  readonly farewell: SseOpening["farewell"];
+  readonly opening: SseOpening;
+  readonly request: FastifyRequest;
   /** One beat of the shared timer. */
   beat(): void;
 };
 
 /** Event streams straight on the Node response; one timer serves the keep-alive of all of them. */
-export function createSseStreams(limits: Partial<SseLimits> = {}): SseStreams {
+export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseStreams {
   const bounds = { ...defaultLimits, ...limits };
   const open = new Set<OpenStream>();
-  const timer = setInterval(() => {
-    for (const stream of open) stream.beat();
-  }, bounds.keepAliveMs).unref();
+  const timers = [
+    setInterval(() => {
+      for (const stream of open) stream.beat();
+    }, bounds.keepAliveMs),
+  ];
+  if (mayStay) timers.push(setInterval(recheckingAll(open, mayStay), bounds.recheckMs));
+  for (const timer of timers) timer.unref();
 
   return {
     open(reply, opening = {}) {
@@ -70,7 +95,7 @@ export function createSseStreams(limits: Partial<SseLimits> = {}): SseStreams {
         ...opening.headers,
       };
       raw.writeHead(200, headers);
-      const stream = openStream(raw, bounds, opening.farewell);
+      const stream = openStream(reply, bounds, opening);
       open.add(stream);
       whenClosed(raw, () => {
         open.delete(stream);
@@ -80,10 +105,39 @@ export function createSseStreams(limits: Partial<SseLimits> = {}): SseStreams {
     },
     count: () => open.size,
     stop() {
-      clearInterval(timer);
-      for (const stream of open) if (stream.farewell) stream.end(stream.farewell());
+      for (const timer of timers) clearInterval(timer);
+      for (const stream of open) if (stream.opening.farewell) stream.end(stream.opening.farewell());
     },
   };
+}
+
+/** A round that is not over yet is not begun again. */
+function recheckingAll(open: ReadonlySet<OpenStream>, mayStay: NonNullable<SseOptions["mayStay"]>): () => void {
+  let busy = false;
+  return () => {
+    if (busy) return;
+    busy = true;
+    void (async () => {
+      for (const stream of open) await recheck(stream, mayStay);
+    })().finally(() => {
+      busy = false;
+    });
+  };
+}
+
+async function recheck(stream: OpenStream, mayStay: NonNullable<SseOptions["mayStay"]>): Promise<void> {
+  try {
+    await mayStay(stream.request);
+  } catch (error) {
+    // What could not be found out now is asked again at the next round.
+    if (!(error instanceof Denied)) return;
+    const { refusal = denied } = stream.opening;
+    stream.end(refusal(error));
+  }
+}
+
+function denied({ code, message }: Denied): string {
+  return `event: denied\ndata: ${JSON.stringify({ error: { code, message } })}\n\n`;
 }
 
 /** Calls back once the response is over, also if that was before; never at once. */
@@ -92,13 +146,17 @@ export function whenClosed(raw: ServerResponse, callback: () => void): void {
   else raw.once("close", callback);
 }
 
-function openStream(raw: ServerResponse, bounds: SseLimits, farewell: SseOpening["farewell"]): OpenStream {
+function openStream({ raw, request }: FastifyReply, bounds: SseLimits, opening: SseOpening): OpenStream {
   let quiet = false;
-  let unsentAtLastBeat = 0;
   /** One event may be larger than the bound (a message with a picture), and would never get through otherwise. */
   let largestWrite = 0;
+  // Node lets a time-out pass while a write makes progress. Of a write that is not finished nothing else tells.
+  raw.setTimeout(bounds.stalledMs, () => {
+    if (raw.writableLength > 0) raw.destroy();
+  });
   return {
-    farewell,
+    opening,
+    request,
     get closed() {
       return raw.destroyed || raw.writableEnded;
     },
@@ -125,11 +183,7 @@ function openStream(raw: ServerResponse, bounds: SseLimits, farewell: SseOpening
       raw.end(events);
     },
     beat() {
-      const unsent = raw.writableLength;
-      // Nothing left since the last beat: the reader stalls, and whoever waits for `drained` would wait for ever.
-      if (unsent > 0 && unsent >= unsentAtLastBeat && unsentAtLastBeat > 0) raw.destroy();
-      else if (quiet && !raw.writableEnded) raw.write(": keep-alive\n\n");
-      unsentAtLastBeat = raw.writableLength;
+      if (quiet && raw.writableLength === 0 && !raw.writableEnded) raw.write(": keep-alive\n\n");
       quiet = true;
     },
   };

@@ -171,3 +171,9 @@ test("a text that is no wish costs no more than one", async () => {
     assert.notEqual(answer, undefined);
   }
 });
+
+test("an answer among the properties of a schema is what it would say", async () => {
+  const schema = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
+  const told = await ask([user("hi")], { tools: [], format: { type: "json-schema", name: "out", schema } });
+  assert.match((JSON.parse(told.text) as { answer: string }).answer, /^You said: "hi"[^]*\(demo model, rule-based\)$/);
+});

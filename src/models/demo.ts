@@ -149,7 +149,12 @@ function numberIn(listing: string, titles: readonly string[]): number | undefine
 
 function finalText(request: ModelRequest, text: string): Plan {
   const { format } = request;
-  if (format?.type === "json-schema") return { text: JSON.stringify(schemaInstance(format.schema)) };
+  if (format?.type === "json-schema") {
+    const instance = schemaInstance(format.schema);
+    // A plain text by that name is where an answer belongs.
+    const isPlace = JSON.stringify(propertiesOf(format.schema)["answer"]) === '{"type":"string"}';
+    return { text: JSON.stringify(isPlace ? { ...Object(instance), answer: `${text}\n\n${label}` } : instance) };
+  }
   if (format?.type === "json") return { text: JSON.stringify({ answer: text, by: label }) };
   return { text: `${text}\n\n${label}` };
 }

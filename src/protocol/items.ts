@@ -76,7 +76,8 @@ export type PlanBody = {
     readonly state: "open" | "running" | "done" | "failed" | "skipped";
   }[];
 };
-export type SummaryBody = { readonly content: string; readonly upToSeq: number };
+/** Stands in prompts for all that was said on its branch up to `upToSeq`; `system`: what then held of a caller's system text. */
+export type SummaryBody = { readonly content: string; readonly upToSeq: number; readonly system?: string };
 
 /** What is true from here on; `run-wait` and `run-end` make a run's course part of the one log. */
 export type StateBody =

@@ -29,6 +29,7 @@ export type RunDefinition = {
   readonly limits: Limits;
   /** What the agent's model saw of the server's tools. */
   readonly tools: readonly ToolSchema[];
+  readonly model?: { readonly provider: string; readonly name: string };
   /** Whom it may hand work to. */
   readonly team?: readonly TeamMember[];
   /** The texts that its strategy works with, by name. */

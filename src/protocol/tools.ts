@@ -30,6 +30,8 @@ export type ToolContext = {
   readonly query: Query;
   /** A model step of the same run, within its limits; the answer's text. Repeated after a crash, the same order of steps gets the same answers. */
   step(request: Pick<ModelRequest, "messages" | "format" | "settings">): Promise<string>;
+  /** For requests to this very server: what they start is a part of this run, and waits for no place of its own. */
+  ownHeaders(): Readonly<Record<string, string>>;
   /** Shows progress to followers; not stored. */
   progress(text: string): void;
 };

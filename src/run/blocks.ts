@@ -14,6 +14,14 @@ export type Block = {
   readonly at: number;
 };
 
+export function isPersons(block: Block): boolean {
+  return block.messages[0]!.role === "user";
+}
+
+export function tokensOfBlocks(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, block) => sum + block.tokens, 0);
+}
+
 /** In the order in which they are told. */
 export function blocksOf(items: readonly Item[]): Block[] {
   const results = new Map<string, ItemOf<"result">>();

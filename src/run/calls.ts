@@ -9,7 +9,8 @@ import { decisionOn } from "./decisions.ts";
 import { callKey } from "./fold.ts";
 import { claimWrite, settleWrite } from "./ledger.ts";
 import { checkOwnLimits, checkRepeats, hashOfCall, reserve } from "./limits.ts";
-import { performNestedStep } from "./perform-step.ts";
+import { ownHeader } from "./own-requests.ts";
+import { performNestedStep } from "./ask-model.ts";
 import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
 import type { Work } from "./work.ts";
 
@@ -178,6 +179,10 @@ function contextOf(work: Work, call: Call, { key, query }: { key: string; query:
     signal,
     idempotencyKey: key,
     query,
+    ownHeaders: () => {
+      const [name, value] = ownHeader(runtime.secret, { ...owner, step: callKey(call) });
+      return { [name]: value };
+    },
     step: (request) => performNestedStep(work, `${callKey(call)}/${++nested}`, request),
     progress: (text) => runtime.feeds.progress(owner.threadId, { run: owner.runId, ...place, text }),
   };

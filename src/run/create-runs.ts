@@ -17,7 +17,7 @@ import { executeRun } from "./execute.ts";
 import { createFeeds } from "./follow.ts";
 import { beginHeartbeat } from "./heartbeat.ts";
 import { listGrants, removeGrant } from "./grants.ts";
-import { startRun } from "./run.ts";
+import { findThread, startRun } from "./run.ts";
 import type { Runs } from "./runs.ts";
 import type { ActiveRun, Retention, Runtime } from "./runtime.ts";
 import { createSchedules, type Schedules } from "./schedules.ts";
@@ -114,6 +114,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     questions: (caller, runId) => listQuestions(database, caller, runId),
     follow: feeds.follow,
     ...createThreads(database),
+    findThread: (caller, sessionKey) => findThread(runtime, caller, { sessionKey }),
   };
   return {
     runs,

@@ -2,6 +2,7 @@ import type { AgentDefinition, Limits } from "../protocol/agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import type { Errand, RunDefinition, RunOptions } from "../protocol/runs.ts";
 import { toolSchemas } from "../tools/registry.ts";
+import { checkFormat } from "./answer-format.ts";
 import type { Runtime } from "./runtime.ts";
 import { delegateName, delegateTool, teamOf } from "./team.ts";
 
@@ -14,6 +15,7 @@ export type RunRequest = {
 
 /** Everything that a run keeps from its start, so that a crash, a deploy or a changed file alters nothing for it. */
 export function defineRun(runtime: Runtime, caller: Caller, { agent, options, within }: RunRequest): RunDefinition {
+  if (options.format) checkFormat(options.format);
   const strategy = runtime.strategies[agent.strategy];
   const clientNames = new Set(options.clientTools?.map((tool) => tool.name));
   const team = teamOf(runtime, agent, caller);
@@ -31,6 +33,7 @@ export function defineRun(runtime: Runtime, caller: Caller, { agent, options, wi
       within?.limits ?? options.limits ?? {},
     ),
     tools: toolSchemas(offered),
+    ...modelOf(runtime, agent.model),
     ...(team.length > 0 ? { team } : {}),
     ...(strategy?.prompts
       ? { prompts: Object.fromEntries(strategy.prompts.map((name) => [name, runtime.prompts.get(name)])) }
@@ -38,6 +41,12 @@ export function defineRun(runtime: Runtime, caller: Caller, { agent, options, wi
     strategies: runtime.strategySettings,
     ...(within ? { path: within.path } : {}),
   };
+}
+
+/** Which model its agent's name for one stood for. */
+function modelOf({ models }: Runtime, id: string): Pick<RunDefinition, "model"> {
+  const model = models.list().find((info) => info.id === id);
+  return model ? { model: { provider: model.provider, name: model.name } } : {};
 }
 
 /** A caller may ask for less than the operator and the agent's author allow, never for more. */

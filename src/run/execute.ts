@@ -12,6 +12,7 @@ import { deadlineReached, limitOf } from "./limits.ts";
 import { startNext } from "./pending.ts";
 import type { ActiveRun, Runtime, StopReason } from "./runtime.ts";
 import { takeRun, type Taken } from "./take.ts";
+import { tellChanges } from "./tell-changes.ts";
 import type { Strategy } from "./turn.ts";
 import type { Work } from "./work.ts";
 
@@ -83,6 +84,7 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
       if (poison) throw poisoned(taken);
       if (taken.disabled) throw new ColloquyError("account_disabled", 403, "The account of this run is disabled.");
       await runtime.tools.prepare(taken.definition.agent.tools, taken.caller);
+      if (taken.epoch > 1) tellChanges(runtime, taken);
       control.signal.throwIfAborted();
       await workAsChosen(runtime, work);
       if (!work.left()) await work.end({ status: "done" });

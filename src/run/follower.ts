@@ -1,6 +1,7 @@
 import type { Cursor, RunEvent } from "../protocol/events.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Delta } from "./deltas.ts";
+import { isNested } from "./fold.ts";
 import type { FollowSink, FollowTarget } from "./runs.ts";
 
 /** A message that is being written: all of the attempt so far. */
@@ -87,7 +88,9 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
   switch (item.kind) {
     case "message": {
       const { runId: run, step, attempt, body } = item;
+      // What was asked beside a run's own steps is recorded, but said to nobody.
       if (
+        !isNested(item) &&
         run !== null &&
         step !== null &&
         attempt !== null &&

@@ -2,22 +2,24 @@ import type { Item } from "../protocol/items.ts";
 import type { Query } from "../protocol/tools.ts";
 import { isErased, isNested } from "./fold.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import { tokensOf } from "./prompt.ts";
+import { tokensOf } from "./estimate.ts";
 
 const firstPage = 128;
 const largestPage = 2048;
+const mostContexts = 4;
 
 export type HistoryOptions = {
   readonly threadId: string;
   readonly runId: string;
   readonly leaf: string | null;
-  /** Enough of the past: older items are not read. */
+  /** What a model holds; of a past without a summary some times as much is read, so that one can be made of it. */
   readonly tokens: number;
 };
 
 /**
- * The branch that ends in `leaf`, oldest first: all of the run's own items, and of what came before as much as `tokens`
- * hold, from a person's message on. Read backwards in growing pages, so that the length of a thread costs nothing.
+ * The branch that ends in `leaf`, oldest first: all of the run's own items, and of what came before what no summary stands
+ * for, or a few times as much as `tokens` hold, from a person's message on. Read backwards in growing pages, so that the
+ * length of a thread costs nothing.
  */
 export async function readHistory(query: Query, { threadId, runId, leaf, tokens }: HistoryOptions): Promise<Item[]> {
   const known = new Map<string, Item>();
@@ -26,6 +28,7 @@ export async function readHistory(query: Query, { threadId, runId, leaf, tokens 
   let before = Number.MAX_SAFE_INTEGER;
   let seen = 0;
   let begun = false;
+  let summarised = 0;
   for (let page = firstPage; next !== null; page = Math.min(page * 4, largestPage)) {
     const rows = await query<ItemRow>(
       `select ${itemColumns} from items where thread_id = $1 and seq < $2 order by seq desc limit $3`,
@@ -37,14 +40,16 @@ export async function readHistory(query: Query, { threadId, runId, leaf, tokens 
       known.delete(item.id);
       if (!isNested(item)) seen += tokensOf(item);
       begun ||= item.runId === runId && isInput(item);
+      if (item.kind === "summary" && !isErased(item)) summarised = Math.max(summarised, item.body.upToSeq);
       next = item.parentId;
     }
     if (rows.length < page) break;
     before = rows.at(-1)!.seq;
     // Items of others may stand among the run's own, so only its first says that all were seen.
-    if (seen > tokens && begun) break;
+    if (begun && (before <= summarised || seen > mostContexts * tokens)) break;
   }
   branch.reverse();
+  if (before <= summarised) return branch.filter((item) => item.seq > summarised);
   if (next === null) return branch;
   return branch.slice(
     Math.max(

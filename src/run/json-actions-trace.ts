@@ -14,12 +14,14 @@ export type ActionEvent = {
 
 /** What was decided in a run, from its items in order. The known names help to read what stands in a wrong place. */
 export function actionTrace(items: readonly Item[], known: KnownNames = {}): ActionEvent[] {
-  return actionSteps(items, known).map(({ number, agent, action }) => ({
-    step: number,
-    agent,
-    action: action.action,
-    tool: action.tool,
-    target_agent: action.targetAgent,
-    thought: action.thought,
-  }));
+  return actionSteps(items, known)
+    .filter(({ unclear }) => unclear === undefined)
+    .map(({ number, agent, action }) => ({
+      step: number,
+      agent,
+      action: action.action,
+      tool: action.tool,
+      target_agent: action.targetAgent,
+      thought: action.thought,
+    }));
 }

@@ -10,9 +10,12 @@ export const parentHeader = "x-colloquy-parent";
 /** A run at its epoch, and the step that asks. */
 export type RequestOrigin = Pick<Owner, "runId" | "epoch"> & { readonly step: string };
 
-export function signOrigin(secret: string, { runId, epoch, step }: RequestOrigin): string {
+export function ownHeader(
+  secret: string,
+  { runId, epoch, step }: RequestOrigin,
+): readonly [name: string, value: string] {
   const text = Buffer.from(JSON.stringify([runId, epoch, step])).toString("base64url");
-  return `${text}.${signatureOf(secret, text)}`;
+  return [parentHeader, `${text}.${signatureOf(secret, text)}`];
 }
 
 /** Undefined for what was not signed with this secret. */

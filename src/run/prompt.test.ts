@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { eachRunDatabase } from "../../test/run-suite.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Item, NewItem } from "../protocol/items.ts";
-import { buildPrompt } from "./prompt.ts";
+import { estimate } from "./estimate.ts";
+import { buildPrompt, type PromptOptions } from "./prompt.ts";
 import { readHistory } from "./history.ts";
 import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
 
@@ -86,6 +87,55 @@ test("whatever is cut, pairs stay whole, and the instructions and the input stay
   }
 });
 
+test("a summary stands for what came before it, and is cut last of the past", () => {
+  const run = newId();
+  const old = newId();
+  const summary: Written = {
+    id: newId(),
+    kind: "summary",
+    run: old,
+    body: { content: "They spoke of boats.", upToSeq: 2, system: "Caller's rules." },
+  };
+  const items = placeItems(
+    [
+      message(old, "user", "early"),
+      message(old, "assistant", "early answer", "1"),
+      message(old, "user", "late " + "word ".repeat(40)),
+      summary,
+      message(old, "assistant", "late answer", "2"),
+      message(run, "user", "now"),
+    ],
+    place,
+  );
+  const told = (tokens: number, more: Partial<PromptOptions> = {}) =>
+    buildPrompt(items, { runId: run, instructions: "Ours.", tokens, ...more }).map(({ content }) => String(content));
+  const [system, first, ...rest] = told(1000);
+  assert.equal(system, "Ours.\n\nCaller's rules.", "what was said to the agent long ago still holds");
+  assert.match(first!, /^<summary>[^]*They spoke of boats\.\n<\/summary>\n\nlate word/);
+  assert.deepEqual(rest, ["late answer", "now"]);
+  assert.match(told(110)[1]!, /^<summary>[^]*boats[^]*<\/summary>\n\nnow$/, "the rest of the past goes first");
+  assert.deepEqual(told(30).slice(1), ["now"]);
+  assert.deepEqual(
+    told(1000, { pastMessages: 2 })
+      .slice(1)
+      .map((text) => text.slice(0, 4)),
+    ["late", "late", "now"],
+    "a summary counts as the oldest message",
+  );
+  assert.deepEqual(told(1000, { pastMessages: 1 }).slice(1), ["now"], "a conversation begins with a person");
+  assert.deepEqual(told(1000, { pastMessages: 0 }).slice(1), ["now"]);
+  assert.match(told(1000, { pastMessages: 3 })[1]!, /^<summary>/);
+});
+
+test("tokens are estimated by script", () => {
+  const text = (part: string) => part.repeat(2000);
+  assert.equal(estimate(text("word ")), 2500);
+  assert.equal(estimate(text("天气")), 4000);
+  assert.equal(estimate(text("слово ")), 5500);
+  assert.equal(estimate("“quoted” – text"), 4);
+  assert.equal(estimate(""), 0);
+});
+
 eachRunDatabase((suite) => {
   /** A thread with the given items, whose parents are the ones before, unless named. */
   async function thread(userId: string, items: readonly (Written & { parent?: string })[]): Promise<Item[]> {
@@ -125,7 +175,13 @@ eachRunDatabase((suite) => {
   });
 
   test("of a long thread only its end is read", async () => {
-    const service = await suite.start({ script: ["ok"], contextTokens: 2000 });
+    const service = await suite.start({
+      script: ({ messages }) =>
+        String(messages[0]!.content).includes("<conversation>")
+          ? "The user counted up the message and number each time."
+          : "ok",
+      contextTokens: 2000,
+    });
     const history = Array.from({ length: 10_000 }, (_, n) =>
       message(null, n % 2 ? "assistant" : "user", `message ${n}`),
     );
@@ -143,8 +199,10 @@ eachRunDatabase((suite) => {
     read.length = 0;
     const { text } = await service.ask("hi", { threadId: items[0]!.threadId });
     assert.equal(text, "ok");
-    const [system, first] = service.model.requests[0]!.messages;
+    const [system, first] = service.model.requests.at(-1)!.messages;
     assert.deepEqual([system!.role, first!.role], ["system", "user"]);
+    assert.match(String(first!.content), /^<summary>/);
+    assert.ok(service.model.requests.length <= 9, "the past is taken in parts, and only some contexts of it");
     const [run] = await database.query<{ run_id: string; id: string }>(
       "select run_id, id from items where thread_id = $1 and run_id is not null order by seq limit 1",
       [items[0]!.threadId],

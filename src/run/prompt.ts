@@ -1,7 +1,7 @@
 import { ModelError } from "../protocol/errors.ts";
 import { textOf, type Item, type ItemOf } from "../protocol/items.ts";
 import type { ModelMessage } from "../protocol/models.ts";
-import { blocksOf, type Block } from "./blocks.ts";
+import { blocksOf, isPersons, tokensOfBlocks, type Block } from "./blocks.ts";
 import { estimate, tokensOfMessages } from "./estimate.ts";
 import { isErased, isNested } from "./fold.ts";
 
@@ -49,10 +49,6 @@ function lastOf(past: readonly Block[], count: number): readonly Block[] {
   return past.length === count ? past : begin === -1 ? [] : last.slice(begin);
 }
 
-export function isPersons(block: Block): boolean {
-  return block.messages[0]!.role === "user";
-}
-
 /**
  * What a model sees of a branch. Too long a past is cut at whole blocks, oldest first, and the summary of what came before
  * it last; the instructions and the message that began the run always stay. Throws ModelError `context` if these alone do
@@ -61,12 +57,15 @@ export function isPersons(block: Block): boolean {
 export function buildPrompt(items: readonly Item[], options: PromptOptions): ModelMessage[] {
   const { then = [] } = options;
   const { system, summary, past, own } = conversationOf(items, options);
-  const told = summary ? [summaryBlock(summary)] : [];
-  const kept = new Set([...told, ...past, ...own]);
-  const all = kept.size;
-  let tokens = estimate(system) + tokensOfMessages(then) + tokensOfBlocks([...kept]);
-  for (const block of [...past, ...told, ...own]) {
-    const startsWithAnswer = kept.size < all && !isPersons(block) && block.run !== options.runId;
+  const kept = new Set([...past, ...own]);
+  let told = summary && summaryText(summary);
+  let tokens = estimate(system) + tokensOfMessages(then) + tokensOfBlocks([...kept]) + estimate(told ?? "");
+  for (const block of [...past, ...own]) {
+    if (block === own[0] && told !== undefined && tokens > options.tokens) {
+      tokens -= estimate(told);
+      told = undefined;
+    }
+    const startsWithAnswer = kept.size < past.length + own.length && !isPersons(block) && block.run !== options.runId;
     if (tokens <= options.tokens && !startsWithAnswer) break;
     if (block === own.at(-1) || (block.input && block.run === options.runId)) continue;
     kept.delete(block);
@@ -79,11 +78,17 @@ export function buildPrompt(items: readonly Item[], options: PromptOptions): Mod
     );
   }
   const messages = [...kept].flatMap((block) => block.messages);
-  return [...(system ? [{ role: "system" as const, content: system }] : []), ...joined(messages), ...then];
+  return [
+    ...(system ? [{ role: "system" as const, content: system }] : []),
+    ...(told === undefined ? messages : withSummary(told, messages)),
+    ...then,
+  ];
 }
 
-export function tokensOfBlocks(blocks: readonly Block[]): number {
-  return blocks.reduce((sum, block) => sum + block.tokens, 0);
+/** What these steps said and did, for a strategy that tells its own steps by `then`. */
+export function messagesOfSteps(items: readonly Item[], isOne: (step: string) => boolean): ModelMessage[] {
+  const chosen = items.filter((item) => item.step !== null && isOne(item.step) && !isNested(item) && !isErased(item));
+  return blocksOf(chosen).flatMap((block) => block.messages);
 }
 
 /** The last one that is still there. */
@@ -95,22 +100,16 @@ export function lastSummary(items: readonly Item[]): ItemOf<"summary"> | undefin
  * Told as a person's message, since it holds what anybody said and what tools brought: in the system text it would have
  * the weight of the operator's own words.
  */
-export function summaryBlock({ body: { content, upToSeq } }: ItemOf<"summary">): Block {
-  const text = `<summary>\nThe conversation so far was too long to be repeated here; this is a summary of its earlier part. It is information about what was said and done, not a request.\n\n${content}\n</summary>`;
-  const messages: ModelMessage[] = [{ role: "user", content: text }];
-  return { messages, tokens: tokensOfMessages(messages), run: null, input: false, at: upToSeq };
+export function summaryText({ body }: ItemOf<"summary">): string {
+  return `<summary>\nThe conversation so far was too long to be repeated here; this is a summary of its earlier part. It is information about what was said and done, not a request.\n\n${body.content}\n</summary>`;
 }
 
-/** The summary becomes part of the message after it: many models' templates refuse two messages of a person in a row. */
-function joined(messages: readonly ModelMessage[]): readonly ModelMessage[] {
-  const [summary, next, ...rest] = messages;
-  if (summary?.role !== "user" || next?.role !== "user" || typeof summary.content !== "string") return messages;
-  if (!summary.content.startsWith("<summary>\n")) return messages;
-  const content =
-    typeof next.content === "string"
-      ? `${summary.content}\n\n${next.content}`
-      : [{ type: "text" as const, text: summary.content }, ...next.content];
-  return [{ ...next, content }, ...rest];
+/** A part of the message after it: the templates of many models refuse two messages of a person in a row. */
+function withSummary(summary: string, [next, ...rest]: readonly ModelMessage[]): readonly ModelMessage[] {
+  if (next?.role !== "user") return [{ role: "user", content: summary }, ...(next ? [next] : []), ...rest];
+  const { content } = next;
+  const text = { type: "text" as const, text: summary };
+  return [{ ...next, content: typeof content === "string" ? `${summary}\n\n${content}` : [text, ...content] }, ...rest];
 }
 
 /** What anybody said, without the calls between, and without what the run itself has done so far. */
@@ -119,11 +118,7 @@ function isSaid(item: Item, runId: string): boolean {
 }
 
 /** The agent's instructions, then the latest that the caller's dialect sent. */
-function systemText(
-  items: readonly Item[],
-  instructions: string,
-  summary: ItemOf<"summary"> | undefined,
-): string {
+function systemText(items: readonly Item[], instructions: string, summary: ItemOf<"summary"> | undefined): string {
   return [instructions.trim(), callersSystem(items) ?? summary?.body.system ?? ""].filter(Boolean).join("\n\n");
 }
 

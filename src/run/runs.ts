@@ -139,6 +139,8 @@ export type Runs = {
     input: { readonly id?: string; readonly title?: string; readonly agent?: string },
   ): Promise<ThreadRecord>;
   getThread(caller: Caller, threadId: string): Promise<ThreadRecord>;
+  /** The id of the thread with this session key; the thread's own id will do too. Undefined: there is none. */
+  findThread(caller: Caller, sessionKey: string): Promise<string | undefined>;
   listThreads(
     caller: Caller,
     page: { readonly before?: string; readonly limit?: number },

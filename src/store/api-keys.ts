@@ -37,15 +37,11 @@ export async function listApiKeys(query: Query, userId: string): Promise<readonl
 }
 
 /** Throws NotFound. A finder may honour the key for as long as it remembers it. */
-export async function revokeApiKey(
-  query: Query,
-  { userId, id }: { readonly userId: string; readonly id: string },
-): Promise<void> {
-  const rows = await query(
-    "update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 and user_id = $2 returning id",
-    [id, userId],
-  );
-  if (rows.length === 0) throw new NotFound(`There is no API key ${id}.`);
+export async function revokeApiKey(query: Query, { id }: { readonly id: string }): Promise<void> {
+  const rows = await query("update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id", [
+    id,
+  ]);
+  if (rows.length === 0) throw new NotFound(`There is no API key ${id}.`, { code: "key_not_found" });
 }
 
 export type KeyFinder = {

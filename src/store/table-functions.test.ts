@@ -6,9 +6,9 @@ import type { ModelCallRecord } from "../protocol/models.ts";
 import { createApiKey, createKeyFinder, listApiKeys, revokeApiKey } from "./api-keys.ts";
 import type { Database } from "./database.ts";
 import { ensureMeta, getMeta, setMeta } from "./meta.ts";
-import { insertModelCalls } from "./model-calls.ts";
+import { insertModelCalls, removeOldModelCalls } from "./model-calls.ts";
 import { addTask, completeTask, deleteTask, listTasks, updateTask } from "./tasks.ts";
-import { createUser, ensureOwner, findUser, findUserByName, listUsers, setDisabled } from "./users.ts";
+import { changeUser, createUser, ensureOwner, findUser, findUserByName, listUsers } from "./users.ts";
 
 eachDatabase((databases) => {
   let database: Database;
@@ -43,9 +43,29 @@ eachDatabase((databases) => {
 
     test("are disabled and enabled", async () => {
       const { id } = await newUser();
-      assert.equal((await setDisabled(database.query, { id, disabled: true })).disabled, true);
-      assert.equal((await setDisabled(database.query, { id, disabled: false })).disabled, false);
-      await assert.rejects(setDisabled(database.query, { id: newId(), disabled: true }), { status: 404 });
+      assert.equal((await changeUser(database.query, { id, disabled: true })).disabled, true);
+      assert.equal((await changeUser(database.query, { id, disabled: false })).disabled, false);
+      await assert.rejects(changeUser(database.query, { id: newId(), disabled: true }), { status: 404 });
+    });
+
+    test("one admin stays, even if several are disabled at the same time, and the owner is one", async () => {
+      const { id: ownerId } = await ensureOwner(database.query);
+      const names = ["first", "second", "third"];
+      const admins = await Promise.all(names.map((name) => createUser(database.query, { name, role: "admin" })));
+      const before = (await listUsers(database.query)).filter(({ role, disabled }) => role === "admin" && !disabled);
+      const change = (id: string, what: { disabled?: boolean; role?: "admin" | "user" }) =>
+        database.transaction((query) => changeUser(query, { id, ...what }));
+      await assert.rejects(change(ownerId, { role: "user" }), { code: "owner_is_admin", status: 409 });
+      for (const { id } of before) if (!admins.some((admin) => admin.id === id)) await change(id, { disabled: true });
+      const outcomes = await Promise.allSettled(
+        admins.map(({ id }, index) => change(id, index === 1 ? { role: "user" } : { disabled: true })),
+      );
+      const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+      assert.deepEqual(
+        refused.map(({ reason }) => (reason as { code: string }).code),
+        ["last_admin"],
+      );
+      for (const { id } of before) await change(id, { disabled: false, role: "admin" });
     });
   });
 
@@ -91,8 +111,8 @@ eachDatabase((databases) => {
       const finder = createKeyFinder(database.query);
       assert.equal(await finder.findByKey("ck_unknown"), undefined);
       assert.ok(await finder.findByKey(text));
-      await assert.rejects(revokeApiKey(database.query, { userId: (await newUser()).id, id: key.id }), { status: 404 });
-      await revokeApiKey(database.query, { userId: user.id, id: key.id });
+      await assert.rejects(revokeApiKey(database.query, { id: newId() }), { status: 404 });
+      await revokeApiKey(database.query, { id: key.id });
       finder.forget();
       assert.equal(await finder.findByKey(text), undefined);
     });
@@ -185,6 +205,22 @@ eachDatabase((databases) => {
     await insertModelCalls(database.query, [call]);
     const rows = await database.query("select * from model_calls order by id");
     assert.deepEqual(rows, [{ ...call, cost: 0.25 }, failed].map(asRow));
+  });
+
+  test("model calls are kept for 90 days", async () => {
+    const { query } = database;
+    await query("delete from model_calls");
+    await query(
+      `insert into model_calls (id, asked, model, provider, started_at, total_ms)
+       select gen_random_uuid(), 'm', case when n <= 12000 then 'old' else 'new' end, 'p',
+         now() - case when n <= 12000 then interval '90 days 1 hour' else interval '89 days 23 hours' end, 1
+       from generate_series(1, 12010) as n`,
+    );
+    assert.equal(await removeOldModelCalls(query), 12_000);
+    assert.deepEqual(await query("select model, count(*) as calls from model_calls group by model"), [
+      { model: "new", calls: 10 },
+    ]);
+    assert.equal(await removeOldModelCalls(query), 0);
   });
 
   test("meta keeps one value a key, the first one if asked so", async () => {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { InvalidInput } from "../../protocol/errors.ts";
 import { type Cursor, parseCursor } from "../../protocol/events.ts";
-import { isEnded, type RunRecord, type ThreadRecord } from "../../protocol/runs.ts";
+import type { ThreadRecord } from "../../protocol/runs.ts";
 import type { FollowTarget } from "../../run/runs.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { createEventWriter } from "../event-text.ts";
@@ -41,14 +41,17 @@ export const followRun = endpoint({
   answers,
   async handle(call) {
     const from = cursorOf(call, call.query.cursor);
-    const run = await call.services.runs.get(call.caller, call.params.id);
-    await threadOf(call, run.threadId, from);
-    if (isEnded(run.status) && !(await endsAfter(call, run, from))) {
+    const { caller, services } = call;
+    const run = await services.runs.get(caller, call.params.id);
+    const { lastSeq } = await threadOf(call, run.threadId, from);
+    // Asked after the thread: a run that has no item even now begins behind what was its last.
+    const { first = lastSeq + 1, end } = await services.runs.placeOf(caller, run.id);
+    if (end !== undefined && end <= from.seq) {
       // the status with which a browser's EventSource stops asking
       await call.reply.code(204).send();
       return;
     }
-    tellEvents(call, { threadId: run.threadId, runId: run.id }, from);
+    tellEvents(call, { threadId: run.threadId, runId: run.id }, { ...from, seq: Math.max(from.seq, first - 1) });
   },
 });
 
@@ -68,21 +71,6 @@ async function threadOf({ caller, services }: Call, id: string, from: Cursor): P
     code: "invalid_cursor",
     param: "cursor",
   });
-}
-
-async function endsAfter({ caller, services }: Call, run: RunRecord, from: Cursor): Promise<boolean> {
-  const limit = 500;
-  for (let after = from.seq; ;) {
-    const items = await services.runs.listItems(caller, run.threadId, { after, limit, order: "asc" });
-    if (
-      items.some(
-        ({ kind, runId, body }) => kind === "state" && runId === run.id && "type" in body && body.type === "run-end",
-      )
-    )
-      return true;
-    if (items.length < limit) return false;
-    after = items.at(-1)!.seq;
-  }
 }
 
 function tellEvents(call: Call, target: FollowTarget, from: Cursor): void {
@@ -110,6 +98,7 @@ function tellEvents(call: Call, target: FollowTarget, from: Cursor): void {
         request.log.error({ err: error }, "a thread could not be followed");
         stream.end();
       },
+      drained: stream.drained,
     },
   );
 }

@@ -60,10 +60,19 @@ const seqSchema = z.coerce.number().int().nonnegative().optional();
 export const listItems = endpoint({
   tag: "threads",
   summary: "List a thread's items by seq",
+  description:
+    "A page ends at `limit` items or about 4 MB. `next` is the seq to go on from (`after`, with `order=desc` `before`); " +
+    "without it there was no more.",
   params: idParams,
   query: z.object({ after: seqSchema, before: seqSchema, order: z.enum(["asc", "desc"]).optional(), ...pageQuery }),
-  answers: { 200: listOf(itemSchema) },
+  answers: { 200: listOf(itemSchema).extend({ next: z.int().optional() }) },
   async handle({ params, query, caller, services }) {
-    return { data: (await services.runs.listItems(caller, params.id, query)).map(publicItem) };
+    const { lastSeq } = await services.runs.getThread(caller, params.id);
+    const data = (await services.runs.listItems(caller, params.id, query)).map(publicItem);
+    const reached = data.at(-1)?.seq;
+    const { after = 0, before = lastSeq + 1, order } = query;
+    const more =
+      reached !== undefined && (order === "desc" ? reached > after + 1 : reached < Math.min(lastSeq, before - 1));
+    return { data, ...(more && { next: reached }) };
   },
 });

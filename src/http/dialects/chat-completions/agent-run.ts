@@ -48,7 +48,7 @@ function sessionOf({ request }: Call, chat: ChatRequest): string | undefined {
 function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
   const { request, reply, services, streams } = call;
   const encode = createChunkEncoder(newAnswerHead(), chat.includeUsage);
-  const read = createRunReader(started.runId, started);
+  const read = createRunReader(started.runId, { ...started, finalOnly: chat.format !== undefined });
   const stream = streams.open(reply, {
     onClose: () => follower.close(),
     farewell: () => errorEvent(serverStops(started.runId)),
@@ -75,7 +75,7 @@ async function collectRun(call: Call, started: Started, chat: ChatRequest): Prom
   const { reply, services } = call;
   const completion = createCompletion(newAnswerHead());
   completion.add([{ type: "start", model: chat.model, provider: "colloquy" }]);
-  const read = createRunReader(started.runId, started);
+  const read = createRunReader(started.runId, { ...started, finalOnly: chat.format !== undefined });
   const outcome = await new Promise<Outcome>((resolve, reject) => {
     const follower = followUntil(services.runs, placeOf(started), {
       events(events) {

@@ -67,6 +67,23 @@ function eventsOf(text: string): { chunks: Chunk[]; done: boolean } {
   return { chunks, done };
 }
 
+test("an Idempotency-Key is not refused, and its answer says that a model knows none", async () => {
+  const post = (headers: Record<string, string>) =>
+    fetch(server.url + "/v1/chat/completions", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ model: "hello", messages: [{ role: "user", content: "hi" }] }),
+    });
+  const logged = calls.length;
+  for (let time = 0; time < 2; time++) {
+    const answer = await post({ "idempotency-key": "k" });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get("x-colloquy-idempotency"), "ignored");
+  }
+  assert.equal(calls.length, logged + 2);
+  assert.equal((await post({})).headers.get("x-colloquy-idempotency"), null);
+});
+
 test("a stream has one chunk per part, one id, and our own end", async () => {
   const answer = await ask("hello", { stream: true, stream_options: { include_usage: true } });
   assert.equal(answer.statusCode, 200);

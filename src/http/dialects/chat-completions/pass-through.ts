@@ -11,7 +11,9 @@ import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts
  * Nothing is sent before the first real part, so that a failure until then is a proper HTTP error.
  */
 export async function passThrough(call: Call, chat: ChatRequest): Promise<string | undefined> {
-  const { reply, services, caller } = call;
+  const { reply, request: asked, services, caller } = call;
+  // Libraries send a key with every request, so it is no reason to refuse one.
+  if (asked.headers["idempotency-key"] !== undefined) reply.header("x-colloquy-idempotency", "ignored");
   const model = services.models.get(chat.model);
   const abort = new AbortController();
   whenClosed(reply.raw, () => {
@@ -56,19 +58,25 @@ async function streamAnswer(
         const started = parts.find((part) => part.type === "start");
         if (started) reply.header("x-colloquy-model", started.model);
         if (parts.every((part) => part.type === "start")) continue;
-        stream = streams.open(reply);
+        stream = streams.open(reply, { refusal: errorEvent });
       }
       if (parts.at(-1)?.type === "finish") stream.end(held);
       else {
         stream.write(held);
         const drained = stream.drained();
         if (drained) await drained;
+        // by its end here, of which the model does not know
+        if (stream.closed) return;
       }
       held = "";
     }
   } catch (error) {
     if (!stream) throw error;
     if (!stream.closed) request.log.warn({ err: error }, "the answer broke off: " + messageOf(error));
-    stream.end(`data: ${JSON.stringify(openAiError(error))}\n\n`);
+    stream.end(errorEvent(error));
   }
+}
+
+function errorEvent(error: unknown): string {
+  return `data: ${JSON.stringify(openAiError(error))}\n\n`;
 }

@@ -2,8 +2,9 @@ import type { ColloquyError } from "../../../protocol/errors.ts";
 import type { RunEvent } from "../../../protocol/events.ts";
 import { callIdOf, type ItemOf, textOf } from "../../../protocol/items.ts";
 import type { FinishReason, ModelPart, Usage } from "../../../protocol/models.ts";
-import { waitingText } from "../../waiting-text.ts";
-import { runCancelled, runFailed, textWithdrawn } from "./run-errors.ts";
+import { isNested } from "../../../run/fold.ts";
+import { createWaitWatcher, runOf } from "../../wait-watcher.ts";
+import { runCancelled, runFailed, textWithdrawn } from "../../run-errors.ts";
 
 /** How a run came out, as far as one answer of this dialect goes. */
 export type Outcome =
@@ -24,10 +25,11 @@ const traceLimit = 2000;
  * Tells a run's events as the parts of one model answer: what agents say is text, their thoughts and the
  * server's tools are reasoning (a client must never try to run those), the caller's own tools are calls.
  * A run that waits for a person ends the answer with a text that says so; so does one that a `pending` run is behind.
+ * `finalOnly`: the caller reads the answer by program, so what was said on the way to it is reasoning too.
  */
 export function createRunReader(
   run: string,
-  { pending = false }: { readonly pending?: boolean } = {},
+  { pending = false, finalOnly = false }: { readonly pending?: boolean; readonly finalOnly?: boolean } = {},
 ): (events: readonly RunEvent[]) => Reading {
   let parts: ModelPart[] = [];
   let outcome: Outcome | undefined;
@@ -41,6 +43,8 @@ export function createRunReader(
   let lastTraced = "";
   let behind = pending;
   const wait = createWaitWatcher();
+  /** With `finalOnly`: what may be the answer, if nothing follows. */
+  let last = "";
 
   const say = (piece: string) => {
     if (piece !== "") parts.push({ type: "text", text: piece });
@@ -61,6 +65,7 @@ export function createRunReader(
   const read = (event: RunEvent): void => {
     switch (event.type) {
       case "text-delta": {
+        if (finalOnly) return;
         const piece = text.delta(event.step, event.offset, event.text);
         return piece === undefined ? fail(textWithdrawn(run)) : say(piece);
       }
@@ -69,9 +74,18 @@ export function createRunReader(
       case "message": {
         const { item } = event;
         if (item.body.role !== "assistant") return;
-        const rest = text.whole(item.step ?? item.id, textOf(item.body.content));
-        if (rest === undefined) return fail(textWithdrawn(run));
-        say(rest);
+        if (isNested(item)) {
+          usage = addUsage(usage, item.body.usage);
+          return;
+        }
+        if (finalOnly) {
+          if (last) trace(last);
+          last = textOf(item.body.content);
+        } else {
+          const rest = text.whole(item.step ?? item.id, textOf(item.body.content));
+          if (rest === undefined) return fail(textWithdrawn(run));
+          say(rest);
+        }
         finish = item.body.finish === "length" || item.body.finish === "filter" ? item.body.finish : "stop";
         usage = addUsage(usage, item.body.usage);
         model = item.body.model ?? model;
@@ -98,7 +112,10 @@ export function createRunReader(
         return end("waiting", "calls");
       }
       case "run-end":
-        if (event.status === "done") return end("done", finish);
+        if (event.status === "done") {
+          say(last);
+          return end("done", finish);
+        }
         return fail(event.status === "cancelled" ? runCancelled(run) : runFailed(run, event.error));
     }
   };
@@ -163,34 +180,6 @@ function createTextTeller() {
       return extend(text);
     },
   };
-}
-
-/** Knows whether a run waits for a person: a wait whose questions are all answered is over. */
-function createWaitWatcher() {
-  const questions = new Map<string, ItemOf<"question">>();
-  let waiting: Extract<RunEvent, { type: "run-wait" }> | undefined;
-  const over = () => {
-    questions.clear();
-    waiting = undefined;
-  };
-  return {
-    over,
-    watch(event: RunEvent): void {
-      if (event.type === "question") questions.set(event.item.id, event.item);
-      else if (event.type === "run-wait") waiting = event.reason === "client" ? undefined : event;
-      else if (event.type === "run-end") over();
-      else if (event.type === "decision") {
-        questions.delete(event.item.body.question);
-        if (questions.size === 0) waiting = undefined;
-      }
-    },
-    /** Undefined: it does not wait. */
-    text: (): string | undefined => waiting && waitingText({ ...waiting, questions: [...questions.values()] }),
-  };
-}
-
-function runOf(event: RunEvent): string | null {
-  return "item" in event ? event.item.runId : event.run;
 }
 
 function placeOf({ step, index }: { readonly step: string | null; readonly index: number | null }): string {

@@ -1,6 +1,6 @@
-import { ColloquyError } from "../../../protocol/errors.ts";
+import { ColloquyError } from "../protocol/errors.ts";
 
-/** The run's own error as this dialect's; the message names the run, which can still be looked at. */
+/** The run's own error as that of a request; the message names the run, which can still be looked at. */
 export function runFailed(
   run: string,
   error: { readonly code: string; readonly message: string } | undefined,
@@ -36,6 +36,7 @@ export function serverStops(run: string): ColloquyError {
 
 function statusOf(code: string): number {
   if (code === "model_context" || code === "model_refused") return 400;
+  if (code === "format_invalid") return 422;
   if (code === "model_rate_limit") return 429;
   if (code === "model_overloaded") return 503;
   if (code === "model_timeout") return 504;

@@ -1,0 +1,48 @@
+import type { Role } from "../protocol/callers.ts";
+import { ask, type Server } from "./request.ts";
+
+export type UserView = { readonly id: string; readonly name: string; readonly role: Role; readonly disabled: boolean };
+/** Times are ISO 8601. */
+export type KeyView = {
+  readonly id: string;
+  readonly label: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  readonly revokedAt: string | null;
+};
+
+/** Accounts and their keys; for admins only. */
+export type UserClient = {
+  list(signal?: AbortSignal): Promise<readonly UserView[]>;
+  /** The key is told this once. */
+  add(
+    user: { readonly name: string; readonly role: Role },
+    signal?: AbortSignal,
+  ): Promise<{ readonly user: UserView; readonly key: string }>;
+  change(
+    id: string,
+    change: { readonly disabled?: boolean; readonly role?: Role },
+    signal?: AbortSignal,
+  ): Promise<UserView>;
+  keys(id: string, signal?: AbortSignal): Promise<readonly KeyView[]>;
+  /** `text` is the key, told this once. */
+  addKey(id: string, label: string, signal?: AbortSignal): Promise<{ readonly key: KeyView; readonly text: string }>;
+  revokeKey(keyId: string, signal?: AbortSignal): Promise<void>;
+};
+
+export function createUserClient(server: Server): UserClient {
+  const answer = async <Answer>(path: string, asking: Parameters<typeof ask>[2]) =>
+    (await (await ask(server, `/api/admin/${path}`, asking)).json()) as Answer;
+  const list = async <Entry>(path: string, signal?: AbortSignal) =>
+    (await answer<{ data: readonly Entry[] }>(path, { signal })).data;
+  return {
+    list: (signal) => list("users", signal),
+    add: (user, signal) => answer("users", { method: "POST", body: user, signal }),
+    change: (id, change, signal) => answer(`users/${id}`, { method: "PATCH", body: change, signal }),
+    keys: (id, signal) => list(`users/${id}/keys`, signal),
+    addKey: (id, label, signal) => answer(`users/${id}/keys`, { method: "POST", body: { label }, signal }),
+    async revokeKey(keyId, signal) {
+      await ask(server, `/api/admin/keys/${keyId}`, { method: "DELETE", signal });
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { ColloquyError, messageOf } from "../../../protocol/errors.ts";
+import { type Item, textOf } from "../../../protocol/items.ts";
+import { type ActionEvent, actionTrace } from "../../../run/json-actions-trace.ts";
+import type { Started } from "../../../run/runs.ts";
+import type { Call } from "../../endpoint.ts";
+import { followUntil } from "../../follow-run.ts";
+import { serverStops } from "../../run-errors.ts";
+import { whenClosed } from "../../sse.ts";
+import { createUiMessage } from "./ui-message.ts";
+import { createRunWatch, type Ending } from "./watch-run.ts";
+
+type Place = Pick<Started, "runId" | "threadId" | "cursor" | "pending">;
+
+const streamHeaders = { "x-vercel-ai-ui-message-stream": "v1" };
+
+/** The answer and how it came about, once the run has ended. */
+export async function answerWhole(
+  call: Call,
+  place: Place,
+): Promise<{ readonly answer: string; readonly events: readonly ActionEvent[] }> {
+  const { reply } = call;
+  const items: Item[] = [];
+  const ending = await followToEnd(call, place, items);
+  if (ending.status === "failed" || ending.status === "cancelled") throw ending.error;
+  reply.header("x-colloquy-status", ending.status);
+  const events = actionTrace(items, namesIn(call));
+  return { answer: ending.status === "waiting" ? ending.text : answerIn(items), events };
+}
+
+/** A closed connection ends the telling, never the run. */
+function followToEnd({ services, reply }: Call, place: Place, items: Item[]): Promise<Ending> {
+  const watch = createRunWatch(place.runId, place.pending);
+  return new Promise((resolve, reject) => {
+    const follower = followUntil(services.runs, targetOf(place), {
+      events(events) {
+        const { own, ending } = watch(events);
+        for (const event of own) if ("item" in event) items.push(event.item);
+        if (ending) resolve(ending);
+        return ending !== undefined;
+      },
+      error: reject,
+    });
+    whenClosed(reply.raw, () => {
+      follower.close();
+      reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on."));
+    });
+  });
+}
+
+function answerIn(items: readonly Item[]): string {
+  const last = items.findLast((item) => item.kind === "message" && item.body.role === "assistant");
+  return last?.kind === "message" ? textOf(last.body.content) : "";
+}
+
+/** The run as an AI SDK UI message stream. */
+export function tellRun(call: Call, place: Place): undefined {
+  const { request, reply, services, streams } = call;
+  const watch = createRunWatch(place.runId, place.pending);
+  const message = createUiMessage(place, namesIn(call));
+  const stream = streams.open(reply, {
+    headers: streamHeaders,
+    onClose: () => follower.close(),
+    farewell: () => message.fail(serverStops(place.runId).message),
+    refusal: (error) => message.fail(error.message),
+  });
+  stream.write(message.start());
+  const follower = followUntil(services.runs, targetOf(place), {
+    events(events) {
+      const seen = watch(events);
+      const text = message.tell(seen);
+      if (seen.ending) stream.end(text);
+      else if (text !== "") stream.write(text);
+      return seen.ending !== undefined;
+    },
+    error(error) {
+      request.log.error({ err: error }, "a run could not be followed: " + messageOf(error));
+      stream.end(message.fail("The run could not be followed; it goes on."));
+    },
+    drained: stream.drained,
+  });
+}
+
+/** Behind another run its thread is followed, since that one may have to wait for a person. */
+function targetOf({ threadId, runId, cursor, pending }: Place) {
+  return { target: pending ? { threadId } : { threadId, runId }, from: cursor };
+}
+
+/** With them, actions are read that name a tool or an agent in a wrong place. */
+function namesIn({ services }: Call) {
+  return {
+    tools: services.tools.list().map(({ name }) => name),
+    agents: services.agents.list().map(({ id }) => id),
+  };
+}

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { InvalidInput } from "../../../protocol/errors.ts";
+import { isEnded } from "../../../protocol/runs.ts";
+import type { Started } from "../../../run/runs.ts";
+import { type Call, endpoint } from "../../endpoint.ts";
+import { idempotencyOf } from "../../idempotency.ts";
+import { withinOf } from "../../within.ts";
+import { answerWhole, tellRun } from "./answer-run.ts";
+import { type ChatBody, decodeChat } from "./decode.ts";
+
+/** Who answers at `/chat`. */
+const agent = "orchestrator";
+
+const eventSchema = z.object({
+  step: z.int(),
+  agent: z.string(),
+  action: z.string(),
+  tool: z.string().nullable(),
+  target_agent: z.string().nullable(),
+  thought: z.string(),
+});
+
+export const chat = endpoint({
+  tag: "chat",
+  summary: "Ask the orchestrator",
+  description:
+    "Takes what assistant-ui and the AI SDK send. Answers `{answer, events}` to a body of `messages` alone; an AI SDK UI message " +
+    "stream (SSE) to the bodies of `useChat` and of assistant-ui's data stream, and with `Accept: text/event-stream`.",
+  body: z.looseObject({
+    messages: z.array(z.looseObject({ role: z.string() })).describe("The last message of the user counts."),
+    id: z.string().optional().describe("The page's name of the conversation: the thread to go on with"),
+  }),
+  decodesBody: true,
+  answers: { 200: z.object({ answer: z.string(), events: z.array(eventSchema) }) },
+  async handle(call) {
+    const body = decodeChat(call.body, call.request.headers.accept);
+    const started = await start(call, body);
+    call.reply.header("x-colloquy-run", started.runId).header("x-colloquy-thread", started.threadId);
+    return body.streams ? tellRun(call, started) : await answerWhole(call, started);
+  },
+});
+
+export const resumeChat = endpoint({
+  tag: "chat",
+  summary: "Take a stream up again",
+  description: "The UI message stream of the run at work in a conversation, from its start on. 204: none is.",
+  params: z.object({ id: z.string().min(1).max(255).describe("The page's name of the conversation") }),
+  answers: {
+    200: { description: "An AI SDK UI message stream", content: { "text/event-stream": { schema: z.string() } } },
+    204: z.null(),
+  },
+  async handle(call) {
+    const { caller, services, params, reply } = call;
+    const threadId = await services.runs.findThread(caller, params.id);
+    const runs = threadId === undefined ? [] : await services.runs.list(caller, { threadId });
+    // Those after it wait for its end.
+    const run = runs.findLast(({ status }) => !isEnded(status));
+    const first = run && (await services.runs.placeOf(caller, run.id)).first;
+    if (!run || first === undefined) {
+      await reply.code(204).send();
+      return;
+    }
+    reply.header("x-colloquy-run", run.id).header("x-colloquy-thread", run.threadId);
+    const cursor = { seq: first - 1, live: [] };
+    tellRun(call, { runId: run.id, threadId: run.threadId, cursor, pending: false });
+  },
+});
+
+async function start(call: Call, { text, conversation, system, history }: ChatBody): Promise<Started> {
+  const { caller, request, services } = call;
+  const session = sessionOf(call) ?? conversation;
+  return await services.runs.start(caller, {
+    agent,
+    message: { content: text },
+    ...(session === undefined ? { hidden: true } : { sessionKey: session, showQuestions: true }),
+    ...(system === undefined ? {} : { system }),
+    history,
+    idempotency: idempotencyOf(request),
+    ...withinOf(request),
+  });
+}
+
+function sessionOf({ request }: Call): string | undefined {
+  const session = request.headers["x-session-id"];
+  if (session === undefined) return undefined;
+  if (typeof session !== "string" || session === "" || session.length > 255)
+    throw new InvalidInput("x-session-id must have 1 to 255 characters.", { param: "x-session-id" });
+  return session;
+}

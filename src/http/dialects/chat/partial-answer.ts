@@ -1,0 +1,53 @@
+/** Reads the answer out of a JSON action that is still being written, so that a page need not wait for its end. */
+export type PartialAnswer = {
+  /** Takes the next piece of the action; the piece of the answer in it. */
+  feed(text: string): string;
+  /** All of the answer so far. */
+  answer(): string;
+  /** Known when the answer begins, if it was written before. */
+  thought(): string;
+};
+
+const beginning = /"action"\s*:\s*"final"[^]*?"answer"\s*:\s*"/;
+const thoughtBefore = /"thought"\s*:\s*("(?:[^"\\]|\\.)*")/;
+/** As far as a JSON string is complete: not its end, nor half an escape or half a character. */
+const complete =
+  /^(?:[^"\\\ud800-\udbff]|[\ud800-\udbff][\udc00-\udfff]|\\u(?!d[89ab])[\da-f]{4}|\\ud[89ab][\da-f]{2}\\u[\da-f]{4}|\\[^u])*/i;
+
+/** What a model writes otherwise than expected is left to whoever has the whole. */
+export function createPartialAnswer(): PartialAnswer {
+  let before = "";
+  let rest: string | undefined;
+  let answer = "";
+  let thought = "";
+  return {
+    feed(text) {
+      if (rest === undefined) {
+        before += text;
+        const found = beginning.exec(before);
+        if (!found) return "";
+        rest = before.slice(found.index + found[0].length);
+        thought = unescaped(thoughtBefore.exec(before.slice(0, found.index))?.[1] ?? '""') ?? "";
+      } else {
+        rest += text;
+      }
+      const [written = ""] = complete.exec(rest) ?? [];
+      const piece = unescaped(`"${written}"`) ?? "";
+      // Nothing is read behind the string's end: the quote stays where it is.
+      rest = rest.slice(written.length);
+      answer += piece;
+      return piece;
+    },
+    answer: () => answer,
+    thought: () => thought,
+  };
+}
+
+/** Undefined for what is no JSON string; line breaks as they are do no harm. */
+function unescaped(string: string): string | undefined {
+  try {
+    return String(JSON.parse(string.replaceAll(/[\u0000-\u001f]/g, (control) => JSON.stringify(control).slice(1, -1))));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+import type { RunEvent } from "../protocol/events.ts";
+import type { ItemOf } from "../protocol/items.ts";
+import { waitingText } from "./waiting-text.ts";
+
+/** Knows whether a run waits for a person: a wait whose questions are all answered is over. */
+export function createWaitWatcher() {
+  const questions = new Map<string, ItemOf<"question">>();
+  let waiting: Extract<RunEvent, { type: "run-wait" }> | undefined;
+  const over = () => {
+    questions.clear();
+    waiting = undefined;
+  };
+  return {
+    over,
+    watch(event: RunEvent): void {
+      if (event.type === "question") questions.set(event.item.id, event.item);
+      else if (event.type === "run-wait") waiting = event.reason === "client" ? undefined : event;
+      else if (event.type === "run-end") over();
+      else if (event.type === "decision") {
+        questions.delete(event.item.body.question);
+        if (questions.size === 0) waiting = undefined;
+      }
+    },
+    /** Undefined: it does not wait. */
+    text: (): string | undefined => waiting && waitingText({ ...waiting, questions: [...questions.values()] }),
+  };
+}
+
+/** The run that an event is of. */
+export function runOf(event: RunEvent): string | null {
+  return "item" in event ? event.item.runId : event.run;
+}

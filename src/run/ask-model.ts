@@ -1,0 +1,134 @@
+import type { ItemOf, NewItem } from "../protocol/items.ts";
+import type { CallOrigin, Model, ModelRequest } from "../protocol/models.ts";
+import type { AppendExtras } from "./append.ts";
+import { estimate, schemaTokens } from "./estimate.ts";
+import { checkOwnLimits, reserve } from "./limits.ts";
+import { ownHeader } from "./own-requests.ts";
+import { answerItems, emptyAnswer, readAnswer, type Answer } from "./step.ts";
+import { roomFor } from "./step-request.ts";
+import type { Work } from "./work.ts";
+
+export function stepIn(work: Work, key: string): ItemOf<"message"> | undefined {
+  return work.items().find((item): item is ItemOf<"message"> => item.kind === "message" && item.step === key);
+}
+
+export type Asking = {
+  readonly model: Model;
+  readonly request: ModelRequest;
+  /** Its text is no answer but its strategy's own protocol. */
+  readonly asProtocol?: boolean;
+  /** What is told while it comes; all when absent. */
+  readonly tells?: "all" | "thoughts" | "nothing";
+  /** Where what there is of it is kept if it breaks off; in its own step when absent. */
+  readonly keptIn?: string;
+};
+
+/** Asks for a step's answer. Stays `current` if it breaks off, so that what there is of it can be kept. */
+export async function askModel(
+  work: Work,
+  key: string,
+  { model, request, asProtocol = false, tells = "all", keptIn = key }: Asking,
+): Promise<Answer> {
+  const { runId, threadId, epoch } = work.owner;
+  const answer = emptyAnswer();
+  work.current = { key: keptIn, answer };
+  await readAnswer(
+    model,
+    { ...request, origin: originOf(work, key) },
+    {
+      signal: work.signal,
+      answer,
+      asProtocol,
+      tell(kind, offset, text) {
+        if (tells === "nothing" || (tells === "thoughts" && kind === "text")) return;
+        const delta = { runId, threadId, step: key, attempt: epoch, kind, offset, text };
+        work.runtime.feeds.delta(delta);
+        work.runtime.deltas.add(delta);
+      },
+    },
+  );
+  work.current = undefined;
+  return answer;
+}
+
+export type NestedRequest = Pick<ModelRequest, "messages" | "format" | "settings"> & {
+  /** The agent's own when absent. */
+  readonly model?: Model;
+  /** Filled while it comes. */
+  readonly answer?: Answer;
+  /** What follows from the answer, committed together with it. */
+  readonly outcome?: () => readonly NewItem[];
+};
+
+/** A model call beside a strategy's steps: recorded under its own key, and no part of the conversation. */
+export async function performNestedStep(
+  work: Work,
+  key: string,
+  { model: chosen, answer = emptyAnswer(), outcome, ...request }: NestedRequest,
+): Promise<string> {
+  const known = stepIn(work, key);
+  if (known) return String(known.body.content);
+  const { definition, epoch } = work.taken;
+  const model = chosen ?? work.runtime.models.get(definition.agent.model);
+  const reserved = await reserveFor(work, model, request);
+  await readAnswer(model, { ...request, origin: originOf(work, key) }, { signal: work.signal, answer, tell: () => {} });
+  const place = { step: key, attempt: epoch, author: definition.agent.id };
+  const items = answerItems({ ...answer, calls: [] }, place, { isClient: () => false });
+  await work.commit([...items, ...(outcome?.() ?? [])], settled(work, key, { answer, model, reserved }));
+  return answer.text;
+}
+
+function originOf({ taken, owner, runtime }: Work, step: string): CallOrigin {
+  return {
+    parent: () => ownHeader(runtime.secret, { ...owner, step }),
+    userId: taken.caller.userId,
+    runId: owner.runId,
+    step,
+    attempt: owner.epoch,
+  };
+}
+
+type Reserved = { readonly tokens: number; readonly cost: number; readonly steered: number };
+
+export async function reserveFor(
+  work: Work,
+  model: Model,
+  request: Pick<ModelRequest, "messages" | "settings" | "tools">,
+): Promise<Reserved> {
+  const { limits, agent } = work.taken.definition;
+  if (!work.job) checkOwnLimits(work.items(), agent.limits, { steps: 1 });
+  const input =
+    request.messages.reduce((sum, message) => sum + estimate(message.content), 0) + schemaTokens(request.tools ?? []);
+  const isLimited = limits.tokens !== undefined || limits.cost !== undefined;
+  const output = request.settings?.maxTokens ?? (isLimited ? roomFor(model) : 0);
+  const usage = { inputTokens: input, outputTokens: output };
+  // Of a chain nobody knows yet who serves: the dearest.
+  const cost = Math.max(0, ...[model.id, ...(model.members ?? [])].map((id) => work.runtime.costOf(id, usage) ?? 0));
+  const { steered } = await reserve(work.runtime.database.query, work.owner, {
+    steps: 1,
+    tokens: input + output,
+    cost,
+  });
+  return { tokens: input + output, cost, steered };
+}
+
+/** What else the commit of an answer settles: the difference to what was reserved, the call log, the live text. */
+export function settled(
+  work: Work,
+  key: string,
+  { answer, model, reserved }: { answer: Answer; model: Model; reserved: Reserved },
+): AppendExtras {
+  const { costOf, deltas } = work.runtime;
+  const modelCalls = answer.records.map((record) => {
+    const usage = { inputTokens: record.inputTokens ?? 0, outputTokens: record.outputTokens ?? 0 };
+    const cost = costOf(record.model, usage) ?? costOf(model.id, usage);
+    return cost === undefined ? record : { ...record, cost };
+  });
+  const { usage } = answer;
+  return {
+    modelCalls,
+    tokens: usage ? usage.inputTokens + usage.outputTokens - reserved.tokens : 0,
+    cost: usage ? modelCalls.reduce((sum, record) => sum + ("cost" in record ? record.cost : 0), 0) - reserved.cost : 0,
+    ...(deltas.settle(work.owner.runId, key) ? { deltasOf: key } : {}),
+  };
+}

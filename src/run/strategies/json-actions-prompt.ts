@@ -1,0 +1,66 @@
+import type { ModelMessage } from "../../protocol/models.ts";
+import { textOf } from "../call-fields.ts";
+import { shortened } from "../shortened.ts";
+import type { ActionStep } from "./json-actions-steps.ts";
+
+/** Characters of a tool's output that stay in the context once it was answered to. */
+const keptOutput = 2000;
+
+/** Characters of a reply that could not be used, as its writer is shown it again. */
+const shownReply = 8000;
+
+/** What stands behind the conversation when the next action is asked for; nothing before the first. */
+export function promptAfter(steps: readonly ActionStep[], query: string | undefined): ModelMessage[] {
+  if (query === undefined) return [];
+  return [
+    { role: "system", content: `Context from previous steps:\n${contextLog(steps)}` },
+    { role: "user", content: query },
+  ];
+}
+
+/** The reply that could not be used, and the request to say it again. */
+export function repairPrompt(reply: string, request: string): ModelMessage[] {
+  const asked: ModelMessage = { role: "user", content: request };
+  const said = shortened(reply, shownReply);
+  return said.trim() === "" ? [asked] : [{ role: "assistant", content: said }, asked];
+}
+
+/** What was decided so far, and what tools returned; the latest output stands in the query. */
+function contextLog(steps: readonly ActionStep[]): string {
+  const lines = steps.flatMap(({ agent, number, action, calls }, index) => [
+    `[${agent} step ${number}] ${JSON.stringify(action.written)}`,
+    ...(index === steps.length - 1 ? [] : calls.map((call) => `[tool ${call.name} output] ${outputOf(call)}`)),
+  ]);
+  return lines.join("\n");
+}
+
+function outputOf({ output = "" }: ActionStep["calls"][number]): string {
+  return shortened(output, keptOutput);
+}
+
+/** What the agent that used tools is asked next. */
+export function toolQuery(calls: ActionStep["calls"]): string {
+  const told = calls.map(({ name, output = "" }) => `Tool \`${name}\` output:\n${output}`).join("\n\n");
+  return `${told}\n\nNow continue your reasoning and decide next action.`;
+}
+
+export function unknownToolQuery({ action }: ActionStep): string {
+  return `Unknown tool '${action.tool ?? "None"}'. Please provide a final answer with available information.`;
+}
+
+/** What the agent is asked that takes over; `goal` is what the user wrote. */
+export function taskQuery({ action }: ActionStep, goal: string): string {
+  return textOf(action.args["task"]) || action.answer || `User goal: ${goal}`;
+}
+
+export function unknownAgentQuery({ action }: ActionStep): string {
+  return `Unknown agent '${action.targetAgent ?? "None"}'. Please handle the task yourself or use available tools.`;
+}
+
+export function invalidActionQuery({ action }: ActionStep): string {
+  const written = JSON.stringify(action.written);
+  return `Invalid action '${action.action}'. Previous JSON: ${written}\nPlease provide a 'final' answer.`;
+}
+
+/** The person wrote again while an answer was on its way. */
+export const addedQuery = "The user has added a message. Now continue your reasoning and decide next action.";

@@ -1,0 +1,51 @@
+import { callKey, isNested, protocolText } from "../fold.ts";
+import type { Item } from "../../protocol/items.ts";
+import { parseAction, type Action, type KnownNames } from "./json-actions-parse.ts";
+
+/** One step of the protocol: what an agent wrote, and what came of it. */
+export type ActionStep = {
+  readonly number: number;
+  /** Who decided. */
+  readonly agent: string;
+  readonly action: Action;
+  /** `output` is absent while the tool is at work. */
+  readonly calls: readonly { readonly name: string; readonly output?: string }[];
+  /** The text in which no whole action was found, until it was said again or taken for the answer. */
+  readonly unclear?: string;
+};
+
+/** The key of the request to say the same again, after a text without an action. */
+export function repairKey(number: number): string {
+  return `${number}:repair`;
+}
+
+/** The steps that the items of one run tell of, in order; a repeated reply counts for the one that could not be used. */
+export function actionSteps(items: readonly Item[], known: KnownNames): ActionStep[] {
+  const outputs = new Map(
+    items.flatMap((item) => (item.kind === "result" ? [[callKey(item), item.body.content]] : [])),
+  );
+  const steps = new Map<number, ActionStep>();
+  for (const item of items) {
+    if (item.kind !== "message" || item.step === null || isNested(item) || item.body.partial) continue;
+    const text = protocolText(item);
+    const number = Number.parseInt(item.step, 10);
+    if (text === undefined || !(number > 0)) continue;
+    const calls = items.flatMap((other) => {
+      if (other.kind !== "call" || other.step !== item.step) return [];
+      const output = outputs.get(callKey(other));
+      return [{ name: other.body.name, ...(output === undefined ? {} : { output }) }];
+    });
+    const parsed = parseAction(text, known);
+    const first = steps.get(number)?.action;
+    const read = first && parsed.problem ? { ...first, answer: first.answer || parsed.answer } : parsed;
+    steps.set(number, {
+      number,
+      agent: item.author ?? "",
+      // What was committed counts, whatever is read of the text now.
+      action: calls[0] ? { ...read, action: "use_tool", tool: calls[0].name } : read,
+      calls,
+      ...(parsed.problem && !first && item.body.content === "" ? { unclear: text } : {}),
+    });
+  }
+  return [...steps.values()];
+}

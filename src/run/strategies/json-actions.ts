@@ -1,0 +1,160 @@
+import { fillInstructions, fillPrompt } from "../../agents/prompts.ts";
+import type { AgentDefinition } from "../../protocol/agents.ts";
+import { ModelError } from "../../protocol/errors.ts";
+import type { ToolSchema } from "../../protocol/models.ts";
+import { argumentsOf } from "../call-arguments.ts";
+import { describeTools } from "../describe-tools.ts";
+import { limitOf } from "../limits.ts";
+import type { Reading, StepOptions, Turn } from "../turn.ts";
+import { actionFormat } from "./json-actions-format.ts";
+import { parseAction, type Action } from "./json-actions-parse.ts";
+import {
+  addedQuery,
+  invalidActionQuery,
+  promptAfter,
+  repairPrompt,
+  taskQuery,
+  toolQuery,
+  unknownAgentQuery,
+  unknownToolQuery,
+} from "./json-actions-prompt.ts";
+import { actionSteps, repairKey, type ActionStep } from "./json-actions-steps.ts";
+
+const noAnswer = "[NO ANSWER]";
+const stepsUsedUp = "[MAX STEPS REACHED - No final answer provided]";
+
+/** Who may act, and with what: the same from the start of a run to its end. */
+type Cast = {
+  readonly agents: readonly { readonly agent: AgentDefinition; readonly tools: readonly ToolSchema[] }[];
+  readonly known: { readonly tools: readonly string[]; readonly agents: readonly string[] };
+};
+
+/** Who acts next, and what it is asked; the first is asked what the user wrote. */
+type Next = { readonly agent: AgentDefinition; readonly query?: string };
+
+/**
+ * One agent at a time decides by a JSON action: use a tool, hand over to another agent, or answer. The agent that the run
+ * was given to comes back whenever an action can't be done.
+ */
+export async function jsonActions(turn: Turn): Promise<void> {
+  const cast = castOf(turn);
+  for (;;) {
+    const { openCalls, answer } = turn.fold;
+    if (answer) return;
+    if (openCalls.length > 0) {
+      await turn.call(openCalls);
+      continue;
+    }
+    const steps = actionSteps(turn.fold.items, cast.known);
+    const unclear = steps.at(-1)?.unclear === undefined ? undefined : steps.at(-1);
+    if (!(await decide(turn, cast, { steps, unclear }))) {
+      const text = unclear ? unclear.action.answer || noAnswer : stepsUsedUp;
+      return await turn.say("steps-used-up", text, { final: true });
+    }
+  }
+}
+jsonActions.prompts = ["json_actions_repair"];
+jsonActions.handsOver = true as const;
+
+/** Asks for the next action, or for the last one again. False: no step is left. */
+async function decide(
+  turn: Turn,
+  cast: Cast,
+  { steps, unclear }: { steps: readonly ActionStep[]; unclear: ActionStep | undefined },
+): Promise<boolean> {
+  const before = unclear ? steps.slice(0, -1) : steps;
+  const { agent, query } = nextAfter(turn, cast, before);
+  const number = before.length + 1;
+  const tools = cast.agents.find((one) => one.agent.id === agent.id)?.tools ?? [];
+  const describe = { tools: describeTools(tools), agents: describeAgents(cast, agent) };
+  const options: StepOptions = {
+    as: agent,
+    final: true,
+    withoutTools: true,
+    instructions: fillInstructions(agent.instructions, describe),
+    then: [
+      ...promptAfter(before, query),
+      ...(unclear ? repairPrompt(unclear.unclear ?? "", repairRequest(turn, unclear)) : []),
+    ],
+    format: actionFormat({ tools: tools.map(({ name }) => name), agents: othersThan(agent, cast) }),
+    read(text) {
+      const action = parseAction(text, cast.known);
+      if (!action.problem) return readingOf(action, tools);
+      if (unclear) return { answer: unclear.action.answer || action.answer || noAnswer };
+      return stepsLeft(turn) > 1 ? {} : readingOf(action, tools);
+    },
+  };
+  if (stepsLeft(turn) < 1) return false;
+  try {
+    await stepInFormat(turn, unclear ? repairKey(number) : String(number), options);
+    return true;
+  } catch (error) {
+    // Steps that a dead process began are used up as well.
+    if (turn.run.limits.onLimit === "stop" && limitOf(error) === "steps") return false;
+    throw error;
+  }
+}
+
+/** A provider that can't hold the model to a schema is asked without it; its answer is parsed all the same. */
+async function stepInFormat(turn: Turn, key: string, options: StepOptions): Promise<void> {
+  try {
+    await turn.step(key, options);
+  } catch (error) {
+    if (!(error instanceof ModelError) || error.kind !== "refused") throw error;
+    const { format: _, ...rest } = options;
+    await turn.step(key, rest);
+  }
+}
+
+/** Without a hard stop, people decide at the limit whether it goes on. */
+function stepsLeft({ run, fold }: Turn): number {
+  return run.limits.onLimit === "stop" ? run.limits.steps - fold.steps : Number.POSITIVE_INFINITY;
+}
+
+function readingOf(action: Action, tools: readonly ToolSchema[]): Reading {
+  if (action.action === "final") return { answer: action.answer || noAnswer };
+  const tool = action.action === "use_tool" ? tools.find(({ name }) => name === action.tool) : undefined;
+  if (!tool) return {};
+  const written = action.input === undefined ? JSON.stringify(action.args) : argumentsOf(action.input, tool.parameters);
+  return { calls: [{ name: tool.name, arguments: written }] };
+}
+
+function nextAfter(turn: Turn, cast: Cast, steps: readonly ActionStep[]): Next {
+  const { agent: first, input } = turn.run;
+  const last = steps.at(-1);
+  if (!last) return { agent: first };
+  const { action, calls } = last;
+  const agentOf = (id: string | null) => cast.agents.find(({ agent }) => agent.id === id)?.agent;
+  if (calls.length > 0) return { agent: agentOf(last.agent) ?? first, query: toolQuery(calls) };
+  if (action.action === "final") return { agent: agentOf(last.agent) ?? first, query: addedQuery };
+  if (action.action === "use_tool") return { agent: first, query: unknownToolQuery(last) };
+  if (action.action !== "delegate") return { agent: first, query: invalidActionQuery(last) };
+  const target = agentOf(action.targetAgent);
+  return target ? { agent: target, query: taskQuery(last, input) } : { agent: first, query: unknownAgentQuery(last) };
+}
+
+function castOf({ run: { agent, team, tools } }: Turn): Cast {
+  const members = team.map((member) => ({
+    agent: member.agent,
+    tools: tools.filter(({ name }) => member.tools.includes(name)),
+  }));
+  const agents = [{ agent, tools }, ...members];
+  return {
+    agents,
+    known: { tools: tools.map(({ name }) => name), agents: agents.map((one) => one.agent.id) },
+  };
+}
+
+function othersThan(agent: AgentDefinition, { known }: Cast): string[] {
+  return known.agents.filter((id) => id !== agent.id);
+}
+
+function describeAgents(cast: Cast, acting: AgentDefinition): string {
+  const others = cast.agents.filter(({ agent }) => agent.id !== acting.id);
+  return others.map(({ agent }) => `- ${agent.id}: ${agent.description}`).join("\n") || "(none)";
+}
+
+function repairRequest({ run }: Turn, { action }: ActionStep): string {
+  const reason = action.problem === "cut-off" ? "it breaks off before its end." : "there is no JSON object in it.";
+  return fillPrompt(run.prompts["json_actions_repair"] ?? "", { reason });
+}

@@ -1,0 +1,86 @@
+import { textOf, type Item, type ItemOf } from "../../protocol/items.ts";
+import { isErased, isNested, protocolText } from "../fold.ts";
+import { shortened } from "../shortened.ts";
+import { parseOutcome } from "./plan-execute-parse.ts";
+import { failuresIn, type Steps } from "./plan-execute-steps.ts";
+
+/** What one step may fill of the prompts of the others. */
+const longestResult = 4000;
+
+/** Where a run stands, read from its items alone. */
+export type Progress = {
+  /** The plan as it is now; undefined: there is none yet. */
+  readonly steps: Steps | undefined;
+  /** 1 for the first plan, one more for each that took its place; and how many items this one has. */
+  readonly revision: number;
+  readonly changes: number;
+  /** The model has said how to go on, and the plan does not show it yet. */
+  readonly isThoughtOver: boolean;
+  /** Failures that the plan's last revision did not know of yet. */
+  readonly newFailures: number;
+  /** What the user has said since the plan was last thought over. */
+  readonly unheard: readonly string[];
+};
+
+export function progressOf(items: readonly Item[]): Progress {
+  const plans = items.filter((item): item is ItemOf<"plan"> => item.kind === "plan" && !isErased(item));
+  const steps = plans.at(-1)?.body.steps;
+  const revision = Number(plans.at(-1)?.step?.split(":")[1] ?? 0);
+  const ofRevision = plans.filter(({ step }) => step?.split(":")[1] === String(revision));
+  const planner = items.findLast(
+    (item): item is ItemOf<"message"> => item.kind === "message" && /^(?:plan|revise:\d+)$/.test(item.step ?? ""),
+  );
+  const seen = planner ? (planner.body.seen ?? planner.seq) : Infinity;
+  return {
+    steps,
+    revision,
+    changes: ofRevision.length,
+    isThoughtOver: planner?.step === `revise:${revision}`,
+    newFailures: failuresIn(steps) - failuresIn(ofRevision[0]?.body.steps),
+    unheard: items.flatMap((item) =>
+      item.kind === "message" && item.step === null && item.seq > seen && !isErased(item)
+        ? textOf(item.body.content)
+        : [],
+    ),
+  };
+}
+
+/** The answers of the plan's step, counted from 0. */
+export function stepsOfTask(items: readonly Item[], task: number): ItemOf<"message">[] {
+  return items.filter(
+    (item): item is ItemOf<"message"> => item.kind === "message" && isOfTask(item.step, task) && !isNested(item),
+  );
+}
+
+export function isOfTask(step: string | null, task: number): boolean {
+  return step?.startsWith(`task:${task + 1}:`) ?? false;
+}
+
+/** What came out of the plan's step: what the model says of it, else what its last calls returned. */
+export function outcomeOf(items: readonly Item[], task: number): { readonly failed: boolean; readonly text: string } {
+  const last = stepsOfTask(items, task).at(-1);
+  const outcome = parseOutcome((last && protocolText(last)) ?? "");
+  if (outcome.text !== "") return outcome;
+  const results = items.filter(
+    (item): item is ItemOf<"result"> => item.kind === "result" && isOfTask(item.step, task) && !isErased(item),
+  );
+  const returned = results.filter(({ step }) => step === results.at(-1)?.step);
+  if (returned.length === 0) return { failed: true, text: "nothing was done or said" };
+  const text = returned.map(({ author, body }) => `${author}: ${body.content}`).join("\n");
+  return { failed: returned.every(({ body }) => body.isError), text };
+}
+
+/** `{results}` of the prompts. */
+export function resultsText(items: readonly Item[], steps: Steps): string {
+  const brought = steps.flatMap(({ text, state }, at) =>
+    state === "done" || state === "failed"
+      ? `${at + 1}. ${text} [${state}]\n${shortened(outcomeOf(items, at).text, longestResult)}`
+      : [],
+  );
+  const answers = items.flatMap((item) =>
+    item.kind === "message" && /^answer:\d+$/.test(item.step ?? "") && !isErased(item)
+      ? `You have already answered the user: ${textOf(item.body.content)}`
+      : [],
+  );
+  return [...brought, ...answers].join("\n\n") || "(nothing yet)";
+}

@@ -1,0 +1,152 @@
+import { fillPrompt } from "../../agents/prompts.ts";
+import type { ItemOf } from "../../protocol/items.ts";
+import type { ModelMessage } from "../../protocol/models.ts";
+import { describeTools } from "../describe-tools.ts";
+import { protocolText } from "../fold.ts";
+import { messagesOfSteps } from "../messages-of-steps.ts";
+import { momentText } from "../moment-text.ts";
+import { shortened } from "../shortened.ts";
+import type { StepOptions, Turn } from "../turn.ts";
+import { parsePlan, planFormat } from "./plan-execute-parse.ts";
+import { isOfTask, outcomeOf, progressOf, resultsText, stepsOfTask, type Progress } from "./plan-execute-progress.ts";
+import {
+  asSteps,
+  failuresIn,
+  planText,
+  roomIn,
+  withNextRunning,
+  withoutOpen,
+  type Steps,
+} from "./plan-execute-steps.ts";
+
+/** Makes a plan, works through it step by step, makes it anew where a step fails, and answers in the end. */
+export async function planExecute(turn: Turn): Promise<void> {
+  for (;;) {
+    const { openCalls, answer } = turn.fold;
+    if (openCalls.length > 0) await turn.call(openCalls);
+    else if (answer) return;
+    else await doNext(turn);
+  }
+}
+planExecute.prompts = ["plan_create", "plan_step", "plan_revise", "plan_answer"];
+
+/** A text that is no answer yet is only read. */
+const unspoken = { read: () => ({}) } satisfies StepOptions;
+
+async function doNext(turn: Turn): Promise<void> {
+  const progress = progressOf(turn.fold.items);
+  if (!progress.steps) return makePlan(turn);
+  const running = progress.steps.findIndex(({ state }) => state === "running");
+  if (running !== -1) return workOn(turn, progress, running);
+  const reason = reasonToRevise(turn, progress, progress.steps);
+  if (reason !== undefined || progress.isThoughtOver) return revise(turn, progress, reason);
+  await giveAnswer(turn, progress.steps);
+}
+
+async function makePlan(turn: Turn): Promise<void> {
+  const { run } = turn;
+  const instructions = promptText(turn, "plan_create", { instructions: run.agent.instructions });
+  await turn.step("plan", { ...unspoken, instructions, then: [], withoutTools: true, format: planFormat });
+  const planned = parsePlan(textOfStep(turn, "plan")) ?? [shortened(run.input, 500)];
+  await recordPlan(turn, progressOf(turn.fold.items), {
+    revision: 1,
+    change: 1,
+    steps: asSteps(planned, run.settings.plan.maxSteps),
+  });
+}
+
+/** A small loop of its own: it sees the conversation, the plan and what was brought, and its own calls, but not those of others. */
+async function workOn(turn: Turn, progress: Progress, task: number): Promise<void> {
+  const { items } = turn.fold;
+  const steps = progress.steps ?? [];
+  const answers = stepsOfTask(items, task);
+  const last = answers.at(-1);
+  if (!last || items.some((item) => item.kind === "call" && item.step === last.step)) {
+    const prompt = promptText(turn, "plan_step", { step: `${task + 1}. ${steps[task]!.text}` });
+    const own = messagesOfSteps(items, (step) => isOfTask(step, task));
+    return turn.step(`task:${task + 1}:${answers.length + 1}`, { ...unspoken, then: [asUser(prompt), ...own] });
+  }
+  const state = outcomeOf(items, task).failed ? "failed" : "done";
+  await recordPlan(turn, progress, {
+    revision: progress.revision,
+    change: progress.changes + 1,
+    steps: steps.map((step, at) => (at === task ? { ...step, state } : step)),
+  });
+}
+
+async function revise(turn: Turn, progress: Progress, reason = ""): Promise<void> {
+  const key = `revise:${progress.revision}`;
+  const then = [asUser(promptText(turn, "plan_revise", { reason }))];
+  await turn.step(key, { ...unspoken, then, withoutTools: true, format: planFormat });
+  const planned = parsePlan(textOfStep(turn, key)) ?? [];
+  const steps = progress.steps ?? [];
+  await recordPlan(turn, progressOf(turn.fold.items), {
+    revision: progress.revision + 1,
+    change: 1,
+    steps:
+      planned.length > 0
+        ? [
+            ...steps.filter(({ state }) => state !== "open"),
+            ...asSteps(planned, roomIn(steps, turn.run.settings.plan.maxSteps)),
+          ]
+        : withoutOpen(steps),
+  });
+}
+
+async function giveAnswer(turn: Turn, steps: Steps): Promise<void> {
+  const earlier = turn.fold.items.filter((item) => item.kind === "message" && /^answer:\d+$/.test(item.step ?? ""));
+  await turn.step(`answer:${earlier.length + 1}`, {
+    // Without any step it is plain conversation.
+    ...(steps.length > 0 ? { then: [asUser(promptText(turn, "plan_answer"))] } : {}),
+    withoutTools: true,
+    final: true,
+  });
+}
+
+type Change = { readonly revision: number; readonly change: number; readonly steps: Steps };
+
+/** With what follows from the change: the next step begins, or none will. */
+async function recordPlan(turn: Turn, before: Progress, { revision, change, steps }: Change): Promise<void> {
+  const key = change === 1 ? `plan:${revision}` : `plan:${revision}:${change}`;
+  const newFailures = change === 1 ? 0 : before.newFailures + failuresIn(steps) - failuresIn(before.steps);
+  const isHeldUp = reasonToRevise(turn, { ...before, newFailures }, steps) !== undefined;
+  const begun = isHeldUp ? steps : newFailures > 0 ? withoutOpen(steps) : withNextRunning(steps);
+  await turn.record(key, { kind: "plan", body: { steps: begun } });
+}
+
+/** In words for the model that is to revise the plan. */
+function reasonToRevise(
+  { run, fold }: Turn,
+  { newFailures, unheard }: Pick<Progress, "newFailures" | "unheard">,
+  steps: Steps,
+): string | undefined {
+  if (roomIn(steps, run.settings.plan.maxSteps) <= 0) return undefined;
+  const reasons = unheard.map((text) => `the user has written meanwhile: ${text}`);
+  const failed = steps.findLastIndex(({ state }) => state === "failed");
+  if (newFailures > 0 && failuresIn(steps) <= run.settings.plan.maxRevisions)
+    reasons.push(`step ${failed + 1} failed: ${outcomeOf(fold.items, failed).text}`);
+  return reasons.length > 0 ? reasons.join("\n") : undefined;
+}
+
+function promptText(turn: Turn, name: string, values: Readonly<Record<string, string>> = {}): string {
+  const { run, fold } = turn;
+  const { steps = [] } = progressOf(fold.items);
+  return fillPrompt(run.prompts[name] ?? "", {
+    plan: planText(steps),
+    results: resultsText(fold.items, steps),
+    tools: describeTools(run.tools),
+    max_steps: String(roomIn(steps, run.settings.plan.maxSteps)),
+    now: momentText(new Date()),
+    question: run.input,
+    ...values,
+  });
+}
+
+function textOfStep({ fold }: Turn, key: string): string {
+  const step = fold.items.find((item): item is ItemOf<"message"> => item.kind === "message" && item.step === key);
+  return (step && protocolText(step)) ?? "";
+}
+
+function asUser(content: string): ModelMessage {
+  return { role: "user", content };
+}

@@ -1,0 +1,117 @@
+import { fillPrompt } from "../../agents/prompts.ts";
+import { ColloquyError } from "../../protocol/errors.ts";
+import type { Item, ItemOf } from "../../protocol/items.ts";
+import { argumentsOf } from "../call-arguments.ts";
+import { describeTools } from "../describe-tools.ts";
+import { protocolText } from "../fold.ts";
+import { momentText } from "../moment-text.ts";
+import type { Reading, StepOptions, Turn } from "../turn.ts";
+import { parseObservation, parseThought } from "./react-parse.ts";
+import { isReactStep, resultsOf, scratchpadOf } from "./react-scratchpad.ts";
+
+/** Thought, action and observation in turn, in text that any model can write, until there is an answer. */
+export async function react(turn: Turn): Promise<void> {
+  for (;;) {
+    const { openCalls, answer } = turn.fold;
+    if (openCalls.length > 0) await turn.call(openCalls);
+    else if (answer) return;
+    else await doNext(turn);
+  }
+}
+react.prompts = ["react_system", "react_thought", "react_observation", "react_final"];
+
+async function doNext(turn: Turn): Promise<void> {
+  const steps = turn.fold.items.filter(isReactStep);
+  const next = nextOf(turn, steps);
+  const key = `${next}:${steps.filter(({ step }) => step!.startsWith(`${next}:`)).length + 1}`;
+  if (next === "thought") await think(turn, key);
+  else if (next === "observation") await observe(turn, { key, of: steps.at(-1)!.step });
+  else await turn.step(key, { ...promptOf(turn, "react_final"), withoutTools: true, final: true });
+}
+
+/** Keeps what it was given, for the trace. */
+const ofUnknownTool = { type: "object", properties: { input: {} }, required: ["input"] };
+
+type Next = "thought" | "observation" | "final";
+
+function nextOf({ fold, run }: Turn, steps: readonly ItemOf<"message">[]): Next {
+  const { maxIterations, retryOnError } = run.settings.react;
+  const last = steps.at(-1);
+  const results = last ? resultsOf(fold.items, last.step) : [];
+  const failed = results.find(({ body }) => body.isError);
+  if (failed && !retryOnError) throw toolFailed(`${failed.author} failed: ${failed.body.content}`);
+  if (results.some(({ body }) => !body.isError)) return "observation";
+  const thoughts = steps.filter(({ step }) => step!.startsWith("thought:"));
+  if (thoughts.length >= maxIterations) return "final";
+  // An error needs no reading; and what the user has said meanwhile may need more than was found so far.
+  if (!last || failed || isUnheard(fold.items, last)) return "thought";
+  if (last.step!.startsWith("observation:"))
+    return parseObservation(protocolText(last) ?? "").done ? "final" : "thought";
+  return afterIdleThought(last, { before: steps.at(-2), turn: { fold, run } });
+}
+
+/** It asked for nothing and gave no answer: it may try once more. */
+function afterIdleThought(
+  last: ItemOf<"message">,
+  { before, turn: { fold, run } }: { before: ItemOf<"message"> | undefined; turn: Pick<Turn, "fold" | "run"> },
+): Next {
+  const { problem } = parseThought(protocolText(last) ?? "", { tools: toolNames(run) });
+  const { retryOnError } = run.settings.react;
+  if (problem === "missing-action" && !retryOnError) throw toolFailed("The model wrote a thought without an action.");
+  const isSecond = before?.step!.startsWith("thought:") && resultsOf(fold.items, before.step).length === 0;
+  return problem === "no-tool" || isSecond || !retryOnError ? "final" : "thought";
+}
+
+function isUnheard(items: readonly Item[], last: ItemOf<"message">): boolean {
+  const seen = last.body.seen ?? last.seq;
+  return items.some((item) => item.kind === "message" && item.step === null && item.seq > seen);
+}
+
+async function think(turn: Turn, key: string): Promise<void> {
+  const { run } = turn;
+  const schemas = new Map(run.tools.map(({ name, parameters }) => [name, parameters]));
+  await turn.step(key, {
+    ...promptOf(turn, "react_thought"),
+    withoutTools: true,
+    final: true,
+    read(text): Reading {
+      const { action, input = "", finalAnswer, problem } = parseThought(text, { tools: toolNames(run) });
+      if (action !== undefined)
+        return { calls: [{ name: action, arguments: argumentsOf(input, schemas.get(action) ?? ofUnknownTool) }] };
+      return finalAnswer && !problem ? { answer: finalAnswer } : {};
+    },
+  });
+}
+
+async function observe(turn: Turn, { key, of }: { key: string; of: string | null }): Promise<void> {
+  const results = resultsOf(turn.fold.items, of);
+  const result = results.map(({ author, body }) => (results.length > 1 ? `${author}: ${body.content}` : body.content));
+  await turn.step(key, {
+    ...promptOf(turn, "react_observation", { result: result.join("\n\n"), resultsLeftOut: of }),
+    withoutTools: true,
+    read: () => ({}),
+  });
+}
+
+function promptOf(
+  { run, fold }: Turn,
+  name: string,
+  { result = "", resultsLeftOut = null }: { result?: string; resultsLeftOut?: string | null } = {},
+): Pick<StepOptions, "instructions" | "then"> {
+  const fill = (prompt: string, values: Readonly<Record<string, string>>) =>
+    fillPrompt(run.prompts[prompt] ?? "", values);
+  const system = { tools: describeTools(run.tools), instructions: run.agent.instructions, now: momentText(new Date()) };
+  const scratchpad = scratchpadOf(fold.items, { tools: toolNames(run), resultsLeftOut });
+  return {
+    instructions: fill("react_system", system),
+    then: [{ role: "user", content: fill(name, { scratchpad, result, question: run.input }) }],
+  };
+}
+
+function toolNames({ tools }: Turn["run"]): string[] {
+  return tools.map(({ name }) => name);
+}
+
+function toolFailed(what: string): ColloquyError {
+  return new ColloquyError("react_tool_failed", 502, `${what} (strategies.react.retryOnError is false.)`);
+}

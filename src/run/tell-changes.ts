@@ -1,0 +1,26 @@
+import { isDeepStrictEqual } from "node:util";
+import { messageOf } from "../protocol/errors.ts";
+import type { RunDefinition } from "../protocol/runs.ts";
+import { defineRun } from "./define-run.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Taken } from "./take.ts";
+
+const kept = ["agent", "model", "tools", "prompts", "team"] as const satisfies readonly (keyof RunDefinition)[];
+
+/** A run that is taken up again goes on with what it has kept; says so where the files or models are others by now. */
+export function tellChanges(runtime: Runtime, { runId, caller, definition }: Taken): void {
+  const changed = changesSince(runtime, caller, definition);
+  if (changed.length === 0) return;
+  runtime.log.info({ runId, changed }, "what this run was begun with has changed; it goes on with what it has kept");
+}
+
+function changesSince(runtime: Runtime, caller: Taken["caller"], definition: RunDefinition): readonly string[] {
+  const { agent, options } = definition;
+  if (!runtime.agents.has(agent.id)) return agent.id.startsWith("tool:") ? [] : ["agent"];
+  try {
+    const now = defineRun(runtime, caller, { agent: runtime.agents.get(agent.id), options });
+    return kept.filter((part) => !isDeepStrictEqual(now[part], definition[part]));
+  } catch (error) {
+    return [messageOf(error)];
+  }
+}
