@@ -40,6 +40,7 @@ function contextOf(signal: AbortSignal): ToolContext {
     call: { step: "1", index: 0 },
     signal,
     idempotencyKey: newId(),
+    answers: [],
     ownHeaders: () => ({}),
     query: absent,
     step: absent,

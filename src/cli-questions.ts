@@ -9,7 +9,11 @@ export type Terminal = {
 };
 
 /** What is asked, as lines for a person. */
-export function describeQuestion({ text, tool, arguments: given }: QuestionView): string {
+export function describeQuestion({ reason, text, tool, arguments: given, choices, schema }: QuestionView): string {
+  if (reason === "question") {
+    const form = schema ? [`form: ${JSON.stringify(schema)}`] : [];
+    return [text, ...(choices ?? []).map((choice) => `- ${choice}`), ...form].join("\n  ");
+  }
   return tool === undefined ? text : `${text}\n  ${tool} ${given ?? ""}`;
 }
 
@@ -58,6 +62,12 @@ async function readDecision(question: QuestionView, ask: Ask): Promise<DecisionI
       const letter = (await ask("go on? [y/n] ")).toLowerCase()[0];
       if (letter === "y") return { decision: "continue" };
       return letter === "n" ? { decision: "stop" } : "y or n, please.";
+    }
+    case "question": {
+      const text = await ask(question.schema ? "JSON (empty: decline): " : "answer (empty: decline): ");
+      if (text === "") return { decision: "decline" };
+      if (!question.schema) return { decision: "answer", text };
+      return isJson(text) ? { decision: "answer", arguments: text } : "That is not JSON.";
     }
     case "unknown": {
       const word = (await ask("Was it done? done / failed / retry: ")).toLowerCase();

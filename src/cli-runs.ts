@@ -48,7 +48,7 @@ export async function answer(
 ): Promise<number> {
   if (questionId === undefined || !isDecision(decision))
     throw new InvalidInput(
-      "colloquy answer <question> <decision>   (allow, deny; continue, stop; done, failed, retry). `colloquy runs` shows what is asked.",
+      "colloquy answer <question> <decision>   (allow, deny; continue, stop; done, failed, retry; answer --text, decline). `colloquy runs` shows what is asked.",
     );
   const { server, close } = await connect(loadConfig(), { works: true });
   try {

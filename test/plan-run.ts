@@ -25,6 +25,8 @@ export function startPlanRuns(database: Database, { letters, reach = () => {} }:
     input: z.object({ to: z.string() }),
     effect: "write",
     idempotent: true,
+    // Whoever takes over waits so long for a call that may still be under way.
+    timeoutMs: 1500,
     execute({ to }, { idempotencyKey }) {
       writeFileSync(join(letters, idempotencyKey), to);
       reach(`sent ${to}`);

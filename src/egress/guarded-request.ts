@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Client, errors } from "undici";
-import { ColloquyError, InvalidInput, messageOf, Unavailable } from "../protocol/errors.ts";
+import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
 import { type Address, addressesOf, type Resolve } from "./addresses.ts";
+import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
 
 export type GuardedOptions = {
   /** `GET` when absent. */
@@ -29,17 +30,6 @@ export type GuardedAnswer = {
   readonly url: string;
 };
 
-type Ask = {
-  readonly url: URL;
-  readonly method: NonNullable<GuardedOptions["method"]>;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer | null;
-};
-
-const redirects = new Set([301, 302, 303, 307, 308]);
-/** What goes along to another origin: nothing that tells who asks. */
-const harmless = new Set(["accept", "accept-language", "content-type", "user-agent"]);
-
 /**
  * One HTTP request to an address that somebody else chose (a model, a page, a configuration). Connects only to addresses
  * that were checked, so neither a redirect nor a name that changes its mind leads into the server's own networks. Uses no
@@ -50,8 +40,8 @@ export async function guardedRequest(url: string, options: GuardedOptions = {}):
   const { timeoutMs = 30_000, maxRedirects = 5 } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
-  let ask: Ask = {
-    url: parse(url),
+  let ask: Hop<string | Buffer> = {
+    url: parseUrl(url),
     method: options.method ?? "GET",
     headers: options.headers ?? {},
     body: options.body ?? null,
@@ -64,7 +54,7 @@ export async function guardedRequest(url: string, options: GuardedOptions = {}):
         throw new Unavailable(`${ask.url.host} redirects more than ${maxRedirects} times.`, {
           code: "too_many_redirects",
         });
-      ask = follow(ask, answer.status, location);
+      ask = nextHop(ask, answer.status, location);
     }
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -77,7 +67,7 @@ export async function guardedRequest(url: string, options: GuardedOptions = {}):
 }
 
 async function exchange(
-  { url, method, headers, body }: Ask,
+  { url, method, headers, body }: Hop<string | Buffer>,
   { maxBytes = 5_000_000, allow = [], resolve }: GuardedOptions,
   signal: AbortSignal,
 ): Promise<GuardedAnswer & { readonly location: string | undefined }> {
@@ -93,7 +83,7 @@ async function exchange(
     const path = url.pathname + url.search;
     const answer = await client.request({ path, method, headers, body, signal, reset: true });
     const status = answer.statusCode;
-    const location = redirects.has(status) ? [answer.headers.location].flat()[0] : undefined;
+    const location = isRedirect(status) ? [answer.headers.location].flat()[0] : undefined;
     const bytes = Buffer.from(await answer.body.arrayBuffer());
     return { status, headers: answer.headers, body: bytes, url: url.href, location };
   } catch (error) {
@@ -106,36 +96,6 @@ async function exchange(
   } finally {
     await client.destroy();
   }
-}
-
-function parse(text: string, base?: URL): URL {
-  const url = URL.parse(text, base?.href);
-  if (!url) throw new InvalidInput("This is not a URL.", { code: "url_refused" });
-  if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new InvalidInput(`Only http and https are asked, not ${url.protocol}`, { code: "url_refused" });
-  if (url.username !== "" || url.password !== "")
-    throw new InvalidInput(`The URL of ${url.host} holds credentials; they belong into a header.`, {
-      code: "url_refused",
-    });
-  return url;
-}
-
-function follow({ url: from, method, headers, body }: Ask, status: number, location: string): Ask {
-  const url = parse(location, from);
-  const shown =
-    url.origin === from.origin
-      ? headers
-      : Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name.toLowerCase())));
-  const isReading = method === "GET" || method === "HEAD";
-  // As browsers do it: 303 is always read, after 301 and 302 a POST becomes a GET.
-  if (isReading || (status !== 303 && (method !== "POST" || status > 303)))
-    return { url, method, headers: shown, body };
-  const { "content-type": _type, ...rest } = lowerCased(shown);
-  return { url, method: "GET", headers: rest, body: null };
-}
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Answers a connection's own question for the address with what was checked. */

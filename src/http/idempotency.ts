@@ -9,12 +9,12 @@ export function idempotencyOf(request: FastifyRequest): StartInput["idempotency"
   if (key === undefined) return undefined;
   if (typeof key !== "string" || key === "" || key.length > 255)
     throw new InvalidInput("Idempotency-Key must have 1 to 255 characters.", { param: "Idempotency-Key" });
-  return {
-    key,
-    bodyHash: createHash("sha256")
-      .update(canonicalJson([request.url, request.headers["x-session-id"], request.body]))
-      .digest("hex"),
-  };
+  return idempotencyOfKey(key, [request.url, request.headers["x-session-id"], request.body]);
+}
+
+/** The same for a key that stands elsewhere than in the header; `about`: all that the request asks for. */
+export function idempotencyOfKey(key: string, about: unknown): NonNullable<StartInput["idempotency"]> {
+  return { key, bodyHash: createHash("sha256").update(canonicalJson(about)).digest("hex") };
 }
 
 /** JSON with sorted keys: two spellings of one body hash the same. */

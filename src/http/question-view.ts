@@ -7,11 +7,16 @@ export const questionSchema = z.object({
   id: idSchema,
   runId: idSchema,
   threadId: idSchema,
-  reason: z.enum(["approval", "limit", "unknown"]),
+  reason: z.enum(["approval", "limit", "unknown", "question"]),
   text: z.string(),
   tool: z.string().optional(),
   arguments: z.string().optional().describe("JSON text"),
   argumentsHash: z.string().optional().describe("Sent back with a decision, it binds it to these arguments"),
+  choices: z.array(z.string()).optional().describe("Of a question: one of these is the answer"),
+  schema: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("Of a question: the form, to be filled in as arguments"),
   limit: z.string().optional().describe("Which limit was reached"),
   decisions: z.array(z.string()).describe("What may be decided"),
   createdAt: z.string().describe("ISO 8601"),
@@ -19,11 +24,13 @@ export const questionSchema = z.object({
 export type QuestionView = z.infer<typeof questionSchema>;
 
 export function publicQuestion({ id, runId, threadId, body, createdAt }: ItemOf<"question">): QuestionView {
+  const { state: _state, choices, ...shown } = body;
   return {
     id,
     runId: runId!,
     threadId,
-    ...body,
+    ...shown,
+    ...(choices ? { choices: [...choices] } : {}),
     ...(body.arguments === undefined ? {} : { arguments: plainArguments(body.arguments) }),
     decisions: [...decisions[body.reason]],
     createdAt,

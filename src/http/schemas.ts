@@ -72,6 +72,10 @@ export const itemSchema = z.looseObject({
 
 /** Without what is only for the provider. */
 export function publicItem<Shown extends Item>(item: Shown): Shown {
+  if (item.kind === "question" && item.body.state !== undefined) {
+    const { state: _state, ...body } = item.body;
+    return { ...item, body };
+  }
   if (item.kind !== "message" || item.body.opaque === undefined) return item;
   const { opaque: _opaque, ...body } = item.body;
   return { ...item, body };

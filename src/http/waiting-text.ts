@@ -22,11 +22,16 @@ export function waitingText({ run, questions, reason, text }: Waiting): string {
 
 function questionText(run: string, { id, body }: ItemOf<"question">): string {
   const possible = decisions[body.reason];
+  const [inBody, onLine] = body.reason === "question" ? [', "text": "…"', ' --text "…"'] : ["", ""];
   return [
     `This run waits for a person. ${body.text}`,
-    ...(body.tool === undefined ? [] : [`  ${body.tool} ${shorten(plainArguments(body.arguments ?? ""))}`]),
-    `Answer (${possible.join(", ")}): POST /api/runs/${run}/decisions/${id} {"decision": "${possible[0]}"}`,
-    `or on the command line: colloquy answer ${id} ${possible[0]}`,
+    ...(body.choices ? body.choices.map((choice) => `  - ${choice}`) : []),
+    ...(body.schema ? [`  form: ${shorten(JSON.stringify(body.schema))}`] : []),
+    ...(body.tool === undefined || body.arguments === undefined
+      ? []
+      : [`  ${body.tool} ${shorten(plainArguments(body.arguments ?? ""))}`]),
+    `Answer (${possible.join(", ")}): POST /api/runs/${run}/decisions/${id} {"decision": "${possible[0]}"${inBody}}`,
+    `or on the command line: colloquy answer ${id} ${possible[0]}${onLine}`,
   ].join("\n");
 }
 

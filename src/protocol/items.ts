@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { JsonSchema } from "./models.ts";
 import type { WaitReason } from "./runs.ts";
 
 const contentPartSchema = z.discriminatedUnion("type", [
@@ -43,31 +44,38 @@ export type ResultBody = {
 
 /**
  * Open while no `decision` names it. An `approval` is of exactly the arguments whose hash it holds; a `limit` says which
- * one was reached; an `unknown` is a write of which nobody knows whether it was done.
+ * one was reached; an `unknown` is a write of which nobody knows whether it was done; a `question` is what a tool or a
+ * strategy must know before it goes on.
  */
 export type QuestionBody = {
-  readonly reason: "approval" | "limit" | "unknown";
+  readonly reason: "approval" | "limit" | "unknown" | "question";
   readonly text: string;
+  /** Of a `question`: what may be chosen, or the form that is to be filled in. */
+  readonly choices?: readonly string[];
+  readonly schema?: JsonSchema;
+  /** What the tool that asks wants back; never leaves the server. */
+  readonly state?: unknown;
   readonly tool?: string;
   readonly arguments?: string;
   readonly argumentsHash?: string;
   readonly limit?: string;
 };
 
-/** What answers which reason: approval: allow, deny; limit: continue, stop; unknown: done, failed, retry. */
+/** What answers which reason: approval: allow, deny; limit: continue, stop; unknown: done, failed, retry; question: answer, decline. */
 export const decisions = {
   approval: ["allow", "deny"],
   limit: ["continue", "stop"],
   unknown: ["done", "failed", "retry"],
+  question: ["answer", "decline"],
 } as const satisfies Record<QuestionBody["reason"], readonly string[]>;
 export type Decision = (typeof decisions)[keyof typeof decisions][number];
 
 export type DecisionBody = {
   readonly question: string;
   readonly decision: Decision;
-  /** The reason for a denial; what is known of an unknown outcome. */
+  /** The reason for a denial; what is known of an unknown outcome; the answer. */
   readonly text?: string;
-  /** What an approved call is done with instead of what the model asked for. */
+  /** JSON text: what an approved call is done with instead of what the model asked for, or the form as it was filled in. */
   readonly arguments?: string;
 };
 export type PlanBody = {

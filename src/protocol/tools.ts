@@ -5,7 +5,30 @@ import type { JsonSchema, ModelRequest } from "./models.ts";
 export type Effect = "read" | "write";
 
 /** What a tool gives back. `content` is what the model reads; `data` is for clients and traces. */
-export type ToolResult = { readonly content: string; readonly isError?: boolean; readonly data?: unknown };
+export type ToolResult = {
+  readonly content: string;
+  readonly isError?: boolean;
+  readonly data?: unknown;
+  /** Instead of a result: nothing was done, and the tool is called again with the person's answer. */
+  readonly ask?: ToolQuestion;
+};
+
+/** What a tool must know from a person before it can do anything. */
+export type ToolQuestion = {
+  readonly text: string;
+  readonly choices?: readonly string[];
+  /** Of the form that is to be filled in. */
+  readonly schema?: JsonSchema;
+  /** Comes back with the answer, and never leaves the server. */
+  readonly state?: unknown;
+};
+export type ToolAnswer = {
+  readonly decision: "answer" | "decline";
+  readonly text?: string;
+  /** The form as it was filled in; it fits the schema. */
+  readonly data?: unknown;
+  readonly state?: unknown;
+};
 
 /** One SQL statement on a transaction of ours; parameters are `$1`, `$2`, … */
 export type Query = <Row extends object = Record<string, unknown>>(
@@ -30,6 +53,8 @@ export type ToolContext = {
   readonly query: Query;
   /** A model step of the same run, within its limits; the answer's text. Repeated after a crash, the same order of steps gets the same answers. */
   step(request: Pick<ModelRequest, "messages" | "format" | "settings">): Promise<string>;
+  /** What people answered when this very call asked, oldest first. */
+  readonly answers: readonly ToolAnswer[];
   /** For requests to this very server: what they start is a part of this run, and waits for no place of its own. */
   ownHeaders(): Readonly<Record<string, string>>;
   /** Shows progress to followers; not stored. */

@@ -17,6 +17,8 @@ export type Beginning = {
   readonly definition: RunDefinition;
   readonly items: readonly (NewItem & { readonly run: string | null })[];
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+  /** What it comes after, if not the newest item of its thread; null: the beginning. */
+  readonly after?: string | null;
   /** Absent: the thread exists. */
   readonly newThread: {
     readonly title: string;
@@ -65,7 +67,7 @@ export async function insertBeginning(
   beginning: Beginning,
   { behindPending }: { behindPending: boolean },
 ): Promise<Place | undefined> {
-  const { runId, jobId, threadId, caller, definition, items, idempotency, newThread } = beginning;
+  const { runId, jobId, threadId, caller, definition, items, idempotency, newThread, after } = beginning;
   const time = new Date().toISOString();
   const { limits } = definition;
   const definitionText = jsonText(definition);
@@ -98,7 +100,7 @@ export async function insertBeginning(
          }) returning id, user_id, 1::bigint as first, null::uuid as parent)`
       : `t as (update threads set next_seq = next_seq + $4, previous_leaf = leaf, leaf = $5, updated_at = now()
          where id = $2 and user_id = $3 and not exists (${liveRootSql("$2")}) ${behindPending ? "and pending = 0" : ""}
-         returning id, user_id, next_seq - $4 as first, previous_leaf as parent)`,
+         returning id, user_id, next_seq - $4 as first, ${after === undefined ? "previous_leaf" : `${add(after)}::uuid`} as parent)`,
     idempotency
       ? `k as (insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id)
          select $3, ${add(idempotency.key)}, ${add(idempotency.bodyHash)}, $1, $2 from t on conflict do nothing returning 1)`

@@ -4,6 +4,8 @@ import { schemaCheck } from "./json-schema.ts";
 import { isObject, lenientJson, strictJson } from "./lenient-json.ts";
 import { visibleText } from "./visible-text.ts";
 
+const mostFences = 8;
+
 /** The answer as JSON text and nothing else, or why there is none. */
 export type Formatted = { readonly text: string } | { readonly problems: readonly string[] };
 
@@ -18,14 +20,19 @@ export function checkFormat(format: ResponseFormat): void {
  */
 export function inFormat(format: ResponseFormat, written: string, finish?: string): Formatted {
   let first: readonly string[] | undefined;
-  for (const text of candidatesIn(visibleText(written).text)) {
-    const exact = strictJson(text);
-    // Half of an answer must not be closed and taken for the whole.
-    const value = exact === undefined && finish !== "length" && /[\]}]$/.test(text) ? lenientJson(text) : exact;
-    if (value === undefined) continue;
-    const problems = problemsOf(format, value);
-    if (problems.length === 0) return { text: exact === undefined ? JSON.stringify(value) : text };
-    first ??= problems;
+  try {
+    for (const text of candidatesIn(visibleText(written).text)) {
+      const exact = strictJson(text);
+      // Half of an answer must not be closed and taken for the whole.
+      const value = exact === undefined && finish !== "length" && /[\]}]$/.test(text) ? lenientJson(text) : exact;
+      if (value === undefined) continue;
+      const problems = problemsOf(format, value);
+      if (problems.length === 0) return { text: exact === undefined ? JSON.stringify(value) : text };
+      first ??= problems;
+    }
+  } catch (error) {
+    // A pattern that ran out of time, or nesting without end.
+    return { problems: [`the answer could not be checked: ${messageOf(error)}`] };
   }
   if (finish === ("length" satisfies FinishReason)) return { problems: ["the answer was cut off at its length limit"] };
   return { problems: first ?? ["the answer is not JSON"] };
@@ -33,12 +40,7 @@ export function inFormat(format: ResponseFormat, written: string, finish?: strin
 
 function problemsOf(format: ResponseFormat, value: unknown): readonly string[] {
   if (format.type === "json") return isObject(value) ? [] : ["the answer must be a JSON object"];
-  try {
-    return schemaCheck(format.schema)(value);
-  } catch (error) {
-    // A pattern that ran out of time, or nesting without end.
-    return [`the answer could not be checked: ${messageOf(error)}`];
-  }
+  return schemaCheck(format.schema)(value);
 }
 
 function candidatesIn(text: string): readonly string[] {
@@ -46,7 +48,7 @@ function candidatesIn(text: string): readonly string[] {
   const begin = text.search(/[[{]/);
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
   const outermost = begin !== -1 && end > begin ? [text.slice(begin, end + 1)] : [];
-  return [text, ...fenced, ...outermost].map((each) => each.trim()).filter(Boolean);
+  return [text, ...fenced.slice(0, mostFences), ...outermost].map((each) => each.trim()).filter(Boolean);
 }
 
 /**

@@ -35,7 +35,8 @@ export type AppendExtras = {
   readonly ledger?: {
     readonly step: string;
     readonly index: number;
-    readonly status: "done" | "failed" | "unknown";
+    /** `withdrawn`: its tool says that nothing was done, so there is no row any more. */
+    readonly status: "done" | "failed" | "unknown" | "withdrawn";
     readonly result: ToolResult | null;
     readonly entry?: LedgerEntry;
   };
@@ -136,6 +137,9 @@ function ledgerSql(
   { step, index, status, result, entry }: NonNullable<AppendExtras["ledger"]>,
   add: (value: unknown) => string,
 ): string {
+  if (status === "withdrawn") {
+    return `delete from ledger using r where ledger.run_id = r.id and ledger.step = ${add(step)} and call_index = ${add(index)} and ledger.status = 'executing'`;
+  }
   const [stepValue, indexValue, statusValue, resultValue] = [add(step), add(index), add(status), add(jsonText(result))];
   if (entry) {
     return `insert into ledger (run_id, step, call_index, user_id, tool, status, key, arguments_hash, result, ended_at)

@@ -1,11 +1,11 @@
 import { newId } from "../protocol/ids.ts";
 import type { ItemOf, NewItem } from "../protocol/items.ts";
-import type { Query, ToolContext, ToolResult } from "../protocol/tools.ts";
+import type { Query, ToolContext, ToolQuestion, ToolResult } from "../protocol/tools.ts";
 import { executeTool } from "../tools/call-tool.ts";
 import { append } from "./append.ts";
-import { resultItem, type Call } from "./call-item.ts";
+import { questionItem, resultItem, type Call } from "./call-item.ts";
 import { delegate } from "./delegate.ts";
-import { decisionOn } from "./decisions.ts";
+import { answersTo, decisionOn } from "./decisions.ts";
 import { callKey } from "./fold.ts";
 import { claimWrite, settleWrite } from "./ledger.ts";
 import { checkOwnLimits, checkRepeats, hashOfCall, reserve } from "./limits.ts";
@@ -56,8 +56,10 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
     const writes = doing.filter(({ tool }) => tool.effect === "write").length;
     await reserve(work.runtime.database.query, work.owner, { calls: server.length, writes });
   }
-  if ((await doInOrder(work, plans)) === "children wait") return "children wait";
-  if (client.length > 0 && !work.left())
+  const left = await doInOrder(work, plans);
+  if (work.left()) return undefined;
+  if (left === "children wait") return left;
+  if (client.length > 0)
     await work.wait("client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
   return undefined;
 }
@@ -69,17 +71,22 @@ async function doInOrder(work: Work, plans: readonly Plan[]): Promise<"children 
     result.catch(() => {});
     reads.push({ call, result });
   };
-  /** True: all have a result. */
+  /** True: all have a result. Else the run waits for a person already, or for those below it. */
   const flush = async () => {
     const together = reads;
     reads = [];
     const results = await Promise.all(together.map((read) => read.result));
-    const items = together.flatMap(({ call }, at) => {
+    const given: NewItem[] = [];
+    const asked: NewItem[] = [];
+    for (const [at, { call }] of together.entries()) {
       const result = results[at]!;
-      return result === "waits" ? [] : [resultItem(call, result)];
-    });
-    if (items.length > 0) await work.commit(items);
-    return items.length === together.length;
+      if (result === "waits") continue;
+      if (result.ask) asked.push(questionItem(call, result.ask));
+      else given.push(resultItem(call, result));
+    }
+    if (given.length > 0) await work.commit(given);
+    if (asked.length > 0) await work.wait("question", textOfQuestions(asked), { items: asked });
+    return given.length === together.length;
   };
   for (const plan of plans) {
     work.signal.throwIfAborted();
@@ -99,6 +106,19 @@ async function doInOrder(work: Work, plans: readonly Plan[]): Promise<"children 
   return (await flush()) ? undefined : "children wait";
 }
 
+function textOfQuestions(questions: readonly NewItem[]): string {
+  return questions.map((item) => (item.kind === "question" ? item.body.text : "")).join("\n");
+}
+
+/** A write that must know something first: what it claimed is given back, since it says that nothing was done. */
+async function askFirst(work: Work, call: Call, ask: ToolQuestion, claimed: boolean): Promise<void> {
+  const place = { step: call.step!, index: call.index! };
+  await work.wait("question", ask.text, {
+    items: [questionItem(call, ask)],
+    ...(claimed ? { ledger: { ...place, status: "withdrawn", result: null } } : {}),
+  });
+}
+
 async function doWrite(work: Work, plan: Plan): Promise<void> {
   if (plan.how !== "do") return stopAtUnknown(work, plan.call);
   await (plan.tool.scope === "local" ? writeLocally(work, plan) : writeThroughLedger(work, plan));
@@ -110,12 +130,14 @@ async function writeLocally(work: Work, { call, tool, input }: Doing): Promise<v
   const key = newId();
   const appended = await database.transaction(async (query) => {
     const result = await executeTool(tool, input, { ...contextOf(work, call, { key, query }), step: noStep });
+    if (result.ask) return result.ask;
     const entry = { userId: work.taken.caller.userId, tool: tool.name, key, argumentsHash: hashOfCall(call) };
     return append(query, work.owner, [resultItem(call, result)], {
       ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result, entry },
     });
   });
-  work.committed(appended.items);
+  if ("items" in appended) work.committed(appended.items);
+  else await askFirst(work, call, appended, false);
 }
 
 /** On PGlite it would wait for its own transaction, and all SQL with it. */
@@ -137,6 +159,7 @@ async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Pro
     if (claim.how === "settled") return settleWrite(work, call, claim.result);
     if (claim.how === "unknown") break;
     const result = await executeTool(tool, input, context(claim.key));
+    if (result.ask) return askFirst(work, call, result.ask, true);
     if (!result.timedOut) return settleWrite(work, call, result);
   }
   await stopAtUnknown(work, call);
@@ -179,6 +202,7 @@ function contextOf(work: Work, call: Call, { key, query }: { key: string; query:
     signal,
     idempotencyKey: key,
     query,
+    answers: answersTo(work.items(), call),
     ownHeaders: () => {
       const [name, value] = ownHeader(runtime.secret, { ...owner, step: callKey(call) });
       return { [name]: value };

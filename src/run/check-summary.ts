@@ -25,9 +25,9 @@ const refusal =
  */
 export function faultOfSummary(text: string, { finish, source, most }: SummaryCheck): string | undefined {
   if (finish !== "stop") return `it ended early (${finish ?? "no reason given"})`;
+  if (estimate(text) > most) return "it is too long";
   const words = wordsIn(text);
   if (words.size < fewestWords) return "it says next to nothing";
-  if (estimate(text) > most) return "it is too long";
   if (refusal.test(text)) return "it is a refusal";
   const known = wordsIn(source);
   const shared = [...words].filter((word) => known.has(word)).length;

@@ -207,6 +207,18 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
     },
     say: (key, text, options) => say(work, key, text, options),
     record: (key, note) => record(work, key, note),
+    async ask(key, question) {
+      const asked = mine.find(
+        (item): item is ItemOf<"question"> => item.kind === "question" && item.step === key && item.index === null,
+      );
+      const decision = mine.find(
+        (item): item is ItemOf<"decision"> => item.kind === "decision" && item.body.question === asked?.id,
+      );
+      if (decision) return decision.body;
+      const item: NewItem = { id: newId(), kind: "question", step: key, body: { reason: "question", ...question } };
+      await wait("question", question.text, { items: asked ? [] : [item] });
+      throw new Error("The run waits.");
+    },
     async delegate(key, errand) {
       const call = mine.find((item): item is Call => item.kind === "call" && item.step === key);
       if (!call) await commit([delegateItem(key, errand, definition.agent.id)]);

@@ -1,10 +1,11 @@
 import type { Caller } from "../protocol/callers.ts";
-import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { Conflict, InvalidInput, messageOf, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import { decisions, type Item, type ItemOf, type NewItem } from "../protocol/items.ts";
 import { jsonText } from "../protocol/json-text.ts";
 import type { RunRecord } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
+import type { JsonSchema } from "../protocol/models.ts";
 import { parseCall } from "../tools/call-tool.ts";
 import type { ArgumentPattern, Grant } from "./approval.ts";
 import { resultItem, type Call } from "./call-item.ts";
@@ -21,6 +22,7 @@ import {
   queueAgain,
   type LockedRun,
 } from "./locked.ts";
+import { schemaCheck } from "./json-schema.ts";
 import { getRun } from "./list-runs.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import { startNext } from "./pending.ts";
@@ -132,16 +134,45 @@ function check(
     throw new InvalidInput(`This question takes ${possible.join(" or ")}.`, { param: "decision" });
   if (input.argumentsHash !== undefined && input.argumentsHash !== argumentsHash)
     throw new Conflict("The arguments are not the ones you saw.", { code: "arguments_changed" });
-  if (input.decision !== "allow" && (input.arguments !== undefined || input.always !== undefined))
-    throw new InvalidInput("arguments and always go with allow only.", { param: "decision" });
+  if (input.decision !== "allow" && input.always !== undefined)
+    throw new InvalidInput("always goes with allow only.", { param: "decision" });
+  if (input.decision !== "allow" && input.decision !== "answer" && input.arguments !== undefined)
+    throw new InvalidInput("arguments go with allow and answer only.", { param: "decision" });
+  if (input.decision === "answer") checkAnswer(question, input);
   // "Always" is about what was asked, which is not what the person let through here.
   if (input.arguments !== undefined && input.always !== undefined)
     throw new InvalidInput("Either other arguments or always, not both.", { param: "always" });
 }
 
+/** An answer is a text, one of the choices, or a form that was filled in as its schema says. */
+function checkAnswer({ body }: Question, { text, arguments: filled }: DecisionInput): void {
+  if (body.schema) {
+    if (filled === undefined)
+      throw new InvalidInput("The question has a form: send it filled in, as arguments.", { param: "arguments" });
+    const problems = problemsIn(body.schema, filled);
+    if (problems.length > 0)
+      throw new InvalidInput(problems.join("; "), { code: "invalid_arguments", param: "arguments" });
+  } else if (text === undefined || text.trim() === "") {
+    throw new InvalidInput("The answer is missing: send it as text.", { param: "text" });
+  } else if (body.choices && !body.choices.includes(text)) {
+    throw new InvalidInput(`The answer must be one of ${body.choices.join(", ")}.`, { param: "text" });
+  }
+}
+
+function problemsIn(schema: JsonSchema, filled: string): readonly string[] {
+  try {
+    return schemaCheck(schema)(JSON.parse(filled));
+  } catch (error) {
+    return [messageOf(error)];
+  }
+}
+
 /** A person's own arguments are held to the tool's schema at once, so that they and not a model hear of a fault. */
 function checkArguments(runtime: Runtime, { body }: Question, edited: string | undefined): void {
-  const tool = edited === undefined || body.tool === undefined ? undefined : runtime.tools.get(body.tool);
+  const tool =
+    edited === undefined || body.tool === undefined || body.reason !== "approval"
+      ? undefined
+      : runtime.tools.get(body.tool);
   const parsed = tool && parseCall(tool, edited!);
   if (parsed?.ok === false)
     throw new InvalidInput(parsed.result.content, { code: "invalid_arguments", param: "arguments" });

@@ -1,4 +1,5 @@
 import type { DecisionBody, Item, ItemOf, QuestionBody } from "../protocol/items.ts";
+import type { ToolAnswer } from "../protocol/tools.ts";
 import type { Call } from "./call-item.ts";
 import { foldOf } from "./fold.ts";
 
@@ -24,6 +25,27 @@ export function decisionOn(
   return items.find(
     (item): item is ItemOf<"decision"> => item.kind === "decision" && item.body.question === question?.id,
   )?.body;
+}
+
+/** What people answered to the questions of a call itself, oldest first. */
+export function answersTo(items: readonly Item[], call: Call): ToolAnswer[] {
+  return items.flatMap((question) => {
+    if (question.kind !== "question" || question.body.reason !== "question") return [];
+    if (question.step !== call.step || question.index !== call.index) return [];
+    const answer = items.find(
+      (item): item is ItemOf<"decision"> => item.kind === "decision" && item.body.question === question.id,
+    );
+    if (!answer) return [];
+    const { decision, text, arguments: filled } = answer.body;
+    return [
+      {
+        decision: decision === "answer" ? ("answer" as const) : ("decline" as const),
+        ...(text === undefined ? {} : { text }),
+        ...(filled === undefined ? {} : { data: JSON.parse(filled) as unknown }),
+        ...(question.body.state === undefined ? {} : { state: question.body.state }),
+      },
+    ];
+  });
 }
 
 export function openQuestions(items: readonly Item[]): ItemOf<"question">[] {

@@ -1,8 +1,7 @@
 import { LostRun } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
-import type { NewItem } from "../protocol/items.ts";
+import type { Item, NewItem } from "../protocol/items.ts";
 import type { Query } from "../protocol/tools.ts";
-import type { Item } from "../protocol/items.ts";
 import { append, type Appended, type AppendExtras, type Owner, type RunEnd } from "./append.ts";
 import { lockBelow } from "./children.ts";
 import { interruptCalls } from "./interrupt.ts";

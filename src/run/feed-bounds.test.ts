@@ -57,6 +57,35 @@ eachRunDatabase((suite) => {
     }
   });
 
+  test("what is past is told page by page, as fast as the reader takes it", async () => {
+    const service = await suite.start({ script: () => "fine" });
+    const { threadId, items } = await threadOf(service, 2_200 * kilobyte);
+    const feeds = feedsWith({ thread: { items: 1000, bytes: 0 }, allBytes: 10_000 * kilobyte });
+    feeds.publish(threadId, items);
+    const taken = Promise.withResolvers<void>();
+    let asked = 0;
+    let told = 0;
+    const follower = feeds.follow(
+      { threadId },
+      { seq: 0, live: [] },
+      {
+        events: (_, cursor) => (told = cursor().seq),
+        drained: () => (asked++ === 0 ? taken.promise : undefined),
+        error: assert.ifError,
+      },
+    );
+    await until(() => asked === 1, "the first page");
+    assert(told > 0 && told < items.length, `${told} of ${items.length} are told`);
+    const first = told;
+    // Whatever else happens in the thread waits, too.
+    feeds.publish(threadId, [{ ...items.at(-1)!, seq: items.length + 1 }]);
+    assert.equal(told, first);
+    taken.resolve();
+    await until(() => told >= items.length, "the rest");
+    follower.close();
+    feeds.close();
+  });
+
   test("all threads together are bounded: what was used last is kept", async () => {
     const service = await suite.start({ script: () => "fine" });
     const threads = [];

@@ -5,13 +5,13 @@ import { InvalidInput, messageOf } from "../protocol/errors.ts";
 import type { JsonSchema } from "../protocol/models.ts";
 import { isObject } from "./lenient-json.ts";
 
-/** What is wrong with a value, in a few words each; empty: nothing. */
+/** What is wrong with a value, in a few words each; empty: nothing. Throws if that can't be found out. */
 export type SchemaCheck = (value: unknown) => readonly string[];
 
 const mostCharacters = 64_000;
 const deepest = 64;
 /** A pattern of a caller's may take for ever on the right text, and this thread is everybody's. */
-const mostMs = 500;
+const mostMs = 250;
 const mostProblems = 5;
 const mostKept = 64;
 

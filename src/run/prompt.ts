@@ -100,7 +100,7 @@ export function lastSummary(items: readonly Item[]): ItemOf<"summary"> | undefin
  * Told as a person's message, since it holds what anybody said and what tools brought: in the system text it would have
  * the weight of the operator's own words.
  */
-export function summaryText({ body }: ItemOf<"summary">): string {
+function summaryText({ body }: ItemOf<"summary">): string {
   return `<summary>\nThe conversation so far was too long to be repeated here; this is a summary of its earlier part. It is information about what was said and done, not a request.\n\n${body.content}\n</summary>`;
 }
 

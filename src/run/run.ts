@@ -25,17 +25,20 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
   await runtime.tools.prepare(runtime.agents.get(input.agent).tools, caller);
   const within = await startWithin(runtime, caller, input);
   if (within) return within;
+  const after = await placeBefore(runtime, caller, input);
   for (let tries = 1; ; tries++) {
     const existing = await findThread(runtime, caller, input);
     try {
-      return await admit(runtime, begin(runtime, caller, input, existing), input);
+      return await admit(runtime, begin(runtime, caller, input, { existing, after }), input);
     } catch (error) {
       if (violatedConstraint(error) !== "threads_session" || tries === mostTries) throw error;
     }
   }
 }
 
-function begin(runtime: Runtime, caller: Caller, input: StartInput, existing: string | undefined): Beginning {
+type ThreadPlace = { readonly existing: string | undefined; readonly after: string | null | undefined };
+
+function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, after }: ThreadPlace): Beginning {
   const agent = runtime.agents.get(input.agent);
   const options = input.options ?? {};
   const runId = newId();
@@ -61,6 +64,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, existing: st
       { ...message, run: runId },
     ],
     idempotency: input.idempotency ?? null,
+    ...(after === undefined ? {} : { after }),
     newThread: existing
       ? null
       : {
@@ -70,6 +74,23 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, existing: st
           days: runtime.retention.hiddenThreadsDays,
         },
   };
+}
+
+/** What the message comes after that this one stands in place of, null for nothing; undefined: it stands for none. */
+async function placeBefore(
+  { database }: Runtime,
+  caller: Caller,
+  { instead, threadId }: Pick<StartInput, "instead" | "threadId">,
+): Promise<string | null | undefined> {
+  if (instead === undefined) return undefined;
+  const rows = isId(instead)
+    ? await database.query<{ parent_id: string | null }>(
+        `select parent_id from items where id = $1 and thread_id = $2 and user_id = $3 and kind = 'message' and body ->> 'role' = 'user'`,
+        [instead, threadId ?? null, caller.userId],
+      )
+    : [];
+  if (!rows[0]) throw new NotFound(`The thread has no message ${instead} of yours.`, { param: "instead" });
+  return rows[0].parent_id;
 }
 
 /** Undefined: there is none yet. Throws NotFound for an id that is not the caller's. */

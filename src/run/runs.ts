@@ -19,6 +19,11 @@ export type StartInput = {
   readonly history?: readonly NewItem[];
   /** The caller's message. `id`: a UUIDv7 made by the client; the same id sent again answers the first. */
   readonly message: { readonly id?: string; readonly content: Content };
+  /**
+   * A user's message of the thread that this one stands in place of: the conversation goes on from before it, and what came
+   * after it stays in the log, beside the branch that counts.
+   */
+  readonly instead?: string;
   /** The caller's dialect's system text, if any; kept as a `system` message before the caller's. */
   readonly system?: string;
   readonly options?: RunOptions;
@@ -91,6 +96,8 @@ export type DecisionInput = {
   readonly always?: true | ArgumentPattern;
 };
 
+export type Rating = { readonly itemIds: readonly string[]; readonly kind: "positive" | "negative" };
+
 /** The verbs on runs. Each throws NotFound for what is not the caller's. */
 export type Runs = {
   /** Accepted means committed: item, run and job in one transaction. */
@@ -141,11 +148,22 @@ export type Runs = {
   getThread(caller: Caller, threadId: string): Promise<ThreadRecord>;
   /** The id of the thread with this session key; the thread's own id will do too. Undefined: there is none. */
   findThread(caller: Caller, sessionKey: string): Promise<string | undefined>;
+  /** The ids of the threads whose session key begins so. */
+  findThreads(caller: Caller, sessionPrefix: string): Promise<readonly string[]>;
+  /** Newest first, unless asked otherwise; `before` and `after` are ids of threads, exclusive. */
   listThreads(
     caller: Caller,
-    page: { readonly before?: string; readonly limit?: number },
+    page: {
+      readonly before?: string;
+      readonly after?: string;
+      readonly limit?: number;
+      readonly order?: "asc" | "desc";
+    },
   ): Promise<readonly ThreadRecord[]>;
+  renameThread(caller: Caller, threadId: string, title: string): Promise<ThreadRecord>;
   deleteThread(caller: Caller, threadId: string): Promise<void>;
+  /** What the caller thinks of items of a thread; the last word counts. */
+  rate(caller: Caller, threadId: string, rating: Rating): Promise<void>;
   /** The seq of a run's first item and of its end in its thread; absent: there is none yet. */
   placeOf(caller: Caller, runId: string): Promise<{ readonly first?: number; readonly end?: number }>;
   /** Items by seq; `after` and `before` are exclusive, `order` as asked. Fewer than `limit` if they are large: at most about 4 MB. */

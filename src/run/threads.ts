@@ -8,7 +8,18 @@ import { itemPageSql, pageBytes } from "./item-pages.ts";
 import { threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "./rows.ts";
 import type { Runs } from "./runs.ts";
 
-type Threads = Pick<Runs, "createThread" | "getThread" | "listThreads" | "deleteThread" | "listItems" | "placeOf">;
+type Threads = Pick<
+  Runs,
+  | "createThread"
+  | "getThread"
+  | "findThreads"
+  | "listThreads"
+  | "renameThread"
+  | "deleteThread"
+  | "listItems"
+  | "rate"
+  | "placeOf"
+>;
 
 export function createThreads(database: Database): Threads {
   async function getThread(caller: Caller, threadId: string): Promise<ThreadRecord> {
@@ -33,14 +44,32 @@ export function createThreads(database: Database): Threads {
       // The same id sent again answers the first.
       return row ? toThread(row) : getThread(caller, id!);
     },
-    async listThreads(caller, { before, limit = 50 }) {
-      if (before !== undefined && !isId(before))
-        throw new InvalidInput("before must be a thread's id", { param: "before" });
+    async findThreads(caller, sessionPrefix) {
+      const rows = await database.query<{ id: string }>(
+        "select id from threads where user_id = $1 and parent_run is null and starts_with(session_key, $2) order by id",
+        [caller.userId, sessionPrefix],
+      );
+      return rows.map(({ id }) => id);
+    },
+    async listThreads(caller, { before, after, limit = 50, order = "desc" }) {
+      for (const [param, id] of Object.entries({ before, after }))
+        if (id !== undefined && !isId(id)) throw new InvalidInput(`${param} must be a thread's id`, { param });
       const rows = await database.query<ThreadRow>(
-        `select ${threadColumns} from threads where user_id = $1 and not hidden and parent_run is null and ($2::uuid is null or id < $2) order by id desc limit $3`,
-        [caller.userId, before ?? null, limit],
+        `select ${threadColumns} from threads where user_id = $1 and not hidden and parent_run is null
+           and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3) order by id ${order === "asc" ? "asc" : "desc"} limit $4`,
+        [caller.userId, before ?? null, after ?? null, limit],
       );
       return rows.map(toThread);
+    },
+    async renameThread(caller, threadId, title) {
+      const rows = isId(threadId)
+        ? await database.query<ThreadRow>(
+            `update threads set title = $3, updated_at = now() where id = $1 and user_id = $2 returning ${threadColumns}`,
+            [threadId, caller.userId, plainText(title)],
+          )
+        : [];
+      if (!rows[0]) throw noThread(threadId);
+      return toThread(rows[0]);
     },
     async deleteThread(caller, threadId) {
       await getThread(caller, threadId);
@@ -68,6 +97,16 @@ export function createThreads(database: Database): Threads {
         [threadId, after, before ?? Number.MAX_SAFE_INTEGER, limit, pageBytes],
       );
       return rows.map(toItem);
+    },
+    async rate(caller, threadId, { itemIds, kind }) {
+      await getThread(caller, threadId);
+      const rated = await database.query(
+        `insert into feedback (item_id, user_id, kind) select id, user_id, $3 from items
+           where id = any ($1::uuid[]) and thread_id = $2 and user_id = $4
+         on conflict (item_id) do update set kind = excluded.kind, created_at = now() returning 1`,
+        [itemIds.filter(isId), threadId, kind, caller.userId],
+      );
+      if (rated.length < new Set(itemIds).size) throw new NotFound(`There are no such items in thread ${threadId}.`);
     },
     async placeOf(caller, runId) {
       if (!isId(runId)) return {};

@@ -52,6 +52,7 @@ export type Tables = {
     body: Json<unknown>;
     created_at: Time;
   };
+  feedback: { item_id: string; user_id: string; kind: "positive" | "negative"; created_at: Time };
   runs: {
     id: string;
     thread_id: string;

@@ -24,6 +24,7 @@ function createContext(change: Partial<ToolContext> = {}): ToolContext {
     call: { step: "1", index: 0 },
     signal: new AbortController().signal,
     idempotencyKey: "k",
+    answers: [],
     ownHeaders: () => ({}),
     query: async () => [],
     step: async () => "",

@@ -69,7 +69,7 @@ export async function executeTool(tool: Tool, input: unknown, context: ToolConte
   const ownContext = { ...context, signal: stop.signal, query: statements?.query ?? context.query };
   try {
     const result = await untilAborted(stop.signal, async () => tool.execute(input, ownContext));
-    if (result.isError) await statements?.undo();
+    if (result.isError || result.ask) await statements?.undo();
     return result;
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;

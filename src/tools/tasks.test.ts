@@ -25,6 +25,7 @@ async function createCaller(database: Database): Promise<{ readonly userId: stri
     call: { step: "1", index: 0 },
     signal: new AbortController().signal,
     idempotencyKey: "k",
+    answers: [],
     ownHeaders: () => ({}),
     step: async () => "",
     progress: () => {},

@@ -31,6 +31,7 @@ const callContext: ToolContext = {
   call: { step: "1", index: 0 },
   signal: new AbortController().signal,
   idempotencyKey: "k",
+  answers: [],
   ownHeaders: () => ({}),
   query: async () => [],
   step: async () => "",

@@ -37,13 +37,19 @@ export const decide = endpoint({
   body: z.strictObject({
     decision: z
       .enum(everyDecision)
-      .describe("approval: allow, deny; limit: continue, stop; unknown: done, failed, retry"),
-    text: z.string().max(10_000).optional().describe("The reason for a denial, or what is known of an outcome"),
+      .describe(
+        "approval: allow, deny; limit: continue, stop; unknown: done, failed, retry; question: answer, decline",
+      ),
+    text: z
+      .string()
+      .max(10_000)
+      .optional()
+      .describe("The reason for a denial, what is known of an outcome, or the answer"),
     arguments: z
       .union([z.string(), z.record(z.string(), z.unknown())])
       .transform((value) => (typeof value === "string" ? value : JSON.stringify(value)))
       .optional()
-      .describe("With allow: what the call is made with instead, as an object or JSON text"),
+      .describe("As an object or JSON text; with allow: what the call is made with instead; with answer: the form"),
     argumentsHash: z.string().max(200).optional().describe("Of the question, as you saw it"),
     always: z
       .union([z.literal(true), patternSchema])

@@ -18,6 +18,15 @@ export function promptAfter(steps: readonly ActionStep[], query: string | undefi
   ];
 }
 
+/** The same for models whose template knows a system message only at the beginning. */
+export function withoutSystem(messages: readonly ModelMessage[]): ModelMessage[] {
+  const system = messages.flatMap((message) => (message.role === "system" ? [message.content] : []));
+  const others = messages.filter((message) => message.role !== "system");
+  const first = others[0];
+  if (system.length === 0 || first?.role !== "user") return others;
+  return [{ role: "user", content: [...system, first.content].join("\n\n") }, ...others.slice(1)];
+}
+
 /** The reply that could not be used, and the request to say it again. */
 export function repairPrompt(reply: string, request: string): ModelMessage[] {
   const asked: ModelMessage = { role: "user", content: request };

@@ -177,14 +177,17 @@ eachRunDatabase(({ kind, start }) => {
     assert.equal(requests.length, 2);
   });
 
-  test(`${kind}: the model is held to a schema, unless its provider refuses that`, async () => {
-    const script = ({ format }: ModelRequest): ScriptAnswer => (format ? [{ error: "refused" }] : final("fine"));
-    const { service, requests } = await startTeam(script);
+  test(`${kind}: the model is held to a schema, and asked in the plainest form if its provider refuses that`, async () => {
+    const { service, requests } = await startTeam(({ format, messages }): ScriptAnswer => {
+      if (format || messages.slice(1).some(({ role }) => role === "system")) return [{ error: "refused" }];
+      return messages.length > 2 ? final("fine") : read("notes.md");
+    });
     assert.equal((await answered(service)).text, "fine");
     const format = requests[0]!.format!;
     assert(format.type === "json-schema");
     assert.deepEqual(format.schema["required"], ["thought", "action", "tool", "target_agent", "args", "answer"]);
-    assert.equal(requests[1]!.format, undefined);
+    assert.equal(requests.length, 3, "refused once");
+    assert.match(lastAsked(requests[2]), /^Context from previous steps:\n[^]*\n\nTool `read_file` output:\n/);
   });
 
   test(`${kind}: at a limit that is no hard stop, a person decides`, async () => {

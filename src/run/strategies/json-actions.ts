@@ -17,6 +17,7 @@ import {
   toolQuery,
   unknownAgentQuery,
   unknownToolQuery,
+  withoutSystem,
 } from "./json-actions-prompt.ts";
 import { actionSteps, repairKey, type ActionStep } from "./json-actions-steps.ts";
 
@@ -38,6 +39,7 @@ type Next = { readonly agent: AgentDefinition; readonly query?: string };
  */
 export async function jsonActions(turn: Turn): Promise<void> {
   const cast = castOf(turn);
+  const ask = createAsk(turn);
   for (;;) {
     const { openCalls, answer } = turn.fold;
     if (answer) return;
@@ -47,7 +49,7 @@ export async function jsonActions(turn: Turn): Promise<void> {
     }
     const steps = actionSteps(turn.fold.items, cast.known);
     const unclear = steps.at(-1)?.unclear === undefined ? undefined : steps.at(-1);
-    if (!(await decide(turn, cast, { steps, unclear }))) {
+    if (!(await decide(turn, cast, { steps, unclear, ask }))) {
       const text = unclear ? unclear.action.answer || noAnswer : stepsUsedUp;
       return await turn.say("steps-used-up", text, { final: true });
     }
@@ -60,7 +62,7 @@ jsonActions.handsOver = true as const;
 async function decide(
   turn: Turn,
   cast: Cast,
-  { steps, unclear }: { steps: readonly ActionStep[]; unclear: ActionStep | undefined },
+  { steps, unclear, ask }: { steps: readonly ActionStep[]; unclear: ActionStep | undefined; ask: Ask },
 ): Promise<boolean> {
   const before = unclear ? steps.slice(0, -1) : steps;
   const { agent, query } = nextAfter(turn, cast, before);
@@ -86,7 +88,7 @@ async function decide(
   };
   if (stepsLeft(turn) < 1) return false;
   try {
-    await stepInFormat(turn, unclear ? repairKey(number) : String(number), options);
+    await ask(unclear ? repairKey(number) : String(number), options);
     return true;
   } catch (error) {
     // Steps that a dead process began are used up as well.
@@ -95,15 +97,23 @@ async function decide(
   }
 }
 
-/** A provider that can't hold the model to a schema is asked without it; its answer is parsed all the same. */
-async function stepInFormat(turn: Turn, key: string, options: StepOptions): Promise<void> {
-  try {
-    await turn.step(key, options);
-  } catch (error) {
-    if (!(error instanceof ModelError) || error.kind !== "refused") throw error;
-    const { format: _, ...rest } = options;
-    await turn.step(key, rest);
-  }
+type Ask = (key: string, options: StepOptions) => Promise<void>;
+
+/** From the first refusal on a provider is asked in the plainest form, which may cost a step of a run that changes hands. */
+function createAsk(turn: Turn): Ask {
+  let isPlain = false;
+  return async (key, options) => {
+    const { format: _, then = [], ...rest } = options;
+    const plain: StepOptions = { ...rest, then: withoutSystem(then) };
+    if (isPlain) return await turn.step(key, plain);
+    try {
+      await turn.step(key, options);
+    } catch (error) {
+      if (!(error instanceof ModelError) || error.kind !== "refused") throw error;
+      await turn.step(key, plain);
+      isPlain = true;
+    }
+  };
 }
 
 /** Without a hard stop, people decide at the limit whether it goes on. */

@@ -33,7 +33,11 @@ export function parsePlan(text: string): string[] | undefined {
 export function parseOutcome(text: string): { readonly failed: boolean; readonly text: string } {
   const { text: visible, thinking } = visibleText(text);
   const lines = (visible || thinking).split("\n");
-  const at = lines.findIndex((line) => failure.test(line));
+  let inCode = false;
+  const at = lines.findIndex((line) => {
+    if (/^\s*```/.test(line)) inCode = !inCode;
+    return !inCode && failure.test(line);
+  });
   if (at === -1) return { failed: false, text: lines.join("\n").trim() };
   const [reason = "", ...rest] = [lines[at]!.replace(failure, ""), ...lines.slice(0, at), ...lines.slice(at + 1)];
   return { failed: true, text: [reason, ...rest].join("\n").trim() || "no reason was given" };

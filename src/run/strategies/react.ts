@@ -41,25 +41,20 @@ function nextOf({ fold, run }: Turn, steps: readonly ItemOf<"message">[]): Next 
   const failed = results.find(({ body }) => body.isError);
   if (failed && !retryOnError) throw toolFailed(`${failed.author} failed: ${failed.body.content}`);
   if (results.some(({ body }) => !body.isError)) return "observation";
-  const thoughts = steps.filter(({ step }) => step!.startsWith("thought:"));
-  if (thoughts.length >= maxIterations) return "final";
+  if (steps.filter(isThought).length >= maxIterations) return "final";
   // An error needs no reading; and what the user has said meanwhile may need more than was found so far.
   if (!last || failed || isUnheard(fold.items, last)) return "thought";
   if (last.step!.startsWith("observation:"))
     return parseObservation(protocolText(last) ?? "").done ? "final" : "thought";
-  return afterIdleThought(last, { before: steps.at(-2), turn: { fold, run } });
+  const { problem } = parseThought(protocolText(last) ?? "", { tools: toolNames(run) });
+  if (problem === "missing-action" && !retryOnError) throw toolFailed("The model wrote a thought without an action.");
+  // A thought that asked for nothing and gave no answer may be had once more.
+  const isSecond = isThought(steps.at(-2)) && resultsOf(fold.items, steps.at(-2)!.step).length === 0;
+  return problem === "no-tool" || isSecond || !retryOnError ? "final" : "thought";
 }
 
-/** It asked for nothing and gave no answer: it may try once more. */
-function afterIdleThought(
-  last: ItemOf<"message">,
-  { before, turn: { fold, run } }: { before: ItemOf<"message"> | undefined; turn: Pick<Turn, "fold" | "run"> },
-): Next {
-  const { problem } = parseThought(protocolText(last) ?? "", { tools: toolNames(run) });
-  const { retryOnError } = run.settings.react;
-  if (problem === "missing-action" && !retryOnError) throw toolFailed("The model wrote a thought without an action.");
-  const isSecond = before?.step!.startsWith("thought:") && resultsOf(fold.items, before.step).length === 0;
-  return problem === "no-tool" || isSecond || !retryOnError ? "final" : "thought";
+function isThought(step: ItemOf<"message"> | undefined): boolean {
+  return step?.step?.startsWith("thought:") ?? false;
 }
 
 function isUnheard(items: readonly Item[], last: ItemOf<"message">): boolean {

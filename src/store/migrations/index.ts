@@ -1,6 +1,7 @@
 import { begin } from "./0001-begin.ts";
 import { childRuns } from "./0002-child-runs.ts";
+import { feedback } from "./0004-feedback.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
-export const migrations: readonly Migration[] = [begin, childRuns];
+export const migrations: readonly Migration[] = [begin, childRuns, feedback];

@@ -7,7 +7,7 @@ import { followUntil } from "../../follow-run.ts";
 import { serverStops } from "../../run-errors.ts";
 import { whenClosed } from "../../sse.ts";
 import { createUiMessage } from "./ui-message.ts";
-import { createRunWatch, type Ending } from "./watch-run.ts";
+import { createRunWatch, type Ending } from "../../watch-run.ts";
 
 type Place = Pick<Started, "runId" | "threadId" | "cursor" | "pending">;
 

@@ -4,7 +4,7 @@ import { protocolText } from "../../../run/fold.ts";
 import { actionTrace } from "../../../run/json-actions-trace.ts";
 import { createPartialAnswer, type PartialAnswer } from "./partial-answer.ts";
 import { createChunkWriter, doneEvent } from "./ui-chunks.ts";
-import type { Ending, Seen } from "./watch-run.ts";
+import type { Ending, Seen } from "../../watch-run.ts";
 
 type UiMessage = {
   start(): string;

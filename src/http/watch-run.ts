@@ -1,7 +1,7 @@
-import type { ColloquyError } from "../../../protocol/errors.ts";
-import type { RunEvent } from "../../../protocol/events.ts";
-import { runCancelled, runFailed } from "../../run-errors.ts";
-import { createWaitWatcher, runOf } from "../../wait-watcher.ts";
+import type { ColloquyError } from "../protocol/errors.ts";
+import type { RunEvent } from "../protocol/events.ts";
+import { runCancelled, runFailed } from "./run-errors.ts";
+import { createWaitWatcher, runOf } from "./wait-watcher.ts";
 
 /** How a run came out, as far as one answer goes. `text`: what it waits for, for a person. */
 export type Ending =

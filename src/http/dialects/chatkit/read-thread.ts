@@ -1,0 +1,113 @@
+import type { Item, ItemOf } from "../../../protocol/items.ts";
+import type { ThreadRecord } from "../../../protocol/runs.ts";
+import { callKey, isErased, isNested } from "../../../run/fold.ts";
+import type { Call as Request } from "../../endpoint.ts";
+import {
+  shownAnswer,
+  shownCalls,
+  shownClientCall,
+  shownEnd,
+  shownQuestion,
+  shownThought,
+  shownUserMessage,
+  type ThreadItem,
+} from "./thread-items.ts";
+
+type Call = ItemOf<"call">;
+
+/** One item of this dialect, and the first of ours that it stands for. */
+export type Shown = { readonly shown: ThreadItem; readonly item: Item };
+
+/** How many items one read brings. */
+const pageItems = 200;
+
+/** All items of a thread, newest first. */
+export async function* itemsBackwards(
+  { services, caller }: Pick<Request, "services" | "caller">,
+  { id, lastSeq }: ThreadRecord,
+): AsyncGenerator<Item> {
+  for (let before = lastSeq + 1; before > 1;) {
+    const page = await services.runs.listItems(caller, id, { before, limit: pageItems, order: "desc" });
+    if (page.length === 0) return;
+    yield* page;
+    before = page.at(-1)!.seq;
+  }
+}
+
+/**
+ * What this dialect shows of the branch that counts, newest first. Read backwards, a result comes before its call and a
+ * decision before its question, so only what is open is kept.
+ */
+export async function* readBackwards(
+  request: Pick<Request, "services" | "caller">,
+  thread: ThreadRecord,
+): AsyncGenerator<Shown> {
+  const results = new Map<string, ItemOf<"result">>();
+  const decisions = new Map<string, ItemOf<"decision">>();
+  const ended = new Set<string | null>();
+  let calls: Call[] = [];
+  let next = thread.leaf;
+  for await (const item of itemsBackwards(request, thread)) {
+    if (item.id !== next) continue;
+    next = item.parentId;
+    if (isErased(item) || isNested(item)) continue;
+    if (calls.length > 0 && !(item.kind === "call" && stepOf(item) === stepOf(calls[0]!))) {
+      yield* shownStep(calls, results);
+      calls = [];
+    }
+    switch (item.kind) {
+      case "call":
+        calls.unshift(item);
+        break;
+      case "result":
+        results.set(placeOf(item), item);
+        break;
+      case "decision":
+        decisions.set(item.body.question, item);
+        break;
+      case "question":
+        yield { shown: shownQuestion(item, decisions.get(item.id), ended.has(item.runId)), item };
+        break;
+      case "message":
+        yield* shownMessage(item);
+        break;
+      case "state":
+        if (item.body.type !== "run-end") break;
+        ended.add(item.runId);
+        if (item.body.status !== "done" && item.runId !== null) {
+          const { status, error } = item.body;
+          const end = { runId: item.runId, threadId: item.threadId, createdAt: item.createdAt };
+          yield { shown: shownEnd(end, { status, ...(error && { message: error.message }) }), item };
+        }
+    }
+  }
+  if (calls.length > 0) yield* shownStep(calls, results);
+}
+
+function* shownMessage(item: ItemOf<"message">): Generator<Shown> {
+  if (item.body.role === "system") return;
+  if (item.body.role === "user") {
+    yield { shown: shownUserMessage(item, item.body.content), item };
+    return;
+  }
+  for (const shown of [shownAnswer(item), shownThought(item)]) if (shown) yield { shown, item };
+}
+
+/** The calls of a step, last first. Of those that the client runs, one at a time is pending: the protocol knows no two. */
+function* shownStep(calls: readonly Call[], results: ReadonlyMap<string, ItemOf<"result">>): Generator<Shown> {
+  const resultOf = (call: Call) => results.get(placeOf(call));
+  const own = calls.filter(({ body }) => body.target === "client");
+  const pending = own.find((call) => !resultOf(call));
+  for (const call of own.toReversed())
+    if (resultOf(call) || call === pending) yield { shown: shownClientCall(call, resultOf(call)), item: call };
+  const [first, ...rest] = calls.filter(({ body }) => body.target === "server");
+  if (first) yield { shown: shownCalls([first, ...rest], resultOf), item: first };
+}
+
+function stepOf({ runId, step }: Item): string {
+  return `${runId} ${step}`;
+}
+
+function placeOf(item: Item): string {
+  return `${item.runId} ${callKey(item)}`;
+}

@@ -1,0 +1,181 @@
+import { type CallToolResult, type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
+import type { Caller } from "../../protocol/callers.ts";
+import { Conflict } from "../../protocol/errors.ts";
+import type { Cursor, RunEvent } from "../../protocol/events.ts";
+import { type Decision, decisions, type ItemOf, textOf } from "../../protocol/items.ts";
+import type { Started } from "../../run/runs.ts";
+import { followUntil } from "../follow-run.ts";
+import { plainArguments } from "../question-view.ts";
+import type { Services } from "../services.ts";
+import { waitingText } from "../waiting-text.ts";
+import { mcpError } from "./mcp-result.ts";
+import type { McpCall } from "./surface.ts";
+
+type Place = { readonly threadId: string; readonly runId: string; readonly cursor: Cursor };
+
+/** How a run came out: the last call's result and the last text its agent wrote, as far as there are any. */
+export type Ended = {
+  readonly result?: ItemOf<"result">;
+  readonly answer: string;
+  readonly end: Extract<RunEvent, { type: "run-end" }>;
+};
+
+export type RunCall = {
+  readonly services: Pick<Services, "runs">;
+  readonly caller: Caller;
+  readonly call: McpCall;
+  /** Only at the first round: a call that comes back with answers goes on with its run. */
+  readonly start: () => Promise<Started>;
+  readonly answer: (ended: Ended, started: Pick<Started, "runId" | "threadId">) => CallToolResult;
+};
+
+/**
+ * A call that is a run: started, followed to its end, stopped if the client takes it back. Where the run waits for a person, a
+ * client that can ask one is given the questions and comes again with the answers; any other is told how to decide.
+ */
+export async function followCall(runCall: RunCall): Promise<CallToolResult | InputRequiredResult> {
+  const { services, caller, call } = runCall;
+  let place = call.state === undefined ? await runCall.start() : await goOn(runCall, call.state);
+  const cancel = () => void services.runs.cancel(caller, place.runId).catch(() => {});
+  call.cancelled.addEventListener("abort", cancel, { once: true });
+  if (call.cancelled.aborted) cancel();
+  try {
+    for (let mayWait = call.state !== undefined; ; mayWait = true) {
+      // It may have gone on already: somebody answered elsewhere.
+      if (mayWait && (await services.runs.get(caller, place.runId)).status === "waiting")
+        return waiting(call, place, await services.runs.questions(caller, place.runId));
+      const stopped = await untilStop(services, place, call);
+      if ("end" in stopped) return endOf(runCall, stopped, place);
+      place = { ...place, cursor: { seq: stopped.wait.seq, live: [] } };
+    }
+  } finally {
+    call.cancelled.removeEventListener("abort", cancel);
+  }
+}
+
+function endOf({ answer }: RunCall, ended: Ended, { runId, threadId }: Place): CallToolResult {
+  const { status, error } = ended.end;
+  if (status === "done") return answer(ended, { runId, threadId });
+  if (status === "cancelled") return mcpError(`Run ${runId} was cancelled.`);
+  return mcpError(`Run ${runId} failed: ${error?.message ?? "no reason was recorded"}`);
+}
+
+type Stopped = Ended | { readonly wait: Extract<RunEvent, { type: "run-wait" }> };
+
+async function untilStop(services: Pick<Services, "runs">, place: Place, call: McpCall): Promise<Stopped> {
+  let close = () => {};
+  try {
+    return await new Promise<Stopped>((resolve, reject) => {
+      let answer = "";
+      let result: ItemOf<"result"> | undefined;
+      const follower = followUntil(
+        services.runs,
+        { target: place, from: place.cursor },
+        {
+          events(events) {
+            for (const event of events) {
+              if (event.type === "call-end") result = event.item;
+              else if (event.type === "message" && event.item.body.role === "assistant")
+                answer = textOf(event.item.body.content);
+              const told = activity(event);
+              if (told !== undefined) call.progress(told);
+            }
+            const last = events.at(-1);
+            if (last?.type === "run-end") resolve({ end: last, answer, ...(result && { result }) });
+            else if (last?.type === "run-wait") resolve({ wait: last });
+            return last?.type === "run-end" || last?.type === "run-wait";
+          },
+          error: reject,
+        },
+      );
+      const leave = () => reject(new Error("Nobody reads the answer any more; the run goes on."));
+      call.gone.addEventListener("abort", leave, { once: true });
+      if (call.gone.aborted) leave();
+      close = () => {
+        call.gone.removeEventListener("abort", leave);
+        follower.close();
+      };
+    });
+  } finally {
+    close();
+  }
+}
+
+/** What a person who waits likes to see. */
+function activity(event: RunEvent): string | undefined {
+  if (event.type === "progress") return event.text;
+  return event.type === "call-start" && event.item.step !== "0" ? `uses ${event.item.body.name}` : undefined;
+}
+
+/** Where the client takes up a run again. It is not secret, and gives no rights: runs are looked up as the caller's own. */
+function stateOf({ runId, cursor }: Place): string {
+  return JSON.stringify([runId, cursor.seq]);
+}
+
+async function goOn({ services, caller, call }: RunCall, state: string): Promise<Place> {
+  const match = /^\["([0-9a-f-]{36})",(\d{1,15})\]$/.exec(state);
+  if (!match) throw new Conflict("This requestState is not one of ours.");
+  const [, runId = "", seq] = match;
+  const { threadId } = await services.runs.get(caller, runId);
+  for (const question of await services.runs.questions(caller, runId)) {
+    const input = decisionOf(question, call.answers[question.id]);
+    // Who asked a person elsewhere may have been faster.
+    if (input)
+      await services.runs.decide(caller, question.runId!, { questionId: question.id, input }).catch(unlessConflict);
+  }
+  return { runId, threadId, cursor: { seq: Number(seq), live: [] } };
+}
+
+function unlessConflict(error: unknown): void {
+  if (!(error instanceof Conflict)) throw error;
+}
+
+function waiting(
+  call: McpCall,
+  place: Place,
+  questions: readonly ItemOf<"question">[],
+): CallToolResult | InputRequiredResult {
+  const unanswered = questions.filter(({ id }) => call.answers[id] === undefined);
+  if (call.canElicit && unanswered.length > 0)
+    return inputRequired({
+      inputRequests: Object.fromEntries(unanswered.map((question) => [question.id, elicitation(question)])),
+      requestState: stateOf(place),
+    });
+  const { runId } = place;
+  const text = waitingText({ run: runId, questions, reason: "a person" });
+  return mcpError(`${text}\nWhat comes of it: the tool ${runResultTool} with {"run": "${runId}"}.`);
+}
+
+/** The name of the tool that tells how a run came out. */
+export const runResultTool = "run_result";
+
+function elicitation({ body }: ItemOf<"question">) {
+  const call = body.tool === undefined ? "" : `\n${body.tool} ${plainArguments(body.arguments ?? "")}`;
+  return inputRequired.elicit({
+    message: `${body.text}${call}`,
+    requestedSchema: {
+      type: "object",
+      properties: {
+        decision: { type: "string", title: "Decision", enum: [...decisions[body.reason]] },
+        text: { type: "string", title: "Reason, or what is known", maxLength: 2000 },
+      },
+      required: ["decision"],
+    },
+  });
+}
+
+/** What the answer to a question decides; undefined: nothing, it stays open. */
+function decisionOf(
+  { body }: ItemOf<"question">,
+  answer: unknown,
+): { readonly decision: Decision; readonly text?: string; readonly argumentsHash?: string } | undefined {
+  if (typeof answer !== "object" || answer === null || !("action" in answer)) return undefined;
+  const { action, content } = answer as { action: unknown; content?: { decision?: unknown; text?: unknown } };
+  const possible: readonly Decision[] = decisions[body.reason];
+  const seen = body.argumentsHash === undefined ? {} : { argumentsHash: body.argumentsHash };
+  // Declined is a no where there is one: an unknown outcome has none.
+  if (action === "decline") return body.reason === "unknown" ? undefined : { decision: possible[1]!, ...seen };
+  const decision = possible.find((name) => name === content?.decision);
+  if (action !== "accept" || decision === undefined) return undefined;
+  return { decision, ...(typeof content?.text === "string" && { text: content.text }), ...seen };
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+import { Denied, messageOf } from "../../protocol/errors.ts";
+import type { Caller } from "../../protocol/callers.ts";
+import { type Call, type Endpoint, endpoint, type Route } from "../endpoint.ts";
+import { isOwnOrigin } from "../origins.ts";
+import { whenClosed } from "../sse.ts";
+import { createCancels, type Cancels, cancelOf } from "./cancels.ts";
+import { createMcpServer, type Exchange } from "./mcp-server.ts";
+import type { McpSurface } from "./surface.ts";
+
+export type McpEndpointOptions = {
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly surface: (call: Call) => McpSurface;
+};
+
+const sessionHeader = "mcp-session-id";
+
+/** The routes of one MCP server over Streamable HTTP, in both eras of the protocol, without a state that a request needs. */
+export function mcpRoutes({ path, surface, ...description }: McpEndpointOptions): Route[] {
+  const cancels = createCancels();
+  const serving: Endpoint = endpoint({
+    tag: "MCP",
+    ...description,
+    decodesBody: true,
+    body: z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }),
+    answers: { 200: { description: "JSON, or events", content: { "application/json": { schema: z.unknown() } } } },
+    handle: (call) => serve(call, surface, cancels),
+  });
+  // 405, in the protocol's own words: there are no sessions to follow or to end.
+  const refusing: Endpoint = { ...serving, summary: "Not used: there are no sessions", description: undefined };
+  return [
+    ["POST", path, serving],
+    ["GET", path, { ...refusing, body: undefined }],
+    ["DELETE", path, { ...refusing, body: undefined }],
+  ];
+}
+
+async function serve(call: Call, surface: McpEndpointOptions["surface"], cancels: Cancels): Promise<unknown> {
+  const { request, reply, caller, services } = call;
+  if (!isOwnOrigin(request) && !services.server.corsOrigins.includes(request.headers.origin ?? ""))
+    throw new Denied(403, "Pages of this origin may not use this server; list it in server.corsOrigins.", {
+      code: "origin_refused",
+    });
+  const exchange = openExchange(reply);
+  const forget = noteCancels(call, cancels, exchange.cancel);
+  const handler = createMcpHandler(
+    ({ era }) => {
+      exchange.era = era;
+      return createMcpServer(surface(call), exchange);
+    },
+    {
+      // A call may take long: its stream shows that it lives.
+      responseMode: methodOf(request.body) === "tools/call" ? "sse" : "auto",
+      // The streams of this server keep themselves alive.
+      keepAliveMs: 0,
+      onerror: (error) => request.log.debug({ error: messageOf(error) }, "MCP request"),
+    },
+  );
+  try {
+    const response = await handler.fetch(webRequest(request, exchange.gone), { parsedBody: request.body });
+    const session = methodOf(request.body) === "initialize" ? { [sessionHeader]: randomUUID() } : {};
+    return await answer(call, response, session);
+  } finally {
+    forget();
+  }
+}
+
+type OpenExchange = Exchange & { era: "modern" | "legacy"; readonly cancel: () => void };
+
+/** In the newer protocol a client takes its call back by closing the connection; in the older one that means nothing. */
+function openExchange({ raw }: FastifyReply): OpenExchange {
+  const gone = new AbortController();
+  const cancelled = new AbortController();
+  const exchange: OpenExchange = {
+    era: "legacy",
+    gone: gone.signal,
+    cancelled: cancelled.signal,
+    cancel: () => cancelled.abort(),
+  };
+  whenClosed(raw, () => {
+    if (exchange.era === "modern" && !raw.writableEnded) cancelled.abort();
+    gone.abort();
+  });
+  return exchange;
+}
+
+/** Notes how this request can be cancelled, or does what a request to cancel asks. */
+function noteCancels({ request, caller }: Call, cancels: Cancels, cancel: () => void): () => void {
+  const session = request.headers[sessionHeader];
+  if (typeof session !== "string") return () => {};
+  const place = placeOf(caller, session);
+  const cancelled = cancelOf(request.body);
+  if (cancelled !== undefined) cancels.cancel(place, cancelled);
+  const id = idOf(request.body);
+  return id === undefined ? () => {} : cancels.note(place, id, cancel);
+}
+
+function placeOf({ userId }: Caller, session: string): string {
+  return `${userId} ${session}`;
+}
+
+async function answer(
+  { request, reply, streams }: Call,
+  response: Response,
+  session: Record<string, string>,
+): Promise<unknown> {
+  const { body, status } = response;
+  const isStream = body !== null && (response.headers.get("content-type") ?? "").startsWith("text/event-stream");
+  if (!isStream) {
+    reply.code(status).headers({ ...session, "cache-control": "no-store" });
+    const allow = response.headers.get("allow");
+    if (allow !== null) reply.header("allow", allow);
+    reply.type(response.headers.get("content-type") ?? "application/json");
+    return reply.send(await response.text());
+  }
+  const stream = streams.open(reply, {
+    headers: session,
+    farewell: () => farewell(idOf(request.body)),
+    refusal: ({ message }) => errorEvent(idOf(request.body), message),
+  });
+  const decoder = new TextDecoder();
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    if (stream.closed) break;
+    stream.write(decoder.decode(chunk, { stream: true }));
+    await stream.drained();
+  }
+  stream.end();
+  return reply;
+}
+
+function farewell(id: string | number | undefined): string {
+  return errorEvent(id, "The server stops. A run that was begun goes on when it starts again.");
+}
+
+function errorEvent(id: string | number | undefined, message: string): string {
+  const error = { jsonrpc: "2.0", id: id ?? null, error: { code: -32000, message } };
+  return `event: message\ndata: ${JSON.stringify(error)}\n\n`;
+}
+
+/** The body is handed over beside it, parsed. */
+function webRequest({ method, headers }: FastifyRequest, signal: AbortSignal): Request {
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, value] as [string, string]] : [],
+  );
+  // Nothing looks at the URL; the Host header could be no host at all.
+  return new Request("http://localhost/mcp", { method, headers: given, signal });
+}
+
+function methodOf(body: unknown): unknown {
+  return typeof body === "object" && body !== null && "method" in body ? body.method : undefined;
+}
+
+function idOf(body: unknown): string | number | undefined {
+  if (typeof body !== "object" || body === null || !("id" in body)) return undefined;
+  return typeof body.id === "string" || typeof body.id === "number" ? body.id : undefined;
+}

@@ -1,0 +1,53 @@
+import type { FastifyRequest } from "fastify";
+import { z } from "zod";
+import { NotFound } from "../../protocol/errors.ts";
+import { endpoint, type Route } from "../endpoint.ts";
+
+const wellKnown = "/.well-known/oauth-protected-resource";
+
+/** RFC 9728: tells an MCP client how to log in to a server of ours. An API key is the token; nobody hands out others. */
+export function resourceMetadataRoutes(paths: readonly string[]): Route[] {
+  const serve = (path: string) =>
+    endpoint({
+      tag: "MCP",
+      summary: `How to log in to ${path} (RFC 9728)`,
+      open: () => true,
+      answers: {
+        200: z.object({
+          resource: z.string(),
+          resource_name: z.string(),
+          bearer_methods_supported: z.array(z.string()),
+          resource_documentation: z.string(),
+        }),
+      },
+      handle({ request, services }) {
+        if (services.access.mode === "local")
+          throw new NotFound("Nobody logs in to this server.", { code: "no_login" });
+        const origin = originOf(request);
+        return {
+          resource: `${origin}${path}`,
+          resource_name: "Colloquy",
+          bearer_methods_supported: ["header"],
+          resource_documentation: `${origin}/docs`,
+        };
+      },
+    });
+  return paths.map((path): Route => ["GET", `${wellKnown}${path}`, serve(path)]);
+}
+
+export function isMcp({ url }: Pick<FastifyRequest, "url">): boolean {
+  return /^\/mcp(?:[/?]|$)/.test(url);
+}
+
+/** The value of `WWW-Authenticate` for a request without a login that counts. */
+export function challengeOf(request: FastifyRequest): string {
+  if (!isMcp(request)) return "Bearer";
+  const [path = ""] = request.url.split("?");
+  return `Bearer resource_metadata="${originOf(request)}${wellKnown}${path.replace(/\/$/, "")}"`;
+}
+
+/** As the client knows it, also behind a proxy that ends TLS. A host that is none is left out. */
+function originOf({ protocol, host, headers }: FastifyRequest): string {
+  const scheme = headers["x-forwarded-proto"] === "https" ? "https" : protocol;
+  return /^[\w.:[\]-]{1,255}$/.test(host) ? `${scheme}://${host}` : "";
+}

@@ -1,0 +1,84 @@
+import { z } from "zod";
+
+const nameSchema = z
+  .string()
+  .regex(/^[a-zA-Z0-9_-]{1,32}$/, "must be 1 to 32 letters, digits, _ or -, since its tools' names begin with it");
+
+/**
+ * One server of tools, in the shape that other clients of the Model Context Protocol use: a program that is started
+ * (`command`), or an address (`url`).
+ */
+export const mcpServerSchema = z
+  .strictObject({
+    command: z.string().min(1).optional(),
+    args: z.array(z.string()).optional(),
+    /** All that the program gets besides PATH, HOME and LANG. */
+    env: z.record(z.string(), z.string()).optional(),
+    cwd: z.string().min(1).optional(),
+    url: z
+      .url({ protocol: /^https?$/ })
+      .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password; they belong into headers")
+      .optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    /** Absent: `stdio` for a command; for a URL Streamable HTTP, else the older SSE. */
+    transport: z.enum(["stdio", "streamable-http", "sse", "invoke"]).optional(),
+    /** What other clients call it. */
+    type: z.enum(["stdio", "http", "streamable-http", "sse"]).optional(),
+    /** Which of its tools are taken, by the server's own names: globs, after `!` those that are not. */
+    tools: z.array(z.string().min(1)).optional(),
+    /** What a tool does, where the server does not say it or is not believed. `destructive`: a person is asked. */
+    effects: z.record(z.string(), z.enum(["read", "write", "destructive"])).optional(),
+    /** What the tools' names begin with; absent: the server's name. Empty: nothing. */
+    prefix: z
+      .string()
+      .regex(/^[a-zA-Z0-9_-]{0,32}$/, "must be at most 32 letters, digits, _ or -")
+      .optional(),
+    /** For one call; 60 s when absent, 30 s with `invoke`. */
+    timeoutMs: z.int().min(1).max(86_400_000).optional(),
+    /** `invoke`: the tool that is meant when a call names none. */
+    defaultTool: z.string().min(1).optional(),
+    description: z.string().min(1).optional(),
+    disabled: z.boolean().optional(),
+  })
+  .superRefine((server, context) => {
+    const { command, url, type, disabled, transport = type } = server;
+    const problem = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+    if (disabled && command === undefined && url === undefined) return;
+    if ((command === undefined) === (url === undefined))
+      problem(url === undefined ? "url" : "command", "must stand alone: a server has either a command or a url");
+    else if (command === undefined ? transport === "stdio" : transport !== undefined && transport !== "stdio")
+      problem("transport", `does not go with ${command === undefined ? "a url" : "a command"}`);
+  });
+
+export const mcpServersSchema = z.record(nameSchema, mcpServerSchema);
+
+export type McpServerConfig = z.infer<typeof mcpServerSchema>;
+export type McpServersConfig = Readonly<Record<string, McpServerConfig>>;
+
+/** `http`: whichever of the two the server speaks. */
+export type McpTransport = "stdio" | "http" | "streamable-http" | "sse" | "invoke";
+
+export function transportOf({ command, transport, type }: McpServerConfig): McpTransport {
+  return transport ?? type ?? (command === undefined ? "http" : "stdio");
+}
+
+/** How a server of tools is doing. */
+export type McpServerState = {
+  readonly name: string;
+  readonly transport: McpTransport;
+  /** The address without what may be secret in it, or the command. */
+  readonly target: string;
+  /** `idle`: nobody has needed it yet. */
+  readonly state: "idle" | "connecting" | "ready" | "failed" | "disabled";
+  /** Since when it is in this state, as an ISO time. */
+  readonly since: string;
+  readonly reason?: string;
+  readonly nextTry?: string;
+  /** The protocol's revision that was agreed on. */
+  readonly protocol?: string;
+  /** How many tools are offered, and what offering them all costs in tokens of each prompt. */
+  readonly tools: number;
+  readonly tokens: number;
+  /** Tools that can't be offered, and why. */
+  readonly unusable: readonly { readonly tool: string; readonly reason: string }[];
+};
