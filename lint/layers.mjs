@@ -52,7 +52,7 @@ const homes = [
   { packages: /^pg-boss$/, in: ["run/engine"] },
   { packages: /^(fastify|@fastify\/.+|fastify-type-provider-zod)$/, in: ["http/"] },
   { packages: /^@modelcontextprotocol\/client$/, in: ["tools/"] },
-  { packages: /^@modelcontextprotocol\/server$/, in: ["http/"] },
+  { packages: /^@modelcontextprotocol\/server$/, in: ["http/mcp/"] },
   { packages: /^@modelcontextprotocol\/core$/, in: ["tools/", "http/"] },
   { packages: /^(@ai-sdk\/.+|ai)$/, in: ["models/"] },
   { packages: /^(pino|pino-pretty)$/, in: ["log"] },

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { loadPrompts } from "./agents/load-prompts.ts";
+import { missingTools } from "./agents/missing-tools.ts";
 import { loadAgents } from "./agents/load.ts";
 import type { Config } from "./config.ts";
 import { createApp } from "./http/app.ts";
+import { createTaskCalls } from "./http/mcp/task-calls.ts";
 import { startWebhooks } from "./http/webhooks.ts";
 import { chooseModels, type ModelChoice } from "./models/choose.ts";
 import { createCallLog } from "./models/call-log.ts";
@@ -15,7 +17,7 @@ import { Conflict, InvalidInput } from "./protocol/errors.ts";
 import type { Log } from "./protocol/log.ts";
 import type { ModelCallRecord } from "./protocol/models.ts";
 import { createRuns } from "./run/create-runs.ts";
-import { tools as toolsStrategy } from "./run/strategies/tools.ts";
+import { strategies } from "./run/strategies.ts";
 import { createKeyFinder } from "./store/api-keys.ts";
 import type { Database } from "./store/database.ts";
 import { examineDatabase } from "./store/examine.ts";
@@ -132,7 +134,9 @@ export async function startColloquy(
       const webhooks = startWebhooks({ database, hooks: config.webhooks, log });
       opened.push(() => webhooks.stop(2000));
     }
-    const strategies = { tools: toolsStrategy };
+    const names = tools.list().map(({ name }) => name);
+    const missing = new Set(agents.list().flatMap((agent) => missingTools(agent, names)));
+    if (missing.size > 0) log.warn({ tools: [...missing] }, "agents name tools that are not there");
     const strays = agents
       .list()
       .flatMap(({ id, model, strategy }) => [
@@ -182,6 +186,7 @@ export async function startColloquy(
         models: models.list(),
       }),
       examine: () => examineDatabase(database, { dataDirectory: config.data, fileProof }),
+      tasks: createTaskCalls(database),
       users: createUserAdmin(database, keys),
       access:
         config.auth.mode === "local"

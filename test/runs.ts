@@ -12,7 +12,7 @@ import { createScripted, type Script } from "../src/models/scripted.ts";
 import { createRuns, type RunsOptions, type RunsService } from "../src/run/create-runs.ts";
 import type { Started } from "../src/run/runs.ts";
 import type { Strategy } from "../src/run/turn.ts";
-import { tools as toolsStrategy } from "../src/run/strategies/tools.ts";
+import { strategies } from "../src/run/strategies.ts";
 import type { Database } from "../src/store/database.ts";
 import { ensureOwner } from "../src/store/users.ts";
 import { builtInTools } from "../src/tools/built-in.ts";
@@ -69,7 +69,7 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     models: createModels({ models: options.models ?? [], adapters: { script: model }, isOwn: () => true }),
     agents: createAgentRegistry(agents),
     tools: createToolRegistry([...builtInTools, ...(options.tools ?? [])]),
-    strategies: { tools: toolsStrategy, ...options.strategies },
+    strategies: { ...strategies, ...options.strategies },
     prompts,
     secret: "a secret of tests",
     limits: { ...defaultLimits, onLimit: "stop", ...options.limits },

@@ -1,5 +1,7 @@
 import { loadPrompts } from "../src/agents/load-prompts.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
+import { createTaskCalls } from "../src/http/mcp/task-calls.ts";
+import type { Route } from "../src/http/endpoint.ts";
 import type { Services } from "../src/http/services.ts";
 import type { Adapter } from "../src/models/adapter.ts";
 import { createModels, type ModelsOptions } from "../src/models/registry.ts";
@@ -10,7 +12,7 @@ import type { Tool } from "../src/protocol/tools.ts";
 import { silentLog } from "../src/protocol/log.ts";
 import type { Runs } from "../src/run/runs.ts";
 import { createRuns, type RunsOptions } from "../src/run/create-runs.ts";
-import { tools as toolsStrategy } from "../src/run/strategies/tools.ts";
+import { strategies } from "../src/run/strategies.ts";
 import type { Database } from "../src/store/database.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { openDatabase } from "../src/store/open.ts";
@@ -36,6 +38,8 @@ export type AgentServingOptions = Pick<RunsOptions, "approval"> & {
   readonly perUser?: number;
   readonly models?: ModelsOptions["models"];
   readonly isOwn?: ModelsOptions["isOwn"];
+  readonly access?: Services["access"];
+  readonly routes?: readonly Route[];
 };
 
 /** A whole server on a new PGlite: the agent `assistant` with the built-in tools, answered for by the model `script`. */
@@ -66,7 +70,7 @@ export async function serveAgents(
     models,
     agents,
     tools,
-    strategies: { tools: toolsStrategy, ...options.strategies },
+    strategies: { ...strategies, ...options.strategies },
     prompts,
     secret: "a secret of tests",
     limits: { ...defaultLimits, ...options.limits },
@@ -82,9 +86,10 @@ export async function serveAgents(
     runs: service.runs,
     adminRuns: service.adminRuns,
     schedules: service.schedules,
-    access: { mode: "local", owner: caller },
+    tasks: createTaskCalls(database),
+    access: options.access ?? { mode: "local", owner: caller },
   });
-  const serving = await serve(services);
+  const serving = await serve(services, 0, options.routes);
   return {
     ...serving,
     services,

@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import { createApp } from "../src/http/app.ts";
+import type { Route } from "../src/http/endpoint.ts";
 import type { Services } from "../src/http/services.ts";
 import type { Caller } from "../src/protocol/callers.ts";
 import { silentLog } from "../src/protocol/log.ts";
@@ -21,6 +22,7 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     runs: absent("runs"),
     adminRuns: absent("adminRuns"),
     schedules: absent("schedules"),
+    tasks: absent("tasks"),
     users: absent("users"),
     agents: createAgentRegistry([]),
     tools: createToolRegistry([]),
@@ -38,8 +40,8 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
 export type Serving = { readonly app: FastifyInstance; readonly url: string; close(): Promise<void> };
 
 /** A server on loopback, on a free port unless one is given. */
-export async function serve(services: Services, asked = 0): Promise<Serving> {
-  const app = await createApp(services);
+export async function serve(services: Services, asked = 0, more: readonly Route[] = []): Promise<Serving> {
+  const app = await createApp(services, more);
   await app.listen({ host: "127.0.0.1", port: asked });
   const { port } = app.server.address() as AddressInfo;
   return { app, url: `http://127.0.0.1:${port}`, close: () => app.close() };

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
 import OpenAI from "openai";
 import type { ScriptAnswer } from "../src/models/scripted.ts";
 import type { ModelRequest } from "../src/protocol/models.ts";
@@ -51,6 +55,15 @@ test("a stream's text is the answer and nothing else", async () => {
   const completion = await stream.finalChatCompletion();
   assert.equal(pieces.join(""), sum);
   assert.deepEqual(completion.choices[0]?.message.parsed, { sum: 5 });
+});
+
+test("the script of the page prints what it says", async () => {
+  const root = join(import.meta.dirname, "..");
+  const page = readFileSync(join(root, "docs/structured-output.md"), "utf8");
+  const [, example = "", shown] = /```js\n(.*?)^```.*?```text\n(.*?)^```/ms.exec(page)!;
+  const text = example.replaceAll("localhost:8000", new URL(server.url).host);
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", text], { cwd: root });
+  assert.equal(stdout, shown);
 });
 
 test("json_object", async () => {

@@ -35,6 +35,7 @@ import {
 import { createThread, deleteThread, getThread, listItems, listThreads } from "./routes/threads.ts";
 import { callTool } from "./routes/tool-calls.ts";
 import { addKey, addUser, changeUser, listKeys, listUsers, revokeKey } from "./routes/users.ts";
+import { allMcpRoutes } from "./mcp/mcp-routes.ts";
 import type { Services } from "./services.ts";
 import { createSseStreams, type SseStreams } from "./sse.ts";
 
@@ -100,7 +101,7 @@ const routes: readonly Route[] = [
 const megabytes = 1024 * 1024;
 
 /** The HTTP server with all its routes; the caller listens and closes. */
-export async function createApp(services: Services): Promise<FastifyInstance> {
+export async function createApp(services: Services, more: readonly Route[] = []): Promise<FastifyInstance> {
   const { server, access, log, version } = services;
   const app = fastify({
     loggerInstance: fastifyLog(log),
@@ -165,7 +166,7 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
     strictTransportSecurity: false,
   });
   await app.register(swagger, openApiOptions(version));
-  for (const route of routes) addRoute(app, route, { services, streams, authenticate });
+  for (const route of [...routes, ...allMcpRoutes(), ...more]) addRoute(app, route, { services, streams, authenticate });
   return app;
 }
 

@@ -21,7 +21,7 @@ export type Answer =
   | z.ZodType
   | { readonly description: string; readonly content: Record<string, { readonly schema: z.ZodType }> };
 
-export type Tag = "server" | "OpenAI" | "chat" | "threads" | "runs" | "schedules" | "agents" | "admin";
+export type Tag = "server" | "OpenAI" | "chat" | "threads" | "runs" | "schedules" | "agents" | "MCP" | "admin";
 
 type Description = {
   readonly summary: string;

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import { ColloquyError, InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
 import { diskFull, sqlState } from "../store/sql-state.ts";
+import { challengeOf, isMcp } from "./mcp/resource-metadata.ts";
 import { openAiError } from "./openai-error.ts";
 
 /** The native form of an error. */
@@ -20,10 +21,15 @@ export function answerError(thrown: FastifyError, request: FastifyRequest, reply
   const status = error?.status ?? 500;
   if (status >= 500) request.log.error({ err: thrown }, "request failed");
   if (reply.raw.destroyed) return;
-  if (status === 401) reply.header("www-authenticate", "Bearer");
+  if (status === 401) reply.header("www-authenticate", challengeOf(request));
   if (error?.detail.retryAfterSeconds !== undefined)
     reply.header("retry-after", Math.ceil(error.detail.retryAfterSeconds));
-  reply.code(status).send(isOpenAi(request) ? openAiError(error) : nativeError(error, request.id));
+  reply.code(status).send(bodyOf(error, request));
+}
+
+function bodyOf(error: ColloquyError | undefined, request: FastifyRequest): object {
+  if (isOpenAi(request)) return openAiError(error);
+  return isMcp(request) ? jsonRpcError(error) : nativeError(error, request.id);
 }
 
 /** For routes nobody has. */
@@ -48,6 +54,12 @@ function nativeError(error: ColloquyError | undefined, requestId: string): Nativ
   if (!error) return { error: { code: "internal", message: "Internal error; the server's log has more.", requestId } };
   const { param } = error.detail;
   return { error: { code: error.code, message: error.message, requestId, ...(param !== undefined && { param }) } };
+}
+
+/** What stops a request before MCP has read it. */
+function jsonRpcError(error: ColloquyError | undefined): object {
+  const code = error?.code === "invalid_json" ? -32700 : -32000;
+  return { jsonrpc: "2.0", id: null, error: { code, message: error?.message ?? "Internal error" } };
 }
 
 /** Undefined for what nobody foresaw. */

@@ -28,6 +28,7 @@ export function openApiOptions(version: string): SwaggerOptions {
         { name: "threads", description: "Ordered, append-only lists of items" },
         { name: "schedules", description: "Runs at set times" },
         { name: "agents", description: "Agents and their tools" },
+        { name: "MCP", description: "The Model Context Protocol" },
         { name: "admin", description: "For admins: the accounts" },
         { name: "server", description: "This server" },
       ],

@@ -6,6 +6,7 @@ import type { ToolRegistry } from "../protocol/tools.ts";
 import type { AdminRuns } from "../run/admin-runs.ts";
 import type { Runs } from "../run/runs.ts";
 import type { Schedules } from "../run/schedules.ts";
+import type { TaskCalls } from "./mcp/task-calls.ts";
 import type { Finding } from "../store/examine.ts";
 import type { UserAdmin } from "../store/user-admin.ts";
 
@@ -45,6 +46,8 @@ export type Services = {
   readonly models: ModelRegistry;
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
+  /** The task tools as their own MCP server calls them. */
+  readonly tasks: TaskCalls;
   readonly users: UserAdmin;
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;

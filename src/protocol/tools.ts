@@ -9,6 +9,8 @@ export type ToolResult = {
   readonly content: string;
   readonly isError?: boolean;
   readonly data?: unknown;
+  /** Of a remote write: nobody knows whether it was done. The ledger finds out, or a person says it. */
+  readonly uncertain?: true;
   /** Instead of a result: nothing was done, and the tool is called again with the person's answer. */
   readonly ask?: ToolQuestion;
 };
@@ -91,6 +93,8 @@ export type Tool = {
 /** Tools that come and go while the server runs: those of an MCP server. */
 export type ToolSource = {
   readonly name: string;
+  /** What the names of all its tools begin with: who names none of these need not wait for it. */
+  readonly prefix?: string;
   /** What is known of them now, without waiting; of a source that signs in as the user, that user's. */
   tools(caller?: Caller): readonly Tool[];
   /** Asks the source for its tools if it never answered; resolves when it did or can't, and never throws. */

@@ -7,6 +7,9 @@ import type { RunEvent } from "../protocol/events.ts";
 import type { ModelRequest, ResponseFormat } from "../protocol/models.ts";
 import { checkFormat, inFormat } from "./answer-format.ts";
 import { chat } from "./strategies/chat.ts";
+import { jsonActions } from "./strategies/json-actions.ts";
+import { planExecute } from "./strategies/plan-execute.ts";
+import { react } from "./strategies/react.ts";
 import type { Started } from "./runs.ts";
 import type { Strategy } from "./turn.ts";
 
@@ -230,6 +233,28 @@ eachRunDatabase((suite) => {
       assert.match(end.error!.message, /must have required property 'age'/);
     });
   }
+
+  const inProse: Record<string, (request: ModelRequest) => ScriptAnswer> = {
+    react: () => "Thought: I know this.\nAction: finish\nAction Input: Ada is 36 years old.",
+    "plan-execute": ({ format }) => (format ? '{"steps": ["remember Ada"]}' : "Ada is 36 years old."),
+    "json-actions": () => '{"thought": "easy", "action": "final", "answer": "Ada is 36 years old."}',
+  };
+  const built = { react, "plan-execute": planExecute, "json-actions": jsonActions };
+  for (const [name, strategy] of Object.entries(built))
+    test(`${name}: its answer is brought into the format`, async () => {
+      const service = await suite.start({
+        script: (request) => {
+          const isPerson = request.format?.type === "json-schema" && request.format.name === "person";
+          return isPerson ? ada : inProse[name]!(request);
+        },
+        strategies: { own: strategy },
+        agent: { strategy: "own" },
+      });
+      const started = await start(service);
+      const events = await service.events(started);
+      ends(events, "done");
+      assert.equal(textIn(events), ada);
+    });
 
   test("what was told of thoughts stays, and nothing of a stopped answer is told", async () => {
     const gate = Promise.withResolvers<void>();

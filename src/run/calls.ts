@@ -160,7 +160,7 @@ async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Pro
     if (claim.how === "unknown") break;
     const result = await executeTool(tool, input, context(claim.key));
     if (result.ask) return askFirst(work, call, result.ask, true);
-    if (!result.timedOut) return settleWrite(work, call, result);
+    if (!result.timedOut && !result.uncertain) return settleWrite(work, call, result);
   }
   await stopAtUnknown(work, call);
 }

@@ -85,12 +85,6 @@ export function buildPrompt(items: readonly Item[], options: PromptOptions): Mod
   ];
 }
 
-/** What these steps said and did, for a strategy that tells its own steps by `then`. */
-export function messagesOfSteps(items: readonly Item[], isOne: (step: string) => boolean): ModelMessage[] {
-  const chosen = items.filter((item) => item.step !== null && isOne(item.step) && !isNested(item) && !isErased(item));
-  return blocksOf(chosen).flatMap((block) => block.messages);
-}
-
 /** The last one that is still there. */
 export function lastSummary(items: readonly Item[]): ItemOf<"summary"> | undefined {
   return items.findLast((item): item is ItemOf<"summary"> => item.kind === "summary" && !isErased(item));

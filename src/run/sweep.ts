@@ -4,6 +4,7 @@ import { isEnded } from "../protocol/runs.ts";
 import { endIdleRun } from "./control.ts";
 import { endLocked, lockRun, publishEnd } from "./locked.ts";
 import { startNext } from "./pending.ts";
+import { removeOldModelCalls } from "../store/model-calls.ts";
 import type { Runtime } from "./runtime.ts";
 
 const batch = 200;
@@ -104,6 +105,7 @@ export async function removeExpired(runtime: Runtime): Promise<void> {
   await query("delete from idempotency_keys where created_at < now() - $1 * interval '1 hour'", [
     runtime.retention.idempotencyHours,
   ]);
+  await removeOldModelCalls(query);
   await query(
     "delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = d.attempt)",
   );

@@ -38,6 +38,7 @@ export const tableRules: readonly TableRule[] = [
   { table: "schedules", rows: "all", key: ["id"] },
   { table: "model_calls", rows: "all", key: ["id"] },
   { table: "tasks", rows: "all", key: ["id"] },
+  { table: "task_calls", rows: "all", key: ["user_id", "key"] },
   {
     table: "deltas",
     rows: "none",

@@ -188,4 +188,11 @@ export type Tables = {
     created_at: Time;
     updated_at: Time;
   };
+  task_calls: {
+    user_id: string;
+    key: string;
+    arguments_hash: string;
+    result: Json<unknown> | null;
+    created_at: Time;
+  };
 };

@@ -1,6 +1,6 @@
 import { holds } from "../protocol/callers.ts";
 import { Conflict } from "../protocol/errors.ts";
-import { matchesGlob } from "./glob.ts";
+import { mayNameAny, selectsByGlobs } from "./glob.ts";
 import type { ToolSchema } from "../protocol/models.ts";
 import type { Caller } from "../protocol/callers.ts";
 import type { Tool, ToolRegistry, ToolSource } from "../protocol/tools.ts";
@@ -9,7 +9,8 @@ const longestPreparationMs = 1000;
 
 /**
  * All tools, always in the order of their names. Throws Conflict when two share one. A source's tool whose name is taken
- * already is left out: what comes later must not take the place of what a person chose before.
+ * already is left out: what comes later must not take the place of what a person chose before. `sources` is looked at anew
+ * each time, so it may be a list that changes.
  */
 export function createToolRegistry(tools: readonly Tool[], sources: readonly ToolSource[] = []): ToolRegistry {
   const byName = new Map<string, Tool>();
@@ -33,16 +34,17 @@ export function createToolRegistry(tools: readonly Tool[], sources: readonly Too
   return {
     get: (name) => byName.get(name) ?? all().find((tool) => tool.name === name),
     select: (globs, caller) => {
-      const isNamed = matcher(globs);
+      const isNamed = selectsByGlobs(globs);
       return all(caller).filter((tool) => isNamed(tool.name) && holds(caller, tool.permissions));
     },
     list: () => all(),
     async prepare(globs, caller) {
-      if (sources.length === 0 || globs.length === 0) return;
+      const asked = sources.filter(({ prefix = "" }) => mayNameAny(globs, prefix));
+      if (asked.length === 0) return;
       const stop = new AbortController();
       const timer = setTimeout(() => stop.abort(), longestPreparationMs);
       const enough = new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }));
-      await Promise.race([enough, Promise.all(sources.map((source) => source.ready(caller, stop.signal)))]);
+      await Promise.race([enough, Promise.all(asked.map((source) => source.ready(caller, stop.signal)))]);
       clearTimeout(timer);
     },
   };
@@ -51,12 +53,4 @@ export function createToolRegistry(tools: readonly Tool[], sources: readonly Too
 /** What a model is told of the tools. */
 export function toolSchemas(tools: readonly Tool[]): ToolSchema[] {
   return tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
-}
-
-/** A glob after `!` takes names out again, wherever it stands in the list. */
-function matcher(globs: readonly string[]): (name: string) => boolean {
-  const included = globs.filter((glob) => !glob.startsWith("!"));
-  const excluded = globs.filter((glob) => glob.startsWith("!")).map((glob) => glob.slice(1));
-  const isIn = (list: readonly string[], name: string) => list.some((glob) => matchesGlob(glob, name));
-  return (name) => isIn(included, name) && !isIn(excluded, name);
 }

@@ -2,12 +2,12 @@ import { type CallToolResult, type InputRequiredResult, inputRequired } from "@m
 import type { Caller } from "../../protocol/callers.ts";
 import { Conflict } from "../../protocol/errors.ts";
 import type { Cursor, RunEvent } from "../../protocol/events.ts";
-import { type Decision, decisions, type ItemOf, textOf } from "../../protocol/items.ts";
+import { type ItemOf, textOf } from "../../protocol/items.ts";
 import type { Started } from "../../run/runs.ts";
 import { followUntil } from "../follow-run.ts";
-import { plainArguments } from "../question-view.ts";
 import type { Services } from "../services.ts";
 import { waitingText } from "../waiting-text.ts";
+import { decisionOf, elicitation } from "./elicit-question.ts";
 import { mcpError } from "./mcp-result.ts";
 import type { McpCall } from "./surface.ts";
 
@@ -148,34 +148,3 @@ function waiting(
 
 /** The name of the tool that tells how a run came out. */
 export const runResultTool = "run_result";
-
-function elicitation({ body }: ItemOf<"question">) {
-  const call = body.tool === undefined ? "" : `\n${body.tool} ${plainArguments(body.arguments ?? "")}`;
-  return inputRequired.elicit({
-    message: `${body.text}${call}`,
-    requestedSchema: {
-      type: "object",
-      properties: {
-        decision: { type: "string", title: "Decision", enum: [...decisions[body.reason]] },
-        text: { type: "string", title: "Reason, or what is known", maxLength: 2000 },
-      },
-      required: ["decision"],
-    },
-  });
-}
-
-/** What the answer to a question decides; undefined: nothing, it stays open. */
-function decisionOf(
-  { body }: ItemOf<"question">,
-  answer: unknown,
-): { readonly decision: Decision; readonly text?: string; readonly argumentsHash?: string } | undefined {
-  if (typeof answer !== "object" || answer === null || !("action" in answer)) return undefined;
-  const { action, content } = answer as { action: unknown; content?: { decision?: unknown; text?: unknown } };
-  const possible: readonly Decision[] = decisions[body.reason];
-  const seen = body.argumentsHash === undefined ? {} : { argumentsHash: body.argumentsHash };
-  // Declined is a no where there is one: an unknown outcome has none.
-  if (action === "decline") return body.reason === "unknown" ? undefined : { decision: possible[1]!, ...seen };
-  const decision = possible.find((name) => name === content?.decision);
-  if (action !== "accept" || decision === undefined) return undefined;
-  return { decision, ...(typeof content?.text === "string" && { text: content.text }), ...seen };
-}

@@ -41,7 +41,7 @@ export function mcpRoutes({ path, surface, ...description }: McpEndpointOptions)
 }
 
 async function serve(call: Call, surface: McpEndpointOptions["surface"], cancels: Cancels): Promise<unknown> {
-  const { request, reply, caller, services } = call;
+  const { request, reply, services } = call;
   if (!isOwnOrigin(request) && !services.server.corsOrigins.includes(request.headers.origin ?? ""))
     throw new Denied(403, "Pages of this origin may not use this server; list it in server.corsOrigins.", {
       code: "origin_refused",
@@ -63,7 +63,8 @@ async function serve(call: Call, surface: McpEndpointOptions["surface"], cancels
   );
   try {
     const response = await handler.fetch(webRequest(request, exchange.gone), { parsedBody: request.body });
-    const session = methodOf(request.body) === "initialize" ? { [sessionHeader]: randomUUID() } : {};
+    const session: Record<string, string> =
+      methodOf(request.body) === "initialize" ? { [sessionHeader]: randomUUID() } : {};
     return await answer(call, response, session);
   } finally {
     forget();

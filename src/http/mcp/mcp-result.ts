@@ -1,21 +1,43 @@
-import { type CallToolResult, isCallToolResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import type { ToolResult } from "../../protocol/tools.ts";
 
-/**
- * A tool's result as MCP has it. `data` that is itself a result of MCP (a tool that comes from another MCP server, or one that
- * makes pictures) is passed on as it is; any other object goes beside the text as structured content.
- */
+/** Images, sounds and files beside a tool's text: `data.media`, with their bytes as base64 where they were kept. */
+const mediaSchema = z.array(
+  z.object({
+    type: z.enum(["image", "audio", "resource", "resource_link"]),
+    mimeType: z.string().optional(),
+    uri: z.string().optional(),
+    data: z.string().optional(),
+  }),
+);
+
+/** A tool's result as MCP has it: its text, what there is beside it, and a value as structured content. */
 export function mcpResult({ content, isError, data }: ToolResult): CallToolResult {
+  const text: ContentBlock = { type: "text", text: content };
   const failed = isError ? { isError } : {};
-  if (isObject(data) && "content" in data && isCallToolResult(data) && data.content.length > 0) {
-    const { content: blocks, structuredContent } = data;
-    return { content: blocks, ...(structuredContent !== undefined && { structuredContent }), ...failed };
-  }
-  return { content: [{ type: "text", text: content }], ...(isObject(data) && { structuredContent: data }), ...failed };
+  if (!isObject(data)) return { content: [text], ...failed };
+  const media = mediaSchema.safeParse(data["media"]);
+  if (!media.success) return { content: [text], structuredContent: data, ...failed };
+  const { structuredContent } = data;
+  return {
+    content: [text, ...media.data.flatMap(blockOf)],
+    ...(isObject(structuredContent) && { structuredContent }),
+    ...failed,
+  };
 }
 
 export function mcpError(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
+}
+
+/** Nothing for what was too large to be kept: the text says so. */
+function blockOf({ type, mimeType, uri, data }: z.infer<typeof mediaSchema>[number]): ContentBlock[] {
+  const kind = mimeType === undefined ? {} : { mimeType };
+  if (type === "resource_link") return uri === undefined ? [] : [{ type, uri, name: uri, ...kind }];
+  if (data === undefined) return [];
+  if (type === "resource") return uri === undefined ? [] : [{ type, resource: { uri, blob: data, ...kind } }];
+  return mimeType === undefined ? [] : [{ type, data, mimeType }];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -33,6 +33,9 @@ type Cast = {
 /** Who acts next, and what it is asked; the first is asked what the user wrote. */
 type Next = { readonly agent: AgentDefinition; readonly query?: string };
 
+/** What was decided so far; `unclear`: a reply that no action was found in, to be said again. */
+type Situation = { readonly steps: readonly ActionStep[]; readonly unclear?: ActionStep };
+
 /**
  * One agent at a time decides by a JSON action: use a tool, hand over to another agent, or answer. The agent that the run
  * was given to comes back whenever an action can't be done.
@@ -47,9 +50,11 @@ export async function jsonActions(turn: Turn): Promise<void> {
       await turn.call(openCalls);
       continue;
     }
-    const steps = actionSteps(turn.fold.items, cast.known);
-    const unclear = steps.at(-1)?.unclear === undefined ? undefined : steps.at(-1);
-    if (!(await decide(turn, cast, { steps, unclear, ask }))) {
+    const situation = situationOf(turn, cast);
+    const { steps, unclear } = situation;
+    const number = steps.length + 1;
+    const key = unclear ? repairKey(number) : String(number);
+    if (!(await ask(key, optionsFor(turn, cast, situation)))) {
       const text = unclear ? unclear.action.answer || noAnswer : stepsUsedUp;
       return await turn.say("steps-used-up", text, { final: true });
     }
@@ -58,27 +63,24 @@ export async function jsonActions(turn: Turn): Promise<void> {
 jsonActions.prompts = ["json_actions_repair"];
 jsonActions.handsOver = true as const;
 
-/** Asks for the next action, or for the last one again. False: no step is left. */
-async function decide(
-  turn: Turn,
-  cast: Cast,
-  { steps, unclear, ask }: { steps: readonly ActionStep[]; unclear: ActionStep | undefined; ask: Ask },
-): Promise<boolean> {
-  const before = unclear ? steps.slice(0, -1) : steps;
-  const { agent, query } = nextAfter(turn, cast, before);
-  const number = before.length + 1;
+function situationOf({ fold }: Turn, { known }: Cast): Situation {
+  const steps = actionSteps(fold.items, known);
+  const last = steps.at(-1);
+  return last?.unclear === undefined ? { steps } : { steps: steps.slice(0, -1), unclear: last };
+}
+
+function optionsFor(turn: Turn, cast: Cast, { steps, unclear }: Situation): StepOptions {
+  const { agent, query } = nextAfter(turn, cast, steps);
   const tools = cast.agents.find((one) => one.agent.id === agent.id)?.tools ?? [];
-  const describe = { tools: describeTools(tools), agents: describeAgents(cast, agent) };
-  const options: StepOptions = {
+  const others = cast.agents.map((one) => one.agent).filter(({ id }) => id !== agent.id);
+  const repair = unclear ? repairPrompt(unclear.unclear ?? "", repairRequest(turn, unclear)) : [];
+  return {
     as: agent,
     final: true,
     withoutTools: true,
-    instructions: fillInstructions(agent.instructions, describe),
-    then: [
-      ...promptAfter(before, query),
-      ...(unclear ? repairPrompt(unclear.unclear ?? "", repairRequest(turn, unclear)) : []),
-    ],
-    format: actionFormat({ tools: tools.map(({ name }) => name), agents: othersThan(agent, cast) }),
+    instructions: fillInstructions(agent.instructions, { tools: describeTools(tools), agents: describeAgents(others) }),
+    then: [...promptAfter(steps, query), ...repair],
+    format: actionFormat({ tools: tools.map(({ name }) => name), agents: others.map(({ id }) => id) }),
     read(text) {
       const action = parseAction(text, cast.known);
       if (!action.problem) return readingOf(action, tools);
@@ -86,23 +88,15 @@ async function decide(
       return stepsLeft(turn) > 1 ? {} : readingOf(action, tools);
     },
   };
-  if (stepsLeft(turn) < 1) return false;
-  try {
-    await ask(unclear ? repairKey(number) : String(number), options);
-    return true;
-  } catch (error) {
-    // Steps that a dead process began are used up as well.
-    if (turn.run.limits.onLimit === "stop" && limitOf(error) === "steps") return false;
-    throw error;
-  }
 }
 
-type Ask = (key: string, options: StepOptions) => Promise<void>;
-
-/** From the first refusal on a provider is asked in the plainest form, which may cost a step of a run that changes hands. */
-function createAsk(turn: Turn): Ask {
+/**
+ * Makes the steps of a run; false: none is left. From its first refusal on a provider is asked in the plainest form: without
+ * a schema, and with one message for context and query. Each process that takes the run up finds that out anew.
+ */
+function createAsk(turn: Turn): (key: string, options: StepOptions) => Promise<boolean> {
   let isPlain = false;
-  return async (key, options) => {
+  const ask = async (key: string, options: StepOptions) => {
     const { format: _, then = [], ...rest } = options;
     const plain: StepOptions = { ...rest, then: withoutSystem(then) };
     if (isPlain) return await turn.step(key, plain);
@@ -112,6 +106,17 @@ function createAsk(turn: Turn): Ask {
       if (!(error instanceof ModelError) || error.kind !== "refused") throw error;
       await turn.step(key, plain);
       isPlain = true;
+    }
+  };
+  return async (key, options) => {
+    if (stepsLeft(turn) < 1) return false;
+    try {
+      await ask(key, options);
+      return true;
+    } catch (error) {
+      // Tries that were refused, or cut off with a process, are used up as well.
+      if (turn.run.limits.onLimit === "stop" && limitOf(error) === "steps") return false;
+      throw error;
     }
   };
 }
@@ -155,13 +160,8 @@ function castOf({ run: { agent, team, tools } }: Turn): Cast {
   };
 }
 
-function othersThan(agent: AgentDefinition, { known }: Cast): string[] {
-  return known.agents.filter((id) => id !== agent.id);
-}
-
-function describeAgents(cast: Cast, acting: AgentDefinition): string {
-  const others = cast.agents.filter(({ agent }) => agent.id !== acting.id);
-  return others.map(({ agent }) => `- ${agent.id}: ${agent.description}`).join("\n") || "(none)";
+function describeAgents(agents: readonly AgentDefinition[]): string {
+  return agents.map(({ id, description }) => `- ${id}${description && `: ${description}`}`).join("\n") || "(none)";
 }
 
 function repairRequest({ run }: Turn, { action }: ActionStep): string {

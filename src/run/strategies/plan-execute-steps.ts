@@ -7,6 +7,12 @@ export function asSteps(texts: readonly string[], room: number): Steps {
   return texts.map((text, at) => ({ text, state: at < room ? "open" : "skipped" }));
 }
 
+/** What was done or failed stays, and what is still open gives way to the new steps; if there are none, it is left out. */
+export function withNewSteps(steps: Steps, texts: readonly string[], maxSteps: number): Steps {
+  if (texts.length === 0) return withoutOpen(steps);
+  return [...steps.filter(({ state }) => state !== "open"), ...asSteps(texts, roomIn(steps, maxSteps))];
+}
+
 export function withoutOpen(steps: Steps): Steps {
   return steps.map((step) => (step.state === "open" ? { ...step, state: "skipped" } : step));
 }

@@ -14,6 +14,7 @@ import {
   failuresIn,
   planText,
   roomIn,
+  withNewSteps,
   withNextRunning,
   withoutOpen,
   type Steps,
@@ -79,17 +80,10 @@ async function revise(turn: Turn, progress: Progress, reason = ""): Promise<void
   const then = [asUser(promptText(turn, "plan_revise", { reason }))];
   await turn.step(key, { ...unspoken, then, withoutTools: true, format: planFormat });
   const planned = parsePlan(textOfStep(turn, key)) ?? [];
-  const steps = progress.steps ?? [];
   await recordPlan(turn, progressOf(turn.fold.items), {
     revision: progress.revision + 1,
     change: 1,
-    steps:
-      planned.length > 0
-        ? [
-            ...steps.filter(({ state }) => state !== "open"),
-            ...asSteps(planned, roomIn(steps, turn.run.settings.plan.maxSteps)),
-          ]
-        : withoutOpen(steps),
+    steps: withNewSteps(progress.steps ?? [], planned, turn.run.settings.plan.maxSteps),
   });
 }
 

@@ -204,6 +204,13 @@ test("assistant-ui's data stream and an Accept header ask for a stream, too", as
   const body = { system: "Be brief.", messages: [user("hi")], tools: {}, threadId: "t1" };
   assert.equal(chunksOf(await (await post([final("ok")], body)).text()).at(-1)!.type, "finish");
   assert.match(String(requests()[0]!.messages[0]!.content), /^You are the orchestrator[^]*Be brief\.$/);
+  // A page whose conversations are only its own sends all of it each time, with the empty answer at its end.
+  const past = [user("one"), { role: "assistant", content: [{ type: "text", text: "two" }] }, user("three")];
+  const own = { messages: [...past, { role: "assistant", content: [] }], tools: {}, threadId: "__DEFAULT_ID__" };
+  for (let time = 0; time < 2; time++) {
+    chunksOf(await (await post([final("ok")], own)).text());
+    assert.deepEqual(said(requests().at(-1)), ["user: one", "assistant: two", "user: three"]);
+  }
   const accept = { accept: "text/event-stream" };
   assert.equal(
     chunksOf(await (await post([final("ok")], { messages: [user("hi")] }, accept)).text()).at(-1)!.type,

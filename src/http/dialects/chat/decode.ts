@@ -37,14 +37,19 @@ export function decodeChat(body: unknown, accept: string | undefined): ChatBody 
     return { text: texts[0] || "No text content provided.", streams: false, history: [] };
   }
   const system = [body["system"], ...said.filter(({ role }) => role === "system").flatMap(textsOf)].filter(Boolean);
-  const conversation = body["threadId"] ?? body["id"];
+  const conversation = nameOf(body["threadId"] ?? body["id"]);
   return {
     text: texts.join("\n\n") || "No text content provided.",
     streams: true,
-    ...(typeof conversation === "string" && conversation !== "" ? { conversation } : {}),
+    ...(conversation === undefined ? {} : { conversation }),
     ...(system.length > 0 ? { system: system.join("\n\n") } : {}),
     history: historyOf(said.slice(0, Math.max(0, last))),
   };
+}
+
+/** assistant-ui calls conversations that only the page knows `__DEFAULT_ID__` and the like. */
+function nameOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" && !value.startsWith("__") ? value : undefined;
 }
 
 function streamsWanted(body: Fields, messages: readonly Fields[], accept = ""): boolean {

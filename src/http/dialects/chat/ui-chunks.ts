@@ -1,8 +1,8 @@
 /** One chunk of the AI SDK's UI message stream, version 1. */
-export type Chunk = { readonly type: string; readonly [field: string]: unknown };
+type Chunk = { readonly type: string; readonly [field: string]: unknown };
 
 /** Writes a message as chunks: steps, in them parts of text and reasoning that are begun and ended as they have to be. */
-export type ChunkWriter = {
+type ChunkWriter = {
   /** Any chunk, in the step that is open. */
   put(type: string, fields?: object): void;
   /** Text of this step goes on. */

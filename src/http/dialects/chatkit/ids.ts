@@ -20,7 +20,10 @@ export function shownItemId(prefix: ItemPrefix, id: string): string {
 }
 
 /** What a step says is told before it is an item, so its id comes of the run and the step. */
-export function shownStepId(prefix: ItemPrefix, { run, step }: { readonly run: string; readonly step: string }): string {
+export function shownStepId(
+  prefix: ItemPrefix,
+  { run, step }: { readonly run: string; readonly step: string },
+): string {
   return `${prefix}_${compact(run)}_${encodeURIComponent(step)}`;
 }
 

@@ -15,32 +15,41 @@ export type PageRequest = {
 
 type Asking = Pick<Call, "services" | "caller">;
 
-/** A thread is read from its end, in either order: only there it is known which of its branches counts. */
-export async function listItems(
-  call: Asking,
-  thread: ThreadRecord,
+export async function listItems(call: Asking, thread: ThreadRecord, request: PageRequest): Promise<Page<ThreadItem>> {
+  return await pageOf(shownIn(call, thread), request);
+}
+
+async function* shownIn(call: Asking, thread: ThreadRecord): AsyncGenerator<ThreadItem> {
+  for await (const { shown } of readBackwards(call, thread)) yield shown;
+}
+
+/**
+ * A page of a thread, in either order, of what is read from its end: only there it is known which of its branches counts. No
+ * more than two pages are held. Throws NotFound for a cursor that is not there.
+ */
+export async function pageOf<Entry extends { readonly id: string }>(
+  backwards: AsyncIterable<Entry>,
   { limit, order, after }: PageRequest,
-): Promise<Page<ThreadItem>> {
+): Promise<Page<Entry>> {
   const size = limit ?? pageSize;
-  let found: ThreadItem[] = [];
-  /** Descending, what comes before the cursor is no part of the page; ascending, what comes after it is not. */
-  let begun = order === "asc" || !after;
+  const ascending = order === "asc";
+  let found: Entry[] = [];
   let met = !after;
-  for await (const { shown } of readBackwards(call, thread)) {
-    if (shown.id === after) {
+  for await (const entry of backwards) {
+    if (entry.id === after) {
       met = true;
-      if (order === "asc") break;
-      begun = true;
-      continue;
+      if (ascending) break;
+    } else if (ascending || met) {
+      found.push(entry);
+      if (!ascending && found.length > size) break;
+      // The oldest ones make the page.
+      if (found.length > 2 * size + 1) found = found.slice(-size - 1);
     }
-    if (begun) found.push(shown);
-    if (found.length <= size) continue;
-    if (order === "desc") break;
-    // the oldest count, and there are older ones
-    if (found.length > 2 * size + 1) found = found.slice(-size - 1);
   }
-  if (!met) throw noItem(thread, after!);
-  return pageOf(order === "asc" ? found.slice(-size - 1).reverse() : found, size);
+  if (!met) throw noItem(after!);
+  if (ascending) found = found.slice(-size - 1).reverse();
+  const data = found.slice(0, size);
+  return found.length > size ? { data, has_more: true, after: data.at(-1)!.id } : { data, has_more: false };
 }
 
 export async function listThreads(
@@ -53,18 +62,22 @@ export async function listThreads(
   return { threads: threads.slice(0, size), hasMore: threads.length > size };
 }
 
+/** Throws NotFound if one of them is not there. */
+export async function findItems(call: Asking, thread: ThreadRecord, ids: readonly string[]): Promise<readonly Shown[]> {
+  const missing = new Set(ids);
+  const items: Shown[] = [];
+  for await (const found of readBackwards(call, thread)) {
+    if (missing.delete(found.shown.id)) items.push(found);
+    if (missing.size === 0) return items;
+  }
+  throw noItem([...missing][0]!);
+}
+
 /** Throws NotFound. */
 export async function findItem(call: Asking, thread: ThreadRecord, id: string): Promise<Shown> {
-  for await (const found of readBackwards(call, thread)) if (found.shown.id === id) return found;
-  throw noItem(thread, id);
+  return (await findItems(call, thread, [id]))[0]!;
 }
 
-export function noItem(thread: ThreadRecord, id: string): NotFound {
-  return new NotFound(`There is no item ${id.slice(0, 200)} in thread ${thread.id}.`, { code: "item_not_found" });
-}
-
-/** `found` may hold one more than the page. */
-function pageOf(found: readonly ThreadItem[], size: number): Page<ThreadItem> {
-  const data = found.slice(0, size);
-  return found.length > size ? { data, has_more: true, after: data.at(-1)!.id } : { data, has_more: false };
+export function noItem(id: string): NotFound {
+  return new NotFound(`The thread has no item ${id.slice(0, 200)}.`, { code: "item_not_found" });
 }

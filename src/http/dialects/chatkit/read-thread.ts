@@ -2,6 +2,7 @@ import type { Item, ItemOf } from "../../../protocol/items.ts";
 import type { ThreadRecord } from "../../../protocol/runs.ts";
 import { callKey, isErased, isNested } from "../../../run/fold.ts";
 import type { Call as Request } from "../../endpoint.ts";
+import { runCancelled, runFailed } from "../../run-errors.ts";
 import {
   shownAnswer,
   shownCalls,
@@ -34,6 +35,19 @@ export async function* itemsBackwards(
   }
 }
 
+/** Those of the branch that counts, without what is nobody's to see. */
+export async function* branchBackwards(
+  request: Pick<Request, "services" | "caller">,
+  thread: ThreadRecord,
+): AsyncGenerator<Item> {
+  let next = thread.leaf;
+  for await (const item of itemsBackwards(request, thread)) {
+    if (item.id !== next) continue;
+    next = item.parentId;
+    if (!isErased(item) && !isNested(item)) yield item;
+  }
+}
+
 /**
  * What this dialect shows of the branch that counts, newest first. Read backwards, a result comes before its call and a
  * decision before its question, so only what is open is kept.
@@ -46,11 +60,7 @@ export async function* readBackwards(
   const decisions = new Map<string, ItemOf<"decision">>();
   const ended = new Set<string | null>();
   let calls: Call[] = [];
-  let next = thread.leaf;
-  for await (const item of itemsBackwards(request, thread)) {
-    if (item.id !== next) continue;
-    next = item.parentId;
-    if (isErased(item) || isNested(item)) continue;
+  for await (const item of branchBackwards(request, thread)) {
     if (calls.length > 0 && !(item.kind === "call" && stepOf(item) === stepOf(calls[0]!))) {
       yield* shownStep(calls, results);
       calls = [];
@@ -77,7 +87,8 @@ export async function* readBackwards(
         if (item.body.status !== "done" && item.runId !== null) {
           const { status, error } = item.body;
           const end = { runId: item.runId, threadId: item.threadId, createdAt: item.createdAt };
-          yield { shown: shownEnd(end, { status, ...(error && { message: error.message }) }), item };
+          const { message } = status === "failed" ? runFailed(item.runId, error) : runCancelled(item.runId);
+          yield { shown: shownEnd(end, { status, message }), item };
         }
     }
   }

@@ -87,7 +87,10 @@ export function shownThread(
   };
 }
 
-export function shownUserMessage(message: Pick<Message, "id" | "threadId" | "createdAt">, content: Content): ThreadItem {
+export function shownUserMessage(
+  message: Pick<Message, "id" | "threadId" | "createdAt">,
+  content: Content,
+): ThreadItem {
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
   return {
     id: shownItemId("msg", message.id),
@@ -193,14 +196,14 @@ export function shownQuestion(
 /** How a run came out that has no answer. */
 export function shownEnd(
   end: { readonly runId: string; readonly threadId: string; readonly createdAt: string },
-  { status, message = "" }: { readonly status: "failed" | "cancelled"; readonly message?: string },
+  { status, message }: { readonly status: "failed" | "cancelled"; readonly message: string },
 ): ThreadItem {
   const title = status === "failed" ? "The run failed" : "The run was stopped";
   return {
     id: shownItemId("tsk", end.runId),
     ...baseOf(end),
     type: "task",
-    task: { type: "custom", title, ...(message && { content: message }), status_indicator: "none" },
+    task: { type: "custom", title, content: message, status_indicator: "none" },
   };
 }
 

@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { InvalidInput } from "../../../protocol/errors.ts";
+import { isEnded } from "../../../protocol/runs.ts";
+import { type Call, endpoint } from "../../endpoint.ts";
+import { addClientToolOutput, addStructuredInput, addUserMessage, createThread, retryAfterItem } from "./begin.ts";
+import { askInConversation } from "./conversation.ts";
+import { shownThreadId, threadIdFrom } from "./ids.ts";
+import { findItems, listItems, listThreads } from "./pages.ts";
+import { type ChatKitRequest, decodeRequest, noAttachments, type RequestOf, requestSchema } from "./requests.ts";
+import { streamRun } from "./stream.ts";
+import { streamOptions } from "./stream-events.ts";
+import { shownThread } from "./thread-items.ts";
+
+export const chatkit = endpoint({
+  tag: "chat",
+  summary: "ChatKit",
+  description:
+    "The protocol of ChatKit's servers: `type` says what is done, with `params`. What starts work is answered as server-sent " +
+    "events, the rest as JSON. A body of `{conversation_id, user_id, message}` is answered with `message_delta` events.",
+  body: z.union([requestSchema, z.object({ message: z.string() })]),
+  decodesBody: true,
+  answers: { 200: { description: "JSON or events", content: { "text/event-stream": { schema: z.string() } } } },
+  async handle(call) {
+    const { body } = call;
+    if (typeof body !== "object" || body === null || Array.isArray(body))
+      throw new InvalidInput("body: must be a JSON object", { param: "body" });
+    if (!("type" in body) && "message" in body) return await askInConversation(call, body);
+    return await answer(call, decodeRequest(body));
+  },
+});
+
+async function answer(call: Call, request: ChatKitRequest): Promise<object | undefined> {
+  switch (request.type) {
+    case "threads.create":
+      return streamRun(call, await createThread(call, request));
+    case "threads.add_user_message":
+      return streamRun(call, await addUserMessage(call, request));
+    case "threads.add_client_tool_output":
+      return streamRun(call, await addClientToolOutput(call, request));
+    case "threads.add_structured_input":
+      return streamRun(call, await addStructuredInput(call, request));
+    case "threads.retry_after_item":
+      return streamRun(call, await retryAfterItem(call, request));
+    case "threads.custom_action": {
+      const message = await act(call, request);
+      return streamRun(call, { first: [streamOptions, { type: "notice", level: "info", message }] });
+    }
+    case "threads.sync_custom_action":
+      await act(call, request);
+      return {};
+    case "attachments.create":
+    case "attachments.delete":
+      throw noAttachments();
+    case "input.transcribe":
+      throw new InvalidInput("This server does not transcribe speech.", { code: "transcription_not_supported" });
+    default:
+      return await answerAtOnce(call, request);
+  }
+}
+
+type AtOnce = RequestOf<
+  "threads.get_by_id" | "threads.list" | "threads.update" | "threads.delete" | "items.list" | "items.feedback"
+>;
+
+async function answerAtOnce(call: Call, { type, params }: AtOnce): Promise<object> {
+  const { services, caller } = call;
+  if (type === "threads.list") {
+    const after = params.after ? threadIdFrom(params.after) : undefined;
+    const { threads, hasMore } = await listThreads(call, { ...params, after });
+    const last = threads.at(-1);
+    return {
+      data: threads.map((thread) => shownThread(thread)),
+      has_more: hasMore,
+      ...(hasMore && last && { after: shownThreadId(last.id) }),
+    };
+  }
+  const threadId = threadIdFrom(params.thread_id);
+  const thread = await services.runs.getThread(caller, threadId);
+  switch (type) {
+    case "threads.get_by_id":
+      return shownThread(thread, await listItems(call, thread, { order: "asc" }));
+    case "threads.update":
+      return shownThread(await services.runs.renameThread(caller, threadId, params.title));
+    case "threads.delete":
+      await services.runs.deleteThread(caller, threadId);
+      return {};
+    case "items.list":
+      return await listItems(call, thread, params);
+    case "items.feedback": {
+      const itemIds = (await findItems(call, thread, params.item_ids)).map(({ item }) => item.id);
+      await services.runs.rate(caller, threadId, { itemIds, kind: params.kind });
+      return {};
+    }
+  }
+}
+
+/** Actions are the page's own commands; of the server's there is one. Resolves to what came of it, for a person. */
+async function act(
+  { services, caller }: Call,
+  { params }: RequestOf<"threads.custom_action" | "threads.sync_custom_action">,
+): Promise<string> {
+  const { id } = await services.runs.getThread(caller, threadIdFrom(params.thread_id));
+  if (params.action.type !== "colloquy.cancel")
+    throw new InvalidInput(
+      `params.action.type: there is no action ${params.action.type.slice(0, 100)}; there is colloquy.cancel`,
+      {
+        code: "unknown_action",
+        param: "params.action.type",
+      },
+    );
+  const runs = await services.runs.list(caller, { threadId: id, limit: 100 });
+  const live = runs.filter(({ status }) => !isEnded(status));
+  for (const run of live) await services.runs.cancel(caller, run.id);
+  return live.length === 0 ? "There is nothing to stop." : "The run was stopped.";
+}

@@ -1,0 +1,6 @@
+import type { AgentRegistry } from "../../../protocol/agents.ts";
+
+/** Who answers where nobody is named. */
+export function defaultAgent(agents: AgentRegistry): string {
+  return agents.has("todo") ? "todo" : "assistant";
+}

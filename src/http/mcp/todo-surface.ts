@@ -1,0 +1,79 @@
+import type { Caller } from "../../protocol/callers.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import { mcpResult } from "./mcp-result.ts";
+import { answeringErrors, definitionOf } from "./registry-tools.ts";
+import type { McpSurface, McpTool } from "./surface.ts";
+import type { TaskCalls } from "./task-calls.ts";
+
+const taskSchema = {
+  type: "object" as const,
+  properties: {
+    id: { type: "integer" },
+    user_id: { type: "string" },
+    title: { type: "string" },
+    description: { type: "string" },
+    status: { type: "string", enum: ["pending", "completed"] },
+    created_at: { type: "string", format: "date-time" },
+    updated_at: { type: "string", format: "date-time" },
+  },
+  required: ["id", "user_id", "title", "description", "status", "created_at"],
+};
+const outputs: Readonly<Record<string, McpTool["definition"]["outputSchema"]>> = {
+  list_tasks: {
+    type: "object",
+    properties: { tasks: { type: "array", items: taskSchema }, notListed: { type: "integer" } },
+    required: ["tasks"],
+  },
+  delete_task: {
+    type: "object",
+    properties: { deleted: { type: "boolean" }, task: taskSchema },
+    required: ["deleted", "task"],
+  },
+};
+
+/** The five task tools as an MCP server of their own. Whose tasks they are is the caller, never an argument. */
+export function todoSurface(tasks: TaskCalls, caller: Caller, version: string): McpSurface {
+  return {
+    info: { name: "colloquy-todo", title: "Colloquy's tasks", version },
+    instructions: "The user's own task list. Ids come from list_tasks; a task is never invented.",
+    tools: async () => tasks.tools.map((tool) => todoTool(tasks, caller, tool)),
+  };
+}
+
+function todoTool(tasks: TaskCalls, caller: Caller, tool: Tool): McpTool {
+  const definition = definitionOf(tool);
+  const isWrite = tool.effect === "write";
+  return {
+    definition: {
+      ...definition,
+      outputSchema: outputs[tool.name] ?? taskSchema,
+      annotations: { ...definition.annotations, idempotentHint: tool.name !== "add_task" },
+      // Tells a client that this call may be sent again with the same key.
+      ...(isWrite && { _meta: { "colloquy/idempotent": true } }),
+    },
+    call: (call) =>
+      answeringErrors(async () => {
+        const { arguments: given, idempotencyKey: key, cancelled: signal } = call;
+        const result = await tasks.call(caller, {
+          tool: tool.name,
+          arguments: given,
+          signal,
+          ...(key !== undefined && { key }),
+        });
+        if (result.isError) return mcpResult(result);
+        const data = withUser(result.data, caller.userId);
+        return mcpResult({ content: JSON.stringify(data), data });
+      }),
+  };
+}
+
+/** Each task says whose it is, wherever it stands in the result. */
+function withUser(data: unknown, user: string): unknown {
+  if (Array.isArray(data)) return data.map((entry: unknown) => withUser(entry, user));
+  if (typeof data !== "object" || data === null) return data;
+  const entries = Object.entries(data).map(([key, value]) => [key, withUser(value, user)] as const);
+  const copy: Record<string, unknown> = Object.fromEntries(entries);
+  if (!("id" in copy)) return copy;
+  const { id, ...rest } = copy;
+  return { id, user_id: user, ...rest };
+}

@@ -1,0 +1,137 @@
+import { setImmediate } from "node:timers/promises";
+import { z } from "zod";
+import { messageOf } from "../../protocol/errors.ts";
+import type { McpServerConfig } from "../../protocol/mcp-servers.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
+import { selectsByGlobs } from "../glob.ts";
+import { modelNames } from "./names.ts";
+import { type ConvertedSchema, convertSchema } from "./schema.ts";
+
+/** A tool as a server lists it. Loose: one odd tool must not hide the others. */
+export const listedToolSchema = z.looseObject({
+  name: z.string().min(1).max(1000),
+  title: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
+  inputSchema: z.unknown(),
+  annotations: z
+    .looseObject({
+      title: z.string().optional().catch(undefined),
+      readOnlyHint: z.boolean().optional().catch(undefined),
+      destructiveHint: z.boolean().optional().catch(undefined),
+      idempotentHint: z.boolean().optional().catch(undefined),
+    })
+    .optional()
+    .catch(undefined),
+});
+export type ListedTool = z.infer<typeof listedToolSchema>;
+
+export type Unusable = { readonly tool: string; readonly reason: string };
+
+/** What a server offers, as of one listing. */
+export type Catalogue = {
+  readonly tools: readonly Tool[];
+  readonly unusable: readonly Unusable[];
+  /** By the server's own names. */
+  readonly listed: ReadonlyMap<string, ListedTool>;
+  /** What was made of each schema, by its text, so that another listing need not make it again. */
+  readonly converted: ReadonlyMap<string, ConvertedSchema>;
+};
+
+export const emptyCatalogue: Catalogue = { tools: [], unusable: [], listed: new Map(), converted: new Map() };
+
+export type CatalogueOptions = {
+  readonly server: string;
+  readonly config: McpServerConfig;
+  /** For a call altogether; the tool's own time and what it takes to connect. */
+  readonly timeoutMs: number;
+  readonly before: Catalogue;
+  readonly execute: (tool: ListedTool, input: unknown, context: ToolContext) => Promise<ToolResult>;
+};
+
+const mostDescription = 8000;
+
+/** Makes tools of what a server listed, in slices, since checking many schemas takes a while. */
+export async function makeCatalogue(listing: readonly unknown[], options: CatalogueOptions): Promise<Catalogue> {
+  const { server, config, before } = options;
+  const globs = config.tools ?? [];
+  const isTaken = selectsByGlobs(globs.every((glob) => glob.startsWith("!")) ? ["*", ...globs] : globs);
+  const unusable: Unusable[] = [];
+  const listed = new Map<string, ListedTool>();
+  for (const [at, each] of listing.entries()) {
+    const parsed = listedToolSchema.safeParse(each);
+    if (!parsed.success) unusable.push({ tool: `#${at + 1}`, reason: "it has no usable name" });
+    else if (isTaken(parsed.data.name)) listed.set(parsed.data.name, parsed.data);
+  }
+  const converted = new Map<string, ConvertedSchema>();
+  const usable: { tool: ListedTool; schema: ConvertedSchema }[] = [];
+  for (const tool of listed.values()) {
+    try {
+      const text = JSON.stringify(tool.inputSchema) ?? "";
+      const known = before.converted.get(text) ?? converted.get(text);
+      if (!known) await setImmediate();
+      const schema = known ?? convertSchema(tool.inputSchema);
+      converted.set(text, schema);
+      usable.push({ tool, schema });
+    } catch (error) {
+      unusable.push({ tool: tool.name, reason: messageOf(error) });
+    }
+  }
+  const names = modelNames(
+    config.prefix ?? server,
+    usable.map(({ tool }) => tool.name),
+  );
+  const tools = usable.map(({ tool, schema }, at) => makeTool(names[at]!, { tool, schema, ...options }));
+  return { tools, unusable, listed, converted };
+}
+
+function makeTool(
+  name: string,
+  {
+    tool,
+    schema,
+    server,
+    config,
+    timeoutMs,
+    execute,
+  }: CatalogueOptions & { tool: ListedTool; schema: ConvertedSchema },
+): Tool {
+  return {
+    name,
+    description: descriptionOf(tool, { server, note: schema.note }),
+    input: schema.input,
+    parameters: schema.parameters,
+    ...natureOf(tool, config),
+    scope: "remote",
+    sendsOut: false,
+    permissions: [],
+    timeoutMs,
+    source: `mcp:${server}`,
+    execute: (input, context) => execute(tool, input, context),
+  };
+}
+
+function descriptionOf(
+  { name, title, description, annotations }: ListedTool,
+  { server, note }: { server: string; note?: string | undefined },
+): string {
+  const text = description?.trim() || title || annotations?.title || `The tool ${name} of ${server}.`;
+  const cut = text.length > mostDescription ? `${text.slice(0, mostDescription)}\n[cut here]` : text;
+  return note === undefined ? cut : `${cut}\n${note}`;
+}
+
+/**
+ * What is known of a tool's effect. The specification's own assumption where a server says nothing: it writes, and may
+ * destroy; so a person is asked, who can answer "always". The operator's word counts more than the server's.
+ */
+export function natureOf(
+  { name, annotations }: ListedTool,
+  { effects = {} }: McpServerConfig,
+): Pick<Tool, "effect" | "destructive" | "idempotent"> {
+  const { readOnlyHint, destructiveHint = true, idempotentHint = false } = annotations ?? {};
+  const glob = Object.keys(effects).find((each) => selectsByGlobs([each])(name));
+  const said = effects[name] ?? (glob === undefined ? undefined : effects[glob]);
+  if (said === "read" || (said === undefined && readOnlyHint))
+    return { effect: "read", destructive: false, idempotent: true };
+  const destructive = said === undefined ? destructiveHint : said === "destructive";
+  return { effect: "write", destructive, idempotent: idempotentHint };
+}

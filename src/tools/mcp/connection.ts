@@ -1,0 +1,325 @@
+import type { AuthProvider } from "@modelcontextprotocol/client";
+import { z } from "zod";
+import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded-fetch.ts";
+import { Unavailable } from "../../protocol/errors.ts";
+import type { Log } from "../../protocol/log.ts";
+import { type McpServerConfig, type McpServerState, transportOf } from "../../protocol/mcp-servers.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
+import { callListed } from "./call-listed.ts";
+import { type Catalogue, emptyCatalogue, type ListedTool, makeCatalogue } from "./catalogue.ts";
+import { failureOf, reasonOf } from "./failures.ts";
+import { type OpenClient, openClient } from "./open-client.ts";
+
+export type ConnectionOptions = {
+  readonly server: string;
+  readonly config: McpServerConfig;
+  readonly version: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly auth?: AuthProvider | undefined;
+  readonly log: Log;
+  /** Time between tries, first and at most; of tests, shorter. */
+  readonly backoffMs?: readonly [first: number, most: number];
+};
+
+const defaultTimeoutMs = 60_000;
+const connectTimeoutMs = 20_000;
+/** How long a message may wait for a server that has not told its tools yet. */
+const patienceMs = 1000;
+/** What a call may take beside the tool's own time: connecting, and hearing of a time-out. */
+const overheadMs = connectTimeoutMs + 5000;
+const maxBytes = 10_000_000;
+const mostPages = 64;
+const mostTools = 2000;
+/** A connection that lasted this long was a good one: what ended it does not count with earlier failures. */
+const steadyMs = 60_000;
+/** How old a catalogue may become where the server does not tell of changes, and however short a life it names. */
+const unwatchedMs = 5 * 60_000;
+const shortestLifeMs = 60_000;
+
+const pageSchema = z.looseObject({
+  tools: z.array(z.unknown()),
+  nextCursor: z.string().optional(),
+  ttlMs: z.number().optional().catch(undefined),
+});
+
+/** An open client with those who use it: it is closed when it is retired and the last of them is done. */
+type Lease = OpenClient & { users: number; retired: boolean; readonly since: number };
+
+/**
+ * One server as one user (or none) sees it: its connection, which comes and goes, and what it offered last, which stays.
+ * Connecting, listing and waiting after failures each happen once at a time, whoever asks.
+ */
+export class Connection {
+  private readonly options: ConnectionOptions;
+  private readonly timeoutMs: number;
+  private readonly web: GuardedFetch | undefined;
+  private readonly startedAt = performance.now();
+  private lease: Lease | undefined;
+  private opening: Promise<Lease> | undefined;
+  private listing: Promise<void> | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private catalogue: Catalogue = emptyCatalogue;
+  private staleAt = Infinity;
+  private isLegacy = false;
+  private isClosed = false;
+  private failures = 0;
+  private nextTryAt = 0;
+  private phase: Pick<McpServerState, "state" | "since" | "reason"> = { state: "idle", since: new Date().toISOString() };
+  private waitedSince: number | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.options = options;
+    const { url, timeoutMs = defaultTimeoutMs } = options.config;
+    this.timeoutMs = timeoutMs;
+    this.web =
+      url === undefined
+        ? undefined
+        : createGuardedFetch({
+            origins: [new URL(url).origin],
+            timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
+            maxBytes,
+          });
+  }
+
+  /** What it offered last; asks anew in the background if that is old. */
+  tools(): readonly Tool[] {
+    if (this.lease && performance.now() > this.staleAt) this.refresh();
+    return this.catalogue.tools;
+  }
+
+  state(): Omit<McpServerState, "name" | "target" | "tokens"> {
+    const { lease, catalogue } = this;
+    const protocol = lease?.client.getNegotiatedProtocolVersion();
+    return {
+      ...this.phase,
+      transport: lease?.transport ?? transportOf(this.options.config),
+      ...(this.phase.state === "failed" ? { nextTry: this.nextTry() } : {}),
+      ...(protocol === undefined ? {} : { protocol }),
+      tools: catalogue.tools.length,
+      unusable: catalogue.unusable,
+    };
+  }
+
+  /** Resolves when it has told its tools or failed to; a server that is slow keeps nobody waiting longer than the first. */
+  async ready(signal: AbortSignal): Promise<void> {
+    if (this.lease || this.catalogue !== emptyCatalogue || this.isResting()) return;
+    this.waitedSince ??= performance.now();
+    const left = this.waitedSince + patienceMs - performance.now();
+    if (left <= 0) return;
+    const { promise: enough, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, left);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    const opened = this.open().then(
+      () => {},
+      () => {},
+    );
+    await Promise.race([opened, enough]);
+    clearTimeout(timer);
+  }
+
+  /** Connects in the background. */
+  begin(): void {
+    this.open().catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearTimeout(this.retry);
+    const opening = this.opening?.catch(() => undefined);
+    const { lease } = this;
+    this.lease = undefined;
+    this.enter("disabled");
+    if (lease) await this.dispose(lease);
+    // What is still connecting finds that it came too late, and closes itself.
+    await this.web?.close();
+    if (transportOf(this.options.config) === "stdio") await opening;
+  }
+
+  /** The open client; opens it if need be. Throws Unavailable at once while it rests after a failure. */
+  private open(): Promise<Lease> {
+    if (this.lease) return Promise.resolve(this.lease);
+    if (this.opening) return this.opening;
+    const { server } = this.options;
+    if (this.isClosed) return Promise.reject(new Unavailable(`${server} was taken out of the configuration.`));
+    if (this.isResting())
+      return Promise.reject(
+        new Unavailable(`${server} is not available: ${this.phase.reason ?? ""} The next try is at ${this.nextTry()}.`),
+      );
+    this.enter("connecting");
+    this.opening = this.connect().finally(() => {
+      this.opening = undefined;
+    });
+    return this.opening;
+  }
+
+  private async connect(): Promise<Lease> {
+    const { options } = this;
+    let opened: OpenClient | undefined;
+    try {
+      opened = await openClient({
+        ...options,
+        fetch: this.web?.fetch ?? noFetch,
+        isLegacy: this.isLegacy,
+        timeoutMs: connectTimeoutMs,
+        maxBytes,
+      });
+      const lease: Lease = { ...opened, users: 0, retired: false, since: performance.now() };
+      await this.list(lease);
+      if (this.isClosed) throw new Unavailable(`${options.server} was taken out of the configuration.`);
+      this.watch(lease);
+      this.lease = lease;
+      this.isLegacy = lease.client.getProtocolEra() === "legacy";
+      this.enter("ready");
+      options.log.info({ server: options.server, tools: this.catalogue.tools.length }, "an MCP server is ready");
+      return lease;
+    } catch (error) {
+      await opened?.close().catch(() => {});
+      this.isLegacy = false;
+      this.fail(failureOf(error).reason);
+      throw new Unavailable(`${options.server} is not available: ${this.phase.reason ?? ""}`, { cause: error });
+    }
+  }
+
+  /** Hears of changes and of the end. */
+  private watch(lease: Lease): void {
+    const { client } = lease;
+    client.onclose = () => {
+      lease.retired = true;
+      if (this.lease === lease) this.lost("the connection was closed");
+    };
+    client.setNotificationHandler("notifications/tools/list_changed", () => this.refresh());
+    const tells = client.getServerCapabilities()?.tools?.listChanged === true;
+    if (tells && client.getProtocolEra() === "modern")
+      client.listen({ toolsListChanged: true }).then(
+        (subscription) => subscription.closed.then(() => this.age(unwatchedMs)),
+        () => this.age(unwatchedMs),
+      );
+    else if (!tells) this.age(unwatchedMs);
+  }
+
+  private age(lifeMs: number): void {
+    this.staleAt = Math.min(this.staleAt, performance.now() + lifeMs);
+  }
+
+  /** Lists anew in the background, one listing at a time. */
+  private refresh(): Promise<void> {
+    const { lease } = this;
+    if (!lease) return Promise.resolve();
+    // A change that is told during a listing may be missing in it.
+    const after = this.listing ?? Promise.resolve();
+    if (this.listing && this.staleAt === Infinity) return this.listing;
+    this.staleAt = Infinity;
+    this.listing = after
+      .then(() => this.list(lease))
+      .then(() => this.watchAge(lease))
+      .catch((error: unknown) => {
+        this.age(shortestLifeMs);
+        this.options.log.warn({ server: this.options.server, reason: reasonOf(error) }, "an MCP server did not list its tools");
+      })
+      .finally(() => {
+        this.listing = undefined;
+      });
+    return this.listing;
+  }
+
+  private watchAge({ client }: Lease): void {
+    if (client.getServerCapabilities()?.tools?.listChanged !== true) this.age(unwatchedMs);
+  }
+
+  private async list({ client }: Lease): Promise<void> {
+    const { server, config } = this.options;
+    const found: unknown[] = [];
+    let cursor: string | undefined;
+    let lifeMs: number | undefined;
+    if (client.getServerCapabilities()?.tools)
+      for (let page = 0; page < mostPages && found.length < mostTools; page++) {
+        const params = cursor === undefined ? {} : { cursor };
+        const answer = await client.request({ method: "tools/list", params }, pageSchema, { timeout: connectTimeoutMs });
+        found.push(...answer.tools.slice(0, mostTools - found.length));
+        lifeMs ??= answer.ttlMs;
+        if (answer.nextCursor === undefined || answer.nextCursor === cursor) break;
+        cursor = answer.nextCursor;
+      }
+    const timeoutMs = this.timeoutMs + overheadMs;
+    const execute = (tool: ListedTool, input: unknown, context: ToolContext) => this.call(tool, input, context);
+    this.catalogue = await makeCatalogue(found, { server, config, timeoutMs, before: this.catalogue, execute });
+    this.staleAt = Infinity;
+    if (lifeMs !== undefined) this.age(Math.max(lifeMs, shortestLifeMs));
+    for (const { tool, reason } of this.catalogue.unusable)
+      this.options.log.warn({ server, tool, reason }, "a tool of an MCP server can't be offered");
+  }
+
+  private call(tool: ListedTool, input: unknown, context: ToolContext): Promise<ToolResult> {
+    return callListed(tool, input, {
+      server: this.options.server,
+      timeoutMs: this.timeoutMs,
+      context,
+      effect: this.catalogue.tools.find((each) => each.execute && each.source)?.effect ?? "write",
+      use: (work) => this.use(work),
+      fail: (lease, reason) => this.lost(reason, lease),
+      relist: async () => {
+        await this.refresh();
+        return this.catalogue.listed;
+      },
+    });
+  }
+
+  private async use<Value>(work: (lease: OpenClient) => Promise<Value>): Promise<Value> {
+    const lease = await this.open();
+    lease.users++;
+    try {
+      return await work(lease);
+    } finally {
+      lease.users--;
+      if (lease.retired && lease.users === 0) void this.dispose(lease);
+    }
+  }
+
+  /** The connection is of no more use; those who still wait for an answer on it may get it. */
+  private lost(reason: string, which: OpenClient | undefined = this.lease): void {
+    const { lease } = this;
+    if (!lease || lease !== which) return;
+    this.lease = undefined;
+    if (performance.now() - lease.since > steadyMs) this.failures = 0;
+    if (!lease.retired) {
+      lease.retired = true;
+      if (lease.users === 0) void this.dispose(lease);
+    }
+    if (!this.isClosed) this.fail(reason);
+  }
+
+  private async dispose(lease: Lease): Promise<void> {
+    lease.retired = true;
+    await lease.close().catch(() => {});
+  }
+
+  /** Rests after a failure, longer after each; then tries again by itself. */
+  private fail(reason: string): void {
+    if (this.isClosed) return;
+    const [first, most] = this.options.backoffMs ?? [1000, 5 * 60_000];
+    const rest = this.failures === 0 && this.phase.state === "ready" ? 0 : Math.min(first * 2 ** this.failures, most);
+    this.failures++;
+    this.nextTryAt = performance.now() + rest * (0.75 + Math.random() / 2);
+    this.enter("failed", reason);
+    this.options.log.warn({ server: this.options.server, reason, nextTry: this.nextTry() }, "an MCP server is not available");
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => this.begin(), this.nextTryAt - performance.now() + 5);
+    this.retry.unref();
+  }
+
+  private isResting(): boolean {
+    return this.phase.state === "failed" && performance.now() < this.nextTryAt;
+  }
+
+  private nextTry(): string {
+    return new Date(Date.now() + Math.max(0, this.nextTryAt - performance.now())).toISOString();
+  }
+
+  private enter(state: McpServerState["state"], reason?: string): void {
+    this.phase = { state, since: new Date().toISOString(), ...(reason === undefined ? {} : { reason }) };
+  }
+}
+
+function noFetch(): Promise<never> {
+  throw new Error("A program is not asked over HTTP.");
+}

@@ -1,0 +1,157 @@
+import {
+  type AuthProvider,
+  Client,
+  SdkHttpError,
+  SSEClientTransport,
+  SseError,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
+import type { Log } from "../../protocol/log.ts";
+import { type McpServerConfig, type McpTransport, transportOf } from "../../protocol/mcp-servers.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+import { watchRequests } from "./watched-transport.ts";
+
+export type OpenOptions = {
+  readonly server: string;
+  readonly config: McpServerConfig;
+  readonly version: string;
+  /** What a started program gets of our environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly fetch: GuardedFetch["fetch"];
+  readonly auth?: AuthProvider | undefined;
+  /** The server is known to speak only the older protocol. */
+  readonly isLegacy: boolean;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly log: Log;
+};
+
+export type OpenClient = {
+  readonly client: Client;
+  readonly transport: McpTransport;
+  readonly close: () => Promise<void>;
+};
+
+/** A program that is silent about the newer protocol knows only the older. */
+const probeTimeoutMs = 3000;
+const farewellMs = 1000;
+
+/** Connects and agrees on a protocol: the newest that both speak. Throws what the client throws, within `timeoutMs`. */
+export async function openClient(options: OpenOptions): Promise<OpenClient> {
+  const { config, server } = options;
+  const kind = transportOf(config);
+  if (kind === "stdio") return openProgram(options);
+  if (config.url === undefined) throw new Error(`${server} has no url.`);
+  const url = new URL(config.url);
+  if (kind === "sse") return openSse(options, url);
+  try {
+    return await openHttp(options, url);
+  } catch (error) {
+    if (kind !== "http" || !isNoStreamableHttp(error)) throw error;
+    // What the newer transport says of its failure helps more than that the older one is missing too.
+    return openSse(options, url).catch(() => Promise.reject(error as Error));
+  }
+}
+
+async function openProgram(options: OpenOptions): Promise<OpenClient> {
+  const { server, config, environment, log, maxBytes, isLegacy } = options;
+  const start = async (legacy: boolean): Promise<OpenClient> => {
+    const { command = "", args = [], env = {}, cwd } = config;
+    const transport = new StdioTransport({
+      server,
+      command,
+      args,
+      env: { ...environment, ...env },
+      cwd,
+      log,
+      maxBytes,
+    });
+    const client = clientOf(options, { isLegacy: legacy });
+    await connect(client, transport, options);
+    return { client, transport: "stdio", close: () => client.close() };
+  };
+  if (isLegacy) return start(true);
+  try {
+    return await start(false);
+  } catch (error) {
+    // Some end at a first message that they don't know.
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") throw error;
+    return start(true).catch(() => Promise.reject(error as Error));
+  }
+}
+
+async function openHttp(options: OpenOptions, url: URL): Promise<OpenClient> {
+  const transport = watchRequests(new StreamableHTTPClientTransport(url, httpOptions(options)));
+  const client = clientOf(options, { isLegacy: options.isLegacy });
+  await connect(client, transport, options);
+  return {
+    client,
+    transport: "streamable-http",
+    async close() {
+      // A server that keeps sessions need not keep this one; one that does not answer is not waited for.
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, farewellMs);
+      await Promise.race([transport.terminateSession().catch(() => {}), late]);
+      clearTimeout(timer);
+      await client.close();
+    },
+  };
+}
+
+async function openSse(options: OpenOptions, url: URL): Promise<OpenClient> {
+  const transport = new SSEClientTransport(url, httpOptions(options));
+  const client = clientOf(options, { isLegacy: true });
+  await connect(client, transport, options);
+  // The answers come on this one stream; one that begins anew has not those of before.
+  client.onerror = (error) => {
+    if (error instanceof SseError) void client.close();
+  };
+  return { client, transport: "sse", close: () => client.close() };
+}
+
+function httpOptions({ config, fetch, auth }: OpenOptions) {
+  return {
+    fetch,
+    requestInit: { headers: config.headers ?? {} },
+    ...(auth ? { authProvider: auth } : {}),
+  };
+}
+
+function clientOf({ version }: OpenOptions, { isLegacy }: { readonly isLegacy: boolean }): Client {
+  return new Client(
+    { name: "colloquy", version },
+    {
+      versionNegotiation: isLegacy ? { mode: "legacy" } : { mode: "auto", probe: { timeoutMs: probeTimeoutMs } },
+      // Nobody can be asked from here yet, so nothing says that somebody can.
+      capabilities: {},
+      inputRequired: { autoFulfill: false },
+    },
+  );
+}
+
+/** Closes what did not connect, whatever it waits for. */
+async function connect(
+  client: Client,
+  transport: Parameters<Client["connect"]>[0],
+  { timeoutMs, server }: OpenOptions,
+) {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${server} did not answer within ${timeoutMs} ms.`)), timeoutMs);
+  try {
+    await Promise.race([client.connect(transport, { timeout: timeoutMs }), late]);
+  } catch (error) {
+    await Promise.race([transport.close(), new Promise((resolve) => setTimeout(resolve, 3 * farewellMs))]).catch(
+      () => {},
+    );
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Neither of the newer transport's protocols: it may be an older server. */
+function isNoStreamableHttp(error: unknown): boolean {
+  if (!(error instanceof SdkHttpError)) return false;
+  return error.status >= 400 && error.status < 500 && ![401, 403, 407, 408, 429].includes(error.status);
+}
