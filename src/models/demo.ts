@@ -44,6 +44,12 @@ type Result = { readonly name: string; readonly content: string; readonly isErro
 function planFor(request: ModelRequest): Plan {
   const asked = request.messages.findLastIndex((message) => message.role === "user");
   const sentence = textOf(request.messages[asked]).replaceAll(/\s+/g, " ").slice(0, longestSentence);
+  if (isReActPrompt(textOf(request.messages[asked]))) {
+    const question = request.messages.slice(0, asked).findLast((message) => message.role === "user");
+    return {
+      text: `Thought: I follow rules.\nFinal Answer: ${introduction(textOf(question).slice(0, longestSentence), [])}`,
+    };
+  }
   const since = request.messages.slice(asked + 1);
   const results = since.flatMap((message) => (message.role === "tool" ? [resultOf(message)] : []));
   const tools = offered(request);
@@ -67,6 +73,11 @@ function planFor(request: ModelRequest): Plan {
   }
   if (results.length > 0) return finalText(request, results.map(tell).join("\n"));
   return finalText(request, introduction(sentence, tools));
+}
+
+/** Asks for lines of thought and action, which are beyond rules: the request stands in the message before. */
+function isReActPrompt(text: string): boolean {
+  return /^Action Input:/m.test(text) && /^Final Answer:/m.test(text);
 }
 
 function offered(request: ModelRequest): readonly ToolSchema[] {
