@@ -33,7 +33,7 @@ const mayImport = {
 const apart = [
   {
     folder: "tools",
-    shared: ["built-in", "call-tool", "define-tool", "glob", "registry", "tool-result", "user-tools"],
+    shared: ["built-in", "call-tool", "define-tool", "glob", "registry", "tool-result", "tool-tokens", "user-tools"],
   },
   { folder: "models", entries: ["openai", "ollama", "anthropic", "ai-sdk", "demo", "scripted"] },
   {

@@ -63,7 +63,7 @@ export function keysOf(nodes: readonly SchemaNode[]): string[] {
 }
 
 function childOf(node: SchemaNode, part: string | number): SchemaNode[] {
-  const child = typeof part === "number" ? node.items : node.properties?.[part];
+  const child = typeof part === "number" ? node.items : (node.properties?.[part] ?? node.additionalProperties);
   return typeof child === "object" && !Array.isArray(child) ? [child] : [];
 }
 

@@ -10,6 +10,7 @@ import { modelConfigsSchema } from "./models/config.ts";
 import { approvalPolicySchema } from "./protocol/approval.ts";
 import { defaultLimits, limitsSchema } from "./protocol/agents.ts";
 import { InvalidInput } from "./protocol/errors.ts";
+import { mcpServersSchema } from "./protocol/mcp-servers.ts";
 import { strategySettingsSchema } from "./protocol/strategies.ts";
 
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
@@ -54,6 +55,14 @@ const configSchema = z.strictObject({
   agents: z.string().min(1).default("./agents"),
   prompts: z.string().min(1).default("./prompts"),
   tools: z.string().min(1).default("./tools"),
+  /** Servers of tools by name; read again when the file changes. */
+  mcpServers: mcpServersSchema.default({}),
+  mcp: z
+    .strictObject({
+      /** An agent with more tools than this is offered those of MCP servers by `search_tools`. */
+      deferAbove: z.int().nonnegative().default(40),
+    })
+    .prefault({}),
   auth: z.strictObject({ mode: z.enum(["local", "accounts"]).default("local") }).prefault({}),
   limits: limitsSchema
     .partial()
@@ -169,6 +178,12 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
   const source = new Map(leavesOf(settings).map(({ path }) => [pathText(path), sourceOf(gathered, path)]));
   const seenKeys = providerKeys.filter((name) => variable(environment, name) !== undefined);
   return freeze({ ...settings, file, source, absent: gathered.absent, seenKeys });
+}
+
+/** What programs that we start get of our environment: nothing that could be secret. */
+export function plainEnvironment(environment: Environment = process.env): Record<string, string> {
+  const passed = ["PATH", "HOME", "LANG"].map((name) => [name, variable(environment, name)] as const);
+  return Object.fromEntries(passed.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
 /** Every value with its source, for people: secrets masked. */

@@ -27,7 +27,7 @@ import { insertModelCalls, type PricedCall } from "./store/model-calls.ts";
 import { ensureSecret, type FileProof, proveFiles } from "./store/node-marker.ts";
 import { openDatabase } from "./store/open.ts";
 import { createUserAdmin } from "./store/user-admin.ts";
-import { ensureOwner } from "./store/users.ts";
+import { ensureOwner, findUser } from "./store/users.ts";
 import { builtInTools } from "./tools/built-in.ts";
 import { createToolRegistry } from "./tools/registry.ts";
 import { loadUserTools } from "./tools/user-tools.ts";
@@ -191,7 +191,12 @@ export async function startColloquy(
       access:
         config.auth.mode === "local"
           ? { mode: "local", owner: caller }
-          : { mode: "accounts", findByKey: keys.findByKey, local: { token, owner: caller } },
+          : {
+              mode: "accounts",
+              findByKey: keys.findByKey,
+              local: { token, owner: caller },
+              own: { secret, findUser: (id) => findUser(database.query, id) },
+            },
       server: {
         corsOrigins: config.server.corsOrigins,
         hosts: config.server.hosts,

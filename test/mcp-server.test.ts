@@ -1,14 +1,368 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import type { Caller } from "../src/protocol/callers.ts";
-import type { Script } from "../src/models/scripted.ts";
+import type { ModelRequest } from "../src/protocol/models.ts";
+import type { ScriptAnswer } from "../src/models/scripted.ts";
+import { textOf } from "../src/protocol/items.ts";
 import { createApiKey, createKeyFinder } from "../src/store/api-keys.ts";
 import { createUser } from "../src/store/users.ts";
 import { defineTool } from "../src/tools/define-tool.ts";
+import { connectMcp, type Era, eras, textIn } from "./mcp-client.ts";
+import { serve, type Serving } from "./serve.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
-import { postgresUrl } from "./postgres.ts";
 
-const eras = ["2025-11-25", "2026-07-28"] as const;
-type Era = (typeof eras)[number];
+const key = "colloquy/idempotencyKey";
+
+/** Counts what the user said; "task …" adds a task, which a person must allow. */
+function script({ messages }: ModelRequest): ScriptAnswer {
+  const said = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content as string));
+  const last = said.at(-1)!;
+  if (messages.at(-1)!.role === "tool") return `Result: ${String(messages.at(-1)!.content)}`;
+  if (last.startsWith("task ")) return [{ call: "add_task", arguments: { title: last.slice(5) } }, { finish: "calls" }];
+  return `${said.length} so far, last ${last}`;
+}
+
+let posted = 0;
+const post = defineTool({
+  name: "post",
+  description: "Posts a letter.",
+  input: z.object({ text: z.string() }),
+  effect: "write",
+  destructive: true,
+  execute: ({ text }) => {
+    posted += 1;
+    return { text, posted };
+  },
+});
+let stopped: unknown;
+const slow = defineTool({
+  name: "slow",
+  description: "Tells how far it is, until it is stopped.",
+  input: z.object({}),
+  effect: "read",
+  async execute(_input, { signal, progress }) {
+    for (let count = 1; !signal.aborted; count++) {
+      progress(`step ${count}`);
+      await sleep(20);
+    }
+    stopped = signal.reason;
+    throw signal.reason;
+  },
+});
+const secret = defineTool({
+  name: "secret",
+  description: "Only for those who may.",
+  input: z.object({}),
+  effect: "read",
+  permissions: ["secrets"],
+  execute: () => "hush",
+});
+const picture = defineTool({
+  name: "picture",
+  description: "Makes a picture.",
+  input: z.object({}),
+  effect: "read",
+  execute: () => ({
+    content: "A picture.",
+    data: { media: [{ type: "image", mimeType: "image/png", data: "aGk=" }], structuredContent: { width: 1 } },
+  }),
+});
+const ask = defineTool({
+  name: "ask_size",
+  description: "Asks how large.",
+  input: z.object({}),
+  effect: "read",
+  execute: (_input, { answers }) =>
+    answers[0]
+      ? { content: `Size ${answers[0].text}` }
+      : { content: "", ask: { text: "How large?", choices: ["S", "L"] } },
+});
+
+let backend: AgentServing;
+let accounts: Serving;
+before(async () => {
+  const tools = [post, slow, secret, picture, ask];
+  backend = await serveAgents(script, {}, { tools, approval: { ask: ["add_task"] }, limits: { repeatedCall: 0 } });
+  const { findByKey } = createKeyFinder(backend.database.query);
+  accounts = await serve({ ...backend.services, access: { mode: "accounts", findByKey } });
+});
+after(async () => {
+  await accounts.close();
+  await backend.close();
+});
+
+async function account(name: string): Promise<{ token: string; id: string }> {
+  const { id } = await createUser(backend.database.query, { name, role: "user" });
+  const { text } = await createApiKey(backend.database.query, { userId: id, label: "test" });
+  return { token: text, id };
+}
+
+/** A test for each era, with a client connected as the owner. */
+function inBothEras(
+  name: string,
+  body: (client: Client, era: Era) => Promise<void>,
+  options: Omit<Parameters<typeof connectMcp>[1], "era"> = {},
+): void {
+  for (const era of eras)
+    test(`${name} (${era})`, async () => {
+      const client = await connectMcp(`${backend.url}/mcp`, { era, ...options });
+      try {
+        await body(client, era);
+      } finally {
+        await client.close();
+      }
+    });
+}
+
+const runs = async (tool: string) => {
+  const all = await backend.runs.list(backend.caller, { limit: 200 });
+  return all.filter(({ agent }) => agent === `tool:${tool}`);
+};
+
+inBothEras("tools are listed in order, with what is known of their effects", async (client) => {
+  const { tools } = await client.listTools();
+  const names = tools.map(({ name }) => name);
+  assert.deepEqual(names, names.toSorted());
+  for (const name of ["add_task", "ask_assistant", "calculate", "post", "run_result", "secret"])
+    assert.ok(names.includes(name), name);
+  const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
+  assert.deepEqual(hints["list_tasks"], {
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  });
+  assert.equal(hints["post"]!.destructiveHint, true);
+  assert.equal(tools.find(({ name }) => name === "calculate")!.inputSchema.type, "object");
+});
+
+inBothEras("a call is a run with its result as text and as a value", async (client) => {
+  const result = await client.callTool({ name: "calculate", arguments: { expression: "6*7" } });
+  assert.equal(textIn(result), "42");
+  assert.ok(!result.isError);
+  const picture = await client.callTool({ name: "picture", arguments: {} });
+  assert.deepEqual(picture.content, [
+    { type: "text", text: "A picture." },
+    { type: "image", mimeType: "image/png", data: "aGk=" },
+  ]);
+  assert.deepEqual(picture.structuredContent, { width: 1 });
+  assert.equal(
+    (await runs("calculate")).every(({ status }) => status === "done"),
+    true,
+  );
+});
+
+inBothEras("wrong arguments are a result that a model can mend, an unknown tool is an error", async (client) => {
+  const result = await client.callTool({ name: "calculate", arguments: { expresion: "1" } });
+  assert.equal(result.isError, true);
+  assert.match(textIn(result), /expression/);
+  await assert.rejects(client.callTool({ name: "nothing_such", arguments: {} }), { code: -32602 });
+});
+
+inBothEras("progress reaches the client, and a call that it takes back stops its run", async (client) => {
+  const before = (await runs("slow")).length;
+  stopped = undefined;
+  const control = new AbortController();
+  const told: string[] = [];
+  const call = client.callTool(
+    { name: "slow", arguments: {} },
+    {
+      signal: control.signal,
+      onprogress({ message }) {
+        told.push(message!);
+        if (told.length === 3) control.abort();
+      },
+    },
+  );
+  await assert.rejects(call);
+  while (stopped === undefined) await sleep(10);
+  for (;;) {
+    const all = await runs("slow");
+    assert.equal(all.length, before + 1);
+    if (all[0]!.status === "cancelled") break;
+    await sleep(10);
+  }
+  assert.equal(told.length >= 3 && told.every((text) => text.startsWith("step ")), true);
+});
+
+inBothEras("a call with the same key is done once", async (client, era) => {
+  const before = posted;
+  const call = { name: "post", arguments: { text: era }, _meta: { [key]: `post ${era}` } };
+  const [first, second] = await withDecision(client, call);
+  assert.deepEqual(second, first);
+  assert.equal(posted, before + 1);
+  const other = await client.callTool({ ...call, arguments: { text: "other" } });
+  assert.equal(other.isError, true);
+  assert.match(textIn(other), /key/i);
+});
+
+/** Calls what must be allowed, allows it, and calls it again with the same key. */
+async function withDecision(client: Client, call: Parameters<Client["callTool"]>[0]) {
+  const asked = await client.callTool(call);
+  assert.equal(asked.isError, true);
+  assert.match(textIn(asked), /waits for a person[^]*post \{"text"/);
+  const [question] = await backend.runs.questions(backend.caller);
+  await backend.runs.decide(backend.caller, question!.runId!, {
+    questionId: question!.id,
+    input: { decision: "allow" },
+  });
+  const first = await client.callTool({ name: "run_result", arguments: { run: question!.runId! } });
+  assert.ok(!first.isError);
+  return [first.structuredContent, (await client.callTool(call)).structuredContent] as const;
+}
+
+test("a client that can ask its person is asked, and the call goes on with the answer", async () => {
+  const messages: string[] = [];
+  let action: "accept" | "decline" = "accept";
+  const client = await connectMcp(`${backend.url}/mcp`, {
+    era: "2026-07-28",
+    capabilities: { elicitation: { form: {} } },
+  });
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    messages.push(params.message);
+    if (action === "decline") return { action };
+    const content: Record<string, string> = params.message.startsWith("How large?")
+      ? { answer: "L" }
+      : { decision: "allow" };
+    return { action, content };
+  });
+  const before = posted;
+  const done = await client.callTool({ name: "post", arguments: { text: "asked" } });
+  assert.deepEqual(done.structuredContent, { text: "asked", posted: before + 1 });
+  assert.match(messages[0]!, /post \{"text":"asked"\}/);
+  assert.match(textIn(await client.callTool({ name: "ask_size", arguments: {} })), /Size L/);
+  const answer = await client.callTool({ name: "ask_assistant", arguments: { message: "task water" } });
+  assert.match(textIn(answer), /Result: .*water/);
+
+  action = "decline";
+  const denied = await client.callTool({ name: "post", arguments: { text: "no" } });
+  assert.equal(denied.isError, true);
+  assert.equal(posted, before + 1);
+  await client.close();
+});
+
+inBothEras("an agent is a tool, and its thread goes on", async (client) => {
+  const first = await client.callTool({ name: "ask_assistant", arguments: { message: "hello" } });
+  const { answer, thread, run } = first.structuredContent as { answer: string; thread: string; run: string };
+  assert.equal(answer, "1 so far, last hello");
+  assert.equal(textIn(first), answer);
+  const second = await client.callTool({ name: "ask_assistant", arguments: { message: "more", thread } });
+  assert.equal(textIn(second), "2 so far, last more");
+  const again = await client.callTool({ name: "run_result", arguments: { run } });
+  assert.equal(textIn(again), answer);
+});
+
+inBothEras("threads are resources, agents and threads are prompts", async (client) => {
+  const asked = await client.callTool({ name: "ask_assistant", arguments: { message: "remember" } });
+  const { thread } = asked.structuredContent as { thread: string };
+  const uri = `colloquy://threads/${thread}`;
+  const { resources } = await client.listResources();
+  assert.ok(resources.some((resource) => resource.uri === uri));
+  const [text] = (await client.readResource({ uri })).contents;
+  assert.match((text as { text: string }).text, /\*\*owner\*\*: remember\n\n\*\*assistant\*\*: 1 so far/);
+  const [items] = (await client.readResource({ uri: `${uri}/items` })).contents;
+  assert.ok(JSON.parse((items as { text: string }).text).items.length >= 2);
+  await assert.rejects(client.readResource({ uri: "colloquy://threads/018f0000-0000-7000-8000-00000000dead" }), {
+    code: -32602,
+  });
+
+  const { prompts } = await client.listPrompts();
+  assert.deepEqual(
+    prompts.map(({ name }) => name),
+    ["ask_assistant", "thread"],
+  );
+  assert.doesNotMatch(JSON.stringify(prompts), /SECRET-INSTRUCTIONS/);
+  const prompt = await client.getPrompt({ name: "thread", arguments: { id: thread, message: "Sum it up." } });
+  assert.match(JSON.stringify(prompt.messages), /remember.*Sum it up\./);
+  await assert.rejects(client.getPrompt({ name: "thread", arguments: {} }), { code: -32602 });
+  const { completion } = await client.complete({
+    ref: { type: "ref/prompt", name: "thread" },
+    argument: { name: "id", value: thread.slice(0, 30) },
+  });
+  assert.ok(completion.values.includes(thread));
+});
+
+test("with accounts a login is asked for, and where to read how is said", async () => {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const response = await fetch(`${accounts.url}/mcp`, { method: "POST", headers, body });
+  assert.equal(response.status, 401);
+  const metadata = /resource_metadata="([^"]+)"/.exec(response.headers.get("www-authenticate")!)![1]!;
+  assert.equal(metadata, `${accounts.url}/.well-known/oauth-protected-resource/mcp`);
+  const described = (await (await fetch(metadata)).json()) as { resource: string; bearer_methods_supported: string[] };
+  assert.equal(described.resource, `${accounts.url}/mcp`);
+  assert.deepEqual(described.bearer_methods_supported, ["header"]);
+  assert.equal((await fetch(`${backend.url}/.well-known/oauth-protected-resource/mcp`)).status, 404);
+
+  const { token } = await account("page");
+  const foreign = await fetch(`${accounts.url}/mcp`, {
+    method: "POST",
+    headers: { ...headers, authorization: `Bearer ${token}`, origin: "http://evil.example" },
+    body,
+  });
+  assert.equal(foreign.status, 403);
+});
+
+test("pages of other sites, other names of this machine, and what is no JSON are refused", async () => {
+  const post = async (headers: Record<string, string>, body = "{}") => {
+    const all = { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers };
+    const { statusCode, json } = await backend.app.inject({ method: "POST", url: "/mcp", headers: all, payload: body });
+    return { status: statusCode, code: json<{ error: { code: number } }>().error.code };
+  };
+  const host = new URL(backend.url).host;
+  assert.equal((await post({ host, origin: "http://evil.example" })).status, 403);
+  assert.equal((await post({ host: "evil.example" })).status, 403);
+  assert.deepEqual(await post({ host }, "{"), { status: 400, code: -32700 });
+  assert.equal((await post({ host, "content-type": "text/plain" })).status, 415);
+  assert.equal((await post({ host }, JSON.stringify({ text: "x".repeat(11_000_000) }))).status, 413);
+  for (const method of ["GET", "DELETE"] as const) {
+    const response = await fetch(`${backend.url}/mcp`, { method });
+    assert.equal(response.status, 405);
+    await response.text();
+  }
+});
+
+test("two users see their own tools and threads only", async () => {
+  const [ann, bob] = await Promise.all([account("ann"), account("bob")]);
+  for (const era of eras) {
+    const [first, second] = await Promise.all(
+      [ann, bob].map(({ token }) => connectMcp(`${accounts.url}/mcp`, { era, token })),
+    );
+    const asked = await first!.callTool({ name: "ask_assistant", arguments: { message: "mine" } });
+    const { thread, run } = asked.structuredContent as { thread: string; run: string };
+    const { resources } = await second!.listResources();
+    assert.deepEqual(resources, []);
+    await assert.rejects(second!.readResource({ uri: `colloquy://threads/${thread}` }));
+    for (const call of [
+      { name: "ask_assistant", arguments: { message: "mine too", thread } },
+      { name: "run_result", arguments: { run } },
+    ])
+      assert.equal((await second!.callTool(call)).isError, true);
+    const names = (await first!.listTools()).tools.map(({ name }) => name);
+    assert.equal(names.includes("secret"), false);
+    await assert.rejects(first!.callTool({ name: "secret", arguments: {} }), { code: -32602 });
+    await Promise.all([first!.close(), second!.close()]);
+  }
+});
+
+test("lists may not be kept for others", async () => {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const response = await fetch(`${backend.url}/mcp`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/list",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: meta } }),
+  });
+  const { result } = (await response.json()) as { result: { cacheScope: string } };
+  assert.equal(result.cacheScope, "private");
+});

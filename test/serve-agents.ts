@@ -1,7 +1,6 @@
 import { loadPrompts } from "../src/agents/load-prompts.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import { createTaskCalls } from "../src/http/mcp/task-calls.ts";
-import type { Route } from "../src/http/endpoint.ts";
 import type { Services } from "../src/http/services.ts";
 import type { Adapter } from "../src/models/adapter.ts";
 import { createModels, type ModelsOptions } from "../src/models/registry.ts";
@@ -38,8 +37,6 @@ export type AgentServingOptions = Pick<RunsOptions, "approval"> & {
   readonly perUser?: number;
   readonly models?: ModelsOptions["models"];
   readonly isOwn?: ModelsOptions["isOwn"];
-  readonly access?: Services["access"];
-  readonly routes?: readonly Route[];
 };
 
 /** A whole server on a new PGlite: the agent `assistant` with the built-in tools, answered for by the model `script`. */
@@ -87,9 +84,9 @@ export async function serveAgents(
     adminRuns: service.adminRuns,
     schedules: service.schedules,
     tasks: createTaskCalls(database),
-    access: options.access ?? { mode: "local", owner: caller },
+    access: { mode: "local", owner: caller },
   });
-  const serving = await serve(services, 0, options.routes);
+  const serving = await serve(services);
   return {
     ...serving,
     services,

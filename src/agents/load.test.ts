@@ -57,6 +57,7 @@ test("each built-in agent says what it is for, and works by the strategy of its 
     "plan-execute": "plan-execute",
     react: "react",
     researcher: "json-actions",
+    todo: "tools",
   });
   assert.deepEqual(agents.get("chat").tools, []);
 });

@@ -8,6 +8,8 @@ import { newId } from "../protocol/ids.ts";
 import { type Authenticate, createAuthenticate } from "./auth.ts";
 import { chat, resumeChat } from "./dialects/chat/chat.ts";
 import { chatCompletions } from "./dialects/chat-completions/chat-completions.ts";
+import { chatkit } from "./dialects/chatkit/chatkit.ts";
+import { conversationItems } from "./dialects/chatkit/conversation.ts";
 import { getModel, listModels } from "./dialects/models.ts";
 import type { Route } from "./endpoint.ts";
 import { answerError, answerUnknownRoute, pathOf } from "./errors.ts";
@@ -32,7 +34,7 @@ import {
   runSchedule,
   updateSchedule,
 } from "./routes/schedules.ts";
-import { createThread, deleteThread, getThread, listItems, listThreads } from "./routes/threads.ts";
+import { createThread, deleteThread, getThread, listItems, listThreads, renameThread } from "./routes/threads.ts";
 import { callTool } from "./routes/tool-calls.ts";
 import { addKey, addUser, changeUser, listKeys, listUsers, revokeKey } from "./routes/users.ts";
 import { allMcpRoutes } from "./mcp/mcp-routes.ts";
@@ -51,10 +53,13 @@ const routes: readonly Route[] = [
 
   ["POST", "/chat", chat],
   ["GET", "/chat/:id/stream", resumeChat],
+  ["POST", "/chatkit", chatkit],
+  ["GET", "/chatkit/:id/items", conversationItems],
 
   ["POST", "/api/threads", createThread],
   ["GET", "/api/threads", listThreads],
   ["GET", "/api/threads/:id", getThread],
+  ["PATCH", "/api/threads/:id", renameThread],
   ["DELETE", "/api/threads/:id", deleteThread],
   ["GET", "/api/threads/:id/items", listItems],
   ["GET", "/api/threads/:id/events", followThread],
@@ -157,6 +162,7 @@ export async function createApp(services: Services, more: readonly Route[] = [])
       "x-colloquy-model",
       "x-colloquy-status",
       "x-colloquy-idempotency",
+      "x-colloquy-conversation",
       "x-vercel-ai-ui-message-stream",
     ],
   });
@@ -166,7 +172,8 @@ export async function createApp(services: Services, more: readonly Route[] = [])
     strictTransportSecurity: false,
   });
   await app.register(swagger, openApiOptions(version));
-  for (const route of [...routes, ...allMcpRoutes(), ...more]) addRoute(app, route, { services, streams, authenticate });
+  for (const route of [...routes, ...allMcpRoutes(), ...more])
+    addRoute(app, route, { services, streams, authenticate });
   return app;
 }
 

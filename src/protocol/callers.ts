@@ -8,6 +8,18 @@ export type Caller = {
   /** `*` or names; a tool's `permissions` must all be among them. */
   readonly permissions: readonly string[];
   readonly via: "local" | "api-key" | "session" | "system";
+  /** Where it works in other systems, by the system's name, for this piece of work. */
+  readonly elsewhere?: Readonly<Record<string, Standing>>;
+  /** The root run that it works in; what it handed over to sign in elsewhere is kept with that. */
+  readonly run?: string;
+};
+
+/** What a caller works on in another system, and as whom; never a secret. */
+export type Standing = {
+  /** A project, as the system names it. */
+  readonly place: string;
+  /** A name for what it signs in with; absent: the operator's account there. */
+  readonly as?: string;
 };
 
 /** What an account may do, however it came in. */
@@ -20,7 +32,12 @@ export function callerOf(
 
 /** A caller of earlier with the rights the account has now: never more than then, never more than now. */
 export function cutBack(caller: Caller, role: Role): Caller {
-  const now = callerOf({ id: caller.userId, name: caller.name, role }, caller.via);
+  const { elsewhere, run } = caller;
+  const now: Caller = {
+    ...callerOf({ id: caller.userId, name: caller.name, role }, caller.via),
+    ...(elsewhere ? { elsewhere } : {}),
+    ...(run === undefined ? {} : { run }),
+  };
   if (caller.permissions.includes("*")) return now;
   return { ...now, permissions: caller.permissions.filter((name) => holds(now, [name])) };
 }

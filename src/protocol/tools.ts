@@ -80,6 +80,8 @@ export type Tool = {
   readonly destructive: boolean;
   readonly sendsOut: boolean;
   readonly permissions: readonly string[];
+  /** The system whose rights `permissions` are; absent: this server's. */
+  readonly rights?: string;
   /** Honours the idempotency key: may be called again with the same one. */
   readonly idempotent: boolean;
   readonly timeoutMs: number;
@@ -101,6 +103,16 @@ export type ToolSource = {
   ready(caller: Caller, signal: AbortSignal): Promise<void>;
 };
 
+/** What callers may do in another system, which alone knows it and may change its mind at any time. */
+export type RightsSource = {
+  /** As `Tool.rights` names it. */
+  readonly name: string;
+  /** As far as it is known now, without waiting; none of a caller who does not work there. */
+  permissions(caller: Caller): readonly string[];
+  /** Asks the system unless it was asked a moment ago; resolves when it answered or can't, and never throws. */
+  ready(caller: Caller, signal: AbortSignal): Promise<void>;
+};
+
 export type ToolRegistry = {
   get(name: string): Tool | undefined;
   /** The tools that these globs name and this caller may use, by name. */
@@ -111,4 +123,8 @@ export type ToolRegistry = {
    * down must not delay anybody more than that.
    */
   prepare(globs: readonly string[], caller: Caller): Promise<void>;
+  /** Which of a tool's permissions the caller has not, as far as it is known now. */
+  missing(tool: Tool, caller: Caller): readonly string[];
+  /** Before calls: the caller's rights elsewhere that these tools need, asked for anew unless that was a moment ago. */
+  renew(names: readonly string[], caller: Caller, signal: AbortSignal): Promise<void>;
 };

@@ -16,6 +16,8 @@ export type Beginning = {
   readonly caller: Caller;
   readonly definition: RunDefinition;
   readonly items: readonly (NewItem & { readonly run: string | null })[];
+  /** What the caller handed over for the time of the run, by name, sealed. */
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
   /** What it comes after, if not the newest item of its thread; null: the beginning. */
   readonly after?: string | null;
@@ -67,7 +69,7 @@ export async function insertBeginning(
   beginning: Beginning,
   { behindPending }: { behindPending: boolean },
 ): Promise<Place | undefined> {
-  const { runId, jobId, threadId, caller, definition, items, idempotency, newThread, after } = beginning;
+  const { runId, jobId, threadId, caller, definition, items, secrets, idempotency, newThread, after } = beginning;
   const time = new Date().toISOString();
   const { limits } = definition;
   const definitionText = jsonText(definition);
@@ -111,6 +113,10 @@ export async function insertBeginning(
       select r.id, $3, $13, $14, $15, $16, $17, $18 from r)`,
     `i as (${insertItemsSql("$6", "$7")})`,
   ];
+  if (secrets)
+    parts.push(
+      `s as (insert into run_secrets (run_id, name, user_id, sealed) select r.id, x.key, $3, x.value from r, jsonb_each_text(${add(jsonText(secrets))}::jsonb) x)`,
+    );
   const [row] = await query<{ first: number; parent: string | null; fresh: boolean }>(
     `with ${parts.join(",\n")}\nselect first, parent, exists (select 1 from k) as fresh from t`,
     values,

@@ -34,6 +34,11 @@ export async function performCalls(work: Work, calls: readonly Call[]): Promise<
 
 /** `children wait`: a delegated run waits for a person, and what comes after its call is not done yet. */
 async function performOpen(work: Work, calls: readonly Call[]): Promise<"children wait" | undefined> {
+  await work.runtime.tools.renew(
+    calls.map((call) => call.body.name),
+    work.taken.caller,
+    work.signal,
+  );
   const allowed = toolsOf(work);
   const server = calls.filter((call) => call.body.target === "server");
   const client = calls.filter((call) => call.body.target === "client");

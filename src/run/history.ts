@@ -29,6 +29,7 @@ export async function readHistory(query: Query, { threadId, runId, leaf, tokens 
   let seen = 0;
   let begun = false;
   let summarised = 0;
+  let enough: number | undefined;
   for (let page = firstPage; next !== null; page = Math.min(page * 4, largestPage)) {
     const rows = await query<ItemRow>(
       `select ${itemColumns} from items where thread_id = $1 and seq < $2 order by seq desc limit $3`,
@@ -38,19 +39,22 @@ export async function readHistory(query: Query, { threadId, runId, leaf, tokens 
     for (let item = known.get(next); item; item = next === null ? undefined : known.get(next)) {
       branch.push(item);
       known.delete(item.id);
-      if (!isNested(item)) seen += tokensOf(item);
+      if (item.runId !== runId && !isNested(item)) seen += tokensOf(item);
       begun ||= item.runId === runId && isInput(item);
       if (item.kind === "summary" && !isErased(item)) summarised = Math.max(summarised, item.body.upToSeq);
       next = item.parentId;
+      // Items of others may stand among the run's own, so only its first says that all were seen.
+      if (begun && seen > mostContexts * tokens) enough ??= branch.length;
     }
     if (rows.length < page) break;
     before = rows.at(-1)!.seq;
-    // Items of others may stand among the run's own, so only its first says that all were seen.
-    if (begun && (before <= summarised || seen > mostContexts * tokens)) break;
+    if (enough !== undefined || (begun && before <= summarised)) break;
   }
+  const isWhole = next === null && enough === undefined;
+  branch.splice(enough ?? branch.length);
   branch.reverse();
-  if (before <= summarised) return branch.filter((item) => item.seq > summarised);
-  if (next === null) return branch;
+  if (branch[0] && branch[0].seq <= summarised) return branch.filter((item) => item.seq > summarised);
+  if (isWhole) return branch;
   return branch.slice(
     Math.max(
       0,

@@ -34,11 +34,22 @@ function mayUse({ taken }: Work, call: Call, tool: Tool): boolean {
   return member === undefined || member.tools.includes(tool.name);
 }
 
+/** Of a tool that the run was begun with: its caller's rights have changed since. */
+function notAllowed({ runtime, taken }: Work, { body }: Call): ToolResult | undefined {
+  if (!taken.definition.tools.some(({ name }) => name === body.name)) return undefined;
+  const tool = runtime.tools.get(body.name);
+  const missing = tool ? runtime.tools.missing(tool, taken.caller) : [];
+  if (missing.length === 0) return undefined;
+  return { content: `You may not use ${body.name} here any more: it needs ${missing.join(", ")}.`, isError: true };
+}
+
 export async function prepareCall(work: Work, call: Call, allowed: readonly Tool[]): Promise<Plan> {
   const tool = allowed.find((one) => one.name === call.body.name && mayUse(work, call, one));
   const begun = await wasBegun(work, call);
   if (!tool)
-    return begun ? { how: "unknown", call } : { how: "answered", call, result: unknownTool(call.body.name, allowed) };
+    return begun
+      ? { how: "unknown", call }
+      : { how: "answered", call, result: notAllowed(work, call) ?? unknownTool(call.body.name, allowed) };
 
   const approval = decisionOn(work.items(), call, "approval");
   const parsed = parseCall(tool, approval?.arguments ?? call.body.arguments);

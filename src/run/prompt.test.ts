@@ -209,6 +209,21 @@ eachRunDatabase((suite) => {
     );
     await readHistory(counting, { threadId: items[0]!.threadId, runId: run!.run_id, leaf: run!.id, tokens: 1000 });
     assert.ok(read.length <= 2 && read.reduce((sum, rows) => sum + rows, 0) <= 700, `read ${read.join(" + ")} rows`);
+
+    const [last] = await database.query<{ id: string; seen: number }>(
+      `select id, (select max((body ->> 'upToSeq')::integer) from items where thread_id = $1 and kind = 'summary') as seen
+       from items where thread_id = $1 order by seq desc limit 1`,
+      [items[0]!.threadId],
+    );
+    read.length = 0;
+    const branch = await readHistory(counting, {
+      threadId: items[0]!.threadId,
+      runId: run!.run_id,
+      leaf: last!.id,
+      tokens: 1_000_000,
+    });
+    assert.equal(branch[0]!.seq, last!.seen + 1, "what a summary stands for is not read");
+    assert.deepEqual(read, [128]);
   });
 
   test("a message that does not fit fails its run in plain words", async () => {

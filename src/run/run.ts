@@ -9,6 +9,7 @@ import { defineRun } from "./define-run.ts";
 import { startWithin } from "./start-within.ts";
 import type { Started, StartInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
+import { sealForRun } from "../store/run-secrets.ts";
 import { violatedConstraint } from "./violated-constraint.ts";
 
 /** How often others may make the thread of a session first. */
@@ -63,6 +64,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
       ...system.map((item) => ({ ...item, run: null })),
       { ...message, run: runId },
     ],
+    ...(input.secrets ? { secrets: sealed(runtime.secret, runId, input.secrets) } : {}),
     idempotency: input.idempotency ?? null,
     ...(after === undefined ? {} : { after }),
     newThread: existing
@@ -74,6 +76,16 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
           days: runtime.retention.hiddenThreadsDays,
         },
   };
+}
+
+function sealed(
+  secret: string,
+  runId: string,
+  secrets: NonNullable<StartInput["secrets"]>,
+): NonNullable<Beginning["secrets"]> {
+  return Object.fromEntries(
+    Object.entries(secrets).map(([name, text]) => [name, sealForRun(secret, { runId, name }, text)]),
+  );
 }
 
 /** What the message comes after that this one stands in place of, null for nothing; undefined: it stands for none. */

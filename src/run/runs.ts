@@ -35,6 +35,8 @@ export type StartInput = {
    */
   readonly showQuestions?: boolean;
   readonly idempotency?: Idempotency;
+  /** What the caller hands over to sign in elsewhere, by name: kept sealed until the run has ended, in no item and no log. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** The header of a request that a run at work sent us: what it starts is a part of that run. */
   readonly within?: string;
 };

@@ -23,15 +23,15 @@ export function requestOf(work: Work, model: Model, options: RequestOptions): Mo
   const format = options.format ?? (offered.length === 0 ? answerFormat(work, options) : undefined);
   const first = !work.items().some((item) => item.kind === "message" && item.step !== null && !isNested(item));
   // A forced choice is for the first step only: the model could never answer otherwise.
-  const choice = offered.length > 0 && (first || asked.toolChoice === "none") ? asked.toolChoice : undefined;
+  const choice = first || asked.toolChoice === "none" ? asked.toolChoice : undefined;
   return {
     messages: options.messages ?? [
       ...buildPrompt(work.branch(), promptOf(work, model, options)),
       ...(options.after ?? []),
     ],
     settings,
-    ...(offered.length > 0 ? { tools: offered } : {}),
-    ...(choice === undefined ? {} : { toolChoice: choice }),
+    // Never left to the provider: not all take silence for "auto".
+    ...(offered.length > 0 ? { tools: offered, toolChoice: choice ?? "auto" } : {}),
     ...(format === undefined ? {} : { format }),
   };
 }

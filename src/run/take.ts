@@ -51,7 +51,9 @@ export function takenOf(row: TakenRow): Taken {
     threadId: row.thread_id,
     rootRun: row.root_run,
     epoch: row.epoch,
-    caller: cutBack(row.caller, row.role),
+    caller: row.caller.elsewhere
+      ? { ...cutBack(row.caller, row.role), run: row.root_run }
+      : cutBack(row.caller, row.role),
     disabled: row.disabled,
     definition: row.definition,
     takeovers: row.takeovers,

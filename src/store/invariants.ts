@@ -43,6 +43,10 @@ const invariants: readonly { readonly name: string; readonly count: string }[] =
     count: `select count(*) from runs where status = 'waiting' and (wait_until is null or wait_until < now() - interval '1 minute')`,
   },
   {
+    name: "nothing that was handed over for a run outlives it",
+    count: `select count(*) from run_secrets s join runs r on r.id = s.run_id where r.status in ('done', 'failed', 'cancelled')`,
+  },
+  {
     name: "live text belongs to a run that has not ended",
     count: `select count(*) from deltas d where not exists
               (select from runs r where r.id = d.run_id and (r.ended_at is null or r.ended_at > now() - interval '5 minutes'))`,

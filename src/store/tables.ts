@@ -79,6 +79,7 @@ export type Tables = {
     started_at: NullableTime;
     ended_at: NullableTime;
   };
+  run_secrets: { run_id: string; name: string; user_id: string; sealed: string };
   budgets: {
     root_run: string;
     user_id: string;

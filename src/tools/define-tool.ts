@@ -16,6 +16,8 @@ export type ToolDefinition<Input extends z.ZodType> = {
   readonly destructive?: boolean;
   readonly sendsOut?: boolean;
   readonly permissions?: readonly string[];
+  /** The system whose rights these are; absent: this server's. */
+  readonly rights?: string;
   readonly idempotent?: boolean;
   /** Default 60 s. */
   readonly timeoutMs?: number;
@@ -44,6 +46,7 @@ export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<I
     destructive: definition.destructive ?? false,
     sendsOut: definition.sendsOut ?? false,
     permissions: definition.permissions ?? [],
+    ...(definition.rights === undefined ? {} : { rights: definition.rights }),
     idempotent: definition.idempotent ?? false,
     timeoutMs: definition.timeoutMs ?? defaultTimeoutMs,
     source: "built-in",

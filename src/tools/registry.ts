@@ -3,16 +3,30 @@ import { Conflict } from "../protocol/errors.ts";
 import { mayNameAny, selectsByGlobs } from "./glob.ts";
 import type { ToolSchema } from "../protocol/models.ts";
 import type { Caller } from "../protocol/callers.ts";
-import type { Tool, ToolRegistry, ToolSource } from "../protocol/tools.ts";
+import type { RightsSource, Tool, ToolRegistry, ToolSource } from "../protocol/tools.ts";
 
 const longestPreparationMs = 1000;
 
 /**
  * All tools, always in the order of their names. Throws Conflict when two share one. A source's tool whose name is taken
  * already is left out: what comes later must not take the place of what a person chose before. `sources` is looked at anew
- * each time, so it may be a list that changes.
+ * each time, so it may be a list that changes. `rights`: the systems whose rights some of the tools need.
  */
-export function createToolRegistry(tools: readonly Tool[], sources: readonly ToolSource[] = []): ToolRegistry {
+export function createToolRegistry(
+  tools: readonly Tool[],
+  sources: readonly ToolSource[] = [],
+  rights: readonly RightsSource[] = [],
+): ToolRegistry {
+  const rightsByName = new Map(rights.map((source) => [source.name, source]));
+  const missing = ({ rights: system, permissions }: Tool, caller: Caller): readonly string[] => {
+    if (system === undefined) return permissions.filter((name) => !holds(caller, [name]));
+    const held = rightsByName.get(system)?.permissions(caller) ?? [];
+    return permissions.filter((name) => !held.includes(name));
+  };
+  const systemsOf = (some: readonly Tool[]): readonly RightsSource[] => {
+    const named = new Set(some.map((tool) => tool.rights));
+    return rights.filter(({ name }) => named.has(name));
+  };
   const byName = new Map<string, Tool>();
   for (const tool of tools.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))) {
     const other = byName.get(tool.name);
@@ -35,17 +49,27 @@ export function createToolRegistry(tools: readonly Tool[], sources: readonly Too
     get: (name) => byName.get(name) ?? all().find((tool) => tool.name === name),
     select: (globs, caller) => {
       const isNamed = selectsByGlobs(globs);
-      return all(caller).filter((tool) => isNamed(tool.name) && holds(caller, tool.permissions));
+      return all(caller).filter((tool) => isNamed(tool.name) && missing(tool, caller).length === 0);
     },
     list: () => all(),
     async prepare(globs, caller) {
-      const asked = sources.filter(({ prefix = "" }) => mayNameAny(globs, prefix));
+      const isNamed = selectsByGlobs(globs);
+      const asked = [
+        ...sources.filter(({ prefix = "" }) => mayNameAny(globs, prefix)),
+        ...systemsOf(own.filter(({ name }) => isNamed(name))),
+      ];
       if (asked.length === 0) return;
       const stop = new AbortController();
       const timer = setTimeout(() => stop.abort(), longestPreparationMs);
       const enough = new Promise((resolve) => stop.signal.addEventListener("abort", resolve, { once: true }));
       await Promise.race([enough, Promise.all(asked.map((source) => source.ready(caller, stop.signal)))]);
       clearTimeout(timer);
+    },
+    missing,
+    async renew(names, caller, signal) {
+      if (rights.length === 0) return;
+      const named = own.filter(({ name }) => names.includes(name));
+      await Promise.all(systemsOf(named).map((source) => source.ready(caller, signal)));
     },
   };
 }

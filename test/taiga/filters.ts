@@ -32,11 +32,7 @@ export function exactly<Row>(
 }
 
 /** `true` or `false`. */
-export function flag<Row>(
-  query: URLSearchParams,
-  name: string,
-  valueOf: (row: Row) => boolean,
-): readonly Test<Row>[] {
+export function flag<Row>(query: URLSearchParams, name: string, valueOf: (row: Row) => boolean): readonly Test<Row>[] {
   const text = query.get(name);
   if (text === null) return [];
   if (text !== "true" && text !== "false") throw badRequest("Error in filter params types.");

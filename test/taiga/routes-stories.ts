@@ -1,5 +1,5 @@
 import { demand, ok, type Answer, type Context, type Route } from "./context.ts";
-import { blocked, permissionDenied, wrongDetail } from "./errors.ts";
+import { notAuthenticated, permissionDenied, wrongDetail } from "./errors.ts";
 import { bool, Fields, idsByRole, line, whole } from "./fields.ts";
 import { flag } from "./filters.ts";
 import { bulkProject, keepNew, linesOf, milestoneOf, workRoutes, type Kind } from "./routes-work.ts";
@@ -79,7 +79,7 @@ function bulkCreate(context: Context): Answer {
   }
   const project = bulkProject(context, fields, projectId);
   demand(context, project, ...stories.add);
-  if (!user) throw permissionDenied();
+  if (!user) throw notAuthenticated();
   const given = status === undefined ? {} : { status };
   const made = linesOf(lines ?? "").map((subject) =>
     keepNew(stories, world, { project, owner: user.id, fields: { subject, ...given } }),
@@ -140,8 +140,4 @@ function checkedPoints(world: World, draft: Story): Story["points"] {
     return [roleId, points.id] as const;
   });
   return Object.fromEntries(entries);
-}
-
-export function blockedProjectError(): Error {
-  return blocked();
 }

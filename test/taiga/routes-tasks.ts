@@ -52,11 +52,14 @@ function bulkCreate(context: Context): Answer {
   const { world, user, body } = context;
   const fields = new Fields(body);
   const projectId = fields.required("project_id", whole);
-  const milestone = byId(world.milestones, fields.required("milestone_id", whole));
+  const milestoneId = fields.required("milestone_id", whole);
+  const milestone = byId(world.milestones, milestoneId);
   const lines = fields.required("bulk_tasks", line(100_000));
   const storyId = fields.optional("us_id", orNull(whole)) ?? undefined;
   const status = fields.optional("status_id", whole);
-  if (milestone && milestone.project !== projectId) fields.refuse("milestone_id", "Invalid milestone id.");
+  if (milestoneId !== undefined && milestone?.project !== projectId) {
+    fields.refuse("milestone_id", "Invalid milestone id.");
+  }
   const story = byId(world.stories, storyId);
   if (storyId !== undefined && (story?.project !== projectId || story?.milestone !== milestone?.id)) {
     fields.refuse("us_id", "Invalid user story id.");

@@ -1,4 +1,4 @@
-import { demand, hidden, may, ok, type Answer, type Context, type Route } from "./context.ts";
+import { demand, hidden, ok, type Answer, type Context, type Route } from "./context.ts";
 import { badRequest, blocked, noMatch, notAuthenticated } from "./errors.ts";
 import { bool, date, externalReference, Fields, idIn, line, orNull, tags, text } from "./fields.ts";
 import { keep, ordered, workFilters } from "./filters.ts";
@@ -75,7 +75,9 @@ function byRef<Row extends Work>(kind: Kind<Row>, context: Context): Answer {
   if (project === null && slug === null) return { status: 400, body: "project or project__slug param is needed" };
   const row = kind.rows(world).find((each) => {
     const own = known(world.projects, each.project);
-    return each.ref === Number(ref) && (project === null || own.id === Number(project)) && (slug ?? own.slug) === own.slug;
+    return (
+      each.ref === Number(ref) && (project === null || own.id === Number(project)) && (slug ?? own.slug) === own.slug
+    );
   });
   return retrieve(kind, context, row);
 }
@@ -97,7 +99,11 @@ function create<Row extends Work>(kind: Kind<Row>, context: Context): Answer {
 export type NewWork<Row> = { readonly project: Project; readonly owner: number; readonly fields: Partial<Row> };
 
 /** Checks what must hold, and keeps a new row; id and reference are spent only then. */
-export function keepNew<Row extends Work>(kind: Kind<Row>, world: World, { project, owner, fields }: NewWork<Row>): Row {
+export function keepNew<Row extends Work>(
+  kind: Kind<Row>,
+  world: World,
+  { project, owner, fields }: NewWork<Row>,
+): Row {
   if (project.blocked_code !== null) throw blocked();
   const now = new Date().toISOString();
   const work: Work = {
@@ -206,8 +212,4 @@ export function linesOf(content: string): readonly string[] {
     .split("\n")
     .map((each) => each.trim())
     .filter(Boolean);
-}
-
-export function mayAny(context: Context, project: Project, ...permissions: readonly string[]): boolean {
-  return may(context, project, ...permissions);
 }

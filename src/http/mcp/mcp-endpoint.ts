@@ -6,6 +6,7 @@ import { Denied, messageOf } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/callers.ts";
 import { type Call, type Endpoint, endpoint, type Route } from "../endpoint.ts";
 import { isOwnOrigin } from "../origins.ts";
+import type { Services } from "../services.ts";
 import { whenClosed } from "../sse.ts";
 import { createCancels, type Cancels, cancelOf } from "./cancels.ts";
 import { createMcpServer, type Exchange } from "./mcp-server.ts";
@@ -29,7 +30,7 @@ export function mcpRoutes({ path, surface, ...description }: McpEndpointOptions)
     decodesBody: true,
     body: z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }),
     answers: { 200: { description: "JSON, or events", content: { "application/json": { schema: z.unknown() } } } },
-    handle: (call) => serve(call, surface, cancels),
+    handle: (call) => serveMcp(call, { surface: () => surface(call), cancels }),
   });
   // 405, in the protocol's own words: there are no sessions to follow or to end.
   const refusing: Endpoint = { ...serving, summary: "Not used: there are no sessions", description: undefined };
@@ -40,7 +41,20 @@ export function mcpRoutes({ path, surface, ...description }: McpEndpointOptions)
   ];
 }
 
-async function serve(call: Call, surface: McpEndpointOptions["surface"], cancels: Cancels): Promise<unknown> {
+/** What is needed of a request to any of these servers. */
+export type McpRequest = Pick<Call, "request" | "reply" | "caller" | "streams"> & {
+  readonly services: { readonly server: Pick<Services["server"], "corsOrigins"> };
+};
+
+export type McpServing = {
+  /** Made when the request proves to be one that needs it. */
+  readonly surface: () => McpSurface;
+  /** The same for all requests to one server. */
+  readonly cancels: Cancels;
+};
+
+/** Answers one request, whatever its method. */
+export async function serveMcp(call: McpRequest, { surface, cancels }: McpServing): Promise<unknown> {
   const { request, reply, services } = call;
   if (!isOwnOrigin(request) && !services.server.corsOrigins.includes(request.headers.origin ?? ""))
     throw new Denied(403, "Pages of this origin may not use this server; list it in server.corsOrigins.", {
@@ -51,7 +65,7 @@ async function serve(call: Call, surface: McpEndpointOptions["surface"], cancels
   const handler = createMcpHandler(
     ({ era }) => {
       exchange.era = era;
-      return createMcpServer(surface(call), exchange);
+      return createMcpServer(surface(), exchange);
     },
     {
       // A call may take long: its stream shows that it lives.
@@ -91,7 +105,7 @@ function openExchange({ raw }: FastifyReply): OpenExchange {
 }
 
 /** Notes how this request can be cancelled, or does what a request to cancel asks. */
-function noteCancels({ request, caller }: Call, cancels: Cancels, cancel: () => void): () => void {
+function noteCancels({ request, caller }: McpRequest, cancels: Cancels, cancel: () => void): () => void {
   const session = request.headers[sessionHeader];
   if (typeof session !== "string") return () => {};
   const place = placeOf(caller, session);
@@ -106,7 +120,7 @@ function placeOf({ userId }: Caller, session: string): string {
 }
 
 async function answer(
-  { request, reply, streams }: Call,
+  { request, reply, streams }: McpRequest,
   response: Response,
   session: Record<string, string>,
 ): Promise<unknown> {

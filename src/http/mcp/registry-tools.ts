@@ -48,7 +48,8 @@ export function definitionOf({ name, description, parameters, ...tool }: Tool): 
       readOnlyHint: tool.effect === "read",
       destructiveHint: tool.effect === "write" && tool.destructive,
       idempotentHint: tool.effect === "read" || tool.idempotent,
-      openWorldHint: tool.scope === "remote",
+      // Of any other tool nobody has said whether it does.
+      ...(tool.scope === "local" && { openWorldHint: false }),
     },
   };
 }

@@ -44,6 +44,17 @@ export const getThread = endpoint({
   },
 });
 
+export const renameThread = endpoint({
+  tag: "threads",
+  summary: "Give a thread another title",
+  params: idParams,
+  body: z.strictObject({ title: z.string().max(500) }),
+  answers: { 200: threadSchema },
+  async handle({ params, body, caller, services }) {
+    return publicThread(await services.runs.renameThread(caller, params.id, body.title));
+  },
+});
+
 export const deleteThread = endpoint({
   tag: "threads",
   summary: "Delete a thread with all its items",

@@ -6,7 +6,7 @@ import type { Log } from "../../protocol/log.ts";
 import { type McpServerConfig, type McpServerState, transportOf } from "../../protocol/mcp-servers.ts";
 import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
 import { callListed } from "./call-listed.ts";
-import { type Catalogue, emptyCatalogue, type ListedTool, makeCatalogue } from "./catalogue.ts";
+import { type Catalogue, emptyCatalogue, type ListedTool, makeCatalogue, natureOf } from "./catalogue.ts";
 import { failureOf, reasonOf } from "./failures.ts";
 import { type OpenClient, openClient } from "./open-client.ts";
 
@@ -53,7 +53,7 @@ export class Connection {
   private readonly options: ConnectionOptions;
   private readonly timeoutMs: number;
   private readonly web: GuardedFetch | undefined;
-  private readonly startedAt = performance.now();
+  private readonly stopped = new AbortController();
   private lease: Lease | undefined;
   private opening: Promise<Lease> | undefined;
   private listing: Promise<void> | undefined;
@@ -61,10 +61,13 @@ export class Connection {
   private catalogue: Catalogue = emptyCatalogue;
   private staleAt = Infinity;
   private isLegacy = false;
-  private isClosed = false;
+  private isOutdated = false;
   private failures = 0;
   private nextTryAt = 0;
-  private phase: Pick<McpServerState, "state" | "since" | "reason"> = { state: "idle", since: new Date().toISOString() };
+  private phase: Pick<McpServerState, "state" | "since" | "reason"> = {
+    state: "idle",
+    since: new Date().toISOString(),
+  };
   private waitedSince: number | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -83,7 +86,7 @@ export class Connection {
 
   /** What it offered last; asks anew in the background if that is old. */
   tools(): readonly Tool[] {
-    if (this.lease && performance.now() > this.staleAt) this.refresh();
+    if (this.lease && !this.listing && performance.now() > this.staleAt) void this.refresh();
     return this.catalogue.tools;
   }
 
@@ -123,16 +126,16 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
+    this.stopped.abort();
     clearTimeout(this.retry);
     const opening = this.opening?.catch(() => undefined);
     const { lease } = this;
     this.lease = undefined;
     this.enter("disabled");
     if (lease) await this.dispose(lease);
-    // What is still connecting finds that it came too late, and closes itself.
+    // What still connects is broken off.
+    await opening;
     await this.web?.close();
-    if (transportOf(this.options.config) === "stdio") await opening;
   }
 
   /** The open client; opens it if need be. Throws Unavailable at once while it rests after a failure. */
@@ -140,7 +143,8 @@ export class Connection {
     if (this.lease) return Promise.resolve(this.lease);
     if (this.opening) return this.opening;
     const { server } = this.options;
-    if (this.isClosed) return Promise.reject(new Unavailable(`${server} was taken out of the configuration.`));
+    if (this.stopped.signal.aborted)
+      return Promise.reject(new Unavailable(`${server} was taken out of the configuration.`));
     if (this.isResting())
       return Promise.reject(
         new Unavailable(`${server} is not available: ${this.phase.reason ?? ""} The next try is at ${this.nextTry()}.`),
@@ -159,13 +163,14 @@ export class Connection {
       opened = await openClient({
         ...options,
         fetch: this.web?.fetch ?? noFetch,
+        signal: this.stopped.signal,
         isLegacy: this.isLegacy,
         timeoutMs: connectTimeoutMs,
         maxBytes,
       });
       const lease: Lease = { ...opened, users: 0, retired: false, since: performance.now() };
       await this.list(lease);
-      if (this.isClosed) throw new Unavailable(`${options.server} was taken out of the configuration.`);
+      if (this.stopped.signal.aborted) throw new Unavailable(`${options.server} was taken out of the configuration.`);
       this.watch(lease);
       this.lease = lease;
       this.isLegacy = lease.client.getProtocolEra() === "legacy";
@@ -185,78 +190,69 @@ export class Connection {
     const { client } = lease;
     client.onclose = () => {
       lease.retired = true;
-      if (this.lease === lease) this.lost("the connection was closed");
+      this.lost("the connection was closed", lease);
     };
-    client.setNotificationHandler("notifications/tools/list_changed", () => this.refresh());
-    const tells = client.getServerCapabilities()?.tools?.listChanged === true;
-    if (tells && client.getProtocolEra() === "modern")
-      client.listen({ toolsListChanged: true }).then(
-        (subscription) => subscription.closed.then(() => this.age(unwatchedMs)),
-        () => this.age(unwatchedMs),
-      );
-    else if (!tells) this.age(unwatchedMs);
+    client.setNotificationHandler("notifications/tools/list_changed", () => void this.refresh());
+    if (!tellsOfChanges(lease) || client.getProtocolEra() !== "modern") return;
+    client.listen({ toolsListChanged: true }).then(
+      (subscription) => subscription.closed.then(() => this.age(unwatchedMs)),
+      () => this.age(unwatchedMs),
+    );
   }
 
   private age(lifeMs: number): void {
     this.staleAt = Math.min(this.staleAt, performance.now() + lifeMs);
   }
 
-  /** Lists anew in the background, one listing at a time. */
+  /** Lists anew, one listing at a time; never rejects. */
   private refresh(): Promise<void> {
     const { lease } = this;
     if (!lease) return Promise.resolve();
-    // A change that is told during a listing may be missing in it.
-    const after = this.listing ?? Promise.resolve();
-    if (this.listing && this.staleAt === Infinity) return this.listing;
-    this.staleAt = Infinity;
-    this.listing = after
-      .then(() => this.list(lease))
-      .then(() => this.watchAge(lease))
-      .catch((error: unknown) => {
-        this.age(shortestLifeMs);
-        this.options.log.warn({ server: this.options.server, reason: reasonOf(error) }, "an MCP server did not list its tools");
-      })
-      .finally(() => {
-        this.listing = undefined;
-      });
+    // What changes during a listing may be missing in it.
+    this.isOutdated = this.listing !== undefined;
+    this.listing ??= this.listTwiceAtMost(lease).finally(() => {
+      this.listing = undefined;
+    });
     return this.listing;
   }
 
-  private watchAge({ client }: Lease): void {
-    if (client.getServerCapabilities()?.tools?.listChanged !== true) this.age(unwatchedMs);
+  private async listTwiceAtMost(lease: Lease): Promise<void> {
+    try {
+      await this.list(lease);
+      if (this.isOutdated) await this.list(lease);
+    } catch (error) {
+      this.age(shortestLifeMs);
+      const { server, log } = this.options;
+      log.warn({ server, reason: reasonOf(error) }, "an MCP server did not list its tools");
+    }
   }
 
-  private async list({ client }: Lease): Promise<void> {
-    const { server, config } = this.options;
-    const found: unknown[] = [];
-    let cursor: string | undefined;
-    let lifeMs: number | undefined;
-    if (client.getServerCapabilities()?.tools)
-      for (let page = 0; page < mostPages && found.length < mostTools; page++) {
-        const params = cursor === undefined ? {} : { cursor };
-        const answer = await client.request({ method: "tools/list", params }, pageSchema, { timeout: connectTimeoutMs });
-        found.push(...answer.tools.slice(0, mostTools - found.length));
-        lifeMs ??= answer.ttlMs;
-        if (answer.nextCursor === undefined || answer.nextCursor === cursor) break;
-        cursor = answer.nextCursor;
-      }
-    const timeoutMs = this.timeoutMs + overheadMs;
-    const execute = (tool: ListedTool, input: unknown, context: ToolContext) => this.call(tool, input, context);
-    this.catalogue = await makeCatalogue(found, { server, config, timeoutMs, before: this.catalogue, execute });
+  private async list(lease: Lease): Promise<void> {
+    const { server, config, log } = this.options;
+    const { tools, lifeMs } = await listAll(lease);
+    this.catalogue = await makeCatalogue(tools, {
+      server,
+      config,
+      timeoutMs: this.timeoutMs + overheadMs,
+      before: this.catalogue,
+      execute: (tool, input, context) => this.call(tool, input, context),
+    });
     this.staleAt = Infinity;
     if (lifeMs !== undefined) this.age(Math.max(lifeMs, shortestLifeMs));
+    else if (!tellsOfChanges(lease)) this.age(unwatchedMs);
     for (const { tool, reason } of this.catalogue.unusable)
-      this.options.log.warn({ server, tool, reason }, "a tool of an MCP server can't be offered");
+      log.warn({ server, tool, reason }, "a tool of an MCP server can't be offered");
   }
 
   private call(tool: ListedTool, input: unknown, context: ToolContext): Promise<ToolResult> {
+    const { server, config } = this.options;
     return callListed(tool, input, {
-      server: this.options.server,
-      timeoutMs: this.timeoutMs,
+      server,
       context,
-      effect: this.catalogue.tools.find((each) => each.execute && each.source)?.effect ?? "write",
+      timeoutMs: this.timeoutMs,
+      isWrite: natureOf(tool, config).effect === "write",
       use: (work) => this.use(work),
-      fail: (lease, reason) => this.lost(reason, lease),
+      lost: (client, reason) => this.lost(reason, client),
       relist: async () => {
         await this.refresh();
         return this.catalogue.listed;
@@ -276,7 +272,7 @@ export class Connection {
   }
 
   /** The connection is of no more use; those who still wait for an answer on it may get it. */
-  private lost(reason: string, which: OpenClient | undefined = this.lease): void {
+  private lost(reason: string, which: OpenClient): void {
     const { lease } = this;
     if (!lease || lease !== which) return;
     this.lease = undefined;
@@ -285,7 +281,7 @@ export class Connection {
       lease.retired = true;
       if (lease.users === 0) void this.dispose(lease);
     }
-    if (!this.isClosed) this.fail(reason);
+    if (!this.stopped.signal.aborted) this.fail(reason);
   }
 
   private async dispose(lease: Lease): Promise<void> {
@@ -295,13 +291,16 @@ export class Connection {
 
   /** Rests after a failure, longer after each; then tries again by itself. */
   private fail(reason: string): void {
-    if (this.isClosed) return;
+    if (this.stopped.signal.aborted) return;
     const [first, most] = this.options.backoffMs ?? [1000, 5 * 60_000];
     const rest = this.failures === 0 && this.phase.state === "ready" ? 0 : Math.min(first * 2 ** this.failures, most);
     this.failures++;
     this.nextTryAt = performance.now() + rest * (0.75 + Math.random() / 2);
     this.enter("failed", reason);
-    this.options.log.warn({ server: this.options.server, reason, nextTry: this.nextTry() }, "an MCP server is not available");
+    this.options.log.warn(
+      { server: this.options.server, reason, nextTry: this.nextTry() },
+      "an MCP server is not available",
+    );
     clearTimeout(this.retry);
     this.retry = setTimeout(() => this.begin(), this.nextTryAt - performance.now() + 5);
     this.retry.unref();
@@ -318,6 +317,27 @@ export class Connection {
   private enter(state: McpServerState["state"], reason?: string): void {
     this.phase = { state, since: new Date().toISOString(), ...(reason === undefined ? {} : { reason }) };
   }
+}
+
+function tellsOfChanges({ client }: OpenClient): boolean {
+  return client.getServerCapabilities()?.tools?.listChanged === true;
+}
+
+/** All pages, as far as there are reasonably many. */
+async function listAll({ client }: OpenClient): Promise<{ tools: readonly unknown[]; lifeMs: number | undefined }> {
+  const tools: unknown[] = [];
+  let cursor: string | undefined;
+  let lifeMs: number | undefined;
+  if (!client.getServerCapabilities()?.tools) return { tools, lifeMs };
+  for (let page = 0; page < mostPages && tools.length < mostTools; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method: "tools/list", params }, pageSchema, { timeout: connectTimeoutMs });
+    tools.push(...answer.tools.slice(0, mostTools - tools.length));
+    lifeMs ??= answer.ttlMs;
+    if (answer.nextCursor === undefined || answer.nextCursor === cursor) break;
+    cursor = answer.nextCursor;
+  }
+  return { tools, lifeMs };
 }
 
 function noFetch(): Promise<never> {

@@ -82,13 +82,12 @@ function textOf(
   }: { media: Media[]; keep: (base64: string, about: Pick<Media, "type" | "mimeType" | "uri">) => string },
 ): string {
   if (block.type === "text") return block.text;
-  if (block.type === "image" || block.type === "audio")
-    return keep(block.data, { type: block.type, mimeType: block.mimeType });
   if (block.type === "resource_link") {
     const { uri, name = uri, mimeType } = block;
     media.push({ type: "resource_link", uri, ...(mimeType === undefined ? {} : { mimeType }) });
     return `[resource ${name}: ${uri}${mimeType === undefined ? "" : `, ${mimeType}`}]`;
   }
+  if (block.type !== "resource") return keep(block.data, { type: block.type, mimeType: block.mimeType });
   const { uri, mimeType, text, blob } = block.resource;
   if (text !== undefined) return `[resource ${uri}]\n${text}`;
   return keep(blob ?? "", { type: "resource", uri, ...(mimeType === undefined ? {} : { mimeType }) });

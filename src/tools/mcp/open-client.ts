@@ -24,6 +24,8 @@ export type OpenOptions = {
   readonly isLegacy: boolean;
   readonly timeoutMs: number;
   readonly maxBytes: number;
+  /** Breaks connecting off. */
+  readonly signal: AbortSignal;
   readonly log: Log;
 };
 
@@ -119,26 +121,33 @@ function httpOptions({ config, fetch, auth }: OpenOptions) {
 }
 
 function clientOf({ version }: OpenOptions, { isLegacy }: { readonly isLegacy: boolean }): Client {
-  return new Client(
+  const client = new Client(
     { name: "colloquy", version },
     {
       versionNegotiation: isLegacy ? { mode: "legacy" } : { mode: "auto", probe: { timeoutMs: probeTimeoutMs } },
-      // Nobody can be asked from here yet, so nothing says that somebody can.
-      capabilities: {},
+      capabilities: { elicitation: { form: {} } },
       inputRequired: { autoFulfill: false },
     },
   );
+  // The newer protocol ends the call for the question. In the older one the call waits, which no restart survives.
+  client.setRequestHandler("elicitation/create", () => {
+    throw new Error("Nobody can be asked in the middle of a call of this protocol version.");
+  });
+  return client;
 }
 
 /** Closes what did not connect, whatever it waits for. */
 async function connect(
   client: Client,
   transport: Parameters<Client["connect"]>[0],
-  { timeoutMs, server }: OpenOptions,
+  { timeoutMs, server, signal }: OpenOptions,
 ) {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`${server} did not answer within ${timeoutMs} ms.`)), timeoutMs);
+  const stop = () => reject(new Error(`${server} is not needed any more.`));
+  signal.addEventListener("abort", stop, { once: true });
   try {
+    signal.throwIfAborted();
     await Promise.race([client.connect(transport, { timeout: timeoutMs }), late]);
   } catch (error) {
     await Promise.race([transport.close(), new Promise((resolve) => setTimeout(resolve, 3 * farewellMs))]).catch(
@@ -147,6 +156,7 @@ async function connect(
     throw error;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
   }
 }
 

@@ -36,7 +36,8 @@ export function convertSchema(schema: unknown): ConvertedSchema {
   if (schema["type"] !== undefined && schema["type"] !== "object")
     throw new TypeError(`its inputSchema has the type ${JSON.stringify(schema["type"])} instead of object`);
   const { $schema: dialect, $id: _, ...own } = schema;
-  if (dialect !== undefined && typeof dialect !== "string") throw new TypeError("the $schema of its inputSchema is no text");
+  if (dialect !== undefined && typeof dialect !== "string")
+    throw new TypeError("the $schema of its inputSchema is no text");
   const validate = new AjvJsonSchemaValidator().getValidator({
     ...(withoutUnknownFormats(own) as JsonSchema),
     type: "object",

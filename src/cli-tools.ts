@@ -1,0 +1,88 @@
+import { loadConfig, type Config } from "./config.ts";
+import { createTodoApp } from "./http/mcp/todo-app.ts";
+import { createTaskCalls } from "./http/mcp/task-calls.ts";
+import type { Access } from "./http/services.ts";
+import { createLog } from "./log.ts";
+import { version } from "./main.ts";
+import { callerOf } from "./protocol/callers.ts";
+import { Conflict, Denied, InvalidInput } from "./protocol/errors.ts";
+import { createKeyFinder } from "./store/api-keys.ts";
+import type { Database } from "./store/database.ts";
+import { refuseHalfImported } from "./store/import.ts";
+import { readHolder } from "./store/lock.ts";
+import { migrate } from "./store/migrate.ts";
+import { openDatabase } from "./store/open.ts";
+import { createUser, ensureOwner, findUserByName } from "./store/users.ts";
+
+export type ToolsOptions = {
+  /** 8001 when absent. */
+  readonly port?: string;
+  /** Whose tasks they are, for whoever reaches the server. */
+  readonly user?: string;
+  /** A URL, instead of the configuration's. */
+  readonly database?: string;
+};
+
+const defaultPort = "8001";
+
+/** `colloquy tools todo`: the task tools alone as an MCP server, until SIGINT or SIGTERM. */
+export async function serveTools([name, ...rest]: readonly string[], options: ToolsOptions): Promise<number> {
+  if (name !== "todo" || rest.length > 0)
+    throw new InvalidInput("colloquy tools todo [--port 8001] [--user <name>] [--database <url>]");
+  const port = Number(options.port ?? defaultPort);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidInput("--port must be 0 to 65535.");
+  const config = loadConfig();
+  const log = createLog({ level: config.log.level, pretty: process.stderr.isTTY });
+  const database = await open(config, options.database ?? config.database);
+  try {
+    await refuseHalfImported(database.query);
+    await migrate(database);
+    const access = await accessOf(config, database, options.user);
+    const { corsOrigins, hosts } = config.server;
+    const app = createTodoApp({
+      tasks: createTaskCalls(database),
+      access,
+      server: { corsOrigins, hosts },
+      log,
+      version,
+    });
+    // Nobody logs in, so nobody but this machine may come.
+    const host = access.mode === "local" ? "127.0.0.1" : config.server.host;
+    const url = await app.listen({ host, port });
+    const whose = access.mode === "local" ? `The tasks of ${access.owner.name}` : "Everybody's own tasks";
+    console.log(`${whose}, in ${database.label}: listening on ${url}/mcp`);
+    const signal = await new Promise<string>((resolve) => {
+      for (const each of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(each, () => resolve(each));
+    });
+    log.info({ signal }, "stopping");
+    await app.close();
+  } finally {
+    await database.close();
+  }
+  return 0;
+}
+
+async function open({ data }: Config, url: string | undefined): Promise<Database> {
+  try {
+    return await openDatabase({
+      dataDirectory: data,
+      onStep: (text) => console.error(text),
+      ...(url === undefined ? {} : { url }),
+    });
+  } catch (error) {
+    if (!(error instanceof Conflict) || error.code !== "data_in_use") throw error;
+    const holder = readHolder(data);
+    const where = holder?.url === undefined ? "" : ` The server there has the same tools at ${holder.url}/mcp/todo.`;
+    throw new Conflict(`${error.message}${where}`, { code: error.code, cause: error });
+  }
+}
+
+async function accessOf({ auth }: Config, database: Database, name: string | undefined): Promise<Access> {
+  const { query } = database;
+  if (name === undefined && auth.mode === "accounts")
+    return { mode: "accounts", findByKey: createKeyFinder(query).findByKey };
+  if (name === undefined) return { mode: "local", owner: callerOf(await ensureOwner(query), "local") };
+  const user = (await findUserByName(query, name)) ?? (await createUser(query, { name, role: "user" }));
+  if (user.disabled) throw new Denied(403, `The account ${name} is disabled.`, { code: "account_disabled" });
+  return { mode: "local", owner: callerOf(user, "local") };
+}

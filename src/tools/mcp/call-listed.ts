@@ -1,0 +1,130 @@
+import type { Tool as ProtocolTool } from "@modelcontextprotocol/client";
+import { nearNames } from "../../protocol/near-names.ts";
+import type { ToolContext, ToolResult } from "../../protocol/tools.ts";
+import { errorResult } from "../tool-result.ts";
+import type { ListedTool } from "./catalogue.ts";
+import { resultOf } from "./content.ts";
+import { answeredBefore, questionIn } from "./elicitation.ts";
+import { type Failure, failureOf } from "./failures.ts";
+import type { OpenClient } from "./open-client.ts";
+
+export type CallOptions = {
+  readonly server: string;
+  readonly context: ToolContext;
+  readonly timeoutMs: number;
+  readonly isWrite: boolean;
+  /** Works with the open client, which is opened before if need be. */
+  readonly use: <Value>(work: (client: OpenClient) => Promise<Value>) => Promise<Value>;
+  /** The connection is of no more use. */
+  readonly lost: (client: OpenClient, reason: string) => void;
+  /** What the server offers now, by its own names. */
+  readonly relist: () => Promise<ReadonlyMap<string, ListedTool>>;
+};
+
+const progressEveryMs = 200;
+const progressCharacters = 500;
+
+/**
+ * Calls a server's tool. A read whose connection broke is made once more, and so is any call that the server surely has
+ * not heard of. A write that may have been done is `uncertain`: nobody repeats it blindly.
+ */
+export async function callListed(tool: ListedTool, input: unknown, options: CallOptions): Promise<ToolResult> {
+  const { server, context, isWrite } = options;
+  const answered = answeredBefore(context.answers);
+  if ("ask" in answered) return { content: answered.ask.text, ask: answered.ask };
+  const first = await attempt(tool, { ...options, params: { arguments: input, ...answered.params } });
+  const isRepeatable =
+    first.kind === "not-sent" || first.kind === "session-gone" || (!isWrite && first.kind === "unknown");
+  const again = first.kind !== "answer" && isRepeatable && !first.isTimeout;
+  const outcome = again ? await attempt(tool, { ...options, params: { arguments: input, ...answered.params } }) : first;
+  if (outcome.kind === "answer")
+    return isMissing(tool, outcome.result) ? explainMissing(tool, outcome.result, options) : outcome.result;
+  const text = `${server} did not do ${tool.name}: ${outcome.reason}`;
+  if (outcome.kind === "refused") return explainMissing(tool, errorResult(text), options);
+  if (outcome.kind !== "unknown") return errorResult(text);
+  if (!isWrite) return errorResult(`${server} gave no answer to ${tool.name}: ${outcome.reason}`);
+  return {
+    ...errorResult(
+      `It is not known whether ${server} did ${tool.name}: ${outcome.reason}. Look before you do it again.`,
+    ),
+    uncertain: true,
+  };
+}
+
+type Outcome = Failure | { readonly kind: "answer"; readonly result: ToolResult };
+
+async function attempt(
+  tool: ListedTool,
+  options: CallOptions & { readonly params: Readonly<Record<string, unknown>> },
+): Promise<Outcome> {
+  const { context, timeoutMs, isWrite, params, use, lost } = options;
+  const { signal } = context;
+  signal.throwIfAborted();
+  try {
+    return await use(async (open) => {
+      try {
+        const answer: unknown = await open.client.callTool(
+          {
+            ...params,
+            name: tool.name,
+            ...(isWrite ? { _meta: { "colloquy/idempotencyKey": context.idempotencyKey } } : {}),
+          },
+          {
+            signal,
+            timeout: timeoutMs,
+            onprogress: progressTo(context),
+            allowInputRequired: true,
+            // What it answers is given on as it is: refusing an odd answer would not undo the call.
+            toolDefinition: { ...tool, outputSchema: undefined } as ProtocolTool,
+          },
+        );
+        const result = questionIn(answer) ?? resultOf(answer as Parameters<typeof resultOf>[0]);
+        return { kind: "answer", result } satisfies Outcome;
+      } catch (error) {
+        signal.throwIfAborted();
+        const failure = failureOf(error);
+        if (failure.kind === "not-sent" || failure.kind === "session-gone" || failure.isDenied)
+          lost(open, failure.reason);
+        return failure;
+      }
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: "refused", reason: failureOf(error).reason };
+  }
+}
+
+/** Not more often than people read. */
+function progressTo({
+  progress,
+}: ToolContext): (event: { progress: number; total?: number; message?: string }) => void {
+  let told = -Infinity;
+  return ({ progress: done, total, message }) => {
+    if (performance.now() - told < progressEveryMs) return;
+    told = performance.now();
+    progress((message ?? (total === undefined ? String(done) : `${done} of ${total}`)).slice(0, progressCharacters));
+  };
+}
+
+/** Many servers tell of a tool that they don't have in an ordinary result. */
+function isMissing({ name }: ListedTool, { isError, content }: ToolResult): boolean {
+  return (
+    isError === true &&
+    content.length < 1000 &&
+    content.includes(name) &&
+    /not found|unknown tool|no such tool|no tool/i.test(content)
+  );
+}
+
+/** A tool that was renamed or taken away since it was listed: says so, with what there is now. */
+async function explainMissing(
+  tool: ListedTool,
+  result: ToolResult,
+  { server, relist }: CallOptions,
+): Promise<ToolResult> {
+  const listed = await relist();
+  if (listed.has(tool.name)) return result;
+  const near = nearNames(tool.name, [...listed.keys()]);
+  const hint = near.length > 0 ? ` Near to it: ${near.join(", ")}.` : "";
+  return errorResult(`${server} has no tool ${tool.name} any more; its tools were listed anew.${hint}`);
+}

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded-fetch.ts";
+import type { McpServerConfig, McpServerState } from "../../protocol/mcp-servers.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
+import { defineTool } from "../define-tool.ts";
+import { selectsByGlobs } from "../glob.ts";
+import { errorResult, toToolResult } from "../tool-result.ts";
+import { failureOf, reasonOf } from "./failures.ts";
+
+const defaultTimeoutMs = 30_000;
+/** So that its own words about a time-out come before those of whoever runs the tool. */
+const overheadMs = 5000;
+const maxBytes = 1_000_000;
+/** How long it counts as known whether anything answers. */
+const knownForMs = 15_000;
+const probeTimeoutMs = 2000;
+
+const inputSchema = (defaultTool: string | undefined) =>
+  z.strictObject({
+    tool: (defaultTool === undefined ? z.string().min(1) : z.string().min(1).default(defaultTool)).describe(
+      "The name of the server's tool",
+    ),
+    args: z.record(z.string(), z.unknown()).default({}).describe("Its arguments"),
+  });
+
+/**
+ * A server of the plain bridge: `POST <url>/invoke {tool, args}`, whose answer's text is the result. All that is behind it
+ * is one tool to a model, named like the server. A failure is the text `ERROR(mcp:<url>,<tool>): …`.
+ */
+export class InvokeServer {
+  readonly tool: Tool;
+  private readonly config: McpServerConfig;
+  private readonly url: string;
+  private readonly web: GuardedFetch;
+  private phase: Pick<McpServerState, "state" | "since" | "reason"> = {
+    state: "connecting",
+    since: new Date().toISOString(),
+  };
+  private knownAt = -Infinity;
+  private probing: Promise<void> | undefined;
+
+  constructor(name: string, config: McpServerConfig) {
+    const { url = "", timeoutMs = defaultTimeoutMs, defaultTool, description } = config;
+    this.config = config;
+    this.url = url.replace(/\/$/, "");
+    this.web = createGuardedFetch({ origins: [new URL(url).origin], timeoutMs, maxBytes });
+    const input = inputSchema(defaultTool);
+    this.tool = {
+      ...defineTool({
+        name,
+        description: description ?? `Calls a tool of the server ${name}.`,
+        input,
+        effect: this.isRead("*") ? "read" : "write",
+        timeoutMs: timeoutMs + overheadMs,
+        execute: (call, context) => this.invoke(call, { context, timeoutMs }),
+      }),
+      source: `mcp:${name}`,
+    };
+  }
+
+  state(): Omit<McpServerState, "name" | "target" | "tokens"> {
+    if (performance.now() - this.knownAt > knownForMs) void this.probe();
+    return { ...this.phase, transport: "invoke", tools: 1, unusable: [] };
+  }
+
+  /** Whether anything answers there, whatever it says. */
+  probe(): Promise<void> {
+    this.probing ??= this.web
+      .fetch(this.url, { signal: AbortSignal.timeout(probeTimeoutMs), redirect: "manual" })
+      .then(
+        () => this.know(),
+        (error: unknown) => this.know(reasonOf(error)),
+      )
+      .finally(() => {
+        this.probing = undefined;
+      });
+    return this.probing;
+  }
+
+  async close(): Promise<void> {
+    await this.web.close();
+  }
+
+  private async invoke(
+    { tool, args }: { readonly tool: string; readonly args: Readonly<Record<string, unknown>> },
+    { context, timeoutMs }: { readonly context: ToolContext; readonly timeoutMs: number },
+  ): Promise<ToolResult> {
+    const failed = (reason: string) => errorResult(`ERROR(mcp:${this.url},${tool}): ${reason}`);
+    try {
+      const answer = await this.web.fetch(`${this.url}/invoke`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          "idempotency-key": context.idempotencyKey,
+          ...this.config.headers,
+        },
+        body: JSON.stringify({ tool, args }),
+        signal: AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]),
+      });
+      this.know();
+      const text = await answer.text();
+      if (answer.ok) return toToolResult(text);
+      return failed(reasonOf(new Error(`HTTP ${answer.status} ${text}`)));
+    } catch (error) {
+      context.signal.throwIfAborted();
+      const isLate = error instanceof DOMException && error.name === "TimeoutError";
+      const reason = isLate ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error);
+      this.know(reason);
+      // A tool that only reads may simply be called again by the model.
+      const isUncertain = !this.isRead(tool) && (isLate || failureOf(error).kind === "unknown");
+      return { ...failed(reason), ...(isUncertain ? { uncertain: true } : {}) };
+    }
+  }
+
+  private isRead(tool: string): boolean {
+    const { effects = {} } = this.config;
+    const glob = Object.keys(effects).find((each) => selectsByGlobs([each])(tool));
+    return (effects[tool] ?? (glob === undefined ? undefined : effects[glob])) === "read";
+  }
+
+  private know(reason?: string): void {
+    this.knownAt = performance.now();
+    const state = reason === undefined ? "ready" : "failed";
+    if (state === this.phase.state && reason === this.phase.reason) return;
+    this.phase = { state, since: new Date().toISOString(), ...(reason === undefined ? {} : { reason }) };
+  }
+}

@@ -1,0 +1,186 @@
+import type { AuthProvider } from "@modelcontextprotocol/client";
+import type { Caller } from "../../protocol/callers.ts";
+import type { Log } from "../../protocol/log.ts";
+import {
+  type McpServerConfig,
+  type McpServersConfig,
+  type McpServerState,
+  transportOf,
+} from "../../protocol/mcp-servers.ts";
+import type { Tool, ToolSource } from "../../protocol/tools.ts";
+import { tokensOfTool } from "../tool-tokens.ts";
+import { Connection } from "./connection.ts";
+import { InvokeServer } from "./invoke.ts";
+
+/** How a server is signed in to as a user; whoever has the same `user` shares a connection. */
+export type Credentials = { readonly user: string; readonly auth: AuthProvider };
+
+export type McpOptions = {
+  readonly servers: McpServersConfig;
+  readonly version: string;
+  /** What started programs get of our environment: PATH, HOME, LANG. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly log: Log;
+  /** Of servers that are signed in to as the user; undefined: the server is the same for all. */
+  readonly credentialsFor?: (
+    server: { readonly name: string; readonly config: McpServerConfig },
+    caller: Caller,
+  ) => Credentials | undefined;
+  readonly backoffMs?: readonly [first: number, most: number];
+};
+
+export type McpServers = {
+  /** One for each server; changes with the configuration. */
+  readonly sources: readonly ToolSource[];
+  readonly states: () => readonly McpServerState[];
+  /** Starts what is new, restarts what has changed, stops what is gone. */
+  readonly update: (servers: McpServersConfig) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** The two servers that are always there; a configured one of the same name takes their place. */
+export const defaultServers: McpServersConfig = {
+  mcp_filesystem: {
+    url: "http://localhost:8001",
+    transport: "invoke",
+    defaultTool: "list_files",
+    effects: { list_files: "read" },
+    description: "Calls a tool of the filesystem server; list_files unless another is named.",
+  },
+  mcp_trader: {
+    url: "http://localhost:8002",
+    transport: "invoke",
+    defaultTool: "backtest",
+    effects: { backtest: "read" },
+    description: "Calls a tool of the trading server; backtest unless another is named.",
+  },
+};
+
+const mostUsers = 200;
+
+type Server = {
+  readonly name: string;
+  readonly config: McpServerConfig;
+  readonly source: ToolSource;
+  readonly state: () => McpServerState;
+  readonly close: () => Promise<void>;
+};
+
+/** Connects to servers in the background; programs are started when somebody needs them. */
+export function createMcpServers(options: McpOptions): McpServers {
+  const servers = new Map<string, Server>();
+  const sources: ToolSource[] = [];
+
+  function apply(configs: McpServersConfig): Promise<unknown> {
+    const wanted = { ...defaultServers, ...configs };
+    const stopped = [...servers.values()].filter(
+      ({ name, config }) => JSON.stringify(wanted[name]) !== JSON.stringify(config),
+    );
+    for (const { name } of stopped) servers.delete(name);
+    for (const [name, config] of Object.entries(wanted))
+      if (!servers.has(name)) servers.set(name, startServer(name, config, options));
+    sources.splice(0, sources.length, ...Object.keys(wanted).flatMap((name) => servers.get(name)?.source ?? []));
+    return Promise.all(stopped.map((server) => server.close()));
+  }
+
+  void apply(options.servers);
+  return {
+    sources,
+    states: () => [...servers.values()].map((server) => server.state()),
+    update: async (configs) => void (await apply(configs)),
+    async close() {
+      sources.length = 0;
+      const all = [...servers.values()];
+      servers.clear();
+      await Promise.all(all.map((server) => server.close()));
+    },
+  };
+}
+
+function startServer(name: string, config: McpServerConfig, options: McpOptions): Server {
+  if (config.disabled) return idleServer(name, config);
+  return transportOf(config) === "invoke" ? invokeServer(name, config) : mcpServer(name, config, options);
+}
+
+function idleServer(name: string, config: McpServerConfig): Server {
+  const since = new Date().toISOString();
+  const none: readonly Tool[] = [];
+  return {
+    name,
+    config,
+    source: { name, prefix: prefixOf(name, config), tools: () => none, ready: async () => {} },
+    state: () => ({
+      ...about(name, config),
+      transport: transportOf(config),
+      state: "disabled",
+      since,
+      tools: 0,
+      tokens: 0,
+      unusable: [],
+    }),
+    close: async () => {},
+  };
+}
+
+function invokeServer(name: string, config: McpServerConfig): Server {
+  const server = new InvokeServer(name, config);
+  const tools = [server.tool];
+  void server.probe();
+  return {
+    name,
+    config,
+    // Its one tool is known without asking it.
+    source: { name, prefix: name, tools: () => tools, ready: async () => {} },
+    state: () => ({ ...server.state(), ...about(name, config), tokens: tokensOf(tools) }),
+    close: () => server.close(),
+  };
+}
+
+function mcpServer(name: string, config: McpServerConfig, options: McpOptions): Server {
+  const { credentialsFor } = options;
+  const shared = new Connection({ ...options, server: name, config });
+  const byUser = new Map<string, Connection>();
+  const connectionFor = (caller: Caller | undefined): Connection => {
+    const credentials = caller && credentialsFor?.({ name, config }, caller);
+    if (!credentials) return shared;
+    const { user, auth } = credentials;
+    const known = byUser.get(user);
+    const connection = known ?? new Connection({ ...options, server: name, config, auth });
+    // The last one asked for is the last to go.
+    byUser.delete(user);
+    byUser.set(user, connection);
+    if (byUser.size > mostUsers) {
+      const [oldest] = byUser.keys();
+      void byUser.get(oldest!)?.close();
+      byUser.delete(oldest!);
+    }
+    return connection;
+  };
+  if (transportOf(config) !== "stdio" && !credentialsFor) shared.begin();
+  return {
+    name,
+    config,
+    source: {
+      name,
+      prefix: prefixOf(name, config),
+      tools: (caller) => connectionFor(caller).tools(),
+      ready: (caller, signal) => connectionFor(caller).ready(signal),
+    },
+    state: () => ({ ...shared.state(), ...about(name, config), tokens: tokensOf(shared.tools()) }),
+    close: async () => void (await Promise.all([shared, ...byUser.values()].map((connection) => connection.close()))),
+  };
+}
+
+function prefixOf(name: string, { prefix = name }: McpServerConfig): string {
+  return prefix === "" ? "" : `${prefix}_`;
+}
+
+/** An address may hold a key in its query, a command one in its arguments. */
+function about(name: string, { url, command }: McpServerConfig): { name: string; target: string } {
+  const address = url === undefined ? undefined : new URL(url);
+  return { name, target: address ? `${address.origin}${address.pathname}` : (command ?? "") };
+}
+
+function tokensOf(tools: readonly Tool[]): number {
+  return tools.reduce((sum, tool) => sum + tokensOfTool(tool), 0);
+}

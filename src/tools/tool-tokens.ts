@@ -1,0 +1,13 @@
+import type { ToolSchema } from "../protocol/models.ts";
+
+const known = new WeakMap<ToolSchema, number>();
+
+/** About how many tokens it costs in each prompt to offer a tool: four characters of its JSON each. */
+export function tokensOfTool(tool: ToolSchema): number {
+  const before = known.get(tool);
+  if (before !== undefined) return before;
+  const { name, description, parameters } = tool;
+  const tokens = Math.ceil(JSON.stringify({ name, description, parameters }).length / 4);
+  known.set(tool, tokens);
+  return tokens;
+}
