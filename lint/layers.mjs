@@ -33,7 +33,17 @@ const mayImport = {
 const apart = [
   {
     folder: "tools",
-    shared: ["built-in", "call-tool", "define-tool", "glob", "registry", "tool-result", "tool-tokens", "user-tools"],
+    shared: [
+      "built-in",
+      "call-tool",
+      "define-tool",
+      "glob",
+      "registry",
+      "search-tools",
+      "tool-result",
+      "tool-tokens",
+      "user-tools",
+    ],
   },
   { folder: "models", entries: ["openai", "ollama", "anthropic", "ai-sdk", "demo", "scripted"] },
   {

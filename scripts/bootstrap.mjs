@@ -21,6 +21,7 @@ const commands = {
   "test:long": { packages: "full", system: true, script: "scripts/test.mjs", args: ["--long"] },
   bench: { packages: "full", system: true, script: "bench/run.ts" },
   chaos: { packages: "full", system: true, script: "chaos/run.ts" },
+  "taiga:dev": { packages: "production", script: "test/taiga/dev.ts" },
 };
 
 async function main([name, ...rest]) {

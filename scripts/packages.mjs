@@ -74,7 +74,12 @@ function wrongVersions(root, mode) {
   };
   return Object.entries(pins)
     .map(([name, pinned]) => ({ name, pinned, found: installedVersion(root, name) }))
-    .filter(({ pinned, found }) => pinned !== found);
+    .filter(({ pinned, found }) => versionIn(pinned) !== found);
+}
+
+/** A package under another name is pinned as `npm:<name>@<version>`. */
+function versionIn(pinned) {
+  return pinned.startsWith("npm:") ? pinned.slice(pinned.lastIndexOf("@") + 1) : pinned;
 }
 
 /** Whether npm's record of what it installed names every package that the lock file asks for. */

@@ -58,6 +58,8 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
       .map(({ id }) => id)
       .join(", "),
   };
+  const servers = Object.keys(config.mcpServers);
+  if (servers.length > 0) yield { grade: "ok", about: "mcp", text: `configured: ${servers.join(", ")}` };
   yield { grade: "ok", about: "tools", text: [...builtInTools, ...tools.tools].map(({ name }) => name).join(", ") };
 
   yield* examineModels(config);

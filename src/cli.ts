@@ -1,9 +1,11 @@
 import { parseArgs } from "node:util";
 import { doctor } from "./cli-doctor.ts";
 import { exportTo, importFrom } from "./cli-export.ts";
+import { serveMcp } from "./cli-mcp.ts";
 import { runPrompt } from "./cli-run.ts";
 import { answer, listLiveRuns } from "./cli-runs.ts";
 import { serve } from "./cli-serve.ts";
+import { serveTools } from "./cli-tools.ts";
 import { user } from "./cli-user.ts";
 import { version } from "./main.ts";
 import { ColloquyError, InvalidInput, messageOf } from "./protocol/errors.ts";
@@ -29,6 +31,11 @@ const help = `Colloquy: a self-hosted agent server.
   colloquy user disable <name>   nobody comes in with its keys any more; \`enable\` undoes it
   colloquy user keys <name>      list its API keys   [--add <label>: make another one]
   colloquy user revoke <key>     end an API key, by the id that \`keys\` shows
+  colloquy mcp                   Colloquy as an MCP server over standard input and output
+  colloquy tools todo            the task tools alone, as an MCP server at /mcp
+      --port <port>              where it listens (default: 8001)
+      --user <name>              whose tasks they are
+      --database <url>           a PostgreSQL server instead of the configuration's database
 
   --help, --version
 
@@ -67,6 +74,14 @@ async function main(argv: readonly string[]): Promise<number> {
       return exportTo(rest[0]);
     case "import":
       return importFrom(rest[0]);
+    case "mcp":
+      return serveMcp();
+    case "tools":
+      return serveTools(rest, {
+        ...(flags.port === undefined ? {} : { port: flags.port }),
+        ...(flags.user === undefined ? {} : { user: flags.user }),
+        ...(flags.database === undefined ? {} : { database: flags.database }),
+      });
     case "user":
       return user(rest, { admin: flags.admin ?? false, ...(flags.add === undefined ? {} : { add: flags.add }) });
     default:
@@ -96,6 +111,9 @@ function readFlags(argv: readonly string[]) {
       always: { type: "boolean" },
       admin: { type: "boolean" },
       add: { type: "string" },
+      port: { type: "string" },
+      user: { type: "string" },
+      database: { type: "string" },
       help: { type: "boolean", short: "h" },
       version: { type: "boolean", short: "v" },
     },

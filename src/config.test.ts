@@ -270,6 +270,31 @@ test("names of groups, of nothing, and of others' making", () => {
   assert.equal(load(undefined, links).server.port, 8000);
 });
 
+test("a Taiga server: its login in one form, and hidden", () => {
+  const { taiga } = load("taiga: { url: 'https://taiga.example.com' }\n");
+  assert.deepEqual(taiga, { url: "https://taiga.example.com", marker: "external_reference" });
+  const names = {
+    COLLOQUY_TAIGA__URL: "http://10.0.0.5:9000",
+    COLLOQUY_TAIGA__TOKEN: "veiled",
+    COLLOQUY_TAIGA__PROJECT: "app",
+  };
+  const config = load(undefined, names);
+  assert.deepEqual(config.taiga, {
+    url: "http://10.0.0.5:9000",
+    token: "veiled",
+    project: "app",
+    marker: "external_reference",
+  });
+  assert.doesNotMatch(JSON.stringify(describeConfig(config)), /veiled/);
+
+  const wrong = (taiga: string) => problems(`taiga: { url: "http://taiga.lan", ${taiga} }\n`)[0] ?? "";
+  assert.match(wrong("username: ada"), /taiga.password .*belong together/);
+  assert.match(wrong("token: veiled, username: ada, password: x"), /taiga.token .*keep one of the two/);
+  assert.match(wrong("project: app"), /taiga.project .*needs a login/);
+  assert.match(wrong("marker: subject"), /taiga.marker /);
+  assert.match(problems('taiga: { url: "http://ada:veiled@taiga.lan" }\n')[0] ?? "", /taiga.url must not hold/);
+});
+
 test("servers of tools: in the shape of other clients, and what is wrong with one", () => {
   const yaml = [
     "mcpServers:",

@@ -17,6 +17,10 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
   error: "must be an origin such as http://localhost:3000, without a path",
 });
 
+const webUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password");
+
 const configSchema = z.strictObject({
   server: z
     .strictObject({
@@ -57,6 +61,35 @@ const configSchema = z.strictObject({
   tools: z.string().min(1).default("./tools"),
   /** Servers of tools by name; read again when the file changes. */
   mcpServers: mcpServersSchema.default({}),
+  /** A Taiga server that agents work in. */
+  taiga: z
+    .strictObject({
+      url: webUrl,
+      /** Where people look at it; the same host when absent. */
+      webUrl: webUrl.optional(),
+      /** The operator's own login, for administrators who bring none: a token (`Application …` too) … */
+      token: z.string().min(1).optional(),
+      /** … or these two. */
+      username: z.string().min(1).optional(),
+      password: z.string().min(1).optional(),
+      /** Worked on wherever a request names no project, with the operator's login. */
+      project: z.string().min(1).optional(),
+      /** Where what a run makes carries the key of the call that made it. */
+      marker: z.enum(["external_reference", "tag"]).default("external_reference"),
+    })
+    .refine(({ username, password }) => (username === undefined) === (password === undefined), {
+      error: "username and password belong together",
+      path: ["password"],
+    })
+    .refine(({ token, username }) => token === undefined || username === undefined, {
+      error: "is not needed beside a username and password: keep one of the two",
+      path: ["token"],
+    })
+    .refine(({ project, token, username }) => project === undefined || (token ?? username) !== undefined, {
+      error: "needs a login beside it: token, or username and password",
+      path: ["project"],
+    })
+    .optional(),
   mcp: z
     .strictObject({
       /** An agent with more tools than this is offered those of MCP servers by `search_tools`. */

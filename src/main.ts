@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { loadPrompts } from "./agents/load-prompts.ts";
 import { missingTools } from "./agents/missing-tools.ts";
 import { loadAgents } from "./agents/load.ts";
-import type { Config } from "./config.ts";
+import { withModels } from "./agents/choose-model.ts";
+import { watchConfig } from "./config-watch.ts";
+import { type Config, plainEnvironment } from "./config.ts";
 import { createApp } from "./http/app.ts";
 import { createTaskCalls } from "./http/mcp/task-calls.ts";
 import { startWebhooks } from "./http/webhooks.ts";
@@ -26,10 +28,15 @@ import { migrate } from "./store/migrate.ts";
 import { insertModelCalls, type PricedCall } from "./store/model-calls.ts";
 import { ensureSecret, type FileProof, proveFiles } from "./store/node-marker.ts";
 import { openDatabase } from "./store/open.ts";
+import { readRunSecret, replaceRunSecret } from "./store/run-secrets.ts";
 import { createUserAdmin } from "./store/user-admin.ts";
 import { ensureOwner, findUser } from "./store/users.ts";
 import { builtInTools } from "./tools/built-in.ts";
+import { findingOf } from "./tools/mcp/findings.ts";
+import { createMcpServers } from "./tools/mcp/mcp-servers.ts";
 import { createToolRegistry } from "./tools/registry.ts";
+import { taigaSystem } from "./tools/taiga/access.ts";
+import { createTaiga, type Taiga } from "./tools/taiga/taiga.ts";
 import { loadUserTools } from "./tools/user-tools.ts";
 
 export const version = "0.1.0";
@@ -122,9 +129,19 @@ export async function startColloquy(
     opened.push(models.close);
 
     const userTools = await loadUserTools(config.tools, { taken: builtInTools });
-    const tools = createToolRegistry([...builtInTools, ...userTools.tools]);
+    const mcp = createMcpServers({ servers: config.mcpServers, version, environment: plainEnvironment(), log, works });
+    opened.push(mcp.close);
+    if (works) opened.push(watchConfig(config, { log, onServers: (servers) => void mcp.update(servers) }));
+    const taiga = config.taiga && openTaiga(config.taiga, database, secret);
+    if (taiga) opened.push(taiga.close);
+    const tools = createToolRegistry(
+      [...builtInTools, ...(taiga?.tools ?? []), ...userTools.tools],
+      mcp.sources,
+      taiga ? [taiga.access] : [],
+    );
     const { prompts, problems: promptProblems } = await loadPrompts({ folder: config.prompts, log });
-    const { agents, problems } = await loadAgents({ folder: config.agents });
+    const { agents: written, problems } = await loadAgents({ folder: config.agents });
+    const agents = withModels(written, models.list());
     const both = agents.list().find(({ id }) => models.has(id));
     if (both)
       throw new InvalidInput(`"${both.id}" names an agent and a model; rename one of them.`, {
@@ -158,6 +175,7 @@ export async function startColloquy(
       concurrency: config.concurrency,
       retention: config.retention,
       approval: config.approval,
+      deferAbove: config.mcp.deferAbove,
       costOf,
       works,
       hooksFor: (event) => config.webhooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),
@@ -177,6 +195,8 @@ export async function startColloquy(
       models,
       agents,
       tools,
+      taiga: taiga?.access,
+      hooks: config.webhooks.map(({ name }) => name),
       callLog,
       health: async () => ({
         version,
@@ -184,8 +204,12 @@ export async function startColloquy(
         files: fileProof,
         active: service.active(),
         models: models.list(),
+        mcpServers: mcp.states(),
       }),
-      examine: () => examineDatabase(database, { dataDirectory: config.data, fileProof }),
+      examine: async () => [
+        ...(await examineDatabase(database, { dataDirectory: config.data, fileProof })),
+        ...mcp.states().map(findingOf),
+      ],
       tasks: createTaskCalls(database),
       users: createUserAdmin(database, keys),
       access:
@@ -246,6 +270,23 @@ async function listen(app: Awaited<ReturnType<typeof createApp>>, { server: { ho
 
 function isLocalHost(hostname: string, own: string): boolean {
   return hostname === own || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** Tokens that callers hand over for a run are kept sealed beside it. */
+function openTaiga(
+  { username, password, token, ...settings }: NonNullable<Config["taiga"]>,
+  { query }: Database,
+  secret: string,
+): Taiga {
+  const name = taigaSystem;
+  return createTaiga({
+    ...settings,
+    login: token !== undefined ? { token } : username && password ? { username, password } : undefined,
+    secrets: {
+      read: (runId) => readRunSecret(query, secret, { runId, name }),
+      replace: (runId, text) => replaceRunSecret(query, secret, { runId, name, text }),
+    },
+  });
 }
 
 /** Keys without a form of their own are masked by their value. */

@@ -6,6 +6,8 @@ import { validatorCompiler } from "fastify-type-provider-zod";
 import type { Caller } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
 import { type Authenticate, createAuthenticate } from "./auth.ts";
+import { getAgentRun, runAgent } from "./dialects/agent-run/agent-run.ts";
+import { listAgentTools } from "./dialects/agent-run/agent-tools.ts";
 import { chat, resumeChat } from "./dialects/chat/chat.ts";
 import { chatCompletions } from "./dialects/chat-completions/chat-completions.ts";
 import { chatkit } from "./dialects/chatkit/chatkit.ts";
@@ -50,6 +52,10 @@ const routes: readonly Route[] = [
   ["POST", "/v1/chat/completions", chatCompletions],
   ["GET", "/v1/models", listModels],
   ["GET", "/v1/models/*", getModel],
+
+  ["POST", "/agent/run", runAgent],
+  ["GET", "/agent/run/:id", getAgentRun],
+  ["GET", "/agent/tools", listAgentTools],
 
   ["POST", "/chat", chat],
   ["GET", "/chat/:id/stream", resumeChat],

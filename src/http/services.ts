@@ -8,6 +8,7 @@ import type { Runs } from "../run/runs.ts";
 import type { Schedules } from "../run/schedules.ts";
 import type { TaskCalls } from "./mcp/task-calls.ts";
 import type { Finding } from "../store/examine.ts";
+import type { TaigaAccess } from "../tools/taiga/access.ts";
 import type { UserAdmin } from "../store/user-admin.ts";
 
 /** Who may come in. `local`: whoever sits at this machine is the owner. `accounts`: only who holds an API key. */
@@ -48,6 +49,10 @@ export type Services = {
   readonly models: ModelRegistry;
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
+  /** Absent: this server works with no Taiga. */
+  readonly taiga?: TaigaAccess | undefined;
+  /** The names of the webhooks that a run may ask for. */
+  readonly hooks?: readonly string[];
   /** The task tools as their own MCP server calls them. */
   readonly tasks: TaskCalls;
   readonly users: UserAdmin;

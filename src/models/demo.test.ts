@@ -181,6 +181,6 @@ test("an answer among the properties of a schema is what it would say", async ()
 test("a prompt for lines of thought and action is answered in them", async () => {
   const prompt =
     "Write the next step.\n\nThought: why\nAction: a tool\nAction Input: its input\n\nThought: why\nFinal Answer: it";
-  const told = await ask([user("hi"), user(prompt)], { tools: [] });
+  const told = await ask([user(`hi\n\n${prompt}`)], { tools: [] });
   assert.match(told.text, /^Thought: .+\nFinal Answer: You said: "hi"/);
 });

@@ -45,10 +45,8 @@ function planFor(request: ModelRequest): Plan {
   const asked = request.messages.findLastIndex((message) => message.role === "user");
   const sentence = textOf(request.messages[asked]).replaceAll(/\s+/g, " ").slice(0, longestSentence);
   if (isReActPrompt(textOf(request.messages[asked]))) {
-    const question = request.messages.slice(0, asked).findLast((message) => message.role === "user");
-    return {
-      text: `Thought: I follow rules.\nFinal Answer: ${introduction(textOf(question).slice(0, longestSentence), [])}`,
-    };
+    const question = textOf(request.messages[asked]).split("\n\n", 1)[0]!;
+    return { text: `Thought: I follow rules.\nFinal Answer: ${introduction(question.slice(0, longestSentence), [])}` };
   }
   const since = request.messages.slice(asked + 1);
   const results = since.flatMap((message) => (message.role === "tool" ? [resultOf(message)] : []));
@@ -75,7 +73,7 @@ function planFor(request: ModelRequest): Plan {
   return finalText(request, introduction(sentence, tools));
 }
 
-/** Asks for lines of thought and action, which are beyond rules: the request stands in the message before. */
+/** Asks for lines of thought and action, which are beyond rules: the request is what the text begins with. */
 function isReActPrompt(text: string): boolean {
   return /^Action Input:/m.test(text) && /^Final Answer:/m.test(text);
 }

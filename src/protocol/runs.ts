@@ -19,6 +19,10 @@ export type RunOptions = {
   /** Tools that the caller runs itself: the run waits for their results. */
   readonly clientTools?: readonly ToolSchema[];
   readonly limits?: Partial<Limits>;
+  /** A webhook, by its name, that is told of this run's waits and its end, whatever else it wants to hear. */
+  readonly callback?: string;
+  /** Writes are only planned, until a person has allowed them all. */
+  readonly dryRun?: boolean;
 };
 
 /** All that a run needs to go on the same after a crash or a deploy: kept with the run from its start. */
@@ -29,6 +33,8 @@ export type RunDefinition = {
   readonly limits: Limits;
   /** What the agent's model saw of the server's tools. */
   readonly tools: readonly ToolSchema[];
+  /** By name, those that it may find by `search_tools`; from then on they are offered. */
+  readonly deferred?: readonly string[];
   readonly model?: { readonly provider: string; readonly name: string };
   /** Whom it may hand work to. */
   readonly team?: readonly TeamMember[];

@@ -148,7 +148,7 @@ eachDatabase((databases) => {
     const [run] = await service.adminRuns.list({ user: "ann", status: "done" });
     assert.deepEqual([run!.id, run!.threadId, run!.userId], [again.runId, first.threadId, ann.id]);
     const request = service.model.requests.at(-1)!;
-    assert.equal(request.messages.at(-1)!.content, "try");
+    assert.match(String(request.messages.at(-1)!.content), /try$/);
     assert.equal(request.settings?.temperature, 0.5);
     await assert.rejects(service.adminRuns.retry(again.runId), { code: "run_not_failed" });
     await changeUser(query, { id: ann.id, disabled: true });

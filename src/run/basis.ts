@@ -1,15 +1,16 @@
 import { textOf, type Item } from "../protocol/items.ts";
 import type { RunDefinition } from "../protocol/runs.ts";
 import { defaultStrategySettings } from "../protocol/strategies.ts";
+import { foundIn } from "./found-tools.ts";
 import type { RunBasis } from "./turn.ts";
 
-/** What a strategy may know of its run: all of it was fixed at the start. */
-export function basisOf(definition: RunDefinition, items: readonly Item[]): RunBasis {
+/** What a strategy may know of its run: all of it was fixed at the start, but for the tools that it has found since. */
+export function basisOf(definition: RunDefinition, items: readonly Item[], branch: readonly Item[]): RunBasis {
   const { agent, options, limits, tools, team = [], prompts = {}, strategies = defaultStrategySettings } = definition;
   return {
     agent,
     limits,
-    tools: [...tools, ...(options.clientTools ?? [])],
+    tools: [...tools, ...foundIn(definition, branch), ...(options.clientTools ?? [])],
     team,
     prompts,
     settings: strategies,

@@ -42,6 +42,7 @@ export type RunsOptions = {
   readonly concurrency: { readonly perUser: number; readonly perNode: number };
   readonly retention: Retention;
   readonly approval?: ApprovalPolicy;
+  readonly deferAbove?: number;
   readonly costOf?: Runtime["costOf"];
   readonly hooksFor?: Runtime["hooksFor"];
   readonly log: Log;
@@ -84,6 +85,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     active,
     retention,
     approval: options.approval ?? {},
+    deferAbove: options.deferAbove ?? Infinity,
     costOf: options.costOf ?? (() => undefined),
     hooksFor: options.hooksFor ?? (() => []),
   };

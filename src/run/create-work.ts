@@ -56,7 +56,16 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
 
   /** The world outside hears of roots only. */
   const signals = (event: RunSignal, rest: { reason?: string; error?: RunEnd["error"] } = {}): readonly Delivery[] =>
-    !job ? [] : deliveriesOf(runtime, { runId, threadId, agent: definition.agent.id, event, ...rest });
+    !job
+      ? []
+      : deliveriesOf(runtime, {
+          runId,
+          threadId,
+          agent: definition.agent.id,
+          event,
+          callback: definition.options.callback,
+          ...rest,
+        });
 
   const endSignals = (end: RunEnd) => signals(end.status, end.error ? { error: end.error } : {});
 
@@ -66,6 +75,7 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
     mine.push(...items);
     branch.push(...items);
     fold = undefined;
+    basis = undefined;
   };
 
   /** Reads what others have added to the run: results that a client brought, a message that was taken in. */
@@ -77,6 +87,7 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
     mine = rows.map(toItem);
     branch.push(...mine.filter((item) => !known.has(item.id)));
     fold = undefined;
+    basis = undefined;
   };
 
   async function takeIn(seen?: number): Promise<boolean> {
@@ -194,7 +205,7 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
 
   const turn: Turn = {
     get run() {
-      return (basis ??= basisOf(definition, mine));
+      return (basis ??= basisOf(definition, mine, branch));
     },
     get fold() {
       return (fold ??= foldOf(mine));

@@ -166,7 +166,8 @@ eachDatabase((databases) => {
     const seen = new Set<string>();
     const service = await start({
       script(request) {
-        for (const message of request.messages) if (message.role === "user") seen.add(String(message.content));
+        for (const message of request.messages)
+          if (message.role === "user") for (const said of String(message.content).split("\n\n")) seen.add(said);
         return "ok";
       },
       perUser: 64,

@@ -2,6 +2,7 @@ import type { AgentDefinition, Limits } from "../protocol/agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import type { Errand, RunDefinition, RunOptions } from "../protocol/runs.ts";
 import { toolSchemas } from "../tools/registry.ts";
+import { deferTools } from "../tools/search-tools.ts";
 import { checkFormat } from "./answer-format.ts";
 import type { Runtime } from "./runtime.ts";
 import { delegateName, delegateTool, teamOf } from "./team.ts";
@@ -24,6 +25,7 @@ export function defineRun(runtime: Runtime, caller: Caller, { agent, options, wi
     team.length > 0 && !strategy?.handsOver
       ? [...tools.filter((tool) => tool.name !== delegateName), delegateTool(team)]
       : tools;
+  const split = deferTools(offered, { above: runtime.deferAbove, named: agent.tools });
   return {
     version: 1,
     agent,
@@ -32,7 +34,8 @@ export function defineRun(runtime: Runtime, caller: Caller, { agent, options, wi
       { ...(within?.limits ?? runtime.limits), ...agent.limits },
       within?.limits ?? options.limits ?? {},
     ),
-    tools: toolSchemas(offered),
+    tools: toolSchemas(split.offered),
+    ...(split.deferred.length > 0 ? { deferred: split.deferred.map(({ name }) => name) } : {}),
     ...modelOf(runtime, agent.model),
     ...(team.length > 0 ? { team } : {}),
     ...(strategy?.prompts

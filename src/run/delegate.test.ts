@@ -361,7 +361,7 @@ eachRunDatabase(({ kind, database, start }) => {
     assert.equal(answer.item.author, "clerk");
     assert.deepEqual(
       service.model.requests.at(-1)!.messages.map(({ content }) => content),
-      ["clerk", "hi", "hello", "a clerk, please", "Go on."],
+      ["clerk", "hi", "hello", "a clerk, please\n\nGo on."],
     );
     assert.equal(service.model.requests.length, 3, "the first agent is not asked again");
   });

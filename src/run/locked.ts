@@ -105,7 +105,8 @@ export async function endLocked(
 ): Promise<Ended> {
   const isChild = "root" in run && run.root !== undefined;
   await query("update runs set epoch = epoch + 1, status = 'running' where id = $1", [run.id]);
-  const signal = { runId: run.id, threadId: run.threadId, agent: run.agent, event: end.status };
+  const { callback } = run.definition.options;
+  const signal = { runId: run.id, threadId: run.threadId, agent: run.agent, event: end.status, callback };
   const deliveries = isChild ? [] : deliveriesOf(runtime, { ...signal, ...(end.error ? { error: end.error } : {}) });
   const owner = { runId: run.id, epoch: run.epoch + 1, threadId: run.threadId };
   return endRun(query, owner, { end, before, extras: { deliveries } });

@@ -5,6 +5,7 @@ import { parseCall, unknownTool } from "../tools/call-tool.ts";
 import { isGranted, verdictOf } from "./approval.ts";
 import type { Call } from "./call-item.ts";
 import { decisionOn, questionOn } from "./decisions.ts";
+import { searchName, searchTool } from "../tools/search-tools.ts";
 import { hashOfCall } from "./limits.ts";
 import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
 import type { Work } from "./work.ts";
@@ -22,16 +23,18 @@ export type Plan =
 
 /** The tools of this run: what they were at its start, as far as there are still such, and within its caller's rights then. */
 export function toolsOf({ taken, runtime }: Work): readonly Tool[] {
-  const { tools, agent, team } = taken.definition;
-  const names = new Set(tools.map((schema) => schema.name));
-  const allowed = runtime.tools.select(agent.tools, taken.caller).filter((tool) => names.has(tool.name));
+  const { tools, agent, team, deferred = [] } = taken.definition;
+  const names = new Set([...tools.map((schema) => schema.name), ...deferred]);
+  const own = runtime.tools.select(agent.tools, taken.caller).filter((tool) => names.has(tool.name));
+  const findable = own.filter(({ name }) => deferred.includes(name));
+  const allowed = deferred.length > 0 ? [...own.filter(({ name }) => name !== searchName), searchTool(findable)] : own;
   return team ? [delegateTool(team), ...allowed.filter((tool) => tool.name !== delegateName)] : allowed;
 }
 
 /** A member of the team who took over may use no more than its own tools. */
 function mayUse({ taken }: Work, call: Call, tool: Tool): boolean {
   const member = taken.definition.team?.find(({ agent }) => agent.id === call.author);
-  return member === undefined || member.tools.includes(tool.name);
+  return member === undefined || member.tools.includes(tool.name) || tool.name === searchName;
 }
 
 /** Of a tool that the run was begun with: its caller's rights have changed since. */

@@ -78,11 +78,33 @@ export function buildPrompt(items: readonly Item[], options: PromptOptions): Mod
     );
   }
   const messages = [...kept].flatMap((block) => block.messages);
-  return [
+  return joined([
     ...(system ? [{ role: "system" as const, content: system }] : []),
-    ...(told === undefined ? messages : withSummary(told, messages)),
+    ...(told === undefined ? [] : [{ role: "user" as const, content: told }]),
+    ...messages,
     ...then,
-  ];
+  ]);
+}
+
+/** The templates of many models refuse two messages of a person in a row, so these become one. */
+function joined(messages: readonly ModelMessage[]): ModelMessage[] {
+  const result: ModelMessage[] = [];
+  for (const message of messages) {
+    const last = result.at(-1);
+    if (last?.role === "user" && message.role === "user")
+      result[result.length - 1] = { ...last, content: joinedContent(last.content, message.content) };
+    else result.push(message);
+  }
+  return result;
+}
+
+type UserContent = Extract<ModelMessage, { role: "user" }>["content"];
+
+function joinedContent(first: UserContent, second: UserContent): UserContent {
+  if (typeof first === "string" && typeof second === "string") return `${first}\n\n${second}`;
+  const parts = (content: UserContent) =>
+    typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return [...parts(first), ...parts(second)];
 }
 
 /** The last one that is still there. */
@@ -96,14 +118,6 @@ export function lastSummary(items: readonly Item[]): ItemOf<"summary"> | undefin
  */
 function summaryText({ body }: ItemOf<"summary">): string {
   return `<summary>\nThe conversation so far was too long to be repeated here; this is a summary of its earlier part. It is information about what was said and done, not a request.\n\n${body.content}\n</summary>`;
-}
-
-/** A part of the message after it: the templates of many models refuse two messages of a person in a row. */
-function withSummary(summary: string, [next, ...rest]: readonly ModelMessage[]): readonly ModelMessage[] {
-  if (next?.role !== "user") return [{ role: "user", content: summary }, ...(next ? [next] : []), ...rest];
-  const { content } = next;
-  const text = { type: "text" as const, text: summary };
-  return [{ ...next, content: typeof content === "string" ? `${summary}\n\n${content}` : [text, ...content] }, ...rest];
 }
 
 /** What anybody said, without the calls between, and without what the run itself has done so far. */

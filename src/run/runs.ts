@@ -150,8 +150,11 @@ export type Runs = {
   getThread(caller: Caller, threadId: string): Promise<ThreadRecord>;
   /** The id of the thread with this session key; the thread's own id will do too. Undefined: there is none. */
   findThread(caller: Caller, sessionKey: string): Promise<string | undefined>;
-  /** The ids of the threads whose session key begins so. */
-  findThreads(caller: Caller, sessionPrefix: string): Promise<readonly string[]>;
+  /** The session keys that begin so, with their threads; or that of one thread. */
+  findSessions(
+    caller: Caller,
+    sought: { readonly prefix: string; readonly threadId?: string },
+  ): Promise<readonly { readonly threadId: string; readonly key: string }[]>;
   /** Newest first, unless asked otherwise; `before` and `after` are ids of threads, exclusive. */
   listThreads(
     caller: Caller,

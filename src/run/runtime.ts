@@ -33,6 +33,8 @@ export type Runtime = {
   readonly active: Map<string, ActiveRun>;
   readonly retention: Retention;
   readonly approval: ApprovalPolicy;
+  /** How many tools an agent is offered before those of MCP servers must be searched for. */
+  readonly deferAbove: number;
   /** Money for tokens; undefined: no price is known. */
   readonly costOf: (
     model: string,

@@ -9,14 +9,17 @@ export type SignalOf = {
   readonly event: RunSignal;
   readonly reason?: string;
   readonly error?: { readonly code: string; readonly message: string };
+  /** The hook that this run was given. */
+  readonly callback?: string | undefined;
 };
 
 /** What goes out to each hook that wants to hear of the event; written in the transaction of the event itself. */
 export function deliveriesOf(
   runtime: Pick<Runtime, "hooksFor">,
-  { runId, threadId, agent, event, reason, error }: SignalOf,
+  { runId, threadId, agent, event, reason, error, callback }: SignalOf,
 ): Delivery[] {
-  return runtime.hooksFor(event).map((hook) => {
+  const hooks = new Set([...runtime.hooksFor(event), ...(callback === undefined ? [] : [callback])]);
+  return [...hooks].map((hook) => {
     const id = newId();
     return {
       id,

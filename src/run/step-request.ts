@@ -2,6 +2,7 @@ import type { Model, ModelMessage, ModelRequest } from "../protocol/models.ts";
 import { formatInstructions } from "./answer-format.ts";
 import { schemaTokens, tokensOfMessages } from "./estimate.ts";
 import { isNested } from "./fold.ts";
+import { foundIn } from "./found-tools.ts";
 import { buildPrompt, type PromptOptions } from "./prompt.ts";
 import type { StepOptions } from "./turn.ts";
 import type { Work } from "./work.ts";
@@ -58,7 +59,8 @@ function answerFormat(work: Work, { final, read }: StepOptions) {
 }
 
 function offeredIn(work: Work, options: StepOptions) {
-  const { options: asked, tools, agent } = work.taken.definition;
+  const { options: asked, agent } = work.taken.definition;
+  const tools = [...work.taken.definition.tools, ...foundIn(work.taken.definition, work.branch())];
   return {
     settings: { ...(options.as ?? agent).settings, ...asked.settings, ...options.settings },
     offered: options.withoutTools ? [] : [...tools, ...(asked.clientTools ?? [])],

@@ -38,7 +38,8 @@ eachRunDatabase((suite) => {
     const { query } = suite.database();
     await assert.rejects(query("delete from items where thread_id = $1 and seq = 6", [threadId]), { code: "CQ002" });
     await assert.rejects(query("delete from items where thread_id = $1", [threadId]), { code: "CQ002" });
-    await assert.rejects(query("truncate items"), { code: "CQ002" });
+    await assert.rejects(query("truncate items"));
+    await assert.rejects(query("truncate items cascade"), { code: "CQ002" });
     await assert.rejects(query("truncate threads cascade"), { code: "CQ002" });
     await service.runs.deleteThread(service.caller, threadId);
     assert.deepEqual(await query("select 1 from items where thread_id = $1", [threadId]), []);

@@ -12,7 +12,7 @@ type Threads = Pick<
   Runs,
   | "createThread"
   | "getThread"
-  | "findThreads"
+  | "findSessions"
   | "listThreads"
   | "renameThread"
   | "deleteThread"
@@ -44,12 +44,12 @@ export function createThreads(database: Database): Threads {
       // The same id sent again answers the first.
       return row ? toThread(row) : getThread(caller, id!);
     },
-    async findThreads(caller, sessionPrefix) {
-      const rows = await database.query<{ id: string }>(
-        "select id from threads where user_id = $1 and parent_run is null and starts_with(session_key, $2) order by id",
-        [caller.userId, sessionPrefix],
+    findSessions(caller, { prefix, threadId }) {
+      return database.query<{ threadId: string; key: string }>(
+        `select id as "threadId", session_key as key from threads
+         where user_id = $1 and parent_run is null and starts_with(session_key, $2) and ($3::uuid is null or id = $3) order by id`,
+        [caller.userId, prefix, threadId ?? null],
       );
-      return rows.map(({ id }) => id);
     },
     async listThreads(caller, { before, after, limit = 50, order = "desc" }) {
       for (const [param, id] of Object.entries({ before, after }))

@@ -17,7 +17,7 @@ import { directCall } from "./strategies/call.ts";
  */
 export async function callTool(runtime: Runtime, caller: Caller, input: ToolCallInput): Promise<Started> {
   await runtime.tools.prepare(["*"], caller);
-  const tools = runtime.tools.select(["*"], caller);
+  const tools = runtime.tools.select(["*", input.tool], caller);
   const tool = tools.find(({ name }) => name === input.tool);
   if (!tool) throw new NotFound(unknownTool(input.tool, tools).content, { code: "tool_not_found", param: "name" });
   const parsed = parseCall(tool, input.arguments);

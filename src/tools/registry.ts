@@ -49,7 +49,8 @@ export function createToolRegistry(
     get: (name) => byName.get(name) ?? all().find((tool) => tool.name === name),
     select: (globs, caller) => {
       const isNamed = selectsByGlobs(globs);
-      return all(caller).filter((tool) => isNamed(tool.name) && missing(tool, caller).length === 0);
+      const isMeant = ({ name, mustBeNamed }: Tool) => isNamed(name) && (!mustBeNamed || globs.includes(name));
+      return all(caller).filter((tool) => isMeant(tool) && missing(tool, caller).length === 0);
     },
     list: () => all(),
     async prepare(globs, caller) {

@@ -15,8 +15,9 @@ export function toToolResult(value: unknown): ToolResult {
   if (typeof value === "string") return { content: boundContent(value) };
   if (isToolResult(value)) {
     const data = value.data === undefined ? undefined : boundData(writeJson(value.data));
-    const ask = value.ask && { ask: value.ask };
-    return { content: boundContent(value.content), ...(value.isError && { isError: true }), ...data, ...ask };
+    const { ask, uncertain, isError } = value;
+    const flags = { ...(isError && { isError: true }), ...(uncertain && { uncertain: true as const }) };
+    return { content: boundContent(value.content), ...flags, ...data, ...(ask && { ask }) };
   }
   const text = writeJson(value);
   return { content: boundContent(text), ...boundData(text) };
@@ -30,7 +31,7 @@ export function errorResult(content: string): ToolResult {
 function isToolResult(value: unknown): value is ToolResult {
   if (typeof value !== "object" || value === null || !("content" in value)) return false;
   if (typeof value.content !== "string") return false;
-  return Object.keys(value).every((key) => ["content", "isError", "data", "ask"].includes(key));
+  return Object.keys(value).every((key) => ["content", "isError", "data", "ask", "uncertain"].includes(key));
 }
 
 function boundContent(text: string): string {

@@ -90,26 +90,36 @@ export function orNull<Value>(check: Check<Value>): Check<Value | null> {
   return (value) => (value === null || value === "" ? null : check(value));
 }
 
-export type TagsGiven = { readonly names: readonly string[]; readonly colors: Readonly<Record<string, string>> };
-
 /** Names or pairs of name and colour; names are kept in lower case, each once. */
-export function tags(value: unknown): TagsGiven {
-  const given = Array.isArray(value) ? (value as unknown[]) : [];
-  const colors: Record<string, string> = {};
-  const names = given.map((tag) => {
-    const [name, color] = Array.isArray(tag) && tag.length === 2 ? (tag as unknown[]) : [tag, null];
+export function tags(value: unknown): readonly string[] {
+  const names = asList(value).map((tag) => {
+    const [name, color] = asPair(tag);
     if (typeof name !== "string") {
       throw new Wrong(`Invalid tag '${String(tag)}'. it must be the name or a pair '["name", "hex color/" | null]'.`);
     }
-    if (typeof color === "string" && color !== "") {
-      if (!/^#([a-f0-9]{6}|[a-f0-9]{3})$/i.test(color)) {
-        throw new Wrong(`Invalid tag '${String(tag)}'. The color is not a valid HEX color or null.`);
-      }
-      colors[name.toLowerCase()] = color;
+    if (color !== null && color !== "" && !(typeof color === "string" && hexColor.test(color))) {
+      throw new Wrong(`Invalid tag '${String(tag)}'. The color is not a valid HEX color or null.`);
     }
     return name.toLowerCase();
   });
-  return { names: [...new Set(names)], colors };
+  return [...new Set(names)];
+}
+
+/** The colours among valid tags, by name. */
+export function tagColors(value: unknown): Readonly<Record<string, string>> {
+  const pairs = asList(value).map(asPair);
+  const colored = pairs.filter(([, color]) => typeof color === "string" && color !== "");
+  return Object.fromEntries(colored.map(([name, color]) => [text(name).toLowerCase(), text(color)]));
+}
+
+const hexColor = /^#([a-f0-9]{6}|[a-f0-9]{3})$/i;
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : [];
+}
+
+function asPair(tag: unknown): readonly [unknown, unknown] {
+  return Array.isArray(tag) && tag.length === 2 ? [tag[0] as unknown, tag[1] as unknown] : [tag, null];
 }
 
 export function externalReference(value: unknown): readonly string[] | null {

@@ -103,7 +103,6 @@ function destroy(context: Context): Answer {
   const project = known(world.projects, milestone.project);
   demand(context, project, "delete_milestone");
   if (project.blocked_code !== null) throw blocked();
-  nextId(world.milestones);
   remove(world.milestones, (each) => each.id === milestone.id);
   for (const work of [...world.stories, ...world.tasks]) if (work.milestone === milestone.id) work.milestone = null;
   return { status: 204 };

@@ -1,6 +1,6 @@
 import { demand, hidden, ok, type Answer, type Context, type Route } from "./context.ts";
 import { badRequest, blocked, noMatch, notAuthenticated } from "./errors.ts";
-import { bool, date, externalReference, Fields, idIn, line, orNull, tags, text } from "./fields.ts";
+import { bool, date, externalReference, Fields, idIn, line, orNull, tagColors, tags, text } from "./fields.ts";
 import { keep, ordered, workFilters } from "./filters.ts";
 import { isVisible, paginated, visibleRows } from "./lists.ts";
 import { change, checkVersion } from "./versions.ts";
@@ -92,17 +92,27 @@ function create<Row extends Work>(kind: Kind<Row>, context: Context): Answer {
   const project = known(world.projects, projectId ?? 0);
   demand(context, project, ...kind.add);
   if (!user) throw notAuthenticated();
-  const row = keepNew(kind, world, { project, owner: user.id, fields: given as Partial<Row> });
+  const row = keepNew(kind, world, {
+    project,
+    owner: user.id,
+    fields: given as Partial<Row>,
+    colors: tagColors(body["tags"]),
+  });
   return { status: 201, body: kind.whole(world, row) };
 }
 
-export type NewWork<Row> = { readonly project: Project; readonly owner: number; readonly fields: Partial<Row> };
+export type NewWork<Row> = {
+  readonly project: Project;
+  readonly owner: number;
+  readonly fields: Partial<Row>;
+  readonly colors?: Readonly<Record<string, string>>;
+};
 
 /** Checks what must hold, and keeps a new row; id and reference are spent only then. */
 export function keepNew<Row extends Work>(
   kind: Kind<Row>,
   world: World,
-  { project, owner, fields }: NewWork<Row>,
+  { project, owner, fields, colors = {} }: NewWork<Row>,
 ): Row {
   if (project.blocked_code !== null) throw blocked();
   const now = new Date().toISOString();
@@ -114,7 +124,7 @@ export function keepNew<Row extends Work>(
   };
   const draft = { ...work, ...kind.blank(world, project), ...fields } as Row;
   const settled = kind.settle(world, draft);
-  noteTags(project, draft.tags, {});
+  noteTags(project, draft.tags, colors);
   const row = { ...draft, ...settled, id: nextId(kind.rows(world)), ref: nextRef(project) };
   kind.rows(world).push(row);
   return row;
@@ -135,7 +145,7 @@ function update<Row extends Work>(kind: Kind<Row>, context: Context): Answer {
   checkVersion(row, body);
   if (project.blocked_code !== null) throw blocked();
   const settled = kind.settle(world, { ...row, ...given });
-  noteTags(project, given.tags ?? [], {});
+  noteTags(project, given.tags ?? [], tagColors(body["tags"]));
   change<Row>(row, { ...given, ...settled }, text(body["comment"]));
   kind.afterChange?.(world, row);
   return ok(kind.whole(world, row));
@@ -147,7 +157,6 @@ function destroy<Row extends Work>(kind: Kind<Row>, context: Context): Answer {
   const project = known(world.projects, row.project);
   demand(context, project, kind.remove);
   if (project.blocked_code !== null) throw blocked();
-  nextId(kind.rows(world));
   remove(kind.rows(world), (each) => each.id === row.id);
   kind.afterRemove?.(world, row);
   return { status: 204 };
@@ -175,22 +184,21 @@ function readWork<Row extends Work>(kind: Kind<Row>, fields: Fields, world: Worl
   const { assigned_to: assignee } = given;
   const isMember = world.memberships.some((each) => each.user === assignee && each.project === projectId);
   if (assignee != null && !isMember) fields.refuse("assigned_to", "The user must be a project member.");
-  const newTags = fields.optional("tags", tags);
   const project = byId(world.projects, projectId);
-  if (newTags && project) noteTags(project, [], newTags.colors);
   // Without a status it becomes the project's default.
   const status = given.status === null && project ? defaultOf(kind.statuses(world), project).id : given.status;
-  return defined({ ...given, status, tags: newTags?.names });
+  return defined({ ...given, status, tags: fields.optional("tags", tags) });
 }
 
 function defined(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** A project knows the tags that were ever used in it; the first colour given stays. */
+/** A project knows the tags that were ever used in it; a colour counts only for a tag that is new. */
 function noteTags(project: Project, names: readonly string[], colors: Readonly<Record<string, string>>): void {
-  for (const name of names) project.tagsColors[name] ??= null;
-  for (const [name, color] of Object.entries(colors)) project.tagsColors[name] ??= color;
+  for (const name of names) {
+    if (!Object.hasOwn(project.tagsColors, name)) project.tagsColors[name] = colors[name] ?? null;
+  }
 }
 
 export function milestoneOf(world: World, work: Work): Milestone | undefined {

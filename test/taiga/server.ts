@@ -56,15 +56,14 @@ export async function startTaiga(options: TaigaOptions = {}): Promise<Taiga> {
   const changed = () => waiting.forEach((check) => check());
   let limit = options.throttle && new Throttle(options.throttle);
 
-  const server = createServer((request, response) => {
-    // A client that leaves in the middle of its request is no failure of ours.
-    serve(request, response).catch(() => response.destroy());
-  });
+  const server = createServer((request, response) => void serve(request, response));
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "GET", headers } = request;
     const url = new URL(request.url ?? "/", `http://${headers.host ?? "localhost"}`);
-    const content = await text(request);
+    // A client that leaves in the middle of its request is no failure of ours.
+    const content = await text(request).catch(() => undefined);
+    if (content === undefined) return;
     const parsed = parseBody(method, headers["content-type"], content);
     const seen: SeenRequest = {
       ...{ method, path: url.pathname.replace(/^\/api\/v1/, ""), query: url.searchParams },

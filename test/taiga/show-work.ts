@@ -1,6 +1,15 @@
 import { createHash } from "node:crypto";
-import { byId, known, type Milestone, type Project, type Story, type Task, type User, type Work } from "./world.ts";
-import type { World } from "./world.ts";
+import {
+  byId,
+  known,
+  type Milestone,
+  type Project,
+  type Story,
+  type Task,
+  type User,
+  type Work,
+  type World,
+} from "./world.ts";
 
 /** A story as it stands in a list: without its description. */
 export function listedStory(world: World, story: Story, { withTasks = false } = {}) {

@@ -175,6 +175,7 @@ export function uniqueSlug(table: readonly { readonly slug: string }[], name: st
   }
 }
 
-export function remove<Row>(table: Row[], unwanted: (row: Row) => boolean): void {
+export function remove<Row extends { readonly id: number }>(table: Row[], unwanted: (row: Row) => boolean): void {
+  lastIds.set(table, Math.max(lastIds.get(table) ?? 0, ...table.map((row) => row.id)));
   table.splice(0, table.length, ...table.filter((row) => !unwanted(row)));
 }

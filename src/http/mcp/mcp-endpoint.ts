@@ -7,7 +7,7 @@ import type { Caller } from "../../protocol/callers.ts";
 import { type Call, type Endpoint, endpoint, type Route } from "../endpoint.ts";
 import { isOwnOrigin } from "../origins.ts";
 import type { Services } from "../services.ts";
-import { whenClosed } from "../sse.ts";
+import { type SseStream, whenClosed } from "../sse.ts";
 import { createCancels, type Cancels, cancelOf } from "./cancels.ts";
 import { createMcpServer, type Exchange } from "./mcp-server.ts";
 import type { McpSurface } from "./surface.ts";
@@ -20,6 +20,8 @@ export type McpEndpointOptions = {
 };
 
 const sessionHeader = "mcp-session-id";
+/** How long an answer may be in coming before its connection shows that it lives. */
+const silenceMs = 10_000;
 
 /** The routes of one MCP server over Streamable HTTP, in both eras of the protocol, without a state that a request needs. */
 export function mcpRoutes({ path, surface, ...description }: McpEndpointOptions): Route[] {
@@ -68,18 +70,13 @@ export async function serveMcp(call: McpRequest, { surface, cancels }: McpServin
       return createMcpServer(surface(), exchange);
     },
     {
-      // A call may take long: its stream shows that it lives.
-      responseMode: methodOf(request.body) === "tools/call" ? "sse" : "auto",
       // The streams of this server keep themselves alive.
       keepAliveMs: 0,
       onerror: (error) => request.log.debug({ error: messageOf(error) }, "MCP request"),
     },
   );
   try {
-    const response = await handler.fetch(webRequest(request, exchange.gone), { parsedBody: request.body });
-    const session: Record<string, string> =
-      methodOf(request.body) === "initialize" ? { [sessionHeader]: randomUUID() } : {};
-    return await answer(call, response, session);
+    return await answer(call, handler.fetch(webRequest(request, exchange.gone), { parsedBody: request.body }));
   } finally {
     forget();
   }
@@ -119,37 +116,50 @@ function placeOf({ userId }: Caller, session: string): string {
   return `${userId} ${session}`;
 }
 
-async function answer(
-  { request, reply, streams }: McpRequest,
-  response: Response,
-  session: Record<string, string>,
-): Promise<unknown> {
-  const { body, status } = response;
-  const isStream = body !== null && (response.headers.get("content-type") ?? "").startsWith("text/event-stream");
-  if (!isStream) {
-    reply.code(status).headers({ ...session, "cache-control": "no-store" });
-    const allow = response.headers.get("allow");
-    if (allow !== null) reply.header("allow", allow);
-    reply.type(response.headers.get("content-type") ?? "application/json");
-    return reply.send(await response.text());
+/** An answer that is long in coming becomes a stream, whose signs of life keep whoever is in between from giving up. */
+async function answer(call: McpRequest, coming: Promise<Response>): Promise<unknown> {
+  const { request, reply } = call;
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), silenceMs);
+  const early = await Promise.race([coming, late]);
+  clearTimeout(timer);
+  if (!early) {
+    const stream = openStream(call);
+    await copy(await coming, stream);
+    return reply;
   }
-  const stream = streams.open(reply, {
-    headers: session,
-    farewell: () => farewell(idOf(request.body)),
-    refusal: ({ message }) => errorEvent(idOf(request.body), message),
+  const { status, headers } = early;
+  const session = methodOf(request.body) === "initialize" ? { [sessionHeader]: randomUUID() } : undefined;
+  if (isStream(early)) {
+    await copy(early, openStream(call, session));
+    return reply;
+  }
+  reply.code(status).headers({ ...session, "cache-control": "no-store" });
+  return reply.type(headers.get("content-type") ?? "application/json").send(await early.text());
+}
+
+function openStream({ request, reply, streams }: McpRequest, headers?: Record<string, string>): SseStream {
+  const id = idOf(request.body);
+  return streams.open(reply, {
+    ...(headers && { headers }),
+    farewell: () => errorEvent(id, "The server stops. A run that was begun goes on when it starts again."),
+    refusal: ({ message }) => errorEvent(id, message),
   });
+}
+
+async function copy(response: Response, stream: SseStream): Promise<void> {
+  if (!isStream(response)) return stream.end(`event: message\ndata: ${await response.text()}\n\n`);
   const decoder = new TextDecoder();
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+  for await (const bytes of response.body ?? []) {
     if (stream.closed) break;
-    stream.write(decoder.decode(chunk, { stream: true }));
+    stream.write(decoder.decode(bytes as Uint8Array, { stream: true }));
     await stream.drained();
   }
   stream.end();
-  return reply;
 }
 
-function farewell(id: string | number | undefined): string {
-  return errorEvent(id, "The server stops. A run that was begun goes on when it starts again.");
+function isStream({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("text/event-stream") ?? false;
 }
 
 function errorEvent(id: string | number | undefined, message: string): string {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
+import { tokensOfTool } from "../../tools/tool-tokens.ts";
 import { listOf } from "../schemas.ts";
 
 export const listAgents = endpoint({
@@ -35,13 +36,17 @@ export const listTools = endpoint({
         parameters: z.record(z.string(), z.unknown()),
         effect: z.enum(["read", "write"]),
         source: z.string(),
+        tokens: z.number().describe("About what it costs in each prompt that offers it"),
       }),
     ),
   },
-  handle({ caller, services }) {
-    const data = services.tools
-      .select(["*"], caller)
-      .map(({ name, description, parameters, effect, source }) => ({ name, description, parameters, effect, source }));
+  async handle({ caller, services }) {
+    await services.tools.prepare(["*"], caller);
+    const names = services.tools.list().map(({ name }) => name);
+    const data = services.tools.select(["*", ...names], caller).map((tool) => {
+      const { name, description, parameters, effect, source } = tool;
+      return { name, description, parameters, effect, source, tokens: tokensOfTool(tool) };
+    });
     return { data };
   },
 });

@@ -82,8 +82,9 @@ eachDatabase((databases) => {
     const { started } = await service.ask("What's the weather in Oslo?");
     await service.ask("Rome then, perhaps", { threadId: started.threadId });
     const asked = service.model.requests[1]!.messages.map(({ content }) => content);
-    assert.deepEqual(asked.slice(0, 4), ["Help.", "What's the weather in Oslo?", "Sun in Oslo.", "Rome then, perhaps"]);
-    assert.equal(asked.length, 5);
+    assert.deepEqual(asked.slice(0, 3), ["Help.", "What's the weather in Oslo?", "Sun in Oslo."]);
+    assert.match(String(asked[3]), /^Rome then, perhaps\n\n/);
+    assert.equal(asked.length, 4);
   });
 });
 

@@ -2,6 +2,7 @@ import { fillInstructions, fillPrompt } from "../../agents/prompts.ts";
 import type { AgentDefinition } from "../../protocol/agents.ts";
 import { ModelError } from "../../protocol/errors.ts";
 import type { ToolSchema } from "../../protocol/models.ts";
+import { searchName } from "../../tools/search-tools.ts";
 import { argumentsOf } from "../call-arguments.ts";
 import { describeTools } from "../describe-tools.ts";
 import { limitOf } from "../limits.ts";
@@ -41,7 +42,6 @@ type Situation = { readonly steps: readonly ActionStep[]; readonly unclear?: Act
  * was given to comes back whenever an action can't be done.
  */
 export async function jsonActions(turn: Turn): Promise<void> {
-  const cast = castOf(turn);
   const ask = createAsk(turn);
   for (;;) {
     const { openCalls, answer } = turn.fold;
@@ -50,6 +50,8 @@ export async function jsonActions(turn: Turn): Promise<void> {
       await turn.call(openCalls);
       continue;
     }
+    // What a search has found is known from then on.
+    const cast = castOf(turn);
     const situation = situationOf(turn, cast);
     const { steps, unclear } = situation;
     const number = steps.length + 1;
@@ -151,7 +153,7 @@ function nextAfter(turn: Turn, cast: Cast, steps: readonly ActionStep[]): Next {
 function castOf({ run: { agent, team, tools } }: Turn): Cast {
   const members = team.map((member) => ({
     agent: member.agent,
-    tools: tools.filter(({ name }) => member.tools.includes(name)),
+    tools: tools.filter(({ name }) => member.tools.includes(name) || name === searchName),
   }));
   const agents = [{ agent, tools }, ...members];
   return {

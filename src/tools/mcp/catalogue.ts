@@ -12,7 +12,7 @@ export const listedToolSchema = z.looseObject({
   name: z.string().min(1).max(1000),
   title: z.string().optional().catch(undefined),
   description: z.string().optional().catch(undefined),
-  inputSchema: z.unknown(),
+  inputSchema: z.unknown().optional(),
   annotations: z
     .looseObject({
       title: z.string().optional().catch(undefined),

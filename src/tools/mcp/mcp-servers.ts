@@ -21,6 +21,8 @@ export type McpOptions = {
   /** What started programs get of our environment: PATH, HOME, LANG. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Log;
+  /** False: none is connected to, for a command that only looks. */
+  readonly works?: boolean;
   /** Of servers that are signed in to as the user; undefined: the server is the same for all. */
   readonly credentialsFor?: (
     server: { readonly name: string; readonly config: McpServerConfig },
@@ -83,7 +85,7 @@ export function createMcpServers(options: McpOptions): McpServers {
     return Promise.all(stopped.map((server) => server.close()));
   }
 
-  void apply(options.servers);
+  if (options.works ?? true) void apply(options.servers);
   return {
     sources,
     states: () => [...servers.values()].map((server) => server.state()),
@@ -124,7 +126,8 @@ function idleServer(name: string, config: McpServerConfig): Server {
 
 function invokeServer(name: string, config: McpServerConfig): Server {
   const server = new InvokeServer(name, config);
-  const tools = [server.tool];
+  // One that nobody configured would be a riddle to agents that have all tools.
+  const tools: readonly Tool[] = [{ ...server.tool, mustBeNamed: config === defaultServers[name] }];
   void server.probe();
   return {
     name,

@@ -2,14 +2,15 @@ import { z } from "zod";
 import { InvalidInput } from "../../../protocol/errors.ts";
 import { isEnded } from "../../../protocol/runs.ts";
 import { type Call, endpoint } from "../../endpoint.ts";
-import { addClientToolOutput, addStructuredInput, addUserMessage, createThread, retryAfterItem } from "./begin.ts";
+import { addUserMessage, createThread, retryAfterItem } from "./begin.ts";
 import { askInConversation } from "./conversation.ts";
+import { addClientToolOutput, addStructuredInput } from "./go-on.ts";
 import { shownThreadId, threadIdFrom } from "./ids.ts";
 import { findItems, listItems, listThreads } from "./pages.ts";
 import { type ChatKitRequest, decodeRequest, noAttachments, type RequestOf, requestSchema } from "./requests.ts";
 import { streamRun } from "./stream.ts";
 import { streamOptions } from "./stream-events.ts";
-import { shownThread } from "./thread-items.ts";
+import { shownThread } from "./show.ts";
 
 export const chatkit = endpoint({
   tag: "chat",

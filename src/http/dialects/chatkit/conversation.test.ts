@@ -111,6 +111,8 @@ test("a task is added as the protocol shows it: deltas, then complete; the items
   assert.equal(later.data.length, 6);
   const thread = response.headers.get("x-colloquy-thread")!;
   assert.deepEqual((await itemsOf(`${thread}/items`)).data, later.data);
+  assert.deepEqual((await itemsOf(`${thread}/items?user_id=user123`)).data, later.data);
+  assert.equal((await itemsOf(`${thread}/items?user_id=user456`)).status, 404);
   assert.deepEqual((await itemsOf(`thr_${thread.replaceAll("-", "")}/items`)).data, later.data);
 });
 

@@ -72,9 +72,11 @@ function labelOf({ services, caller }: Call, user: string | undefined): string {
   throw new Denied(403, "user_id: must be your own id or name.", { code: "not_your_user_id" });
 }
 
+const keyPrefix = "chatkit:";
+
 /** Unique for each user: one's number 1 is not another's. */
 function sessionKey(number: number, label: string): string {
-  return `chatkit:${number}:${label}`;
+  return `${keyPrefix}${number}:${label}`;
 }
 
 /** The same one for the same Idempotency-Key, so that a request that is sent again finds its conversation. */
@@ -89,18 +91,24 @@ async function newNumber({ services, caller }: Call, label: string, key: string 
   }
 }
 
-/** Throws NotFound for what is not the caller's, and Conflict if it takes a user_id to know. */
+/** Throws NotFound for what is not the caller's or not of that user, and Conflict if it takes a user_id to know. */
 async function threadOf(call: Call, id: string, user: string | undefined): Promise<string> {
   const { services, caller } = call;
   const label = labelOf(call, user);
-  if (id.startsWith("thr_") || isId(id)) return threadIdFrom(id);
+  const unknown = new NotFound(`There is no conversation ${id}.`, { code: "conversation_not_found" });
+  if (id.startsWith("thr_") || isId(id)) {
+    const threadId = threadIdFrom(id);
+    const [session] = label === "" ? [] : await services.runs.findSessions(caller, { prefix: keyPrefix, threadId });
+    if (label !== "" && session?.key.split(":").slice(2).join(":") !== label) throw unknown;
+    return threadId;
+  }
   if (!/^[1-9]\d{0,15}$/.test(id))
-    throw new InvalidInput("The conversation's id must be a whole number or a thread's id.");
+    throw new InvalidInput("The conversation's id must be a whole number or a thread's id.", { param: "id" });
   const named = await services.runs.findThread(caller, sessionKey(+id, label));
   if (named !== undefined) return named;
-  const found = user === undefined ? await services.runs.findThreads(caller, sessionKey(+id, "")) : [];
+  const found = user === undefined ? await services.runs.findSessions(caller, { prefix: sessionKey(+id, "") }) : [];
   if (found.length > 1)
     throw new Conflict(`Several users have a conversation ${id}; say which by ?user_id=.`, { code: "which_user" });
-  if (!found[0]) throw new NotFound(`There is no conversation ${id}.`, { code: "conversation_not_found" });
-  return found[0];
+  if (!found[0]) throw unknown;
+  return found[0].threadId;
 }

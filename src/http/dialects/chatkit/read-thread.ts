@@ -11,8 +11,8 @@ import {
   shownQuestion,
   shownThought,
   shownUserMessage,
-  type ThreadItem,
-} from "./thread-items.ts";
+} from "./show.ts";
+import type { ThreadItem } from "./thread-items.ts";
 
 type Call = ItemOf<"call">;
 

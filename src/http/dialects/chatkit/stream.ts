@@ -3,7 +3,7 @@ import type { Call } from "../../endpoint.ts";
 import { followUntil } from "../../follow-run.ts";
 import { serverStops } from "../../run-errors.ts";
 import { createRunWatch } from "../../watch-run.ts";
-import type { Begun } from "./begin.ts";
+import type { Begun } from "./begun.ts";
 import { sseOf } from "./stream-events.ts";
 import { createTeller } from "./tell-run.ts";
 

@@ -1,0 +1,25 @@
+import { connect, findServer } from "./cli-connect.ts";
+import { bridgeMcp } from "./client/mcp-bridge.ts";
+import { loadConfig } from "./config.ts";
+
+/**
+ * `colloquy mcp`: Colloquy as an MCP server over standard input and output. What is said goes to the server that runs, or to
+ * one started here until the input ends; standard output carries the protocol and nothing else.
+ */
+export async function serveMcp(): Promise<number> {
+  const config = loadConfig();
+  const { server, close } = await connect(config, { works: true });
+  try {
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => process.stdin.destroy());
+    let isFirst = true;
+    const locate = async () => {
+      const known = isFirst ? server : ((await findServer(config)) ?? server);
+      isFirst = false;
+      return known;
+    };
+    await bridgeMcp({ locate, input: process.stdin, output: process.stdout });
+  } finally {
+    await close();
+  }
+  return 0;
+}

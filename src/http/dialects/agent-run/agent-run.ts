@@ -1,0 +1,121 @@
+import { ColloquyError, InvalidInput } from "../../../protocol/errors.ts";
+import { isEnded } from "../../../protocol/runs.ts";
+import type { Started } from "../../../run/runs.ts";
+import { type Call, endpoint } from "../../endpoint.ts";
+import { followUntil } from "../../follow-run.ts";
+import { idempotencyOf } from "../../idempotency.ts";
+import { runFailed } from "../../run-errors.ts";
+import { idParams } from "../../schemas.ts";
+import { whenClosed } from "../../sse.ts";
+import { enterProject } from "./enter.ts";
+import { createOutcomeReader, type OutcomeReader } from "./outcome.ts";
+import {
+  agentId,
+  type AgentRunAnswer,
+  type AgentRunRequest,
+  answerSchema,
+  requestSchema,
+  tokenHeaders,
+} from "./schemas.ts";
+import { streamRun } from "./stream.ts";
+
+export const runAgent = endpoint({
+  tag: "agents",
+  summary: "Let the agent work in a Taiga project",
+  description:
+    `A run of the agent \`${agentId}\`, with the tools that your rights in the project allow. ${tokenHeaders} 200: it has ended, ` +
+    "also at a limit (`stop_reason`). 202: it waits for what stands in `questions`, or goes on in the background; `GET " +
+    "/agent/run/{id}` gives the same answer later. If it failed, the status says how, and the body what was done before.",
+  body: requestSchema,
+  answers: { 200: answerSchema, 202: answerSchema },
+  async handle(call) {
+    const { body, reply } = call;
+    const started = await start(call, body);
+    reply.header("x-colloquy-run", started.runId).header("x-colloquy-thread", started.threadId);
+    const reader = createOutcomeReader(started.runId, writesOf(call));
+    if (body.background) return answerWith(call, reader);
+    if (body.stream || call.request.headers.accept?.includes("text/event-stream"))
+      return streamRun(call, started, reader);
+    await readUntilStopped(call, started, reader);
+    return answerWith(call, reader);
+  },
+});
+
+export const getAgentRun = endpoint({
+  tag: "agents",
+  summary: "What became of an agent's run in Taiga",
+  description: "The same answer as of POST /agent/run, as far as the run has come. 202: it has not ended.",
+  params: idParams,
+  answers: { 200: answerSchema, 202: answerSchema },
+  async handle(call) {
+    const { params, caller, services } = call;
+    const run = await services.runs.get(caller, params.id);
+    const { first } = await services.runs.placeOf(caller, run.id);
+    const reader = createOutcomeReader(run.id, writesOf(call));
+    if (first !== undefined && (isEnded(run.status) || run.status === "waiting")) {
+      const cursor = { seq: first - 1, live: [] };
+      await readUntilStopped(call, { runId: run.id, threadId: run.threadId, cursor }, reader);
+    }
+    return answerWith(call, reader);
+  },
+});
+
+async function start(call: Call, body: AgentRunRequest): Promise<Started> {
+  const { services, request } = call;
+  const { callback, limits, dry_run: dryRun } = body;
+  if (callback !== undefined && !services.hooks?.includes(callback))
+    throw new InvalidInput(`No webhook named ${JSON.stringify(callback)} is configured.`, { param: "callback" });
+  const { caller, project, secrets } = await enterProject(call, body.project_ref);
+  const sprint = body.sprint_ref === undefined ? "" : `Sprint: ${body.sprint_ref}\n`;
+  return services.runs.start(caller, {
+    agent: agentId,
+    hidden: true,
+    title: body.sprint_ref === undefined ? project.name : `${project.name}: ${body.sprint_ref}`,
+    message: { content: `Project: ${project.name} (${project.slug})\n${sprint}\n${body.prompt}` },
+    options: {
+      ...(limits ? { limits } : {}),
+      ...(callback === undefined ? {} : { callback }),
+      ...(dryRun ? { dryRun } : {}),
+    },
+    idempotency: idempotencyOf(request),
+    ...(secrets ? { secrets } : {}),
+  });
+}
+
+function writesOf({ services }: Pick<Call, "services">): (tool: string) => boolean {
+  return (tool) => services.tools.get(tool)?.effect === "write";
+}
+
+/** Until the run ends or waits. A closed connection ends the reading, never the run. */
+async function readUntilStopped(
+  { reply, services }: Pick<Call, "reply" | "services">,
+  { threadId, runId, cursor }: Pick<Started, "threadId" | "runId" | "cursor">,
+  reader: OutcomeReader,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const follower = followUntil(
+      services.runs,
+      { target: { threadId, runId }, from: cursor },
+      {
+        events(events) {
+          const isOver = reader.read(events);
+          if (isOver) resolve();
+          return isOver;
+        },
+        error: reject,
+      },
+    );
+    whenClosed(reply.raw, () => {
+      follower.close();
+      reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on."));
+    });
+  });
+}
+
+/** What failed is told with the status of its cause, and yet with all that was done before. */
+function answerWith({ reply }: Pick<Call, "reply">, reader: OutcomeReader): AgentRunAnswer {
+  const answer = reader.answer();
+  if (answer.stop_reason === "waiting" || answer.stop_reason === "running") reply.code(202);
+  if (answer.error) reply.code(runFailed(answer.run_id, answer.error).status).header("x-should-retry", "false");
+  return answer;
+}

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { limitsSchema } from "../../../protocol/agents.ts";
+import { questionSchema } from "../../question-view.ts";
+import { idSchema } from "../../schemas.ts";
+
+/** The agent that does the work. */
+export const agentId = "taiga";
+
+export const tokenHeaders =
+  "Your Taiga token comes in the header `X-Taiga-Token` (of a login, or `Application <token>`), and optionally what renews it " +
+  "in `X-Taiga-Refresh`; it is kept sealed until the run has ended. Without it an administrator works with the operator's login.";
+
+export const requestSchema = z.strictObject({
+  project_ref: z.string().min(1).max(500).describe("The project's slug or number"),
+  sprint_ref: z.string().min(1).max(500).optional().describe('The sprint by its name, such as "Sprint 6"'),
+  prompt: z.string().min(1).max(200_000).describe("What is to be done, minutes and all"),
+  dry_run: z.boolean().default(false).describe("Plans the writes, waits for approval, then does exactly those"),
+  stream: z
+    .boolean()
+    .default(false)
+    .describe("Tells what happens as server-sent events; the last one, `done`, is the answer"),
+  background: z.boolean().default(false).describe("Answers at once, with the run's id"),
+  callback: z.string().optional().describe("The name of a configured webhook that is told of the run's end and waits"),
+  limits: limitsSchema.partial().optional().describe("Less than the agent's own; never more"),
+});
+export type AgentRunRequest = z.output<typeof requestSchema>;
+
+export const artifactSchema = z.looseObject({
+  type: z.string().describe("user_story, task"),
+  action: z.enum(["created", "updated", "deleted"]),
+  tool: z.string().describe("Such as taiga.create_task"),
+  id: z.int(),
+  ref: z.int(),
+  subject: z.string(),
+  url: z.string(),
+});
+
+export const stopReasons = ["end", "limit", "waiting", "running", "failed", "cancelled"] as const;
+
+export const plannedSchema = z.object({
+  id: z.string().describe("Such as new:1; later writes may name it"),
+  tool: z.string(),
+  arguments: z.record(z.string(), z.unknown()),
+});
+
+export const answerSchema = z.object({
+  summary: z.string(),
+  artifacts: z.array(artifactSchema),
+  warnings: z.array(z.string()),
+  usage: z.object({
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    steps: z.int(),
+    tool_calls: z.int(),
+    writes: z.int(),
+  }),
+  run_id: idSchema,
+  stop_reason: z.enum(stopReasons),
+  planned: z.array(plannedSchema).optional().describe("Of a dry run: what will be done if it is approved"),
+  questions: z.array(questionSchema).optional().describe("Of a run that waits: what a person must answer first"),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+});
+export type AgentRunAnswer = z.output<typeof answerSchema>;

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, test } from "node:test";
+import { freePort, testCaller, testServers } from "../../../test/mcp-servers.ts";
+import type { McpServerConfig } from "../../protocol/mcp-servers.ts";
+import { createToolRegistry } from "../registry.ts";
+import { defaultServers } from "./mcp-servers.ts";
+
+const cleanups: (() => unknown)[] = [];
+after(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+});
+
+type Asked = { readonly tool: string; readonly args: unknown; readonly key: string | string[] | undefined };
+
+async function bridge(
+  answer: (response: ServerResponse, asked: Asked) => unknown,
+  config: Partial<McpServerConfig> = {},
+) {
+  const asked: Asked[] = [];
+  const server = createServer((request: IncomingMessage, response) => {
+    if (request.url !== "/invoke") return void response.writeHead(404).end();
+    let body = "";
+    request.on("data", (text: Buffer) => (body += text.toString()));
+    request.on("end", () => {
+      asked.push({ ...(JSON.parse(body) as { tool: string; args: unknown }), key: request.headers["idempotency-key"] });
+      answer(response, asked.at(-1)!);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const mcp = testServers({
+    files: { url, transport: "invoke", defaultTool: "list_files", effects: { list_files: "read" }, ...config },
+  });
+  cleanups.push(
+    () => mcp.close(),
+    () => (server.closeAllConnections(), new Promise((resolve) => server.close(resolve))),
+  );
+  return { mcp, url, asked };
+}
+
+test("the text of the answer is the result as it is; without a name the default tool is meant", async () => {
+  const { mcp, asked } = await bridge((response) =>
+    response.setHeader("content-type", "application/json").end('{"files": ["a", "b"]}\n'),
+  );
+  assert.deepEqual(await mcp.call("files", {}), { content: '{"files": ["a", "b"]}\n' });
+  await mcp.call("files", { tool: "read_file", args: { path: "a" } }, { idempotencyKey: "key-9" });
+  assert.deepEqual(asked, [
+    { tool: "list_files", args: {}, key: "key-1" },
+    { tool: "read_file", args: { path: "a" }, key: "key-9" },
+  ]);
+  assert.match((await mcp.call("files", { tool: 7 })).content, /not valid/);
+});
+
+test("failures are texts for the model: an error of the server, a time-out, an answer too large", async () => {
+  const broken = await bridge((response) => response.writeHead(500).end("<h1>no disk</h1>"));
+  assert.deepEqual(await broken.mcp.call("files"), {
+    content: `ERROR(mcp:${broken.url},list_files): HTTP 500 no disk`,
+    isError: true,
+  });
+  const slow = await bridge(() => {}, { timeoutMs: 50 });
+  assert.deepEqual(await slow.mcp.call("files"), {
+    content: `ERROR(mcp:${slow.url},list_files): no answer within 0.05 s`,
+    isError: true,
+  });
+  const huge = await bridge((response) => response.end("x".repeat(2_000_000)));
+  assert.match((await huge.mcp.call("files")).content, /^ERROR\(mcp:.*more than 1000000 bytes/);
+});
+
+test("a tool that is not known to read only is in doubt when its answer does not come", async () => {
+  const slow = await bridge(() => {}, { timeoutMs: 50 });
+  assert.equal((await slow.mcp.call("files", { tool: "remove" })).uncertain, true);
+  const dead = await bridge((response) => response.destroy());
+  assert.equal((await dead.mcp.call("files", { tool: "remove" })).uncertain, true);
+  assert.equal((await dead.mcp.call("files", { tool: "list_files" })).uncertain, undefined);
+});
+
+test("while nothing answers it is a state; the tool is there all the same, and its call is an error that nothing was done", async () => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const mcp = testServers({ files: { url, transport: "invoke" } });
+  cleanups.push(() => mcp.close());
+  await mcp.until("files", "failed");
+  const { content, isError, uncertain } = await mcp.call("files", { tool: "remove" });
+  assert.match(content, /^ERROR\(mcp:http:\/\/127\.0\.0\.1:\d+,remove\): 127\.0\.0\.1:\d+ can't be reached/);
+  assert.deepEqual([isError, uncertain], [true, undefined]);
+});
+
+test("the two servers that are always there", () => {
+  const shown = Object.entries(defaultServers).map(([name, { url, defaultTool, transport }]) => [
+    name,
+    url,
+    defaultTool,
+    transport,
+  ]);
+  assert.deepEqual(shown, [
+    ["mcp_filesystem", "http://localhost:8001", "list_files", "invoke"],
+    ["mcp_trader", "http://localhost:8002", "backtest", "invoke"],
+  ]);
+  const mcp = testServers({}, { servers: {} });
+  cleanups.push(() => mcp.close());
+  const registry = createToolRegistry([], mcp.sources);
+  assert.deepEqual(registry.select(["*"], testCaller), [], "an agent has them only if it names them");
+  assert.deepEqual(
+    registry.select(["mcp_trader"], testCaller).map(({ name, effect, destructive }) => [name, effect, destructive]),
+    [["mcp_trader", "write", false]],
+  );
+});
+
+test("servers come, change and go with the configuration", async () => {
+  const one = await bridge((response) => response.end("one"));
+  const two = await bridge((response) => response.end("two"));
+  const { mcp } = one;
+  const config = { transport: "invoke", defaultTool: "status" } as const;
+  await mcp.update({ files: { ...config, url: two.url }, more: { ...config, url: one.url } });
+  assert.deepEqual([await mcp.call("files"), await mcp.call("more")], [{ content: "two" }, { content: "one" }]);
+  await mcp.update({ more: { ...config, url: one.url, disabled: true } });
+  assert.deepEqual(
+    mcp
+      .states()
+      .map(({ name, state }) => `${name} ${state}`)
+      .filter((line) => !line.startsWith("mcp_")),
+    ["more disabled"],
+  );
+  assert.equal(
+    mcp.sources.flatMap((source) => source.tools()).some(({ name }) => name === "files" || name === "more"),
+    false,
+  );
+});

@@ -1,0 +1,212 @@
+import type { Caller, Standing } from "../../protocol/callers.ts";
+import { newId } from "../../protocol/ids.ts";
+import type { RightsSource } from "../../protocol/tools.ts";
+import type { PageRequest, TaigaClient, TaigaRequest } from "./client.ts";
+import { TaigaFailure } from "./failure.ts";
+import { type TaigaProject, projectOf } from "./project.ts";
+import { createSession, type TaigaLogin, type TaigaSession, type TaigaToken } from "./session.ts";
+
+/** The name of Taiga as a system that gives rights, and of a token kept with a run. */
+export const taigaSystem = "taiga";
+
+export type AccessOptions = {
+  readonly client: TaigaClient;
+  /** The operator's own login; for administrators of this server who bring none. */
+  readonly login?: TaigaLogin | undefined;
+  /** The project that is worked on where a request names none; with the operator's login only. */
+  readonly project?: string | undefined;
+  /** What callers handed over for the time of a run. */
+  readonly secrets: RunSecrets;
+  /** After this long `my_permissions` are read anew. */
+  readonly freshMs?: number;
+};
+export type RunSecrets = {
+  read(runId: string): Promise<string | undefined>;
+  replace(runId: string, text: string): Promise<void>;
+};
+
+/** A project as somebody works in it. */
+export type Desk = {
+  readonly project: TaigaProject;
+  /** After a 403 the rights are read anew. */
+  ask(request: TaigaRequest): Promise<unknown>;
+  pages(list: PageRequest, take: (rows: readonly unknown[]) => boolean): Promise<boolean>;
+};
+
+export type TaigaAccess = RightsSource & {
+  /** For a request with a token of its own. `secret` is what its run must keep. Throws TaigaFailure. */
+  enter(token: TaigaToken | undefined, place: string, signal: AbortSignal): Promise<Entered>;
+  /** Throws TaigaFailure where the caller works on no project. */
+  open(caller: Caller, signal: AbortSignal): Promise<Desk>;
+  /** Why nothing may be done there. */
+  problem(caller: Caller): string | undefined;
+};
+export type Entered = { readonly standing: Standing; readonly project: TaigaProject; readonly secret?: string };
+
+type Visit = { session: TaigaSession; token: TaigaToken; run: string | undefined };
+type Known = { project?: TaigaProject; problem?: string; readAt: number; reading?: Promise<void> | undefined };
+
+const mostKept = 1000;
+const readMs = 8000;
+
+export function createTaigaAccess(options: AccessOptions): TaigaAccess {
+  const { client, login, secrets, freshMs = 30_000 } = options;
+  const operator = login && createSession({ login, post: client.post });
+  const visits = new Map<string, Visit>();
+  const known = new Map<string, Known>();
+
+  function standingOf({ elsewhere, role }: Caller): Standing | undefined {
+    const standing =
+      elsewhere?.[taigaSystem] ?? (options.project === undefined ? undefined : { place: options.project });
+    // The operator's login is nobody else's.
+    return standing?.as === undefined && !(operator && role === "admin") ? undefined : standing;
+  }
+
+  function visit(as: string, token: TaigaToken, run?: string): Visit {
+    const made: Visit = {
+      token,
+      run,
+      session: createSession({
+        login: token,
+        post: client.post,
+        async onRenewed(renewed) {
+          made.token = renewed;
+          if (made.run !== undefined) await secrets.replace(made.run, JSON.stringify(renewed));
+        },
+      }),
+    };
+    return keep(visits, as, made);
+  }
+
+  async function sessionOf({ run }: Caller, { as }: Standing): Promise<TaigaSession> {
+    if (as === undefined) {
+      if (operator) return operator;
+      throw new TaigaFailure(401, "No Taiga login is configured.");
+    }
+    const here = visits.get(as);
+    if (here) {
+      here.run ??= run;
+      return here.session;
+    }
+    const text = run === undefined ? undefined : await secrets.read(run);
+    if (text === undefined) throw new TaigaFailure(401, "The Taiga token of this run is gone.");
+    return visit(as, JSON.parse(text) as TaigaToken, run).session;
+  }
+
+  function entryOf(standing: Standing): Known {
+    const key = JSON.stringify([standing.as, standing.place]);
+    return keep(known, key, known.get(key) ?? { readAt: -Infinity });
+  }
+
+  async function read(caller: Caller, standing: Standing, entry: Known): Promise<void> {
+    try {
+      const session = await sessionOf(caller, standing);
+      entry.project = await readProject(session, standing.place, AbortSignal.timeout(readMs));
+      delete entry.problem;
+    } catch (error) {
+      const { status, message } = asFailure(error);
+      entry.problem = message;
+      // What was known a moment ago holds until Taiga says otherwise.
+      if (status !== 0 && status < 500 && status !== 429) delete entry.project;
+    }
+    entry.readAt = performance.now();
+  }
+
+  async function readProject(session: TaigaSession, place: string, signal: AbortSignal): Promise<TaigaProject> {
+    const isId = /^\d+$/.test(place);
+    try {
+      return projectOf(
+        await client.request(session, {
+          path: isId ? `/projects/${place}` : "/projects/by_slug",
+          query: isId ? {} : { slug: place },
+          signal,
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof TaigaFailure) || error.status !== 404) throw error;
+      throw new TaigaFailure(404, `Taiga has no project "${place}", or you may not see it.`, { cause: error });
+    }
+  }
+
+  async function ready(caller: Caller, signal: AbortSignal): Promise<void> {
+    const standing = standingOf(caller);
+    if (!standing) return;
+    const entry = entryOf(standing);
+    if (performance.now() - entry.readAt < freshMs) return;
+    entry.reading ??= read(caller, standing, entry).finally(() => {
+      entry.reading = undefined;
+    });
+    await orAborted(entry.reading, signal);
+  }
+
+  return {
+    name: taigaSystem,
+    ready,
+    permissions(caller) {
+      const standing = standingOf(caller);
+      return (standing && entryOf(standing).project?.permissions) ?? [];
+    },
+    problem(caller) {
+      const standing = standingOf(caller);
+      if (!standing) return "You work on no Taiga project here.";
+      const { project, problem } = entryOf(standing);
+      return project ? undefined : problem;
+    },
+    async enter(token, place, signal) {
+      const as = token && newId();
+      const session = token && as !== undefined ? visit(as, token).session : operator;
+      if (!session) throw new TaigaFailure(401, "No Taiga login is configured.");
+      const project = await readProject(session, place, signal);
+      const standing = { place, ...(as === undefined ? {} : { as }) };
+      Object.assign(entryOf(standing), { project, readAt: performance.now() });
+      return { standing, project, ...(as === undefined ? {} : { secret: JSON.stringify(visits.get(as)!.token) }) };
+    },
+    async open(caller, signal) {
+      const standing = standingOf(caller);
+      if (!standing) throw new TaigaFailure(403, "You work on no Taiga project here.");
+      await ready(caller, signal);
+      signal.throwIfAborted();
+      const entry = entryOf(standing);
+      if (!entry.project) throw new TaigaFailure(403, entry.problem ?? "The Taiga project could not be read.");
+      const session = await sessionOf(caller, standing);
+      const watched = async <Value>(work: Promise<Value>): Promise<Value> => {
+        try {
+          return await work;
+        } catch (error) {
+          if (error instanceof TaigaFailure && error.status === 403) {
+            entry.readAt = -Infinity;
+            await ready(caller, signal);
+          }
+          throw error;
+        }
+      };
+      return {
+        project: entry.project,
+        ask: (request) => watched(client.request(session, request)),
+        pages: (list, take) => watched(client.pages(session, list, take)),
+      };
+    },
+  };
+}
+
+/** The newest stay. */
+function keep<Value>(map: Map<string, Value>, key: string, value: Value): Value {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > mostKept) map.delete(map.keys().next().value!);
+  return value;
+}
+
+function asFailure(error: unknown): TaigaFailure {
+  return error instanceof TaigaFailure ? error : new TaigaFailure(0, "Taiga can't be asked.", { cause: error });
+}
+
+/** Resolves when either has come. */
+async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = () => resolve();
+  if (signal.aborted) return;
+  signal.addEventListener("abort", stop, { once: true });
+  await Promise.race([work, promise]);
+  signal.removeEventListener("abort", stop);
+}

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { parsed } from "./shapes.ts";
+
+const status = z.looseObject({ id: z.int(), name: z.string(), slug: z.string(), is_closed: z.boolean() });
+const projectSchema = z.looseObject({
+  id: z.int(),
+  slug: z.string(),
+  name: z.string(),
+  description: z.string().nullish(),
+  my_permissions: z.array(z.string()),
+  i_am_admin: z.boolean().nullish(),
+  members: z.array(
+    z.looseObject({
+      id: z.int(),
+      username: z.string().nullish(),
+      full_name: z.string().nullish(),
+      role_name: z.string().nullish(),
+    }),
+  ),
+  us_statuses: z.array(status),
+  task_statuses: z.array(status),
+  milestones: z
+    .array(z.looseObject({ id: z.int(), name: z.string(), slug: z.string(), closed: z.boolean() }))
+    .nullish(),
+});
+
+/** What is needed of a project, small enough to be kept. */
+export type TaigaProject = {
+  readonly id: number;
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string;
+  /** Of whoever asked, as Taiga itself computes it. */
+  readonly permissions: readonly string[];
+  readonly members: readonly {
+    readonly id: number;
+    readonly username: string;
+    readonly name: string;
+    readonly role: string;
+  }[];
+  readonly storyStatuses: readonly TaigaStatus[];
+  readonly taskStatuses: readonly TaigaStatus[];
+  readonly milestones: readonly { readonly id: number; readonly name: string; readonly closed: boolean }[];
+};
+export type TaigaStatus = {
+  readonly id: number;
+  readonly name: string;
+  readonly slug: string;
+  readonly isClosed: boolean;
+};
+
+export function projectOf(body: unknown): TaigaProject {
+  const project = parsed(projectSchema, body, "project");
+  return {
+    id: project.id,
+    slug: project.slug,
+    name: project.name,
+    description: project.description ?? "",
+    permissions: project.my_permissions,
+    members: project.members.map(({ id, username, full_name: name, role_name: role }) => ({
+      id,
+      username: username ?? "",
+      name: name ?? "",
+      role: role ?? "",
+    })),
+    storyStatuses: project.us_statuses.map(statusOf),
+    taskStatuses: project.task_statuses.map(statusOf),
+    milestones: (project.milestones ?? []).map(({ id, name, closed }) => ({ id, name, closed })),
+  };
+}
+
+function statusOf({ id, name, slug, is_closed: isClosed }: z.infer<typeof status>): TaigaStatus {
+  return { id, name, slug, isClosed };
+}

@@ -1,0 +1,33 @@
+import { createGuardedFetch } from "../../egress/guarded-fetch.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import { type AccessOptions, createTaigaAccess, type TaigaAccess } from "./access.ts";
+import { createTaigaClient } from "./client.ts";
+import type { MarkerKind } from "./markers.ts";
+import { milestoneTools } from "./milestone-tools.ts";
+import { readTools } from "./read-tools.ts";
+import { workTools } from "./work-tools.ts";
+
+export type TaigaOptions = Omit<AccessOptions, "client"> & {
+  /** Of the server, with or without `/api/v1`; it may be in our own network. */
+  readonly url: string;
+  /** Where people look at it; the same host when absent. */
+  readonly webUrl?: string | undefined;
+  readonly marker: MarkerKind;
+};
+
+export type Taiga = {
+  readonly tools: readonly Tool[];
+  /** Gives the rights that these tools need. */
+  readonly access: TaigaAccess;
+  readonly close: () => Promise<void>;
+};
+
+const requestMs = 8000;
+
+export function createTaiga({ url, webUrl, marker, ...options }: TaigaOptions): Taiga {
+  const { origin } = new URL(url);
+  const { fetch, close } = createGuardedFetch({ origins: [origin], timeoutMs: requestMs });
+  const access = createTaigaAccess({ ...options, client: createTaigaClient(url, fetch) });
+  const kit = { access, marker, webUrl: (webUrl ?? origin).replace(/\/+$/, "") };
+  return { tools: [...readTools(kit), ...milestoneTools(kit), ...workTools(kit)], access, close };
+}

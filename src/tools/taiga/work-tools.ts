@@ -1,0 +1,191 @@
+import { z } from "zod";
+import type { Tool, ToolResult } from "../../protocol/tools.ts";
+import type { Desk } from "./access.ts";
+import { changeWork, hasFields, readWork } from "./change.ts";
+import { type Artifact, artifactResult, defineWrite, type TaigaKit } from "./define-taiga.ts";
+import { TaigaFailure } from "./failure.ts";
+import { type Id, idSchema, realId, wireFields, type WireFields, workFields, type WorkFields } from "./fields.ts";
+import { findMarked, isMarkerTag, markerFields, type WorkPath } from "./markers.ts";
+import type { TaigaProject, TaigaStatus } from "./project.ts";
+import { parsed, shownWork, type WireWork, workSchema } from "./shapes.ts";
+
+/** In what stories and tasks differ. */
+type Kind = {
+  readonly type: Artifact["type"];
+  readonly words: string;
+  readonly path: WorkPath;
+  /** Of rights: `add_us`. */
+  readonly right: "us" | "task";
+  readonly statuses: (project: TaigaProject) => readonly TaigaStatus[];
+};
+
+const story: Kind = {
+  type: "user_story",
+  words: "user story",
+  path: "/userstories",
+  right: "us",
+  statuses: (project) => project.storyStatuses,
+};
+const task: Kind = {
+  type: "task",
+  words: "task",
+  path: "/tasks",
+  right: "task",
+  statuses: (project) => project.taskStatuses,
+};
+
+const subject = z.string().trim().min(1).max(500);
+const sprint = idSchema.describe("The id of a sprint");
+const ofStory = idSchema.describe("The id of a user story (not its ref)");
+
+export function workTools(kit: TaigaKit): readonly Tool[] {
+  return [
+    createTool(kit, story, {
+      input: z.object({ subject, milestone_id: sprint.optional(), ...workFields }),
+      description: "Makes a user story in the project, in the sprint milestone_id or else in the backlog.",
+    }),
+    createTool(kit, task, {
+      input: z.object({ subject, user_story_id: ofStory.optional(), milestone_id: sprint.optional(), ...workFields }),
+      description:
+        "Makes a task of the user story user_story_id; it is in the story's sprint by itself. A task without a story needs milestone_id.",
+    }),
+    updateTool(kit, story, {
+      input: z.object({
+        user_story_id: ofStory,
+        subject: subject.optional(),
+        milestone_id: sprint.nullable().optional().describe("Moves it to this sprint; null: to the backlog"),
+        ...workFields,
+      }),
+      idOf: ({ user_story_id: id }) => id,
+    }),
+    updateTool(kit, task, {
+      input: z.object({ task_id: idSchema, subject: subject.optional(), ...workFields }),
+      idOf: ({ task_id: id }) => id,
+    }),
+    deleteTool(kit, story, { input: z.object({ user_story_id: ofStory }), idOf: ({ user_story_id: id }) => id }),
+    deleteTool(kit, task, { input: z.object({ task_id: idSchema }), idOf: ({ task_id: id }) => id }),
+  ];
+}
+
+type Given = WorkFields & {
+  readonly milestone_id?: Id | null | undefined;
+  readonly user_story_id?: Id | undefined;
+};
+
+function toWire(
+  desk: Desk,
+  kind: Kind,
+  { milestone_id: milestone, user_story_id: ofWhich, ...given }: Given,
+): WireFields {
+  return {
+    ...wireFields(desk.project, kind.statuses(desk.project), given),
+    ...(milestone === undefined ? {} : { milestone: milestone === null ? null : realId(milestone) }),
+    ...(kind === story || ofWhich === undefined ? {} : { user_story: realId(ofWhich) }),
+  };
+}
+
+function resultOf(
+  kit: TaigaKit,
+  desk: Desk,
+  { kind, action, work }: { kind: Kind; action: Artifact["action"]; work: WireWork },
+): ToolResult {
+  const verb = { created: "create", updated: "update", deleted: "delete" }[action];
+  return artifactResult(kit, desk, {
+    type: kind.type,
+    action,
+    tool: `taiga_${verb}_${kind.type}`,
+    shown: shownWork(work),
+  });
+}
+
+function createTool<Input extends z.ZodType<Given & { readonly subject: string }>>(
+  kit: TaigaKit,
+  kind: Kind,
+  { input, description }: { input: Input; description: string },
+): Tool {
+  const { path } = kind;
+  return defineWrite(kit, {
+    name: `taiga_create_${kind.type}`,
+    description,
+    input,
+    permissions: [`add_${kind.right}`],
+    async write(desk, given, { signal, idempotencyKey: key }) {
+      const fields = toWire(desk, kind, given);
+      const body = { project: desk.project.id, ...fields, ...markerFields(kit.marker, key, fields.tags) };
+      const work = parsed(workSchema, await desk.ask({ method: "POST", path, body, signal }), kind.words);
+      return resultOf(kit, desk, { kind, action: "created", work });
+    },
+    async find(desk, _given, { signal, idempotencyKey: key }) {
+      const work = await findMarked(desk, { path, kind: kit.marker, key, signal });
+      if (work === undefined) return undefined;
+      return work === "none" ? "not-done" : resultOf(kit, desk, { kind, action: "created", work });
+    },
+  });
+}
+
+function updateTool<Input extends z.ZodType<Given>>(
+  kit: TaigaKit,
+  kind: Kind,
+  { input, idOf }: { input: Input; idOf: (input: z.output<Input>) => Id },
+): Tool {
+  /** Tags that we set ourselves stay. */
+  const fieldsFor = (desk: Desk, given: Given) => (work: WireWork) => {
+    const fields = toWire(desk, kind, given);
+    const markers = (work.tags ?? []).map(([tag]) => tag).filter(isMarkerTag);
+    return fields.tags ? { ...fields, tags: [...fields.tags, ...markers] } : fields;
+  };
+  return defineWrite(kit, {
+    name: `taiga_update_${kind.type}`,
+    description: `Changes the given fields of a ${kind.words}; what is left out stays as it is.`,
+    input,
+    permissions: [`modify_${kind.right}`, viewRight(kind)],
+    async write(desk, given, { signal }) {
+      if (Object.keys(toWire(desk, kind, given)).length === 0)
+        throw new TaigaFailure(0, "Nothing to change was given.");
+      const place = { path: kind.path, id: realId(idOf(given)), signal };
+      const work = await changeWork(desk, place, fieldsFor(desk, given));
+      return resultOf(kit, desk, { kind, action: "updated", work });
+    },
+    async find(desk, given, { signal }) {
+      const work = await readWork(desk, { path: kind.path, id: realId(idOf(given)), signal });
+      const isDone = hasFields(work, fieldsFor(desk, given)(work));
+      return isDone ? resultOf(kit, desk, { kind, action: "updated", work }) : "not-done";
+    },
+  });
+}
+
+function deleteTool<Input extends z.ZodType>(
+  kit: TaigaKit,
+  kind: Kind,
+  { input, idOf }: { input: Input; idOf: (input: z.output<Input>) => Id },
+): Tool {
+  const { path } = kind;
+  return defineWrite(kit, {
+    name: `taiga_delete_${kind.type}`,
+    description: `Deletes a ${kind.words} for good. Only if the user has asked for exactly that.`,
+    input,
+    permissions: [`delete_${kind.right}`, viewRight(kind)],
+    destructive: true,
+    async write(desk, given, { signal }) {
+      const id = realId(idOf(given));
+      const work = await readWork(desk, { path, id, signal });
+      await desk.ask({ method: "DELETE", path: `${path}/${id}`, signal });
+      return resultOf(kit, desk, { kind, action: "deleted", work });
+    },
+    async find(desk, given, { signal }) {
+      const id = realId(idOf(given));
+      try {
+        await readWork(desk, { path, id, signal });
+        return "not-done";
+      } catch (error) {
+        if (!(error instanceof TaigaFailure) || error.status !== 404) throw error;
+        return { content: JSON.stringify({ deleted: true, id }), data: { id } };
+      }
+    },
+  });
+}
+
+/** Without it, what is there can't be looked at. */
+function viewRight({ right }: Kind): string {
+  return right === "us" ? "view_us" : "view_tasks";
+}
