@@ -7,7 +7,9 @@ import { withModels } from "./agents/choose-model.ts";
 import { watchConfig } from "./config-watch.ts";
 import { type Config, plainEnvironment } from "./config.ts";
 import { createApp } from "./http/app.ts";
+import { inProcess } from "./http/mcp/in-process.ts";
 import { createTaskCalls } from "./http/mcp/task-calls.ts";
+import { todoSurface } from "./http/mcp/todo-surface.ts";
 import { startWebhooks } from "./http/webhooks.ts";
 import { chooseModels, type ModelChoice } from "./models/choose.ts";
 import { createCallLog } from "./models/call-log.ts";
@@ -30,10 +32,11 @@ import { ensureSecret, type FileProof, proveFiles } from "./store/node-marker.ts
 import { openDatabase } from "./store/open.ts";
 import { readRunSecret, replaceRunSecret } from "./store/run-secrets.ts";
 import { createUserAdmin } from "./store/user-admin.ts";
-import { ensureOwner, findUser } from "./store/users.ts";
+import { ensureOwner } from "./store/users.ts";
 import { builtInTools } from "./tools/built-in.ts";
 import { findingOf } from "./tools/mcp/findings.ts";
 import { createMcpServers } from "./tools/mcp/mcp-servers.ts";
+import { createOwnServer } from "./tools/mcp/own-server.ts";
 import { createToolRegistry } from "./tools/registry.ts";
 import { taigaSystem } from "./tools/taiga/access.ts";
 import { createTaiga, type Taiga } from "./tools/taiga/taiga.ts";
@@ -129,7 +132,22 @@ export async function startColloquy(
     opened.push(models.close);
 
     const userTools = await loadUserTools(config.tools, { taken: builtInTools });
-    const mcp = createMcpServers({ servers: config.mcpServers, version, environment: plainEnvironment(), log, works });
+    const tasks = createTaskCalls(database);
+    const todo = createOwnServer({
+      name: "todo",
+      version,
+      log,
+      fetchFor: (caller) => inProcess(() => todoSurface(tasks, caller, version)),
+    });
+    opened.push(todo.close);
+    const mcp = createMcpServers({
+      servers: config.mcpServers,
+      version,
+      environment: plainEnvironment(),
+      log,
+      works,
+      own: [todo.source],
+    });
     opened.push(mcp.close);
     if (works) opened.push(watchConfig(config, { log, onServers: (servers) => void mcp.update(servers) }));
     const taiga = config.taiga && openTaiga(config.taiga, database, secret);
@@ -210,17 +228,12 @@ export async function startColloquy(
         ...(await examineDatabase(database, { dataDirectory: config.data, fileProof })),
         ...mcp.states().map(findingOf),
       ],
-      tasks: createTaskCalls(database),
+      tasks,
       users: createUserAdmin(database, keys),
       access:
         config.auth.mode === "local"
           ? { mode: "local", owner: caller }
-          : {
-              mode: "accounts",
-              findByKey: keys.findByKey,
-              local: { token, owner: caller },
-              own: { secret, findUser: (id) => findUser(database.query, id) },
-            },
+          : { mode: "accounts", findByKey: keys.findByKey, local: { token, owner: caller } },
       server: {
         corsOrigins: config.server.corsOrigins,
         hosts: config.server.hosts,

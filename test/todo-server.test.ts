@@ -2,17 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createTodoApp } from "../src/http/mcp/todo-app.ts";
 import { createTaskCalls } from "../src/http/mcp/task-calls.ts";
-import { signUserToken } from "../src/http/user-token.ts";
 import { callerOf } from "../src/protocol/callers.ts";
 import { silentLog } from "../src/protocol/log.ts";
 import { createApiKey, createKeyFinder } from "../src/store/api-keys.ts";
-import { createUser, ensureOwner, findUser } from "../src/store/users.ts";
+import { createUser, ensureOwner } from "../src/store/users.ts";
 import { connectMcp, eras, textIn } from "./mcp-client.ts";
 import { serve, type Serving } from "./serve.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 
 const key = "colloquy/idempotencyKey";
-const secret = "a secret of tests";
 type Task = { readonly id: number; readonly user_id: string; readonly title: string; readonly status: string };
 
 let backend: AgentServing;
@@ -23,7 +21,7 @@ before(async () => {
   const { findByKey } = createKeyFinder(query);
   accounts = await serve({
     ...backend.services,
-    access: { mode: "accounts", findByKey, own: { secret, findUser: (id) => findUser(query, id) } },
+    access: { mode: "accounts", findByKey },
   });
 });
 after(async () => {
@@ -117,18 +115,6 @@ test("a call neither needs a run nor a slot", async () => {
   await client.callTool({ name: "add_task", arguments: { title: "direct" } });
   await client.close();
   assert.equal((await backend.runs.list(backend.caller, {})).length, before);
-});
-
-test("a run's own token comes in as its user, here and nowhere else", async () => {
-  const { id: userId } = await account("runner");
-  const token = signUserToken(secret, { userId, path: "/mcp/todo" });
-  const client = await connectMcp(`${accounts.url}/mcp/todo`, { era: "2026-07-28", token });
-  const added = await client.callTool({ name: "add_task", arguments: { title: "by a run" } });
-  assert.equal((added.structuredContent as Task).user_id, userId);
-  await client.close();
-  await assert.rejects(connectMcp(`${accounts.url}/mcp`, { era: "2026-07-28", token }));
-  await backend.database.query("update users set disabled = true where id = $1", [userId]);
-  await assert.rejects(connectMcp(`${accounts.url}/mcp/todo`, { era: "2026-07-28", token }));
 });
 
 test("alone, it serves one user's tasks to this machine", async () => {

@@ -41,8 +41,8 @@ test("asks what the operator named, wherever it is, and keeps the connection; no
   const { fetch } = web([origin]);
   const answer = await fetch(`${origin}/a?b=c`, { method: "POST", headers: { "x-asked": "yes" }, body: "text" });
   assert.deepEqual([answer.status, answer.headers.get("x-asked"), await answer.text()], [200, "yes", "POST /a?b=c"]);
-  await (await fetch(origin)).text();
-  assert.equal(ports.size, 1);
+  for (let n = 0; n < 10; n++) await (await fetch(origin)).text();
+  assert.ok(ports.size <= 2, `${ports.size} connections`);
   await assert.rejects(web([]).fetch(origin), refused("address_refused"));
   await assert.rejects(
     fetch(`http://localhost:${port}`),
@@ -52,13 +52,22 @@ test("asks what the operator named, wherever it is, and keeps the connection; no
   await assert.rejects(fetch("file:///etc/passwd"), refused("url_refused"));
 });
 
-test("a name that leads elsewhere at its next question is refused at the next connection", async () => {
-  const { port, origin } = await serve((_, response) => response.end("inside"));
-  let asked = 0;
-  const resolve = async () => [{ address: asked++ === 0 ? "93.184.216.34" : "127.0.0.1", family: 4 }];
-  const { fetch } = web([origin], { resolve });
-  await assert.rejects(fetch(`http://rebound.example:${port}`, { signal: AbortSignal.timeout(50) }));
-  await assert.rejects(fetch(`http://rebound.example:${port}`), refused("address_refused"));
+test("a name is looked up once for each connection, and what was checked is what is connected to", async () => {
+  const { port } = await serve((_, response) => response.end("inside"));
+  const asked: string[] = [];
+  const resolve = async (host: string) => {
+    asked.push(host);
+    return [{ address: "127.0.0.1", family: 4 }];
+  };
+  const { fetch } = web([`http://tools.example:${port}`], { resolve });
+  assert.equal(await (await fetch(`http://tools.example:${port}`)).text(), "inside");
+  await assert.rejects(fetch(`http://other.example:${port}`), refused("address_refused"));
+  await assert.rejects(
+    fetch(`http://tools.example:${port + 1}`),
+    refused("address_refused"),
+    "another port is another origin",
+  );
+  assert.deepEqual(asked, ["tools.example", "other.example", "tools.example"]);
 });
 
 test("redirects lead within the guard, or are told", async () => {

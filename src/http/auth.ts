@@ -2,9 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { type Caller, callerOf } from "../protocol/callers.ts";
 import { Denied } from "../protocol/errors.ts";
-import { pathOf } from "./errors.ts";
 import type { Access } from "./services.ts";
-import { readUserToken } from "./user-token.ts";
 
 /** Finds out who asks, or throws Denied. Local mode answers at once. */
 export type Authenticate = (request: FastifyRequest) => Caller | Promise<Caller>;
@@ -13,8 +11,6 @@ export function createAuthenticate(access: Access): Authenticate {
   if (access.mode === "local") return () => access.owner;
   return async (request) => {
     if (access.local && isToken(request.headers.authorization, access.local.token)) return access.local.owner;
-    const own = await findOwn(access, request);
-    if (own) return own;
     const key = /^Bearer (ck_\S{1,200})$/i.exec(request.headers.authorization ?? "")?.[1];
     if (key === undefined) throw new Denied(401, "Log in with the header Authorization: Bearer ck_… (an API key).");
     const found = await access.findByKey(key);
@@ -22,17 +18,6 @@ export function createAuthenticate(access: Access): Authenticate {
     if (found.user.disabled) throw new Denied(401, "This account is disabled.", { code: "account_disabled" });
     return callerOf(found.user, "api-key");
   };
-}
-
-async function findOwn(
-  { own }: Extract<Access, { mode: "accounts" }>,
-  request: FastifyRequest,
-): Promise<Caller | undefined> {
-  const token = /^Bearer (cu_\S{1,500})$/i.exec(request.headers.authorization ?? "")?.[1];
-  if (!own || token === undefined) return undefined;
-  const userId = readUserToken(own.secret, token, { path: pathOf(request) });
-  const user = userId === undefined ? undefined : await own.findUser(userId);
-  return user && !user.disabled ? callerOf(user, "system") : undefined;
 }
 
 function isToken(header: string | undefined, token: string): boolean {

@@ -19,8 +19,6 @@ export type Access =
       readonly findByKey: (key: string) => Promise<{ readonly user: Account } | undefined>;
       /** A command on this machine that can read the data directory's token comes in as the owner. */
       readonly local?: { readonly token: string; readonly owner: Caller };
-      /** For requests of runs to MCP servers of this very server, which come in as the run's user. */
-      readonly own?: { readonly secret: string; readonly findUser: (id: string) => Promise<Account | undefined> };
     };
 
 export type Account = { readonly id: string; readonly name: string; readonly role: Role; readonly disabled: boolean };

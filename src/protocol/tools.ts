@@ -87,7 +87,7 @@ export type Tool = {
   readonly timeoutMs: number;
   /** Where it comes from: `built-in`, a file, an MCP server. */
   readonly source: string;
-  /** Nobody has it by a glob. */
+  /** `*` does not select it: only a narrower glob or its name. */
   readonly mustBeNamed?: boolean;
   /** Asks the other side whether the call with this key was done; undefined = it can't be told. */
   readonly reconcile?: (input: unknown, context: ToolContext) => Promise<ToolResult | "not-done" | undefined>;

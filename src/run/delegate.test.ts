@@ -31,7 +31,7 @@ const worker = { id: "worker", instructions: "worker", tools: ["*_task"], agents
 const clerk = { id: "clerk", instructions: "clerk", tools: ["*_task"] };
 const team = { agent: boss, agents: [worker, clerk] };
 
-eachRunDatabase(({ kind, database, start }) => {
+eachRunDatabase(({ database, start }) => {
   const childrenOf = (runId: string) =>
     database().query<{ id: string; agent: string; status: string; thread_id: string; job_id: string | null }>(
       "select id, agent, status, thread_id, job_id from runs where root_run = $1 and parent_run is not null order by id",
@@ -43,7 +43,7 @@ eachRunDatabase(({ kind, database, start }) => {
     (await database().query<{ steps: number }>("select steps from budgets where root_run = $1", [runId]))[0]!;
   const addMilk = [{ call: "add_task", arguments: { title: "Milk" } }];
 
-  test(`${kind}: a task is done by another agent, in a run of its own within the job of the first`, async () => {
+  test("a task is done by another agent, in a run of its own within the job of the first", async () => {
     const service = await start({
       ...team,
       perUser: 1,
@@ -82,7 +82,7 @@ eachRunDatabase(({ kind, database, start }) => {
     assert.equal((await database().query("select 1 from threads where id = $1", [child!.thread_id])).length, 0);
   });
 
-  test(`${kind}: three levels, with room for one run of a user`, async () => {
+  test("three levels, with room for one run of a user", async () => {
     const service = await start({
       ...team,
       perUser: 1,
@@ -95,7 +95,7 @@ eachRunDatabase(({ kind, database, start }) => {
     assert.equal((await service.ask("go")).text, "boss(worker(ground))");
   });
 
-  test(`${kind}: several at the same time`, async () => {
+  test("several at the same time", async () => {
     const both = Promise.withResolvers<void>();
     let working = 0;
     const meet = async () => {
@@ -133,7 +133,7 @@ eachRunDatabase(({ kind, database, start }) => {
     await service.runs.decide(service.caller, runId, { questionId: question!.id, input: { decision } });
   }
 
-  test(`${kind}: what a delegated run asks makes the whole wait, and its answer brings it on`, async () => {
+  test("what a delegated run asks makes the whole wait, and its answer brings it on", async () => {
     const service = await start(asking);
     const { started, events } = await service.ask("go");
     const waiting = events.at(-1)!;
@@ -151,7 +151,7 @@ eachRunDatabase(({ kind, database, start }) => {
     await database().query("delete from tasks");
   });
 
-  test(`${kind}: a question two levels below, and another beside it that still works`, async () => {
+  test("a question two levels below, and another beside it that still works", async () => {
     const gate = Promise.withResolvers<void>();
     const service = await start({
       ...team,
@@ -181,7 +181,7 @@ eachRunDatabase(({ kind, database, start }) => {
     await database().query("delete from tasks");
   });
 
-  test(`${kind}: stop reaches those below`, async () => {
+  test("stop reaches those below", async () => {
     const begun = Promise.withResolvers<void>();
     const service = await start({
       ...team,
@@ -203,7 +203,7 @@ eachRunDatabase(({ kind, database, start }) => {
     );
   });
 
-  test(`${kind}: a delegated run can be stopped by itself, at work or while it waits; its parent is told`, async () => {
+  test("a delegated run can be stopped by itself, at work or while it waits; its parent is told", async () => {
     const begun = Promise.withResolvers<void>();
     const service = await start({
       ...team,
@@ -227,7 +227,7 @@ eachRunDatabase(({ kind, database, start }) => {
     await until(async () => (await rowOf(database(), second.started.runId)).status === "done");
   });
 
-  test(`${kind}: a limit is the whole tree's: those below pause, and one answer lets all go on or ends all`, async () => {
+  test("a limit is the whole tree's: those below pause, and one answer lets all go on or ends all", async () => {
     const script = by(({ who, fromTool }) => {
       if (who === "boss") return fromTool ? "done" : [hand("worker", "look twice")];
       return fromTool ? "looked" : [{ call: "list_tasks", arguments: {} }];
@@ -248,7 +248,7 @@ eachRunDatabase(({ kind, database, start }) => {
     );
   });
 
-  test(`${kind}: an agent's own limit ends its run only`, async () => {
+  test("an agent's own limit ends its run only", async () => {
     const service = await start({
       ...team,
       agents: [
@@ -266,7 +266,7 @@ eachRunDatabase(({ kind, database, start }) => {
     assert.match((await service.ask("long")).text, /own|by itself: 1 steps/);
   });
 
-  test(`${kind}: what would go in circles is refused`, async () => {
+  test("what would go in circles is refused", async () => {
     const service = await start({
       agent: { ...boss, agents: ["worker"] },
       agents: [
@@ -281,7 +281,7 @@ eachRunDatabase(({ kind, database, start }) => {
     assert.match((await service.ask("go")).text, /worker is at work on this very task already/);
   });
 
-  test(`${kind}: depth has an end`, async () => {
+  test("depth has an end", async () => {
     let count = 0;
     const service = await start({
       agent: { ...boss, agents: ["worker"] },
@@ -297,7 +297,7 @@ eachRunDatabase(({ kind, database, start }) => {
     assert.match((await service.ask("go")).text, /5 runs below one another are enough/);
   });
 
-  test(`${kind}: a deploy in the middle: the next process goes on with the child, and repeats nothing`, async () => {
+  test("a deploy in the middle: the next process goes on with the child, and repeats nothing", async () => {
     const begun = Promise.withResolvers<void>();
     const first = await start({
       ...team,
@@ -328,7 +328,7 @@ eachRunDatabase(({ kind, database, start }) => {
     await database().query("delete from tasks");
   });
 
-  test(`${kind}: a strategy delegates by itself`, async () => {
+  test("a strategy delegates by itself", async () => {
     const service = await start({
       agent: { ...boss, strategy: "boss" },
       agents: [worker, clerk],
@@ -343,7 +343,7 @@ eachRunDatabase(({ kind, database, start }) => {
     assert.equal((await service.ask("go")).text, "They dug");
   });
 
-  test(`${kind}: a conversation handed over is answered by the other agent, who knows what was said`, async () => {
+  test("a conversation handed over is answered by the other agent, who knows what was said", async () => {
     const service = await start({
       ...team,
       script: by(({ who, last }) => {
@@ -366,7 +366,7 @@ eachRunDatabase(({ kind, database, start }) => {
     assert.equal(service.model.requests.length, 3, "the first agent is not asked again");
   });
 
-  test(`${kind}: followers of a delegated run see it live`, async () => {
+  test("followers of a delegated run see it live", async () => {
     const gate = Promise.withResolvers<void>();
     const service = await start({
       ...team,

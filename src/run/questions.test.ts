@@ -32,7 +32,7 @@ function asking(
   });
 }
 
-eachRunDatabase(({ kind, database, start }) => {
+eachRunDatabase(({ database, start }) => {
   async function answerFirst(service: TestRuns, runId: string, input: DecisionInput): Promise<void> {
     const [question] = await service.runs.questions(service.caller, runId);
     await service.runs.decide(service.caller, runId, { questionId: question!.id, input });
@@ -44,7 +44,7 @@ eachRunDatabase(({ kind, database, start }) => {
     ["writes", { effect: "write" }],
     ["writes to our own tables", { effect: "write", scope: "local" }],
   ] as const)
-    test(`${kind}: a tool that ${name} asks first, and is called again with the answer`, async () => {
+    test(`a tool that ${name} asks first, and is called again with the answer`, async () => {
       const done: string[] = [];
       const service = await start({
         script: [[{ call: "book", arguments: {} }], "ok"],
@@ -68,7 +68,7 @@ eachRunDatabase(({ kind, database, start }) => {
       assert.doesNotMatch(JSON.stringify(items.map(publicItem)), /secret/);
     });
 
-  test(`${kind}: a form is checked by its schema; one may decline`, async () => {
+  test("a form is checked by its schema; one may decline", async () => {
     const done: string[] = [];
     const form = {
       text: "Who?",
@@ -92,7 +92,7 @@ eachRunDatabase(({ kind, database, start }) => {
     ]);
   });
 
-  test(`${kind}: a strategy asks by itself`, async () => {
+  test("a strategy asks by itself", async () => {
     const service = await start({
       agent: { strategy: "curious" },
       strategies: {

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { eachRunDatabase } from "../../test/run-suite.ts";
 import { silentLog, type Log } from "../protocol/log.ts";
 
-eachRunDatabase(({ kind, start }) => {
+eachRunDatabase(({ start }) => {
   for (const [name, instructions, told] of [
     ["others by now", "Be rude.", [["agent"]]],
     ["what they were", "Be kind.", []],
   ] as const)
-    test(`${kind}: a run goes on with the instructions of its start, whether the file's are ${name} or not`, async () => {
+    test(`a run goes on with the instructions of its start, whether the file's are ${name} or not`, async () => {
       const begun = Promise.withResolvers<void>();
       const first = await start({
         agent: { instructions: "Be kind." },

@@ -1,6 +1,6 @@
 import { holds } from "../protocol/callers.ts";
 import { Conflict } from "../protocol/errors.ts";
-import { mayNameAny, selectsByGlobs } from "./glob.ts";
+import { matchesGlob, mayNameAny, selectsByGlobs } from "./glob.ts";
 import type { ToolSchema } from "../protocol/models.ts";
 import type { Caller } from "../protocol/callers.ts";
 import type { RightsSource, Tool, ToolRegistry, ToolSource } from "../protocol/tools.ts";
@@ -49,7 +49,8 @@ export function createToolRegistry(
     get: (name) => byName.get(name) ?? all().find((tool) => tool.name === name),
     select: (globs, caller) => {
       const isNamed = selectsByGlobs(globs);
-      const isMeant = ({ name, mustBeNamed }: Tool) => isNamed(name) && (!mustBeNamed || globs.includes(name));
+      const isMeant = ({ name, mustBeNamed }: Tool) =>
+        isNamed(name) && (!mustBeNamed || globs.some((glob) => glob !== "*" && matchesGlob(glob, name)));
       return all(caller).filter((tool) => isMeant(tool) && missing(tool, caller).length === 0);
     },
     list: () => all(),

@@ -42,14 +42,11 @@ export function todoSurface(tasks: TaskCalls, caller: Caller, version: string): 
 
 function todoTool(tasks: TaskCalls, caller: Caller, tool: Tool): McpTool {
   const definition = definitionOf(tool);
-  const isWrite = tool.effect === "write";
   return {
     definition: {
       ...definition,
       outputSchema: outputs[tool.name] ?? taskSchema,
       annotations: { ...definition.annotations, idempotentHint: tool.name !== "add_task" },
-      // Tells a client that this call may be sent again with the same key.
-      ...(isWrite && { _meta: { "colloquy/idempotent": true } }),
     },
     call: (call) =>
       answeringErrors(async () => {

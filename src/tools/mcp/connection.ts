@@ -16,6 +16,8 @@ export type ConnectionOptions = {
   readonly version: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly auth?: AuthProvider | undefined;
+  /** Instead of the network. */
+  readonly fetch?: GuardedFetch["fetch"];
   readonly log: Log;
   /** Time between tries, first and at most; of tests, shorter. */
   readonly backoffMs?: readonly [first: number, most: number];
@@ -75,7 +77,7 @@ export class Connection {
     const { url, timeoutMs = defaultTimeoutMs } = options.config;
     this.timeoutMs = timeoutMs;
     this.web =
-      url === undefined
+      url === undefined || options.fetch
         ? undefined
         : createGuardedFetch({
             origins: [new URL(url).origin],
@@ -162,7 +164,7 @@ export class Connection {
     try {
       opened = await openClient({
         ...options,
-        fetch: this.web?.fetch ?? noFetch,
+        fetch: options.fetch ?? this.web?.fetch ?? noFetch,
         signal: this.stopped.signal,
         isLegacy: this.isLegacy,
         timeoutMs: connectTimeoutMs,

@@ -21,6 +21,8 @@ export type McpOptions = {
   /** What started programs get of our environment: PATH, HOME, LANG. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Log;
+  /** Servers of this process; a configured one of the same name takes one's place. */
+  readonly own?: readonly ToolSource[];
   /** False: none is connected to, for a command that only looks. */
   readonly works?: boolean;
   /** Of servers that are signed in to as the user; undefined: the server is the same for all. */
@@ -81,7 +83,9 @@ export function createMcpServers(options: McpOptions): McpServers {
     for (const { name } of stopped) servers.delete(name);
     for (const [name, config] of Object.entries(wanted))
       if (!servers.has(name)) servers.set(name, startServer(name, config, options));
-    sources.splice(0, sources.length, ...Object.keys(wanted).flatMap((name) => servers.get(name)?.source ?? []));
+    const configured = Object.keys(wanted).flatMap((name) => servers.get(name)?.source ?? []);
+    const own = (options.own ?? []).filter(({ name }) => !(name in wanted));
+    sources.splice(0, sources.length, ...configured, ...own);
     return Promise.all(stopped.map((server) => server.close()));
   }
 

@@ -1,0 +1,70 @@
+import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
+import type { Caller } from "../../protocol/callers.ts";
+import type { Log } from "../../protocol/log.ts";
+import type { Tool, ToolSource } from "../../protocol/tools.ts";
+import { Connection } from "./connection.ts";
+
+export type OwnServerOptions = {
+  /** Its tools are named `<name>_…`. */
+  readonly name: string;
+  readonly version: string;
+  readonly log: Log;
+  /** Reaches it as this caller. */
+  readonly fetchFor: (caller: Caller) => GuardedFetch["fetch"];
+};
+
+export type OwnServer = { readonly source: ToolSource; readonly close: () => Promise<void> };
+
+const mostUsers = 200;
+
+/**
+ * An MCP server of this very process as a source of tools: each caller has a connection of their own. It honours the
+ * idempotency key, so a call whose outcome nobody knows is made again; and an agent has its tools by a glob of their own only.
+ */
+export function createOwnServer({ name, version, log, fetchFor }: OwnServerOptions): OwnServer {
+  const byUser = new Map<string, Connection>();
+  const ownTools = new WeakMap<Tool, Tool>();
+
+  function connectionFor(caller: Caller): Connection {
+    const known = byUser.get(caller.userId);
+    const connection =
+      known ??
+      new Connection({
+        server: name,
+        // Nothing is looked up at this address: every request goes to `fetch`.
+        config: { url: `http://localhost/mcp/${name}`, transport: "streamable-http" },
+        version,
+        environment: {},
+        log,
+        fetch: fetchFor(caller),
+      });
+    // The last one asked for is the last to go.
+    byUser.delete(caller.userId);
+    byUser.set(caller.userId, connection);
+    if (byUser.size > mostUsers) {
+      const [[user, oldest] = []] = byUser;
+      if (user !== undefined) byUser.delete(user);
+      void oldest?.close();
+    }
+    return connection;
+  }
+
+  function asOwn(tool: Tool): Tool {
+    const known = ownTools.get(tool);
+    if (known) return known;
+    const own = { ...tool, idempotent: true, mustBeNamed: true };
+    ownTools.set(tool, own);
+    return own;
+  }
+
+  return {
+    source: {
+      name,
+      prefix: `${name}_`,
+      // All callers are offered the same.
+      tools: (caller) => (caller ? connectionFor(caller) : [...byUser.values()].at(-1))?.tools().map(asOwn) ?? [],
+      ready: (caller, signal) => connectionFor(caller).ready(signal),
+    },
+    close: async () => void (await Promise.all([...byUser.values()].map((connection) => connection.close()))),
+  };
+}
