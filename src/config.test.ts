@@ -295,40 +295,6 @@ test("a Taiga server: its login in one form, and hidden", () => {
   assert.match(problems('taiga: { url: "http://ada:veiled@taiga.lan" }\n')[0] ?? "", /taiga.url must not hold/);
 });
 
-test("servers of tools: in the shape of other clients, and what is wrong with one", () => {
-  const yaml = [
-    "mcpServers:",
-    "  files: { command: npx, args: [-y, server], env: { TOKEN: '${T}', MODE: fast }, timeoutMs: '${MS}' }",
-    "  web: { type: http, url: 'https://tools.example/mcp?key=veiled', headers: { authorization: veiled } }",
-    "  mcp_trader: { disabled: true }",
-  ].join("\n");
-  const config = load(yaml, { T: "veiled", MS: "5000" });
-  assert.deepEqual(config.mcpServers["files"], {
-    command: "npx",
-    args: ["-y", "server"],
-    env: { TOKEN: "veiled", MODE: "fast" },
-    timeoutMs: 5000,
-  });
-  assert.doesNotMatch(JSON.stringify(describeConfig(config)), /veiled|fast/);
-  const wrong = [
-    "mcpServers:",
-    "  both: { command: x, url: 'http://localhost:1' }",
-    "  none: {}",
-    "  'a b': { command: x }",
-    "  mixed: { command: x, transport: sse }",
-    "  slip: { command: x, arg: [y] }",
-    "  user: { url: 'http://ada:veiled@localhost' }",
-  ].join("\n");
-  const found = problems(wrong).join("\n");
-  assert.match(found, /:2 mcpServers.both.command .*must stand alone/);
-  assert.match(found, /:3 mcpServers.none.url .*either a command or a url/);
-  assert.match(found, /:4 mcpServers.a b /);
-  assert.match(found, /:5 mcpServers.mixed.transport .*does not go with a command/);
-  assert.match(found, /:6 mcpServers.slip.arg is not a known key; did you mean args\?/);
-  assert.match(found, /:7 mcpServers.user.url .*belong into headers/);
-  assert.doesNotMatch(found, /veiled/);
-});
-
 test("no secret in a problem or a description", () => {
   const secret = "sk-very-secret";
   const yaml = [

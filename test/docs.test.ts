@@ -207,7 +207,7 @@ describe("examples for the shell", () => {
     }
   });
 
-  for (const page of ["README.md", "docs/runs.md", "docs/command-line.md"]) {
+  for (const page of ["README.md", "docs/runs.md", "docs/command-line.md", "docs/mcp-server.md", "docs/todo.md"]) {
     const blocks = blocksOf(page);
     for (const [index, { language, text }] of blocks.entries()) {
       if (language !== "sh" || (text.includes("curl") && process.env["COLLOQUY_TEST_CURL"] === "no")) continue;

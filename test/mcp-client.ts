@@ -22,3 +22,23 @@ export function textIn(result: unknown): string {
   const { content = [] } = result as { content?: readonly { readonly type: string; readonly text?: string }[] };
   return content.map(({ text = "" }) => text).join("");
 }
+
+/** One request of the newer protocol, as it goes over the wire. */
+export function modernCall(url: string, method: string, params: Record<string, unknown>): Promise<Response> {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  return fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      ...(typeof params["name"] === "string" && { "mcp-name": params["name"] }),
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } }),
+  });
+}

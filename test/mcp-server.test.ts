@@ -3,14 +3,14 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import { colloquySurface } from "../src/http/mcp/colloquy-surface.ts";
+import { mcpRoutes } from "../src/http/mcp/mcp-endpoint.ts";
 import type { ModelRequest } from "../src/protocol/models.ts";
 import type { ScriptAnswer } from "../src/models/scripted.ts";
 import { textOf } from "../src/protocol/items.ts";
-import { createApiKey, createKeyFinder } from "../src/store/api-keys.ts";
-import { createUser } from "../src/store/users.ts";
 import { defineTool } from "../src/tools/define-tool.ts";
-import { connectMcp, type Era, eras, textIn } from "./mcp-client.ts";
-import { serve, type Serving } from "./serve.ts";
+import { connectMcp, type Era, eras, modernCall, textIn } from "./mcp-client.ts";
+import { serve } from "./serve.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 
 const key = "colloquy/idempotencyKey";
@@ -51,14 +51,6 @@ const slow = defineTool({
     throw signal.reason;
   },
 });
-const secret = defineTool({
-  name: "secret",
-  description: "Only for those who may.",
-  input: z.object({}),
-  effect: "read",
-  permissions: ["secrets"],
-  execute: () => "hush",
-});
 const picture = defineTool({
   name: "picture",
   description: "Makes a picture.",
@@ -81,23 +73,11 @@ const ask = defineTool({
 });
 
 let backend: AgentServing;
-let accounts: Serving;
 before(async () => {
-  const tools = [post, slow, secret, picture, ask];
+  const tools = [post, slow, picture, ask];
   backend = await serveAgents(script, {}, { tools, approval: { ask: ["add_task"] }, limits: { repeatedCall: 0 } });
-  const { findByKey } = createKeyFinder(backend.database.query);
-  accounts = await serve({ ...backend.services, access: { mode: "accounts", findByKey } });
 });
-after(async () => {
-  await accounts.close();
-  await backend.close();
-});
-
-async function account(name: string): Promise<{ token: string; id: string }> {
-  const { id } = await createUser(backend.database.query, { name, role: "user" });
-  const { text } = await createApiKey(backend.database.query, { userId: id, label: "test" });
-  return { token: text, id };
-}
+after(() => backend.close());
 
 /** A test for each era, with a client connected as the owner. */
 function inBothEras(
@@ -125,7 +105,7 @@ inBothEras("tools are listed in order, with what is known of their effects", asy
   const { tools } = await client.listTools();
   const names = tools.map(({ name }) => name);
   assert.deepEqual(names, names.toSorted());
-  for (const name of ["add_task", "ask_assistant", "calculate", "post", "run_result", "secret"])
+  for (const name of ["add_task", "ask_assistant", "calculate", "post", "run_result"])
     assert.ok(names.includes(name), name);
   const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
   assert.deepEqual(hints["list_tasks"], {
@@ -284,85 +264,41 @@ inBothEras("threads are resources, agents and threads are prompts", async (clien
   assert.ok(completion.values.includes(thread));
 });
 
-test("with accounts a login is asked for, and where to read how is said", async () => {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const response = await fetch(`${accounts.url}/mcp`, { method: "POST", headers, body });
-  assert.equal(response.status, 401);
-  const metadata = /resource_metadata="([^"]+)"/.exec(response.headers.get("www-authenticate")!)![1]!;
-  assert.equal(metadata, `${accounts.url}/.well-known/oauth-protected-resource/mcp`);
-  const described = (await (await fetch(metadata)).json()) as { resource: string; bearer_methods_supported: string[] };
-  assert.equal(described.resource, `${accounts.url}/mcp`);
-  assert.deepEqual(described.bearer_methods_supported, ["header"]);
-  assert.equal((await fetch(`${backend.url}/.well-known/oauth-protected-resource/mcp`)).status, 404);
-
-  const { token } = await account("page");
-  const foreign = await fetch(`${accounts.url}/mcp`, {
-    method: "POST",
-    headers: { ...headers, authorization: `Bearer ${token}`, origin: "http://evil.example" },
-    body,
+test("an answer that is long in coming becomes a stream, and a stop of the server ends it with a word", async () => {
+  const routes = mcpRoutes({
+    path: "/mcp/slow",
+    summary: "",
+    description: "",
+    surface: ({ services, caller }) => colloquySurface(services, caller),
+    silenceMs: 20,
   });
-  assert.equal(foreign.status, 403);
+  const serving = await serve(backend.services, 0, routes);
+  const response = await modernCall(`${serving.url}/mcp/slow`, "tools/call", { name: "slow", arguments: {} });
+  assert.match(response.headers.get("content-type")!, /^text\/event-stream/);
+  const before = (await runs("slow")).length;
+  await serving.close();
+  assert.match(await response.text(), /"id":1,"error":\{"code":-32000,"message":"The server stops/);
+  // The stop takes nothing back.
+  const [run] = await runs("slow");
+  assert.deepEqual([(await runs("slow")).length, run!.status], [before, "running"]);
+  await backend.runs.cancel(backend.caller, run!.id);
 });
 
-test("pages of other sites, other names of this machine, and what is no JSON are refused", async () => {
-  const post = async (headers: Record<string, string>, body = "{}") => {
-    const all = { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers };
-    const { statusCode, json } = await backend.app.inject({ method: "POST", url: "/mcp", headers: all, payload: body });
-    return { status: statusCode, code: json<{ error: { code: number } }>().error.code };
-  };
-  const host = new URL(backend.url).host;
-  assert.equal((await post({ host, origin: "http://evil.example" })).status, 403);
-  assert.equal((await post({ host: "evil.example" })).status, 403);
-  assert.deepEqual(await post({ host }, "{"), { status: 400, code: -32700 });
-  assert.equal((await post({ host, "content-type": "text/plain" })).status, 415);
-  assert.equal((await post({ host }, JSON.stringify({ text: "x".repeat(11_000_000) }))).status, 413);
-  for (const method of ["GET", "DELETE"] as const) {
-    const response = await fetch(`${backend.url}/mcp`, { method });
-    assert.equal(response.status, 405);
-    await response.text();
-  }
-});
-
-test("two users see their own tools and threads only", async () => {
-  const [ann, bob] = await Promise.all([account("ann"), account("bob")]);
-  for (const era of eras) {
-    const [first, second] = await Promise.all(
-      [ann, bob].map(({ token }) => connectMcp(`${accounts.url}/mcp`, { era, token })),
-    );
-    const asked = await first!.callTool({ name: "ask_assistant", arguments: { message: "mine" } });
-    const { thread, run } = asked.structuredContent as { thread: string; run: string };
-    const { resources } = await second!.listResources();
-    assert.deepEqual(resources, []);
-    await assert.rejects(second!.readResource({ uri: `colloquy://threads/${thread}` }));
-    for (const call of [
-      { name: "ask_assistant", arguments: { message: "mine too", thread } },
-      { name: "run_result", arguments: { run } },
-    ])
-      assert.equal((await second!.callTool(call)).isError, true);
-    const names = (await first!.listTools()).tools.map(({ name }) => name);
-    assert.equal(names.includes("secret"), false);
-    await assert.rejects(first!.callTool({ name: "secret", arguments: {} }), { code: -32602 });
-    await Promise.all([first!.close(), second!.close()]);
-  }
-});
-
-test("lists may not be kept for others", async () => {
-  const meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
+test("in the older protocol a connection that breaks stops nothing", async () => {
+  const control = new AbortController();
+  const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "slow", arguments: {} } };
   const response = await fetch(`${backend.url}/mcp`, {
     method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/list",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: meta } }),
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ ...body, params: { ...body.params, _meta: { progressToken: 1 } } }),
+    signal: control.signal,
   });
-  const { result } = (await response.json()) as { result: { cacheScope: string } };
-  assert.equal(result.cacheScope, "private");
+  const reader = response.body!.getReader();
+  await reader.read();
+  control.abort();
+  const [run] = await runs("slow");
+  // Answered after the connection was seen to break.
+  await (await fetch(`${backend.url}/health`)).text();
+  assert.equal((await backend.runs.get(backend.caller, run!.id)).status, "running");
+  await backend.runs.cancel(backend.caller, run!.id);
 });

@@ -74,13 +74,16 @@ const testContext: ToolContext = {
   progress: () => {},
 };
 
+const require = createRequire(import.meta.url);
+const publishedFiles = {
+  everything: require.resolve("@modelcontextprotocol/server-everything/dist/index.js"),
+  filesystem: require.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"),
+  memory: require.resolve("@modelcontextprotocol/server-memory/dist/index.js"),
+};
+
 /** One of the published servers, as a command of the configuration. */
-export function published(name: "everything" | "filesystem" | "memory", ...args: string[]) {
-  const require = createRequire(import.meta.url);
-  return {
-    command: process.execPath,
-    args: [require.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`), ...args],
-  };
+export function published(name: keyof typeof publishedFiles, ...args: string[]) {
+  return { command: process.execPath, args: [publishedFiles[name], ...args] };
 }
 
 /** The published server over HTTP, on a free port. */

@@ -3,7 +3,7 @@ import type { ApprovalPolicy } from "../src/protocol/approval.ts";
 import type { Caller } from "../src/protocol/callers.ts";
 import type { RunEvent } from "../src/protocol/events.ts";
 import { silentLog, type Log } from "../src/protocol/log.ts";
-import type { Tool, ToolSource } from "../src/protocol/tools.ts";
+import type { RightsSource, Tool, ToolSource } from "../src/protocol/tools.ts";
 import { loadPrompts } from "../src/agents/load-prompts.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import type { ModelConfig } from "../src/models/config.ts";
@@ -37,6 +37,7 @@ export type TestRunsOptions = {
   /** Besides the scripted one. */
   readonly models?: readonly ModelConfig[];
   readonly tools?: readonly Tool[];
+  readonly rights?: readonly RightsSource[];
   readonly sources?: readonly ToolSource[];
   readonly deferAbove?: number;
   readonly agent?: Partial<AgentDefinition>;
@@ -70,7 +71,7 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     database,
     models: createModels({ models: options.models ?? [], adapters: { script: model }, isOwn: () => true }),
     agents: createAgentRegistry(agents),
-    tools: createToolRegistry([...builtInTools, ...(options.tools ?? [])], options.sources),
+    tools: createToolRegistry([...builtInTools, ...(options.tools ?? [])], options.sources, options.rights),
     strategies: { ...strategies, ...options.strategies },
     prompts,
     secret: "a secret of tests",

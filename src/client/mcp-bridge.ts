@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../protocol/errors.ts";
 import type { Server } from "./request.ts";
 import { createSseParser } from "./sse.ts";
@@ -26,15 +27,18 @@ type Working = { readonly control: AbortController; readonly isModern: boolean }
 
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const sessionHeader = "mcp-session-id";
+/** After the end of the input, for answers that are on their way. */
+const lastAnswersMs = 1000;
 const mostAtOnce = 256;
 const mostCharacters = 10_000_000;
 
 /**
  * Carries MCP between a program that speaks it over its standard input and output, a message a line, and the server's `/mcp`,
- * in either era of the protocol. Resolves when the input ends; what is not answered by then is given up.
+ * in either era of the protocol. Resolves when the input ends; what is not answered soon after is given up.
  */
 export async function bridgeMcp({ locate, input, output }: McpBridge): Promise<void> {
   const working = new Map<RequestId, Working>();
+  const answers = new Set<Promise<void>>();
   const all = new AbortController();
   const connection = { server: await locate(), session: undefined as string | undefined, version: "" };
   const write = (message: unknown) => void output.write(`${JSON.stringify(message)}\n`);
@@ -89,8 +93,13 @@ export async function bridgeMcp({ locate, input, output }: McpBridge): Promise<v
       fail(message.id, -32000, `No more than ${mostAtOnce} requests at once.`);
     // What asks for nothing is sent before what comes after it.
     else if (message.id === undefined || message.method === "initialize") await answer(message);
-    else void answer(message);
+    else {
+      const answered = answer(message);
+      answers.add(answered);
+      void answered.finally(() => answers.delete(answered));
+    }
   }
+  await Promise.race([Promise.allSettled(answers), sleep(lastAnswersMs, undefined, { ref: false })]);
   all.abort();
 }
 

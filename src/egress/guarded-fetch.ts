@@ -4,6 +4,7 @@ import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
 import { type Address, addressesOf, type Resolve } from "./addresses.ts";
 import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
 import { boundEvents } from "./sse-bound.ts";
+import { readWhole, wholeResponse } from "./whole-body.ts";
 
 export type GuardedFetchOptions = {
   /** What the operator named: origins that may be asked wherever they are. All others must be on the public internet. */
@@ -73,33 +74,26 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     return { status: statusCode, headers: headersOf(answered), stream };
   }
 
-  async function bodyOf(
+  async function answerOf(
     stream: Dispatcher.ResponseData["body"],
-    { host, isStream }: { host: string; isStream: boolean },
-  ) {
+    { host, status, headers }: { readonly host: string; readonly status: number; readonly headers: Headers },
+  ): Promise<Response> {
     const tooLarge = () =>
       new Unavailable(`${host} sends more than ${maxBytes} bytes at once.`, { code: "answer_too_large" });
     const lost = (error: unknown) =>
       error instanceof ColloquyError ? error : failure(host, error, { isSent: true, timeoutMs });
-    if (isStream) return ReadableStream.from(boundEvents(stream, { maxBytes, tooLarge, lost }));
-    const late = setTimeout(
-      () =>
-        stream.destroy(new Unavailable(`${host} gave no whole answer within ${timeoutMs} ms.`, { code: "timeout" })),
-      timeoutMs,
-    );
+    if (/^text\/event-stream\b/i.test(headers.get("content-type") ?? "")) {
+      const events = ReadableStream.from(boundEvents(stream, { maxBytes, tooLarge, lost }));
+      return new Response(events, { status, headers });
+    }
+    const late = () => new Unavailable(`${host} gave no whole answer within ${timeoutMs} ms.`, { code: "timeout" });
+    const timer = setTimeout(() => stream.destroy(late()), timeoutMs);
     try {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      for await (const chunk of stream as AsyncIterable<Buffer>) {
-        bytes += chunk.length;
-        if (bytes > maxBytes) throw tooLarge();
-        chunks.push(chunk);
-      }
-      return Buffer.concat(chunks);
+      return wholeResponse(await readWhole(stream, { maxBytes, tooLarge }), { status, headers });
     } catch (error) {
       throw lost(error);
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
     }
   }
 
@@ -124,10 +118,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
           hop = nextHop(hop, status, location);
           continue;
         }
-        const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
-        const body = await bodyOf(stream, { host, isStream });
-        const isEmpty = [101, 204, 205, 304].includes(status);
-        return new Response(isEmpty ? null : body, { status, headers });
+        return await answerOf(stream, { host, status, headers });
       } catch (error) {
         signal?.throwIfAborted();
         if (error instanceof ColloquyError) throw error;

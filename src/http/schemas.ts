@@ -109,6 +109,7 @@ export const runOptionsSchema = z.strictObject({
     .optional()
     .describe("Tools that the caller runs: the run waits for their results."),
   limits: limitsSchema.partial().optional(),
+  dryRun: z.boolean().optional().describe("Writes are only planned; a person allows all of them or none."),
 });
 
 export const messageInputSchema = z.strictObject({

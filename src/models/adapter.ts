@@ -21,6 +21,8 @@ export interface Adapter {
   /** The name the provider knows. */
   readonly name: string;
   readonly contextTokens: number;
+  /** As of a model. */
+  ready?(): Promise<void> | undefined;
   readonly demo?: boolean;
   stream(request: ModelRequest, signal: AbortSignal, leftOut: LeftOut): ModelStream;
   /** What to leave out so that a refused request may pass; undefined: nothing would help. */

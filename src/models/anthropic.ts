@@ -30,7 +30,7 @@ const formatTool = "answer";
 export function createAnthropic(config: AnthropicConfig, { dispatcher, timeouts, isOwn }: Connection): Adapter {
   return createHttpAdapter({
     name: config.model,
-    contextTokens: config.contextTokens ?? defaultContext,
+    context: { tokens: config.contextTokens ?? defaultContext },
     timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },
     dispatcher,
     ...(isOwn ? { isOwn } : {}),

@@ -12,7 +12,7 @@ const milliseconds = z
 
 const common = {
   id,
-  /** Tokens of prompt and answer together. */
+  /** Tokens of prompt and answer together; absent: what the server says, where it can be asked. */
   contextTokens: z.int().positive().optional(),
   timeouts: z
     .strictObject({ connectMs: milliseconds, firstPartMs: milliseconds, idleMs: milliseconds })
@@ -56,7 +56,7 @@ const ollamaConfigSchema = z.strictObject({
     .strictObject({
       ...settings,
       extraBody,
-      /** The context the server is told to hold; absent: `contextTokens`, else 8192. */
+      /** The context the server is told to hold; absent: `contextTokens`, else what it says of the model itself, 8192 at most unless its Modelfile wants more. */
       numCtx: z.int().positive().optional(),
       keepAlive: z.union([z.string(), z.number()]).optional(),
       think: z.union([z.boolean(), z.string()]).optional(),

@@ -31,7 +31,13 @@ export function createFallback(id: string, models: readonly [ServedModel, ...Ser
     provider: "fallback",
     name: id,
     members: models.map((model) => model.id),
-    contextTokens: Math.min(...models.map((model) => model.contextTokens)),
+    get contextTokens() {
+      return Math.min(...models.map((model) => model.contextTokens));
+    },
+    ready() {
+      const asked = models.flatMap((model) => model.ready?.() ?? []);
+      return asked.length > 0 ? Promise.all(asked).then(() => undefined) : undefined;
+    },
     ...(models[0].demo && { demo: true }),
     stream,
   };

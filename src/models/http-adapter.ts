@@ -4,6 +4,7 @@ import type { ModelPart, ModelRequest, ModelStream } from "../protocol/models.ts
 import { leaveOut } from "./adapter.ts";
 import type { Adapter, LeftOut, Timeouts } from "./adapter.ts";
 import { AnswerWriter } from "./answer.ts";
+import type { ContextSize } from "./context-size.ts";
 import { shownUrl } from "./endpoint.ts";
 import { HttpExchange } from "./http-exchange.ts";
 import { LineBuffer, LineTooLong } from "./lines.ts";
@@ -28,7 +29,7 @@ export type Connection = {
 export type HttpAdapterOptions = {
   readonly wire: Wire;
   readonly name: string;
-  readonly contextTokens: number;
+  readonly context: ContextSize;
   readonly timeouts: Timeouts;
   readonly dispatcher: Dispatcher;
   readonly isOwn?: Connection["isOwn"];
@@ -36,7 +37,7 @@ export type HttpAdapterOptions = {
 
 /** An adapter that posts to a provider and reads its stream. */
 export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
-  const { wire, name, dispatcher, timeouts } = options;
+  const { wire, name, context, dispatcher, timeouts } = options;
   const target: Target = { model: name, endpoint: shownUrl(wire.url) };
   const headers = { "content-type": "application/json", "accept-encoding": "identity", ...wire.headers };
   // Fields this provider was seen to refuse as such: no later request pays for learning it again.
@@ -134,7 +135,10 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
   return {
     provider: wire.provider,
     name,
-    contextTokens: options.contextTokens,
+    get contextTokens() {
+      return context.tokens;
+    },
+    ready: () => context.ready?.(),
     stream,
     adapt(error, leftOut) {
       if (error.upstreamStatus !== 400 && error.upstreamStatus !== 422) return undefined;

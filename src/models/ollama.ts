@@ -2,8 +2,11 @@ import type { FinishReason, ModelMessage, ModelRequest, ModelSettings } from "..
 import { defaultTimeouts, leaveOut } from "./adapter.ts";
 import type { Adapter, LeftOut } from "./adapter.ts";
 import type { AnswerWriter } from "./answer.ts";
+import { askOllamaSize } from "./ask-context-size.ts";
 import { outgoingCallId } from "./call-ids.ts";
 import type { OllamaConfig } from "./config.ts";
+import { askedSize } from "./context-size.ts";
+import type { ContextSize } from "./context-size.ts";
 import { endpoint } from "./endpoint.ts";
 import { ndjson } from "./framing.ts";
 import { argumentsObject } from "./arguments.ts";
@@ -17,24 +20,31 @@ const ollamaBaseUrl = "http://localhost:11434";
 
 /** Loading a large model from disk takes minutes; silence after that does not. */
 const ollamaTimeouts = { ...defaultTimeouts, firstPartMs: 300_000, idleMs: 60_000 };
-/** The server would cut a longer prompt silently, so it is always told the context we count on. */
-const defaultContext = 8192;
+/** The server would cut a longer prompt silently, so it is always told the context we count on. More takes more memory. */
+const usualContext = 8192;
 
 /** A model behind Ollama's own `POST /api/chat`; only there can the context be set. */
 export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn }: Connection): Adapter {
-  const contextTokens = config.options?.numCtx ?? config.contextTokens ?? defaultContext;
+  const headers = { ...(config.apiKey && { authorization: `Bearer ${config.apiKey}` }), ...config.headers };
+  const baseUrl = config.baseUrl ?? ollamaBaseUrl;
+  const url = endpoint(baseUrl, "api/chat");
+  const set = config.options?.numCtx ?? config.contextTokens;
+  const show = endpoint(baseUrl, "api/show");
+  const ask = () => askOllamaSize(show, { model: config.model, headers, dispatcher, usual: usualContext });
+  const context: ContextSize =
+    set !== undefined || isOwn?.(url) ? { tokens: set ?? usualContext } : askedSize(ask, { otherwise: usualContext });
   return createHttpAdapter({
     name: config.model,
-    contextTokens,
+    context,
     timeouts: { ...ollamaTimeouts, ...timeouts, ...config.timeouts },
     dispatcher,
     ...(isOwn ? { isOwn } : {}),
     wire: {
       provider: "ollama",
-      url: endpoint(config.baseUrl ?? ollamaBaseUrl, "api/chat"),
-      headers: { ...(config.apiKey && { authorization: `Bearer ${config.apiKey}` }), ...config.headers },
+      url,
+      headers,
       framing: ndjson,
-      body: (request, leftOut) => bodyOf(request, leftOut, { config, contextTokens }),
+      body: (request, leftOut) => bodyOf(request, leftOut, { config, contextTokens: context.tokens }),
       reader: (answer) => new OllamaReader(answer),
       adapt(said, leftOut) {
         // "<model> does not support thinking"

@@ -1,8 +1,10 @@
 import type { ContentPart, ModelMessage, ModelRequest, ModelSettings, ToolChoice } from "../protocol/models.ts";
 import { defaultTimeouts, leaveOut } from "./adapter.ts";
 import type { Adapter, LeftOut } from "./adapter.ts";
+import { askOwnServerSize, isPrivateHost } from "./ask-context-size.ts";
 import { outgoingCallId } from "./call-ids.ts";
 import type { OpenAiConfig } from "./config.ts";
+import { askedSize } from "./context-size.ts";
 import { endpoint } from "./endpoint.ts";
 import { serverSentEvents } from "./framing.ts";
 import { createHttpAdapter } from "./http-adapter.ts";
@@ -17,16 +19,21 @@ export const openaiBaseUrl = "https://api.openai.com/v1";
 export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts, isOwn }: Connection): Adapter {
   const url = endpoint(config.baseUrl ?? openaiBaseUrl, "chat/completions", { version: "v1" });
   const rules = rulesOfHost(url);
+  const headers = { ...(config.apiKey && { authorization: `Bearer ${config.apiKey}` }), ...config.headers };
+  const usual = rules.contextTokens;
+  const root = new URL(url.pathname.replace(/(v1\/)?chat\/completions$/, ""), url);
+  const ask = () => askOwnServerSize(root, { model: config.model, headers, dispatcher, usual });
+  const isAsked = config.contextTokens === undefined && isPrivateHost(url) && !isOwn?.(url);
   return createHttpAdapter({
     name: config.model,
-    contextTokens: config.contextTokens ?? rules.contextTokens,
+    context: isAsked ? askedSize(ask, { otherwise: usual }) : { tokens: config.contextTokens ?? usual },
     timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },
     dispatcher,
     ...(isOwn ? { isOwn } : {}),
     wire: {
       provider: "openai",
       url,
-      headers: { ...(config.apiKey && { authorization: `Bearer ${config.apiKey}` }), ...config.headers },
+      headers,
       framing: serverSentEvents,
       body: (request, leftOut) => bodyOf(request, leftOut, { config, rules }),
       reader: (answer) => new OpenAiReader(answer),

@@ -1,4 +1,5 @@
-import { request } from "undici";
+import { askJson, fieldOf } from "./ask-json.ts";
+import type { Reply } from "./ask-json.ts";
 import type { ModelConfig } from "./config.ts";
 
 export type BackendKind = "ollama" | "llamacpp" | "lmstudio";
@@ -41,7 +42,7 @@ export async function probeBackends(options: ProbeOptions): Promise<readonly Pro
       const url = (urls?.[kind] ?? defaultUrls[kind]).replace(/\/+$/, "");
       if (isOwn(url, ownPort))
         return { kind, url, outcome: "own-port" as const, detail: "that is this server's own port", models: [] };
-      const ask = (path: string) => getJson(url + path, timeoutMs);
+      const ask = (path: string) => askJson(url + path, { timeoutMs });
       return { kind, url, ...(await look[kind](ask)) };
     }),
   );
@@ -52,9 +53,6 @@ function isOwn(url: string, ownPort: number): boolean {
   return Number(port) === ownPort && /^(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(hostname);
 }
 
-type Reply =
-  | { readonly status: number; readonly body: unknown }
-  | { readonly problem: "refused" | "timed-out" | "not-it"; readonly detail: string };
 type Ask = (path: string) => Promise<Reply>;
 type Finding = Omit<Probe, "kind" | "url">;
 
@@ -105,43 +103,6 @@ function namesIn(reply: Reply, list: string, field: string): readonly string[] |
   const entries = "body" in reply ? fieldOf(reply.body, list) : undefined;
   if (!Array.isArray(entries)) return undefined;
   return entries.map((entry) => fieldOf(entry, field)).filter((name) => typeof name === "string");
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-}
-
-async function getJson(url: string, timeoutMs: number): Promise<Reply> {
-  try {
-    const response = await request(url, { signal: AbortSignal.timeout(timeoutMs), reset: true });
-    const text = await boundedText(response.body);
-    return { status: response.statusCode, body: parseOrUndefined(text) };
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (error instanceof DOMException && error.name === "TimeoutError") {
-      return { problem: "timed-out", detail: `no answer within ${timeoutMs} ms` };
-    }
-    if (code === "ECONNREFUSED" || code === "ENOTFOUND") return { problem: "refused", detail: "nothing listens there" };
-    return { problem: "not-it", detail: `no HTTP answer (${code || String(error)})` };
-  }
-}
-
-async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    if ((size += chunk.length) > 4 << 20) break;
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What a person asked for: `LLM_BACKEND`, `OLLAMA_MODEL`, `DEFAULT_TEMPERATURE`. Without a backend all kinds count. */

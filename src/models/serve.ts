@@ -37,6 +37,8 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
 
   async function* serve(request: ModelRequest, signal: AbortSignal, asking: Asking): ModelStream {
     const policy = asking.last ? patient : impatient(patient);
+    const asked = adapter.ready?.();
+    if (asked) await asked;
     let leftOut: LeftOut = nothingLeftOut;
     let changes = 0;
     for (let tries = 1; ; tries++) {
@@ -95,7 +97,10 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
     id,
     provider: adapter.provider,
     name: adapter.name,
-    contextTokens: adapter.contextTokens,
+    get contextTokens() {
+      return adapter.contextTokens;
+    },
+    ready: () => adapter.ready?.(),
     ...(adapter.demo && { demo: true }),
     serve,
     stream: (request, signal) => serve(request, signal, { asked: id, last: true }),

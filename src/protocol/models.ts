@@ -114,8 +114,10 @@ export interface Model {
   readonly provider: string;
   /** The name the provider knows. */
   readonly name: string;
-  /** Tokens of prompt and answer together, as far as known. */
+  /** Tokens of prompt and answer together, as far as known by now. */
   readonly contextTokens: number;
+  /** Finds out `contextTokens` where only the server knows; undefined: nothing to wait for. Takes a second at most, never throws. */
+  ready?(): Promise<void> | undefined;
   /** Of a chain: who may serve, by id, in order. */
   readonly members?: readonly string[];
   /** Served by rules, not by an LLM. */

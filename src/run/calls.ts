@@ -11,6 +11,7 @@ import { claimWrite, settleWrite } from "./ledger.ts";
 import { checkOwnLimits, checkRepeats, hashOfCall, reserve } from "./limits.ts";
 import { ownHeader } from "./own-requests.ts";
 import { performNestedStep } from "./ask-model.ts";
+import { isAllowedByPlan } from "./planned.ts";
 import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
 import type { Work } from "./work.ts";
 
@@ -42,7 +43,9 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
   const allowed = toolsOf(work);
   const server = calls.filter((call) => call.body.target === "server");
   const client = calls.filter((call) => call.body.target === "client");
-  checkRepeats(work.items(), calls, {
+  // Counted when they were planned.
+  const isCounted = (call: Call) => !isAllowedByPlan(work.taken.definition, call);
+  checkRepeats(work.items(), calls.filter(isCounted), {
     limits: work.taken.definition.limits,
     isWrite: (name) => allowed.some((tool) => tool.name === name && tool.effect === "write"),
   });
@@ -59,7 +62,7 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
   if (server.length > 0) {
     if (!work.job) checkOwnLimits(work.items(), work.taken.definition.agent.limits, { calls: server.length });
     const writes = doing.filter(({ tool }) => tool.effect === "write").length;
-    await reserve(work.runtime.database.query, work.owner, { calls: server.length, writes });
+    await reserve(work.runtime.database.query, work.owner, { calls: server.filter(isCounted).length, writes });
   }
   const left = await doInOrder(work, plans);
   if (work.left()) return undefined;

@@ -14,7 +14,7 @@ import { performStep, record, say } from "./perform-step.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import type { Retention, RunSignal, Runtime, StopReason } from "./runtime.ts";
 import { deliveriesOf } from "./signals.ts";
-import { delegateName, type DelegateInput } from "./team.ts";
+import { delegateName } from "./team.ts";
 import { publishItems } from "./locked.ts";
 import { partialItem } from "./step.ts";
 import type { Taken } from "./take.ts";
@@ -230,13 +230,14 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
       await wait("question", question.text, { items: asked ? [] : [item] });
       throw new Error("The run waits.");
     },
-    async delegate(key, errand) {
-      const call = mine.find((item): item is Call => item.kind === "call" && item.step === key);
-      if (!call) await commit([delegateItem(key, errand, definition.agent.id)]);
+    async use(key, call) {
+      const made = mine.find((item): item is Call => item.kind === "call" && item.step === key);
+      if (!made) await commit([callItem(key, call, definition.agent.id)]);
       const open = turn.fold.openCalls.filter((item) => item.step === key);
       await turn.call(open);
       return mine.find((item): item is ItemOf<"result"> => item.kind === "result" && item.step === key)!.body;
     },
+    delegate: (key, errand) => turn.use(key, { name: delegateName, arguments: JSON.stringify(errand) }),
   };
   const work: Work = {
     runtime,
@@ -264,8 +265,8 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
   return work;
 }
 
-function delegateItem(step: string, errand: DelegateInput, author: string): NewItem {
-  const body = { name: delegateName, arguments: JSON.stringify(errand), target: "server" } as const;
+function callItem(step: string, call: Pick<Call["body"], "name" | "arguments">, author: string): NewItem {
+  const body = { ...call, target: "server" } as const;
   return { id: newId(), kind: "call", step, index: 0, author, body };
 }
 

@@ -15,8 +15,10 @@ export type RunRequest = {
 };
 
 /** Everything that a run keeps from its start, so that a crash, a deploy or a changed file alters nothing for it. */
-export function defineRun(runtime: Runtime, caller: Caller, { agent, options, within }: RunRequest): RunDefinition {
+export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest): RunDefinition {
+  const { options, within } = request;
   if (options.format) checkFormat(options.format);
+  const agent = options.dryRun ? { ...request.agent, strategy: "dry-run" } : request.agent;
   const strategy = runtime.strategies[agent.strategy];
   const clientNames = new Set(options.clientTools?.map((tool) => tool.name));
   const team = teamOf(runtime, agent, caller);

@@ -147,14 +147,16 @@ async function historyOf(runtime: Runtime, taken: Taken) {
     threadId: taken.threadId,
     runId: taken.runId,
     leaf: taken.leaf,
-    tokens: contextOf(runtime, taken.definition.agent.model),
+    tokens: await contextOf(runtime, taken.definition.agent.model),
   });
 }
 
 /** A model that is gone, or has no key, has room for nothing; its step will say so. */
-function contextOf({ models }: Runtime, name: string): number {
+async function contextOf({ models }: Runtime, name: string): Promise<number> {
   try {
-    return models.get(name).contextTokens;
+    const model = models.get(name);
+    await model.ready?.();
+    return model.contextTokens;
   } catch (error) {
     if (error instanceof ColloquyError) return 0;
     throw error;

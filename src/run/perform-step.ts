@@ -22,6 +22,7 @@ export async function performStep(work: Work, key: string, options: StepOptions 
   const format = options.final ? definition.options.format : undefined;
   if (format && stepIn(work, draftOf(key))) return repairAnswer(work, key, { format, as: agent });
   const model = work.runtime.models.get(agent.model);
+  await model.ready?.();
   if (!options.messages) await makeRoom(work, model, options);
   let request = requestOf(work, model, options);
   const reserved = await reserveFor(work, model, request);

@@ -7,6 +7,7 @@ import type { Call } from "./call-item.ts";
 import { decisionOn, questionOn } from "./decisions.ts";
 import { searchName, searchTool } from "../tools/search-tools.ts";
 import { hashOfCall } from "./limits.ts";
+import { isAllowedByPlan, isOnlyPlanned, planCall } from "./planned.ts";
 import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
 import type { Work } from "./work.ts";
 
@@ -71,8 +72,19 @@ export async function prepareCall(work: Work, call: Call, allowed: readonly Tool
     policy: work.runtime.approval,
     userName: caller.name,
   });
-  if (verdict === "allow") return doIt;
   if (verdict === "deny") return refused(call, `The policy of this server does not allow ${tool.name} here.`);
+  // A run of another's would know nothing of the plan.
+  if (definition.options.dryRun && doIt.how === "delegate")
+    return refused(call, "Nothing is delegated while writes are only planned.");
+  if (isOnlyPlanned(definition, call, tool))
+    return {
+      how: "answered",
+      call,
+      result: planCall(work.items(), call, (name) =>
+        allowed.some((one) => one.name === name && one.effect === "write"),
+      ),
+    };
+  if (verdict === "allow" || (verdict === "ask" && isAllowedByPlan(definition, call))) return doIt;
   const hash = hashOfCall(call);
   const isLifted =
     verdict === "ask" &&

@@ -1,5 +1,6 @@
 import { auto } from "./strategies/auto.ts";
 import { chat } from "./strategies/chat.ts";
+import { dryRun } from "./strategies/dry-run.ts";
 import { jsonActions } from "./strategies/json-actions.ts";
 import { planExecute } from "./strategies/plan-execute.ts";
 import { react } from "./strategies/react.ts";
@@ -10,6 +11,7 @@ import type { Strategy } from "./turn.ts";
 export const strategies: Readonly<Record<string, Strategy>> = {
   auto,
   chat,
+  "dry-run": dryRun,
   "json-actions": jsonActions,
   "plan-execute": planExecute,
   react,

@@ -1,5 +1,5 @@
 import type { AgentDefinition, Limits } from "../protocol/agents.ts";
-import type { DecisionBody, ItemOf, NoticeBody, PlanBody, StateBody } from "../protocol/items.ts";
+import type { DecisionBody, ItemOf, NoticeBody, PlanBody, ResultBody, StateBody } from "../protocol/items.ts";
 import type { ModelMessage, ModelSettings, ResponseFormat, ToolSchema } from "../protocol/models.ts";
 import type { TeamMember } from "../protocol/runs.ts";
 import type { StrategySettings } from "../protocol/strategies.ts";
@@ -72,6 +72,8 @@ export type Turn = {
   record(key: string, note: Note): Promise<void>;
   /** Waits for a person; resolves to what was answered. */
   ask(key: string, question: { readonly text: string; readonly choices?: readonly string[] }): Promise<DecisionBody>;
+  /** A call of the strategy's own, with all that holds for a model's: rights, limits, approval, ledger. Its result. */
+  use(key: string, call: { readonly name: string; readonly arguments: string }): Promise<ResultBody>;
   /** One of the team does a task in a run of its own, which knows nothing but the task; its answer, or why there is none. */
   delegate(key: string, errand: { readonly agent: string; readonly task: string }): Promise<ToolResult>;
 };

@@ -71,3 +71,13 @@ test("a model is told name, description and schema", () => {
     { name: "Zoo", description: "Zoo", parameters: { type: "object", properties: {}, additionalProperties: false } },
   ]);
 });
+
+test("a tool that must be named is not among all tools", () => {
+  const shy = { ...tool("todo_add"), mustBeNamed: true };
+  const mixed = createToolRegistry([shy, tool("now")]);
+  const names = (...globs: string[]) => mixed.select(globs, owner).map(({ name }) => name);
+  assert.deepEqual(names("*"), ["now"]);
+  assert.deepEqual(names("todo_*"), ["todo_add"]);
+  assert.deepEqual(names("*", "todo_add"), ["now", "todo_add"]);
+  assert.deepEqual(names("todo_*", "!todo_add"), []);
+});

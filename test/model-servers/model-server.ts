@@ -14,7 +14,7 @@
  *   `until(condition)` waits for anything that changes with a request's beginning or end.
  * - `refusing(fields, answer)` is an answer that gives 400 naming the first of the fields that a request has.
  * - `startModelServer({ kind })` has only the paths of one kind, for the probe; `models`, `loading` and `key` say what
- *   it lists, whether it still loads (503), and which key it wants (401).
+ *   it lists, whether it still loads (503), and which key it wants (401); `info` what else it says of itself.
  */
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -45,12 +45,16 @@ export type ModelServerOptions = {
   readonly loading?: boolean;
   readonly key?: string;
   readonly contextTokens?: number;
+  /** What it says of itself at these paths, instead of what its kind says; undefined: 404. */
+  readonly info?: Readonly<Record<string, object | undefined>>;
 };
 
 export type ModelServer = {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly SeenRequest[];
+  /** Paths of what it was asked of itself. */
+  readonly asked: readonly string[];
   answer(...answers: Answering[]): void;
   always(answer: Answering): void;
   until(condition: () => boolean): Promise<void>;
@@ -68,6 +72,7 @@ const wires: Readonly<Record<string, readonly [SeenRequest["wire"], WireFormat]>
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const { models = ["served"], key } = options;
   const requests: SeenRequest[] = [];
+  const asked: string[] = [];
   const queue: Answering[] = [];
   const waiting = new Set<() => void>();
   let otherwise: Answering = "ok";
@@ -86,6 +91,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     }
     const wire = wires[path];
     if (!wire || request.method !== "POST") {
+      asked.push(path);
       const answer = infoOf(path, { ...options, models });
       if (!answer) return json(response, 404, { error: { message: `no ${path} here` } });
       return json(response, answer.status ?? 200, answer.body);
@@ -119,6 +125,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     url: `http://127.0.0.1:${port}`,
     port,
     requests,
+    asked,
     answer: (...answers) => void queue.push(...answers),
     always: (answer) => void (otherwise = answer),
     until: (condition) =>
@@ -151,7 +158,8 @@ export function refusing(fields: readonly string[], answer: ServerAnswer): Answe
 type Info = { readonly status?: number; readonly body: object };
 
 function infoOf(path: string, options: ModelServerOptions & { readonly models: readonly string[] }): Info | undefined {
-  const { kind = "all", models, loading, contextTokens = 4096 } = options;
+  const { kind = "all", models, loading, contextTokens = 8192, info = {} } = options;
+  if (path in info) return info[path] && { body: info[path] };
   const openaiList = {
     object: "list",
     data: models.map((id) => ({ id, object: "model", created: 1, owned_by: kind === "lmstudio" ? "me" : "llamacpp" })),
@@ -178,7 +186,7 @@ function infoOf(path: string, options: ModelServerOptions & { readonly models: r
         ? {
             body: {
               capabilities: ["completion", "tools"],
-              model_info: { "general.context_length": contextTokens },
+              model_info: { "general.architecture": "llama", "llama.context_length": contextTokens },
               details: {},
             },
           }

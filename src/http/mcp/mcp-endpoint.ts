@@ -17,14 +17,15 @@ export type McpEndpointOptions = {
   readonly summary: string;
   readonly description: string;
   readonly surface: (call: Call) => McpSurface;
+  /** How long an answer may be in coming before its connection shows that it lives; 10 s when absent. */
+  readonly silenceMs?: number;
 };
 
 const sessionHeader = "mcp-session-id";
-/** How long an answer may be in coming before its connection shows that it lives. */
-const silenceMs = 10_000;
+const defaultSilenceMs = 10_000;
 
 /** The routes of one MCP server over Streamable HTTP, in both eras of the protocol, without a state that a request needs. */
-export function mcpRoutes({ path, surface, ...description }: McpEndpointOptions): Route[] {
+export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpointOptions): Route[] {
   const cancels = createCancels();
   const serving: Endpoint = endpoint({
     tag: "MCP",
@@ -32,7 +33,8 @@ export function mcpRoutes({ path, surface, ...description }: McpEndpointOptions)
     decodesBody: true,
     body: z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }),
     answers: { 200: { description: "JSON, or events", content: { "application/json": { schema: z.unknown() } } } },
-    handle: (call) => serveMcp(call, { surface: () => surface(call), cancels }),
+    handle: (call) =>
+      serveMcp(call, { surface: () => surface(call), cancels, ...(silenceMs !== undefined && { silenceMs }) }),
   });
   // 405, in the protocol's own words: there are no sessions to follow or to end.
   const refusing: Endpoint = { ...serving, summary: "Not used: there are no sessions", description: undefined };
@@ -53,11 +55,13 @@ export type McpServing = {
   readonly surface: () => McpSurface;
   /** The same for all requests to one server. */
   readonly cancels: Cancels;
+  readonly silenceMs?: number;
 };
 
 /** Answers one request, whatever its method. */
-export async function serveMcp(call: McpRequest, { surface, cancels }: McpServing): Promise<unknown> {
+export async function serveMcp(call: McpRequest, serving: McpServing): Promise<unknown> {
   const { request, reply, services } = call;
+  const { surface, cancels, silenceMs = defaultSilenceMs } = serving;
   if (!isOwnOrigin(request) && !services.server.corsOrigins.includes(request.headers.origin ?? ""))
     throw new Denied(403, "Pages of this origin may not use this server; list it in server.corsOrigins.", {
       code: "origin_refused",
@@ -76,7 +80,8 @@ export async function serveMcp(call: McpRequest, { surface, cancels }: McpServin
     },
   );
   try {
-    return await answer(call, handler.fetch(webRequest(request, exchange.gone), { parsedBody: request.body }));
+    const coming = handler.fetch(webRequest(request, exchange.gone), { parsedBody: request.body });
+    return await answer(call, coming, silenceMs);
   } finally {
     forget();
   }
@@ -117,7 +122,7 @@ function placeOf({ userId }: Caller, session: string): string {
 }
 
 /** An answer that is long in coming becomes a stream, whose signs of life keep whoever is in between from giving up. */
-async function answer(call: McpRequest, coming: Promise<Response>): Promise<unknown> {
+async function answer(call: McpRequest, coming: Promise<Response>, silenceMs: number): Promise<unknown> {
   const { request, reply } = call;
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), silenceMs);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ColloquyError } from "../../protocol/errors.ts";
 import type { ItemOf } from "../../protocol/items.ts";
 import type { Started } from "../../run/runs.ts";
+import { toolName } from "../../tools/taiga/names.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { followUntil } from "../follow-run.ts";
 import { idempotencyOf } from "../idempotency.ts";
@@ -35,7 +36,7 @@ export const callTool = endpoint({
     const { params, body, caller, request, reply, services } = call;
     const { wait, arguments: given, threadId } = body;
     const started = await services.runs.callTool(caller, {
-      tool: params.name,
+      tool: toolName(params.name),
       arguments: JSON.stringify(given),
       threadId,
       idempotency: idempotencyOf(request),

@@ -3,29 +3,17 @@ import { test } from "node:test";
 import { fileTools, orchestratorTeam, written } from "../../../test/json-actions.ts";
 import { type ModelServer, startModelServer } from "../../../test/model-servers/model-server.ts";
 import { eachRunDatabase } from "../../../test/run-suite.ts";
-import type { ModelConfig } from "../../models/config.ts";
+import { testWires, type TestWire } from "../../../test/wires.ts";
 import { jsonActions } from "./json-actions.ts";
 
 const { orchestrator, others } = await orchestratorTeam("served");
-const wires: Readonly<Record<string, (url: string) => ModelConfig>> = {
-  openai: (url) => ({ id: "served", provider: "openai", baseUrl: `${url}/v1`, model: "served", apiKey: "none" }),
-  ollama: (url) => ({ id: "served", provider: "ollama", baseUrl: url, model: "served" }),
-  anthropic: (url) => ({ id: "served", provider: "anthropic", baseUrl: `${url}/v1`, model: "served", apiKey: "none" }),
-};
-/** Where each wire has the schema. */
-const schemaField: Readonly<Record<string, string>> = {
-  openai: "response_format",
-  ollama: "format",
-  anthropic: "output_config",
-};
-
 eachRunDatabase(({ start }) => {
-  const ask = async (wire: string, server: ModelServer) => {
+  const ask = async (wire: TestWire, server: ModelServer) => {
     const { tools, uses } = fileTools({ "notes.md": "remember the milk" });
     const service = await start({
       agent: orchestrator,
       agents: others,
-      models: [wires[wire]!(server.url)],
+      models: [wire.model(server.url)],
       strategies: { "json-actions": jsonActions },
       tools,
       script: [],
@@ -33,8 +21,8 @@ eachRunDatabase(({ start }) => {
     return { uses, ...(await service.ask("What shall I buy?", { agent: "orchestrator" })) };
   };
 
-  for (const wire of Object.keys(wires)) {
-    test(`${wire}: messy answers on the real wire come to the answer`, async (context) => {
+  for (const wire of testWires) {
+    test(`${wire.name}: messy answers on the real wire come to the answer`, async (context) => {
       const server = await startModelServer();
       context.after(() => server.close());
       server.answer(
@@ -48,7 +36,7 @@ eachRunDatabase(({ start }) => {
       assert.deepEqual(uses, ["read_file notes.md"]);
       assert.equal(server.requests.length, 4);
       for (const { body } of server.requests) {
-        assert(JSON.stringify(body[schemaField[wire]!]).includes('"target_agent"'));
+        assert(JSON.stringify(body[wire.formatField]).includes('"target_agent"'));
         assert.equal(body["tools"], undefined);
       }
       const seen = JSON.stringify(server.requests[2]!.body);
@@ -56,11 +44,11 @@ eachRunDatabase(({ start }) => {
         assert(seen.includes(part), part);
     });
 
-    test(`${wire}: a server that refuses the schema is asked without it`, async (context) => {
+    test(`${wire.name}: a server that refuses the schema is asked without it`, async (context) => {
       const server = await startModelServer();
       context.after(() => server.close());
       server.always(({ body }) =>
-        schemaField[wire]! in body || body["tool_choice"] !== undefined
+        wire.formatField in body || body["tool_choice"] !== undefined
           ? { status: 400, error: "this way of answering is unavailable now" }
           : written({ action: "final", answer: "Milk." }),
       );

@@ -1,27 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { z } from "zod";
 import thoughts from "../../../test/messy-answers/react-thought.json" with { type: "json" };
-import schemas from "../../../test/messy-answers/tools.json" with { type: "json" };
+import { notingTools } from "../../../test/noting-tools.ts";
 import { eachRunDatabase } from "../../../test/run-suite.ts";
 import type { ModelRequest } from "../../protocol/models.ts";
-import type { Tool } from "../../protocol/tools.ts";
-import { defineTool } from "../../tools/define-tool.ts";
 import { react } from "./react.ts";
-
-/** Tools that note what they are given. */
-function noting(seen: unknown[]): Tool[] {
-  return Object.entries(schemas).map(([name, parameters]) => ({
-    ...defineTool({
-      name,
-      description: "Takes anything.",
-      input: z.looseObject({}),
-      effect: "read",
-      execute: (input) => void seen.push([name, input]),
-    }),
-    parameters,
-  }));
-}
 
 eachRunDatabase((suite) => {
   for (const { name, text, expect, arguments: expected } of thoughts)
@@ -30,7 +13,7 @@ eachRunDatabase((suite) => {
       const service = await suite.start({
         agent: { strategy: "react" },
         strategies: { react },
-        tools: noting(seen),
+        tools: notingTools(seen),
         script({ messages }: ModelRequest, count) {
           if (count === 0) return text;
           return String(messages.at(-1)!.content).includes("<result>") ? "final_answer: true" : "The end.";

@@ -33,7 +33,10 @@ test("names: a prefix, only what providers take, no two alike, the same at each 
 });
 
 test("effects: the operator's word, then the server's hints, then the cautious assumption of the specification", () => {
-  const nature = (annotations: object | undefined, effects?: Record<string, "read" | "write" | "destructive">) => {
+  const nature = (
+    annotations: Record<string, boolean> | undefined,
+    effects?: Record<string, "read" | "write" | "destructive">,
+  ) => {
     const { effect, destructive, idempotent } = natureOf(
       { name: "x", inputSchema: {}, annotations },
       effects ? { effects } : {},

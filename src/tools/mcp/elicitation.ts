@@ -27,10 +27,13 @@ const longestText = 4000;
 /** What must go along with a call since people answered, or whom else they must be asked first. */
 export type Answered = { readonly params: Readonly<Record<string, unknown>> } | { readonly ask: ToolQuestion };
 
+const nothing: Answered = { params: {} };
+
 export function answeredBefore(answers: readonly ToolAnswer[]): Answered {
   const last = answers.at(-1);
-  const state = stateSchema.safeParse(last?.state);
-  if (!last || !state.success) return { params: {} };
+  if (!last) return nothing;
+  const state = stateSchema.safeParse(last.state);
+  if (!state.success) return nothing;
   const { asked, open, requestState } = state.data;
   const response = last.decision === "answer" ? { action: "accept", content: last.data ?? {} } : { action: "decline" };
   const responses = { ...state.data.responses, [asked]: response };
@@ -40,8 +43,10 @@ export function answeredBefore(answers: readonly ToolAnswer[]): Answered {
 
 /** A question for a person, if that is what the answer asks for; an error if it asks for what can't be given. */
 export function questionIn(answer: unknown): ToolResult | undefined {
+  const isOther = typeof answer !== "object" || answer === null || !("resultType" in answer);
+  if (isOther || answer.resultType !== "input_required") return undefined;
   const parsed = inputRequiredSchema.safeParse(answer);
-  if (!parsed.success) return undefined;
+  if (!parsed.success) return errorResult("The tool asks for something, but not in a form that can be understood.");
   const { inputRequests, requestState } = parsed.data;
   const open: State["open"] = [];
   for (const [key, { method, params }] of Object.entries(inputRequests)) {

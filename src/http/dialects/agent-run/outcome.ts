@@ -39,7 +39,7 @@ export function createOutcomeReader(runId: string, isWrite: (tool: string) => bo
     const tool = calls.get(`${step}/${index}`) ?? "";
     const data = dataSchema.safeParse(body.data).data;
     if (data?.artifact) artifacts.push(data.artifact);
-    if (data?.planned) planned.push(data.planned);
+    if (data?.planned) planned.push({ ...data.planned, tool: shownName(data.planned.tool) });
     // What a model may mend is its own business; a write that was not done is the caller's too.
     if (body.isError && isWrite(tool)) warnings.push(`${shownName(tool)}: ${body.content.slice(0, 500)}`);
   }

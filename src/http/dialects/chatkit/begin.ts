@@ -1,10 +1,11 @@
 import { InvalidInput } from "../../../protocol/errors.ts";
 import { newId } from "../../../protocol/ids.ts";
 import type { Content } from "../../../protocol/items.ts";
-import type { ThreadRecord } from "../../../protocol/runs.ts";
+import type { RunRecord, ThreadRecord } from "../../../protocol/runs.ts";
 import type { Started, StartInput } from "../../../run/runs.ts";
 import type { Call } from "../../endpoint.ts";
 import { idempotencyOf } from "../../idempotency.ts";
+import { waitingText } from "../../waiting-text.ts";
 import { withinOf } from "../../within.ts";
 import type { Begun } from "./begun.ts";
 import { defaultAgent } from "./default-agent.ts";
@@ -36,17 +37,23 @@ export async function addUserMessage(
     // A page that sends a message has given up its tool's call, which nobody else would answer.
     mode: live?.waitReason === "client" ? "interrupt" : "queue",
   });
-  if (!started.pending || started.replayed)
-    return { first: started.pending ? queued : [], run: { ...started, beginning: true } };
+  if (!started.pending) return { first: [], run: { ...started, beginning: true } };
   const place = { id, threadId: thread.id, createdAt: new Date().toISOString() };
   const item = shownUserMessage(place, textOfInput(params.input));
-  return { first: [{ type: "thread.item.done", item }, ...queued], run: { ...started, beginning: false } };
+  // Of a request that is sent again the message has an id of before, so it is told when its turn comes.
+  const said: StreamEvent[] = started.replayed ? [] : [{ type: "thread.item.done", item }, streamOptions];
+  // What that run waits for was told before, and its wait may be long.
+  if (live) return { first: [...said, await noticeOf(call, live, started)] };
+  const progress: StreamEvent = { type: "progress_update", text: "Waiting for the run before this one" };
+  return { first: [...said, progress], run: { ...started, beginning: started.replayed } };
 }
 
-const queued: readonly StreamEvent[] = [
-  streamOptions,
-  { type: "progress_update", text: "Waiting for the run before this one" },
-];
+async function noticeOf({ services, caller }: Call, live: RunRecord, { runId }: Started): Promise<StreamEvent> {
+  const questions = await services.runs.questions(caller, live.id);
+  const waiting = waitingText({ run: live.id, questions, reason: live.waitReason ?? "" });
+  const message = `Your message is queued, as run ${runId}, behind another one.\n${waiting}`;
+  return { type: "notice", level: "info", title: "The run waits", message };
+}
 
 type StartRequest = {
   readonly input: UserInput;

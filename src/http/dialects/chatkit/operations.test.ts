@@ -7,7 +7,8 @@ import type { ModelRequest } from "../../../protocol/models.ts";
 import { newId } from "../../../protocol/ids.ts";
 import type { Page, Thread, ThreadItem } from "./thread-items.ts";
 
-const script = ({ messages }: ModelRequest): ScriptAnswer => `You said ${String(messages.at(-1)!.content)}`;
+const script = ({ messages }: ModelRequest): ScriptAnswer =>
+  `You said ${String(messages.at(-1)!.content).split("\n").at(-1)}`;
 
 let server: AgentServing;
 const chatkit = createChatKit(() => server.url);
@@ -17,6 +18,7 @@ before(async () => {
 after(() => server.close());
 
 test("lists: pages in both orders, with ids as cursors", async () => {
+  await chatkit.create("before");
   const { thread } = await chatkit.create("1");
   for (const text of ["2", "3"]) await chatkit.say(thread.id, text);
   const all = await chatkit.items(thread.id);

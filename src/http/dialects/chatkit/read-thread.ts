@@ -63,6 +63,7 @@ export async function* readBackwards(
   for await (const item of branchBackwards(request, thread)) {
     if (calls.length > 0 && !(item.kind === "call" && stepOf(item) === stepOf(calls[0]!))) {
       yield* shownStep(calls, results);
+      for (const call of calls) results.delete(placeOf(call));
       calls = [];
     }
     switch (item.kind) {
@@ -77,6 +78,7 @@ export async function* readBackwards(
         break;
       case "question":
         yield { shown: shownQuestion(item, decisions.get(item.id), ended.has(item.runId)), item };
+        decisions.delete(item.id);
         break;
       case "message":
         yield* shownMessage(item);

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { eachDatabase } from "../../../../test/databases.ts";
+import { until } from "../../../../test/run-suite.ts";
+import { minutes, planned, planningModel, serveTaigaAgent, type TaigaAgent } from "../../../../test/taiga-agent.ts";
+import { startTaiga, type Taiga } from "../../../../test/taiga/server.ts";
+import type { ScriptAnswer } from "../../../models/scripted.ts";
+import type { Database } from "../../../store/database.ts";
+import type { AgentRunAnswer } from "./schemas.ts";
+
+eachDatabase((databases) => {
+  const { kind } = databases;
+  let taiga: Taiga;
+  let database: Database;
+  let agent: TaigaAgent;
+  before(async () => {
+    taiga = await startTaiga();
+    database = await databases.open();
+  });
+  afterEach(async () => {
+    await agent.close();
+    taiga.reset();
+    await database.query("delete from threads");
+    await database.query("delete from pgboss.job");
+  });
+  after(() => taiga.close());
+
+  async function plan(script: Parameters<typeof serveTaigaAgent>[1]["script"]): Promise<AgentRunAnswer> {
+    agent = await serveTaigaAgent(database, { url: taiga.url, script });
+    const response = await fetch(`${agent.url}/agent/run`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-taiga-token": taiga.tokensOf("bruno").auth_token },
+      body: JSON.stringify({ project_ref: "acme-app", sprint_ref: "Sprint 6", prompt: minutes, dry_run: true }),
+    });
+    return (await response.json()) as AgentRunAnswer;
+  }
+
+  async function answer({ run_id: runId, questions }: AgentRunAnswer, text: string): Promise<AgentRunAnswer> {
+    const input = { decision: "answer" as const, text };
+    await agent.runs.decide(agent.caller, runId, { questionId: questions![0]!.id, input });
+    await until(async () => (await agent.runs.get(agent.caller, runId)).endedAt !== null);
+    return (await (await fetch(`${agent.url}/agent/run/${runId}`)).json()) as AgentRunAnswer;
+  }
+  const calls = (...made: [name: string, given: object][]): ScriptAnswer => [
+    ...made.map(([call, given]) => ({ call, arguments: given })),
+    { finish: "calls" },
+  ];
+
+  test(`${kind}: twelve planned writes are shown, allowed, and done exactly so, with real ids`, async () => {
+    const shown = await plan(planningModel);
+    assert.deepEqual([shown.stop_reason, shown.planned?.length, shown.artifacts.length], ["waiting", 12, 0]);
+    assert.deepEqual(taiga.state.writes, []);
+    const [first, , , fourth] = shown.planned!;
+    assert.deepEqual([first?.id, first?.tool], ["new:1", "taiga.create_user_story"]);
+    assert.equal(fourth?.arguments["user_story_id"], "new:1");
+    assert.match(shown.questions?.[0]?.text ?? "", /^May these 12 writes be done\?\nnew:1 {2}taiga_create_user_story/);
+
+    const done = await answer(shown, "Do exactly this");
+    assert.deepEqual([done.stop_reason, done.summary], ["end", "All 12 planned writes were done."]);
+    assert.equal(done.artifacts.length, 12);
+    assert.deepEqual(taiga.state.counts(), planned);
+    const story = taiga.state.story("Export orders");
+    assert.equal(taiga.state.task("Export as CSV").user_story, story.id);
+    assert.equal(agent.model.requests.length, 4);
+  });
+
+  test(`${kind}: nothing is done if nobody allows it`, async () => {
+    const done = await answer(await plan(planningModel), "Do nothing");
+    assert.deepEqual([done.stop_reason, done.summary, done.artifacts], ["end", "Nothing was done.", []]);
+    assert.deepEqual(taiga.state.writes, []);
+  });
+
+  test(`${kind}: it stops at the first failure`, async () => {
+    const shown = await plan([
+      calls(
+        ["taiga_create_user_story", { subject: "One" }],
+        ["taiga_create_user_story", { subject: "Two", milestone_id: 999 }],
+        ["taiga_create_user_story", { subject: "Three" }],
+      ),
+      "Planned.",
+    ]);
+    const done = await answer(shown, "Do exactly this");
+    assert.match(done.summary, /^1 of 3 planned writes were done; then taiga_create_user_story \(new:2\) failed/);
+    assert.deepEqual(taiga.state.counts(), { One: 1 });
+    assert.match(done.warnings[0] ?? "", /^taiga\.create_user_story: /);
+  });
+
+  test(`${kind}: what may not be done is not planned, and deleting is allowed with the plan`, async () => {
+    const story = taiga.state.story("Import the list of customers").id;
+    const shown = await plan([
+      calls(
+        ["taiga_create_task", { subject: "Of nothing", user_story_id: "new:7" }],
+        ["taiga_delete_user_story", { user_story_id: story }],
+        ["taiga_create_task", { subject: 1 }],
+      ),
+      "Planned.",
+    ]);
+    assert.deepEqual(
+      shown.planned?.map(({ tool }) => tool),
+      ["taiga.delete_user_story"],
+    );
+    assert.match(shown.warnings.join("\n"), /Nothing that is planned is called new:7/);
+    const done = await answer(shown, "Do exactly this");
+    assert.equal(done.artifacts[0]?.action, "deleted");
+    assert.throws(() => taiga.state.story(story));
+  });
+
+  test(`${kind}: a run that writes nothing just ends`, async () => {
+    const done = await plan(["There is nothing to do."]);
+    assert.deepEqual([done.stop_reason, done.summary, done.planned], ["end", "There is nothing to do.", undefined]);
+  });
+});

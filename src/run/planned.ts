@@ -1,0 +1,80 @@
+import type { Item, ItemOf } from "../protocol/items.ts";
+import type { RunDefinition } from "../protocol/runs.ts";
+import type { Tool, ToolResult } from "../protocol/tools.ts";
+import { errorResult } from "../tools/tool-result.ts";
+import type { Call } from "./call-item.ts";
+import { callKey } from "./fold.ts";
+
+/** One write of a dry run; `id` stands for what it will make, until it has made it. */
+export type PlannedWrite = {
+  readonly id: string;
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+};
+
+const doing = "do:";
+
+/** The step at which a planned write is done. */
+export function stepOf({ id }: PlannedWrite): string {
+  return doing + id;
+}
+
+/** Of a dry run: the call is one that a person has allowed together with all the others. */
+export function isAllowedByPlan({ options }: RunDefinition, call: Call): boolean {
+  return options.dryRun === true && call.step?.startsWith(doing) === true;
+}
+
+/** The write is not done now: it goes into the plan. */
+export function isOnlyPlanned(definition: RunDefinition, call: Call, tool: Tool): boolean {
+  return definition.options.dryRun === true && tool.effect === "write" && !isAllowedByPlan(definition, call);
+}
+
+/** What its model is told of a write that goes into the plan; later ones may name what it will make. */
+export function planCall(items: readonly Item[], call: Call, isWrite: (tool: string) => boolean): ToolResult {
+  const given = JSON.parse(call.body.arguments.trim() || "{}") as PlannedWrite["arguments"];
+  const known = new Set(plannedWrites(items).map(({ id }) => id));
+  const strange = [...new Set(textsIn(given).filter((text) => /^new:\d+$/.test(text) && !known.has(text)))];
+  if (strange.length > 0) return errorResult(`Nothing that is planned is called ${strange.join(", ")}.`);
+  const calls = items.filter((item) => item.kind === "call" && isWrite(item.body.name));
+  const id = `new:${calls.findIndex(({ id: each }) => each === call.id) + 1}`;
+  const planned: PlannedWrite = { id, tool: call.body.name, arguments: given };
+  return { content: JSON.stringify({ planned: true, id }), data: { planned } };
+}
+
+/** In the order in which they were asked for. */
+export function plannedWrites(items: readonly Item[]): readonly PlannedWrite[] {
+  const results = new Map(items.flatMap((item) => (item.kind === "result" ? [[callKey(item), item] as const] : [])));
+  return items.flatMap((item) => {
+    const data = item.kind === "call" ? results.get(callKey(item))?.body.data : undefined;
+    return isPlan(data) ? [data.planned] : [];
+  });
+}
+
+function isPlan(data: unknown): data is { readonly planned: PlannedWrite } {
+  return typeof data === "object" && data !== null && "planned" in data;
+}
+
+/** The arguments with the ids of what was made in place of those that stood for it. */
+export function withMade(
+  given: PlannedWrite["arguments"],
+  made: ReadonlyMap<string, unknown>,
+): PlannedWrite["arguments"] {
+  const real = (value: unknown): unknown => {
+    if (typeof value === "string") return made.get(value) ?? value;
+    if (Array.isArray(value)) return value.map(real);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, real(inner)]));
+  };
+  return real(given) as PlannedWrite["arguments"];
+}
+
+/** What a write made, as its result says. */
+export function madeBy({ body }: Pick<ItemOf<"result">, "body">): unknown {
+  const { data } = body;
+  return typeof data === "object" && data !== null && "id" in data ? data.id : undefined;
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}

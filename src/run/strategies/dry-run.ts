@@ -1,0 +1,40 @@
+import type { ResultBody } from "../../protocol/items.ts";
+import { madeBy, type PlannedWrite, plannedWrites, stepOf, withMade } from "../planned.ts";
+import type { Turn } from "../turn.ts";
+
+const choices = ["Do exactly this", "Do nothing"] as const;
+
+/**
+ * Native tool calling in which writes are only planned. When the model has answered, a person allows all of them or none;
+ * then exactly those are done, in their order, up to the first that fails.
+ */
+export async function dryRun(turn: Turn): Promise<void> {
+  for (;;) {
+    const { openCalls, answer, steps } = turn.fold;
+    if (openCalls.length > 0) await turn.call(openCalls);
+    else if (answer) break;
+    else await turn.step(String(steps + 1));
+  }
+  const writes = plannedWrites(turn.fold.items);
+  if (writes.length === 0) return;
+  const { decision, text } = await turn.ask("plan", { text: planText(writes), choices });
+  const isAllowed = decision === "answer" && text === choices[0];
+  await turn.say("end", isAllowed ? await doAll(turn, writes) : "Nothing was done.", { final: true });
+}
+
+async function doAll(turn: Turn, writes: readonly PlannedWrite[]): Promise<string> {
+  const made = new Map<string, unknown>();
+  for (const [done, write] of writes.entries()) {
+    const given = JSON.stringify(withMade(write.arguments, made));
+    const body: ResultBody = await turn.use(stepOf(write), { name: write.tool, arguments: given });
+    if (body.isError)
+      return `${done} of ${writes.length} planned writes were done; then ${write.tool} (${write.id}) failed, and nothing after it was done: ${body.content}`;
+    made.set(write.id, madeBy({ body }));
+  }
+  return `All ${writes.length} planned writes were done.`;
+}
+
+function planText(writes: readonly PlannedWrite[]): string {
+  const lines = writes.map(({ id, tool, arguments: given }) => `${id}  ${tool} ${JSON.stringify(given)}`);
+  return `May these ${writes.length} writes be done?\n${lines.join("\n")}`;
+}

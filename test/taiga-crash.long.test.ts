@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { test } from "node:test";
+import { checkInvariants } from "../src/store/invariants.ts";
+import { openDatabase } from "../src/store/open.ts";
+import { eachDatabase } from "./databases.ts";
+import { planned, planningModel, serveTaigaAgent } from "./taiga-agent.ts";
+import { startTaiga } from "./taiga/server.ts";
+
+const program = join(import.meta.dirname, "taiga-until-killed.ts");
+const writes = Object.keys(planned).length;
+/** Most of each is waiting: for the dead process's job, and until its last request surely has arrived. */
+const workers = 4;
+
+eachDatabase(({ kind, place: freshPlace }) => {
+  /** `before`: the request has come and is not done; `after`: it is done, and its answer is not sent. */
+  async function killAt(when: "before" | "after", skip: number): Promise<void> {
+    const point = `${when} write ${skip + 1}`;
+    const taiga = await startTaiga();
+    const place = await freshPlace();
+    const pause = taiga.pause({ method: "write" }, { when, skip });
+    const input = JSON.stringify({ place, url: taiga.url, token: taiga.tokensOf("bruno").auth_token });
+    const child = spawn(process.execPath, [program, input], { stdio: ["ignore", "ignore", "inherit"] });
+    await pause.reached;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    pause.drop();
+    assert.equal(taiga.state.writes.length, when === "before" ? skip : skip + 1, point);
+
+    const database = await openDatabase(place);
+    const agent = await serveTaigaAgent(database, { url: taiga.url, script: planningModel });
+    try {
+      const [run] = await agent.runs.list(agent.caller, {});
+      while ((await agent.runs.get(agent.caller, run!.id)).endedAt === null)
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      const ended = await agent.runs.get(agent.caller, run!.id);
+      assert.deepEqual([ended.status, ended.error], ["done", null], point);
+      assert.deepEqual(taiga.state.counts(), planned, point);
+      assert.equal(taiga.state.writes.length, writes, point);
+      assert.deepEqual(await database.query("select 1 from run_secrets"), [], point);
+      const answer = (await (await fetch(`${agent.url}/agent/run/${run!.id}`)).json()) as {
+        artifacts: { id: number }[];
+      };
+      assert.equal(answer.artifacts.length, writes, point);
+      const broken = (await checkInvariants(database.query)).filter((invariant) => invariant.broken > 0);
+      assert.deepEqual(broken, [], point);
+    } finally {
+      await agent.close();
+      await database.close();
+      await taiga.close();
+    }
+  }
+
+  test(
+    `${kind}: killed around each write to Taiga: the same stories and tasks, each once`,
+    { timeout: 1_200_000 },
+    async () => {
+      const left = Array.from({ length: writes }, (_, skip) => [
+        { when: "after" as const, skip },
+        { when: "before" as const, skip },
+      ]).flat();
+      const work = async () => {
+        for (let point = left.shift(); point; point = left.shift()) await killAt(point.when, point.skip);
+      };
+      await Promise.all(Array.from({ length: workers }, work));
+    },
+  );
+});
