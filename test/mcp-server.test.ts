@@ -293,8 +293,8 @@ test("in the older protocol a connection that breaks stops nothing", async () =>
     body: JSON.stringify({ ...body, params: { ...body.params, _meta: { progressToken: 1 } } }),
     signal: control.signal,
   });
-  const reader = response.body!.getReader();
-  await reader.read();
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ""; !text.includes("step 1"); text += (await reader.read()).value ?? "");
   control.abort();
   const [run] = await runs("slow");
   // Answered after the connection was seen to break.

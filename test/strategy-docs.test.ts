@@ -5,15 +5,22 @@ import { test } from "node:test";
 import { textOf, type Item } from "../src/protocol/items.ts";
 import type { ScriptAnswer } from "../src/models/scripted.ts";
 import { protocolText } from "../src/run/fold.ts";
-import { planExecute } from "../src/run/strategies/plan-execute.ts";
-import { react } from "../src/run/strategies/react.ts";
 import { eachRunDatabase } from "./run-suite.ts";
+import { secondLook } from "./second-look.ts";
 
-const strategies = { react, "plan-execute": planExecute };
+/** A page with a trace, and the strategy that leaves it. */
+const pages = {
+  "plan-execute.md": "plan-execute",
+  "react.md": "react",
+  "strategies.md": "second-look",
+  "strategy-chat.md": "chat",
+  "strategy-tools.md": "tools",
+};
+
+const read = (...path: string[]) => readFileSync(join(import.meta.dirname, "..", ...path), "utf8");
 
 function traceIn(page: string): string[] {
-  const text = readFileSync(join(import.meta.dirname, "../docs", page), "utf8");
-  return /^```text\n(.*?)\n^```$/ms.exec(text)![1]!.split("\n");
+  return /^```text\n(.*?)\n^```$/ms.exec(read("docs", page))![1]!.split("\n");
 }
 
 /** Of a line of a trace: the kind, the step if it has one, and the text, whose column begins at `column`. */
@@ -22,7 +29,7 @@ function cut(line: string, column: number): { kind: string; step: string; text: 
   return { kind, step, text: line.slice(column).replaceAll("⏎", "\n") };
 }
 
-/** What the model must have said for this trace: the text of each of its messages, and its calls where it has no text. */
+/** What the model must have said for this trace: the text of each of its messages, or its calls where it has none. */
 function answersOf(lines: readonly ReturnType<typeof cut>[]): ScriptAnswer[] {
   return lines
     .filter(({ kind, step }) => kind === "message" && step !== "")
@@ -44,13 +51,22 @@ function told(item: Item): string {
   return item.kind === "state" && item.body.type === "run-end" ? item.body.status : "";
 }
 
+test("the example of strategies.md is a strategy that runs here", () => {
+  const example = /^```ts\n(.*?)^```$/ms.exec(read("docs", "strategies.md"))![1]!;
+  assert.equal(example.replaceAll('"../', '"../src/run/'), read("test", "second-look.ts"));
+});
+
 eachRunDatabase((suite) => {
-  for (const strategy of ["react", "plan-execute"] as const)
-    test(`the trace of ${strategy}.md is what its run leaves`, async () => {
-      const shown = traceIn(`${strategy}.md`);
+  for (const [page, strategy] of Object.entries(pages))
+    test(`the trace of ${page} is what its run leaves`, async () => {
+      const shown = traceIn(page);
       const column = shown[0]!.search(/(?<= {9,})\S/);
       const lines = shown.map((line) => cut(line, column));
-      const service = await suite.start({ agent: { strategy }, strategies, script: answersOf(lines) });
+      const service = await suite.start({
+        agent: { strategy },
+        strategies: { "second-look": secondLook },
+        script: answersOf(lines),
+      });
       const { started } = await service.ask(lines[0]!.text);
       const items = await service.runs.listItems(service.caller, started.threadId, { limit: 1000 });
       const trace = items.map((item) =>

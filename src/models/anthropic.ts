@@ -123,13 +123,24 @@ function toolFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSett
     // With tools of its own the model must stay free to use them first.
     return { tools, tool_choice: tools.length === 1 ? { type: "tool", name: formatTool } : { type: "any" } };
   }
-  if (tools.length === 0) return {};
+  if (tools.length === 0) return pastToolFields(request);
   const alone = settings.parallelCalls === false ? { disable_parallel_tool_use: true } : undefined;
   const choice = toolChoiceField(request.toolChoice ?? (alone && "auto"));
   return {
     tools,
     tool_choice:
       leftOut.has("tool_choice") || !choice ? undefined : { ...choice, ...(choice.type !== "none" && alone) },
+  };
+}
+
+/** The wire refuses calls in the conversation without tools in the request; these are named, and may not be called. */
+function pastToolFields({ messages }: ModelRequest): object {
+  const called = messages.flatMap((message) => (message.role === "assistant" ? (message.calls ?? []) : []));
+  const names = new Set(called.map(({ name }) => name));
+  if (names.size === 0) return {};
+  return {
+    tools: [...names].map((name) => ({ name, input_schema: { type: "object" } })),
+    tool_choice: { type: "none" },
   };
 }
 

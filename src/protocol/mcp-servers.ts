@@ -66,6 +66,8 @@ export function transportOf({ command, transport, type }: McpServerConfig): McpT
 export type McpServerState = {
   readonly name: string;
   readonly transport: McpTransport;
+  /** There without being configured. */
+  readonly isDefault?: true;
   /** The address without what may be secret in it, or the command. */
   readonly target: string;
   /** `idle`: nobody has needed it yet. */

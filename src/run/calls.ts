@@ -62,7 +62,11 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
   if (server.length > 0) {
     if (!work.job) checkOwnLimits(work.items(), work.taken.definition.agent.limits, { calls: server.length });
     const writes = doing.filter(({ tool }) => tool.effect === "write").length;
-    await reserve(work.runtime.database.query, work.owner, { calls: server.filter(isCounted).length, writes });
+    await reserve(work.runtime.database.query, work.owner, {
+      calls: server.filter(isCounted).length,
+      writes,
+      callsOf: [...new Set(server.map((call) => call.step))].join(),
+    });
   }
   const left = await doInOrder(work, plans);
   if (work.left()) return undefined;

@@ -12,22 +12,26 @@ export type Reservation = {
   readonly writes?: number;
   readonly tokens?: number;
   readonly cost?: number;
+  /** The step whose calls these are: taken once, however often somebody comes by with what is left of them. */
+  readonly callsOf?: string;
 };
 
 /** Takes from the budget of the whole tree, before the work, in one fenced statement. Throws when a limit is reached. */
 export async function reserve(
   query: Query,
   owner: Owner,
-  { steps = 0, calls = 0, writes = 0, tokens = 0, cost = 0 }: Reservation,
+  { steps = 0, calls = 0, writes = 0, tokens = 0, cost = 0, callsOf }: Reservation,
 ): Promise<{ readonly steered: number }> {
+  const once = (value: string) => `case when b.reserved ->> $1::text = $8::text then 0 else ${value}::integer end`;
   const [granted] = await query<{ steered: number }>(
     `with r as (select root_run, steered from runs where id = $1 and epoch = $2 and status = 'running' for share)
-     update budgets b set steps = steps + $3, calls = calls + $4, writes = writes + $5, tokens = tokens + $6,
-       cost = cost + $7 from r
-     where b.root_run = r.root_run and steps + $3 <= steps_max and calls + $4 <= calls_max and writes + $5 <= writes_max
+     update budgets b set steps = steps + $3, calls = calls + ${once("$4")}, writes = writes + ${once("$5")}, tokens = tokens + $6,
+       cost = cost + $7, reserved = case when $8::text is null then reserved else reserved || jsonb_build_object($1::text, $8::text) end
+     from r where b.root_run = r.root_run and steps + $3 <= steps_max
+       and calls + ${once("$4")} <= calls_max and writes + ${once("$5")} <= writes_max
        and (tokens_max is null or tokens + $6 <= tokens_max) and (cost_max is null or cost + $7 <= cost_max)
        and (deadline is null or now() < deadline) returning r.steered`,
-    [owner.runId, owner.epoch, steps, calls, writes, tokens, cost],
+    [owner.runId, owner.epoch, steps, calls, writes, tokens, cost, callsOf ?? null],
   );
   if (granted) return granted;
   const [row] = await query<{

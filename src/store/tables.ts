@@ -95,6 +95,8 @@ export type Tables = {
     cost_max: number | null;
     left_ms: number;
     deadline: NullableTime;
+    /** By run: the step whose calls were reserved last. */
+    reserved: Generated<Json<Readonly<Record<string, string>>>>;
   };
   ledger: {
     run_id: string;

@@ -145,11 +145,14 @@ async function answer(call: McpRequest, coming: Promise<Response>, silenceMs: nu
 
 function openStream({ request, reply, streams }: McpRequest, headers?: Record<string, string>): SseStream {
   const id = idOf(request.body);
-  return streams.open(reply, {
+  const stream = streams.open(reply, {
     ...(headers && { headers }),
     farewell: () => errorEvent(id, "The server stops. A run that was begun goes on when it starts again."),
     refusal: ({ message }) => errorEvent(id, message),
   });
+  // The headers leave with the first bytes only.
+  stream.write(": a stream\n\n");
+  return stream;
 }
 
 async function copy(response: Response, stream: SseStream): Promise<void> {

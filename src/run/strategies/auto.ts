@@ -2,6 +2,7 @@ import { fillPrompt, promptPlaceholders } from "../../agents/prompts.ts";
 import type { ModelMessage } from "../../protocol/models.ts";
 import { protocolText } from "../fold.ts";
 import type { Strategy, Turn } from "../turn.ts";
+import { visibleText } from "../visible-text.ts";
 import { chooseByRules, shortened, type Choice } from "./auto-rules.ts";
 
 const ways: readonly { readonly name: Choice["strategy"]; readonly meaning: string }[] = [
@@ -57,9 +58,11 @@ function questionFor({ run }: Turn): string {
 
 /** The strategy in the field of that name, else the only one that the text speaks of. */
 export function strategyIn(text: string): Choice["strategy"] | undefined {
-  const field = /"?strategy"?\s*[:=]\s*["'*`]*([a-z-]+)/i.exec(text)?.[1]?.toLowerCase();
+  const { text: visible, thinking } = visibleText(text);
+  const spoken = visible || thinking;
+  const field = /strategy["'*`]*\s*[:=]\s*["'*`]*([a-z-]+)/i.exec(spoken)?.[1]?.toLowerCase();
   const stated = ways.find(({ name }) => name === field);
   if (stated) return stated.name;
-  const named = ways.filter(({ name }) => new RegExp(`(?<![\\w-])${name}(?![\\w-])`, "i").test(text));
+  const named = ways.filter(({ name }) => new RegExp(`(?<![\\w-])${name}(?![\\w-])`, "i").test(spoken));
   return named.length === 1 ? named[0]!.name : undefined;
 }

@@ -2,5 +2,11 @@ import type { Turn } from "../turn.ts";
 
 /** Conversation: one answer, without tools; another one if something was said meanwhile. */
 export async function chat(turn: Turn): Promise<void> {
-  while (!turn.fold.answer) await turn.step(String(turn.fold.steps + 1), { final: true, withoutTools: true });
+  for (;;) {
+    const { openCalls, answer, steps } = turn.fold;
+    // Some models call what they were not offered; like any call it needs its result.
+    if (openCalls.length > 0) await turn.call(openCalls);
+    else if (answer) return;
+    else await turn.step(String(steps + 1), { final: true, withoutTools: true });
+  }
 }

@@ -44,7 +44,8 @@ export function actionSteps(items: readonly Item[], known: KnownNames): ActionSt
       // What was committed counts, whatever is read of the text now.
       action: calls[0] ? { ...read, action: "use_tool", tool: calls[0].name } : read,
       calls,
-      ...(parsed.problem && !first && item.body.content === "" ? { unclear: text } : {}),
+      // Calls by the provider's own means need no text.
+      ...(parsed.problem && !first && calls.length === 0 && item.body.content === "" ? { unclear: text } : {}),
     });
   }
   return [...steps.values()];

@@ -1,4 +1,5 @@
 import { fillPrompt } from "../../agents/prompts.ts";
+import { ModelError } from "../../protocol/errors.ts";
 import type { ItemOf } from "../../protocol/items.ts";
 import type { ModelMessage } from "../../protocol/models.ts";
 import { describeTools } from "../describe-tools.ts";
@@ -47,13 +48,24 @@ async function doNext(turn: Turn): Promise<void> {
 async function makePlan(turn: Turn): Promise<void> {
   const { run } = turn;
   const instructions = promptText(turn, "plan_create", { instructions: run.agent.instructions });
-  await turn.step("plan", { ...unspoken, instructions, then: [], withoutTools: true, format: planFormat });
+  await stepForPlan(turn, "plan", { instructions, then: [] });
   const planned = parsePlan(textOfStep(turn, "plan")) ?? [shortened(run.input, 500)];
   await recordPlan(turn, progressOf(turn.fold.items), {
     revision: 1,
     change: 1,
     steps: asSteps(planned, run.settings.plan.maxSteps),
   });
+}
+
+/** A provider that refuses the schema is asked without it: the prompt says the same in words. */
+async function stepForPlan(turn: Turn, key: string, options: StepOptions): Promise<void> {
+  const plain = { ...options, ...unspoken, withoutTools: true };
+  try {
+    await turn.step(key, { ...plain, format: planFormat });
+  } catch (error) {
+    if (!(error instanceof ModelError) || error.kind !== "refused") throw error;
+    await turn.step(key, plain);
+  }
 }
 
 /** A small loop of its own: it sees the conversation, the plan and what was brought, and its own calls, but not those of others. */
@@ -78,7 +90,7 @@ async function workOn(turn: Turn, progress: Progress, task: number): Promise<voi
 async function revise(turn: Turn, progress: Progress, reason = ""): Promise<void> {
   const key = `revise:${progress.revision}`;
   const then = [asUser(promptText(turn, "plan_revise", { reason }))];
-  await turn.step(key, { ...unspoken, then, withoutTools: true, format: planFormat });
+  await stepForPlan(turn, key, { then });
   const planned = parsePlan(textOfStep(turn, key)) ?? [];
   await recordPlan(turn, progressOf(turn.fold.items), {
     revision: progress.revision + 1,

@@ -110,7 +110,7 @@ export class Connection {
     if (this.lease || this.catalogue !== emptyCatalogue || this.isResting()) return;
     this.waitedSince ??= performance.now();
     const left = this.waitedSince + patienceMs - performance.now();
-    if (left <= 0) return;
+    if (left <= 0) return this.begin();
     const { promise: enough, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, left);
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -151,7 +151,8 @@ export class Connection {
       return Promise.reject(
         new Unavailable(`${server} is not available: ${this.phase.reason ?? ""} The next try is at ${this.nextTry()}.`),
       );
-    this.enter("connecting");
+    // After a failure its reason stays to be seen.
+    this.enter("connecting", this.phase.reason);
     this.opening = this.connect().finally(() => {
       this.opening = undefined;
     });

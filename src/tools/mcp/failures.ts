@@ -64,6 +64,7 @@ function failureOfClient({ code }: SdkError, reason: string): Failure {
 export function reasonOf(error: unknown): string {
   const text = messageOf(error) || (error instanceof Error ? error.name : "it failed");
   return text
+    .replace(/^Version negotiation(?: probe)? failed: /, "")
     .replaceAll(/<[^>]*>/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim()

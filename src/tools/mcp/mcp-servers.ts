@@ -130,15 +130,21 @@ function idleServer(name: string, config: McpServerConfig): Server {
 
 function invokeServer(name: string, config: McpServerConfig): Server {
   const server = new InvokeServer(name, config);
+  const isDefault = config === defaultServers[name];
   // One that nobody configured would be a riddle to agents that have all tools.
-  const tools: readonly Tool[] = [{ ...server.tool, mustBeNamed: config === defaultServers[name] }];
+  const tools: readonly Tool[] = [{ ...server.tool, mustBeNamed: isDefault }];
   void server.probe();
   return {
     name,
     config,
     // Its one tool is known without asking it.
     source: { name, prefix: name, tools: () => tools, ready: async () => {} },
-    state: () => ({ ...server.state(), ...about(name, config), tokens: tokensOf(tools) }),
+    state: () => ({
+      ...server.state(),
+      ...about(name, config),
+      ...(isDefault && { isDefault }),
+      tokens: tokensOf(tools),
+    }),
     close: () => server.close(),
   };
 }

@@ -7,6 +7,7 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
+import { messageOf } from "../../protocol/errors.ts";
 import type { Log } from "../../protocol/log.ts";
 import { type McpServerConfig, type McpTransport, transportOf } from "../../protocol/mcp-servers.ts";
 import { StdioTransport } from "./stdio-transport.ts";
@@ -57,9 +58,9 @@ export async function openClient(options: OpenOptions): Promise<OpenClient> {
 }
 
 async function openProgram(options: OpenOptions): Promise<OpenClient> {
-  const { server, config, environment, log, maxBytes, isLegacy } = options;
+  const { server, config, environment, log, maxBytes, isLegacy, signal } = options;
+  const { command = "", args = [], env = {}, cwd } = config;
   const start = async (legacy: boolean): Promise<OpenClient> => {
-    const { command = "", args = [], env = {}, cwd } = config;
     const transport = new StdioTransport({
       server,
       command,
@@ -70,16 +71,21 @@ async function openProgram(options: OpenOptions): Promise<OpenClient> {
       maxBytes,
     });
     const client = clientOf(options, { isLegacy: legacy });
-    await connect(client, transport, options);
+    try {
+      await connect(client, transport, options);
+    } catch (error) {
+      if (transport.ending === undefined) throw error;
+      throw new Error(`${command} ${transport.ending} before it answered.`, { cause: error });
+    }
     return { client, transport: "stdio", close: () => client.close() };
   };
   if (isLegacy) return start(true);
   try {
     return await start(false);
   } catch (error) {
+    if (signal.aborted || messageOf(error).includes("can't be started")) throw error;
     // Some end at a first message that they don't know.
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") throw error;
-    return start(true).catch(() => Promise.reject(error as Error));
+    return start(true);
   }
 }
 

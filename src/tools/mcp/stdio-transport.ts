@@ -29,6 +29,8 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: <Message extends JSONRPCMessage>(message: Message) => void;
   readonly stderr = null;
+  /** How the program ended, for people. */
+  ending: string | undefined;
   private child: ChildProcessWithoutNullStreams | undefined;
   private closed: Promise<void> | undefined;
   private readonly options: StdioOptions;
@@ -51,6 +53,9 @@ export class StdioTransport implements Transport {
     child.on("error", (error) => {
       reject(new Error(`${command} can't be started: ${error.message}`, { cause: error }));
       this.onerror?.(error);
+    });
+    child.once("exit", (code, signal) => {
+      this.ending = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
     });
     child.once("close", () => this.ended());
     child.stdin.on("error", (error) => this.onerror?.(error));

@@ -31,6 +31,7 @@ export function watchRequests<Kind extends Transport>(transport: Kind): Kind {
     const stop = new AbortController();
     open.set(id, stop);
     const requestSignal = options?.requestSignal ? AbortSignal.any([stop.signal, options.requestSignal]) : stop.signal;
+    requestSignal.addEventListener("abort", () => open.delete(id), { once: true });
     const onRequestStreamEnd = () => {
       if (!open.delete(id)) return;
       const reason = broken?.message ?? streamEnded.reason;
