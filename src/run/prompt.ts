@@ -4,14 +4,15 @@ import type { ModelMessage } from "../protocol/models.ts";
 import { blocksOf, isPersons, tokensOfBlocks, type Block } from "./blocks.ts";
 import { estimate, tokensOfMessages } from "./estimate.ts";
 import { isErased, isNested } from "./fold.ts";
+import type { StepOptions } from "./turn.ts";
 
 export type PromptOptions = {
   readonly runId: string;
   readonly instructions: string;
   /** Room for the prompt, in tokens. */
   readonly tokens: number;
-  /** Comes last and is never cut. The run's own steps are left out then, and of earlier runs all but what was said. */
-  readonly then?: readonly ModelMessage[];
+  /** Comes last and is never cut here. The run's own steps are left out then, and of earlier runs all but what was said. */
+  readonly then?: StepOptions["then"];
   /** Messages before the run's own input, at most; an answer and its calls count as one, and so does a summary. */
   readonly pastMessages?: number | undefined;
 };
@@ -55,8 +56,8 @@ function lastOf(past: readonly Block[], count: number): readonly Block[] {
  * not fit.
  */
 export function buildPrompt(items: readonly Item[], options: PromptOptions): ModelMessage[] {
-  const { then = [] } = options;
   const { system, summary, past, own } = conversationOf(items, options);
+  const then = thenOf(options, options.tokens - estimate(system) - tokensOfBlocks(own));
   const kept = new Set([...past, ...own]);
   let told = summary && summaryText(summary);
   let tokens = estimate(system) + tokensOfMessages(then) + tokensOfBlocks([...kept]) + estimate(told ?? "");
@@ -84,6 +85,10 @@ export function buildPrompt(items: readonly Item[], options: PromptOptions): Mod
     ...messages,
     ...then,
   ]);
+}
+
+function thenOf({ then = [] }: PromptOptions, room: number): readonly ModelMessage[] {
+  return typeof then === "function" ? then(room) : then;
 }
 
 /** The templates of many models refuse two messages of a person in a row, so these become one. */

@@ -21,8 +21,11 @@ export type StepOptions = {
   readonly instructions?: string;
   /** Instead of the thread's messages, instructions included. */
   readonly messages?: readonly ModelMessage[];
-  /** After the conversation up to this run, of which its own steps are left out: the strategy tells them itself. */
-  readonly then?: readonly ModelMessage[];
+  /**
+   * After the conversation up to this run, of which its own steps are left out: the strategy tells them itself. What may
+   * become long is made to fit into the room that there is for it, in tokens.
+   */
+  readonly then?: readonly ModelMessage[] | ((room: number) => readonly ModelMessage[]);
   /**
    * The model writes in a protocol of the strategy's own. Its text is told and stored as reasoning (`protocolText` gives it
    * back), and what was read of it becomes part of the same commit.
