@@ -1,7 +1,7 @@
 import { estimate } from "./estimate.ts";
 import { shortened } from "./shortened.ts";
 
-/** Of what there is room for: an estimate may be wrong by as much. */
+/** Of what there is room for: an estimate may be wrong by the rest. */
 const safe = 0.9;
 
 /** A text, or as much of its beginning as these tokens hold. */
@@ -11,11 +11,12 @@ export function fitting(text: string, tokens: number): string {
   return needs <= most ? text : shortened(text, Math.floor((text.length * most) / needs));
 }
 
-/** The last of these texts that these tokens hold, the very last in any case; a line says how many others there were. */
+/** As many of the last of these texts as these tokens hold, the very last in any case; a line tells of the others. */
 export function lastFitting(texts: readonly string[], tokens: number): readonly string[] {
-  let left = tokens * safe;
-  const first = 1 + texts.findLastIndex((text, at) => (left -= estimate(text) + 1) < 0 && at < texts.length - 1);
-  if (first === 0) return texts.map((text) => fitting(text, tokens));
-  const last = texts.slice(first).map((text) => fitting(text, tokens));
-  return [`[left out for want of room: the ${first} before these]`, ...last];
+  const last = texts.slice(-1).map((text) => fitting(text, tokens));
+  let left = tokens * safe - estimate(last.join(""));
+  let first = Math.max(0, texts.length - 1);
+  while (first > 0 && (left -= estimate(texts[first - 1]!) + 1) >= 0) first--;
+  const told = [...texts.slice(first, -1), ...last];
+  return first === 0 ? told : [`[${first} earlier lines are left out: there is no room for them]`, ...told];
 }

@@ -1,15 +1,22 @@
 import type { Item } from "../protocol/items.ts";
 import type { ModelMessage } from "../protocol/models.ts";
-import { blocksOf } from "./blocks.ts";
+import { blocksOf, tokensOfBlocks } from "./blocks.ts";
 import { isErased, isNested } from "./fold.ts";
 
 /**
  * Steps of a run for a strategy that tells them itself: each answer, what it wrote in its protocol included, with its calls
- * and their results.
+ * and their results. Of more than these tokens the oldest are left out, but never the last.
  */
-export function messagesOfSteps(items: readonly Item[], isWanted: (step: string) => boolean): ModelMessage[] {
+export function messagesOfSteps(
+  items: readonly Item[],
+  { tokens, isWanted }: { readonly tokens: number; readonly isWanted: (step: string) => boolean },
+): ModelMessage[] {
   const steps = items.filter((item) => item.step !== null && isWanted(item.step) && !isNested(item) && !isErased(item));
-  return blocksOf(steps.map(withProtocol)).flatMap((block) => block.messages);
+  const blocks = blocksOf(steps.map(withProtocol));
+  let left = tokens - tokensOfBlocks(blocks.slice(-1));
+  let first = Math.max(0, blocks.length - 1);
+  while (first > 0 && (left -= blocks[first - 1]!.tokens) >= 0) first--;
+  return blocks.slice(first).flatMap((block) => block.messages);
 }
 
 function withProtocol(item: Item): Item {

@@ -20,7 +20,9 @@ export async function performStep(work: Work, key: string, options: StepOptions 
   const { definition, epoch } = work.taken;
   const agent = options.as ?? definition.agent;
   const format = options.final ? definition.options.format : undefined;
-  if (format && stepIn(work, draftOf(key))) return repairAnswer(work, key, { format, as: agent });
+  // A protocol that the instructions may ask for is none of the answer's.
+  const repair = format && { format, as: agent, ...(options.read ? { instructions: "" } : {}) };
+  if (repair && stepIn(work, draftOf(key))) return repairAnswer(work, key, repair);
   const model = work.runtime.models.get(agent.model);
   await model.ready?.();
   if (!options.messages) await makeRoom(work, model, options);
@@ -41,11 +43,11 @@ export async function performStep(work: Work, key: string, options: StepOptions 
   const extras = settled(work, key, { answer, model, reserved });
   const place = { step: key, attempt: epoch, author: agent.id };
   const isLast = options.final && answer.calls.length === 0 && (!reading || reading.answer !== undefined);
-  if (isLast && format) {
-    const formatted = inFormat(format, answer.text, answer.finish);
+  if (isLast && repair) {
+    const formatted = inFormat(repair.format, answer.text, answer.finish);
     if ("problems" in formatted) {
       await work.commit(answerItems(answer, { ...place, step: draftOf(key) }, { isClient: () => false }), extras);
-      return repairAnswer(work, key, { format, as: agent });
+      return repairAnswer(work, key, repair);
     }
     answer.text = formatted.text;
   }
@@ -77,25 +79,29 @@ export async function say(work: Work, key: string, text: string, { final, as }: 
     };
     await (final && isAnswer ? commitLast(work, [message], {}) : work.commit([message]));
   }
-  if (format && !isAnswer) await repairAnswer(work, key, { format, as: agent });
+  if (format && !isAnswer) await repairAnswer(work, key, { format, as: agent, instructions: "" });
 }
 
 /** What a model wrote that is no answer in the format which is asked for; nested, so that no prompt and no client sees it as one. */
 const draftOf = (key: string) => `${key}/draft`;
 const repairOf = (key: string) => `${key}/repair`;
 
+type Repair = {
+  readonly format: ResponseFormat;
+  readonly as: AgentDefinition;
+  /** Instead of the agent's. */
+  readonly instructions?: string;
+};
+
 /** Asks once more for the answer of which there is a draft, with the format enforced. Throws `format_invalid`. */
-async function repairAnswer(
-  work: Work,
-  key: string,
-  { format, as }: { readonly format: ResponseFormat; readonly as: AgentDefinition },
-): Promise<void> {
+async function repairAnswer(work: Work, key: string, { format, ...answerer }: Repair): Promise<void> {
   const failed = stepIn(work, repairOf(key));
   if (failed) throw formatInvalid(problemsIn(format, failed.body));
   const draft = stepIn(work, draftOf(key))!.body;
+  const { as } = answerer;
   const model = work.runtime.models.get(as.model);
   const after = repairMessages(textOf(draft.content), problemsIn(format, draft));
-  const options = { final: true, withoutTools: true, as, after };
+  const options = { final: true, withoutTools: true, ...answerer, after };
   let request = requestOf(work, model, options);
   const reserved = await reserveFor(work, model, request);
   if (await work.takeIn(reserved.steered)) request = requestOf(work, model, options);

@@ -22,7 +22,7 @@ export function requestOf(work: Work, model: Model, options: RequestOptions): Mo
   const { settings, offered } = offeredIn(work, options);
   // Only an answer is held to the run's format, and many models can't call tools while they are.
   const format = options.format ?? (offered.length === 0 ? answerFormat(work, options) : undefined);
-  const first = !work.items().some((item) => item.kind === "message" && item.step !== null && !isNested(item));
+  const first = !work.items().some((item) => item.kind === "call" || (isAnswer(item) && !isNested(item)));
   // A forced choice is for the first step only: the model could never answer otherwise.
   const choice = first || asked.toolChoice === "none" ? asked.toolChoice : undefined;
   return {

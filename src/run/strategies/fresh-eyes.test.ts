@@ -11,8 +11,17 @@ const { orchestrator, others } = await orchestratorTeam("script");
 eachRunDatabase(({ start, kind }) => {
   test("native call", async () => {
     const { tools, uses } = fileTools({ "notes.md": "remember the milk" });
-    const service = await start({ agent: orchestrator, agents: others, strategies: { "json-actions": jsonActions }, tools,
-      script: [[{ call: "read_file", arguments: { path: "notes.md" } }], written({ action: "final", answer: "milk" }), written({action: "final", answer: "milk2"})] });
+    const service = await start({
+      agent: orchestrator,
+      agents: others,
+      strategies: { "json-actions": jsonActions },
+      tools,
+      script: [
+        [{ call: "read_file", arguments: { path: "notes.md" } }],
+        written({ action: "final", answer: "milk" }),
+        written({ action: "final", answer: "milk2" }),
+      ],
+    });
     const { started, text } = await service.ask("go", { agent: "orchestrator" });
     for (const r of service.model.requests) console.log(JSON.stringify(r.messages.slice(1)));
     const items = await service.runs.listItems(service.caller, started.threadId, {});
@@ -20,30 +29,65 @@ eachRunDatabase(({ start, kind }) => {
     assert.match(JSON.stringify(service.model.requests[1]!.messages), /remember the milk/);
   });
   test("format repair", async () => {
-    const service = await start({ agent: orchestrator, agents: others, strategies: { "json-actions": jsonActions }, tools: [],
-      script: [written({ action: "final", answer: "milk" }), '{"a":1}'] });
-    const started = await service.runs.start(service.caller, { agent: "orchestrator", message: { content: "go" }, options: { format: { type: "json" } } });
+    const service = await start({
+      agent: orchestrator,
+      agents: others,
+      strategies: { "json-actions": jsonActions },
+      tools: [],
+      script: [written({ action: "final", answer: "milk" }), '{"a":1}'],
+    });
+    const started = await service.runs.start(service.caller, {
+      agent: "orchestrator",
+      message: { content: "go" },
+      options: { format: { type: "json" } },
+    });
     const ev = await service.events(started);
-    console.log(await rowOf(service.database, started.runId), ev.filter((e) => e.type.endsWith("delta")));
+    console.log(
+      await rowOf(service.database, started.runId),
+      ev.filter((e) => e.type.endsWith("delta")),
+    );
     for (const r of service.model.requests.slice(1)) console.log(JSON.stringify(r.messages), r.format?.type);
   });
-  const big = defineTool({ name: "look", description: "Looks.", input: z.object({ n: z.number() }), effect: "read",
-    execute: ({ n }) => `${n} `.repeat(1500) });
-  for (const strategy of ["react", "plan-execute", "json-actions", "tools"]) test("small context " + strategy, async () => {
-    const N = 30;
-    const service = await start({ agent: { strategy, limits: { steps: 300, repeatedCall: 0 } }, tools: [big], contextTokens: 8192,
-      strategySettings: { ...defaultStrategySettings, react: { maxIterations: 100, retryOnError: true } },
-      script: (request) => {
-        const k = service.model.requests.length;
-        const text = JSON.stringify(request.messages);
-        if (strategy === "react") return /Write exactly these two lines/.test(String(request.messages.at(-1)!.content)) ? "final_answer: false\nObservation: seen" : k > 2 * N ? "Thought: x\nFinal Answer: ok" : `Thought: x\nAction: look\nAction Input: {"n": ${k}}`;
-        if (strategy === "json-actions") return k > N ? written({ action: "final", answer: "ok" }) : written({ action: "use_tool", tool: "look", args: { n: k } });
-        if (strategy === "plan-execute") return /make a plan/.test(text) ? '{"steps": ["one"]}' : k > N ? "ok" : [{ call: "look", arguments: { n: k } }];
-        return k > N ? "ok" : [{ call: "look", arguments: { n: k } }];
-      } });
-    const { started, text } = await service.ask("go");
-    const row = await rowOf(service.database, started.runId);
-    console.log(strategy, service.model.requests.length, row.status, row.error, text);
-    assert.equal(row.status, "done");
+  const big = defineTool({
+    name: "look",
+    description: "Looks.",
+    input: z.object({ n: z.number() }),
+    effect: "read",
+    execute: ({ n }) => `${n} `.repeat(1500),
   });
+  for (const strategy of ["react", "plan-execute", "json-actions", "tools"])
+    test("small context " + strategy, async () => {
+      const N = 30;
+      const service = await start({
+        agent: { strategy, limits: { steps: 300, repeatedCall: 0 } },
+        tools: [big],
+        contextTokens: 8192,
+        strategySettings: { ...defaultStrategySettings, react: { maxIterations: 100, retryOnError: true } },
+        script: (request) => {
+          const k = service.model.requests.length;
+          const text = JSON.stringify(request.messages);
+          if (strategy === "react")
+            return /Write exactly these two lines/.test(String(request.messages.at(-1)!.content))
+              ? "final_answer: false\nObservation: seen"
+              : k > 2 * N
+                ? "Thought: x\nFinal Answer: ok"
+                : `Thought: x\nAction: look\nAction Input: {"n": ${k}}`;
+          if (strategy === "json-actions")
+            return k > N
+              ? written({ action: "final", answer: "ok" })
+              : written({ action: "use_tool", tool: "look", args: { n: k } });
+          if (strategy === "plan-execute")
+            return /make a plan/.test(text)
+              ? '{"steps": ["one"]}'
+              : k > N
+                ? "ok"
+                : [{ call: "look", arguments: { n: k } }];
+          return k > N ? "ok" : [{ call: "look", arguments: { n: k } }];
+        },
+      });
+      const { started, text } = await service.ask("go");
+      const row = await rowOf(service.database, started.runId);
+      console.log(strategy, service.model.requests.length, row.status, row.error, text);
+      assert.equal(row.status, "done");
+    });
 }, "pglite");

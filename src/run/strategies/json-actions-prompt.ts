@@ -1,5 +1,7 @@
 import type { ModelMessage } from "../../protocol/models.ts";
 import { textOf } from "../call-fields.ts";
+import { estimate } from "../estimate.ts";
+import { fitting, lastFitting } from "../fitting.ts";
 import { shortened } from "../shortened.ts";
 import type { ActionStep } from "./json-actions-steps.ts";
 
@@ -10,10 +12,10 @@ const keptOutput = 2000;
 const shownReply = 8000;
 
 /** What stands behind the conversation when the next action is asked for; nothing before the first. */
-export function promptAfter(steps: readonly ActionStep[], query: string | undefined): ModelMessage[] {
+export function promptAfter(steps: readonly ActionStep[], query: string | undefined, room: number): ModelMessage[] {
   if (query === undefined) return [];
   return [
-    { role: "system", content: `Context from previous steps:\n${contextLog(steps)}` },
+    { role: "system", content: `Context from previous steps:\n${contextLog(steps, room - estimate(query))}` },
     { role: "user", content: query },
   ];
 }
@@ -34,13 +36,13 @@ export function repairPrompt(reply: string, request: string): ModelMessage[] {
   return said.trim() === "" ? [asked] : [{ role: "assistant", content: said }, asked];
 }
 
-/** What was decided so far, and what tools returned; the latest output stands in the query. */
-function contextLog(steps: readonly ActionStep[]): string {
+/** What was decided so far, and what tools returned, the oldest left out first; the latest output stands in the query. */
+function contextLog(steps: readonly ActionStep[], tokens: number): string {
   const lines = steps.flatMap(({ agent, number, action, calls }, index) => [
     `[${agent} step ${number}] ${JSON.stringify(action.written)}`,
     ...(index === steps.length - 1 ? [] : calls.map((call) => `[tool ${call.name} output] ${outputOf(call)}`)),
   ]);
-  return lines.join("\n");
+  return lastFitting(lines, tokens).join("\n");
 }
 
 function outputOf({ output = "" }: ActionStep["calls"][number]): string {
@@ -48,8 +50,9 @@ function outputOf({ output = "" }: ActionStep["calls"][number]): string {
 }
 
 /** What the agent that used tools is asked next. */
-export function toolQuery(calls: ActionStep["calls"]): string {
-  const told = calls.map(({ name, output = "" }) => `Tool \`${name}\` output:\n${output}`).join("\n\n");
+export function toolQuery(calls: ActionStep["calls"], room: number): string {
+  const most = room / calls.length;
+  const told = calls.map(({ name, output = "" }) => `Tool \`${name}\` output:\n${fitting(output, most)}`).join("\n\n");
   return `${told}\n\nNow continue your reasoning and decide next action.`;
 }
 

@@ -1,5 +1,6 @@
 import { callKey, isNested, protocolText } from "../fold.ts";
 import type { Item } from "../../protocol/items.ts";
+import { strictJson } from "../lenient-json.ts";
 import { parseAction, type Action, type KnownNames } from "./json-actions-parse.ts";
 
 /** One step of the protocol: what an agent wrote, and what came of it. */
@@ -33,9 +34,11 @@ export function actionSteps(items: readonly Item[], known: KnownNames): ActionSt
     const calls = items.flatMap((other) => {
       if (other.kind !== "call" || other.step !== item.step) return [];
       const output = outputs.get(callKey(other));
-      return [{ name: other.body.name, ...(output === undefined ? {} : { output }) }];
+      const { name, arguments: given } = other.body;
+      return [{ name, given, ...(output === undefined ? {} : { output }) }];
     });
-    const parsed = parseAction(text, known);
+    const said = parseAction(text, known);
+    const parsed = said.problem && calls[0] ? parseAction(actionOfCall(text, calls[0])) : said;
     const first = steps.get(number)?.action;
     const read = first && parsed.problem ? { ...first, answer: first.answer || parsed.answer } : parsed;
     steps.set(number, {
@@ -44,9 +47,20 @@ export function actionSteps(items: readonly Item[], known: KnownNames): ActionSt
       // What was committed counts, whatever is read of the text now.
       action: calls[0] ? { ...read, action: "use_tool", tool: calls[0].name } : read,
       calls,
-      // Calls by the provider's own means need no text.
-      ...(parsed.problem && !first && calls.length === 0 && item.body.content === "" ? { unclear: text } : {}),
+      ...(parsed.problem && !first && item.body.content === "" ? { unclear: text } : {}),
     });
   }
   return [...steps.values()];
+}
+
+/** A call that the model made by its provider's own means, as the protocol would say it. */
+function actionOfCall(thought: string, { name, given }: { readonly name: string; readonly given: string }): string {
+  return JSON.stringify({
+    thought,
+    action: "use_tool",
+    tool: name,
+    target_agent: null,
+    args: strictJson(given),
+    answer: "",
+  });
 }

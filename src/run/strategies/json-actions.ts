@@ -1,10 +1,11 @@
 import { fillInstructions, fillPrompt } from "../../agents/prompts.ts";
 import type { AgentDefinition } from "../../protocol/agents.ts";
 import { ModelError } from "../../protocol/errors.ts";
-import type { ToolSchema } from "../../protocol/models.ts";
+import type { ModelMessage, ToolSchema } from "../../protocol/models.ts";
 import { searchName } from "../../tools/search-tools.ts";
 import { argumentsOf } from "../call-arguments.ts";
 import { describeTools } from "../describe-tools.ts";
+import { tokensOfMessages } from "../estimate.ts";
 import { limitOf } from "../limits.ts";
 import type { Reading, StepOptions, Turn } from "../turn.ts";
 import { actionFormat } from "./json-actions-format.ts";
@@ -31,8 +32,13 @@ type Cast = {
   readonly known: { readonly tools: readonly string[]; readonly agents: readonly string[] };
 };
 
-/** Who acts next, and what it is asked; the first is asked what the user wrote. */
-type Next = { readonly agent: AgentDefinition; readonly query?: string };
+/** Who acts next, and what it is asked, in so many tokens; the first is asked what the user wrote. */
+type Next = { readonly agent: AgentDefinition; readonly query?: (room: number) => string };
+
+type ActionOptions = StepOptions & { readonly then: (room: number) => readonly ModelMessage[] };
+
+/** Share of the room behind the conversation for a query; the context log has the rest. */
+const ofQuery = 0.6;
 
 /** What was decided so far; `unclear`: a reply that no action was found in, to be said again. */
 type Situation = { readonly steps: readonly ActionStep[]; readonly unclear?: ActionStep };
@@ -71,8 +77,12 @@ function situationOf({ fold }: Turn, { known }: Cast): Situation {
   return last?.unclear === undefined ? { steps } : { steps: steps.slice(0, -1), unclear: last };
 }
 
-function optionsFor(turn: Turn, cast: Cast, { steps, unclear }: Situation): StepOptions {
+function optionsFor(turn: Turn, cast: Cast, { steps, unclear }: Situation): ActionOptions {
   const { agent, query } = nextAfter(turn, cast, steps);
+  const messagesAfter = (room: number) => {
+    const left = room - tokensOfMessages(repair);
+    return [...promptAfter(steps, query?.(left * ofQuery), left), ...repair];
+  };
   const tools = cast.agents.find((one) => one.agent.id === agent.id)?.tools ?? [];
   const others = cast.agents.map((one) => one.agent).filter(({ id }) => id !== agent.id);
   const repair = unclear ? repairPrompt(unclear.unclear ?? "", repairRequest(turn, unclear)) : [];
@@ -81,7 +91,7 @@ function optionsFor(turn: Turn, cast: Cast, { steps, unclear }: Situation): Step
     final: true,
     withoutTools: true,
     instructions: fillInstructions(agent.instructions, { tools: describeTools(tools), agents: describeAgents(others) }),
-    then: [...promptAfter(steps, query), ...repair],
+    then: messagesAfter,
     format: actionFormat({ tools: tools.map(({ name }) => name), agents: others.map(({ id }) => id) }),
     read(text) {
       const action = parseAction(text, cast.known);
@@ -96,11 +106,11 @@ function optionsFor(turn: Turn, cast: Cast, { steps, unclear }: Situation): Step
  * Makes the steps of a run; false: none is left. From its first refusal on a provider is asked in the plainest form: without
  * a schema, and with one message for context and query. Each process that takes the run up finds that out anew.
  */
-function createAsk(turn: Turn): (key: string, options: StepOptions) => Promise<boolean> {
+function createAsk(turn: Turn): (key: string, options: ActionOptions) => Promise<boolean> {
   let isPlain = false;
-  const ask = async (key: string, options: StepOptions) => {
-    const { format: _, then = [], ...rest } = options;
-    const plain: StepOptions = { ...rest, then: withoutSystem(then) };
+  const ask = async (key: string, options: ActionOptions) => {
+    const { format: _, then, ...rest } = options;
+    const plain: StepOptions = { ...rest, then: (room) => withoutSystem(then(room)) };
     if (isPlain) return await turn.step(key, plain);
     try {
       await turn.step(key, options);
@@ -142,12 +152,14 @@ function nextAfter(turn: Turn, cast: Cast, steps: readonly ActionStep[]): Next {
   if (!last) return { agent: first };
   const { action, calls } = last;
   const agentOf = (id: string | null) => cast.agents.find(({ agent }) => agent.id === id)?.agent;
-  if (calls.length > 0) return { agent: agentOf(last.agent) ?? first, query: toolQuery(calls) };
-  if (action.action === "final") return { agent: agentOf(last.agent) ?? first, query: addedQuery };
-  if (action.action === "use_tool") return { agent: first, query: unknownToolQuery(last) };
-  if (action.action !== "delegate") return { agent: first, query: invalidActionQuery(last) };
+  if (calls.length > 0) return { agent: agentOf(last.agent) ?? first, query: (room) => toolQuery(calls, room) };
+  if (action.action === "final") return { agent: agentOf(last.agent) ?? first, query: () => addedQuery };
+  if (action.action === "use_tool") return { agent: first, query: () => unknownToolQuery(last) };
+  if (action.action !== "delegate") return { agent: first, query: () => invalidActionQuery(last) };
   const target = agentOf(action.targetAgent);
-  return target ? { agent: target, query: taskQuery(last, input) } : { agent: first, query: unknownAgentQuery(last) };
+  return target
+    ? { agent: target, query: () => taskQuery(last, input) }
+    : { agent: first, query: () => unknownAgentQuery(last) };
 }
 
 function castOf({ run: { agent, team, tools } }: Turn): Cast {

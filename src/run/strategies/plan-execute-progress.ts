@@ -1,4 +1,6 @@
 import { textOf, type Item, type ItemOf } from "../../protocol/items.ts";
+import { estimate } from "../estimate.ts";
+import { fitting } from "../fitting.ts";
 import { isErased, isNested, protocolText } from "../fold.ts";
 import { shortened } from "../shortened.ts";
 import { parseOutcome } from "./plan-execute-parse.ts";
@@ -70,13 +72,15 @@ export function outcomeOf(items: readonly Item[], task: number): { readonly fail
   return { failed: returned.every(({ body }) => body.isError), text };
 }
 
-/** `{results}` of the prompts. */
-export function resultsText(items: readonly Item[], steps: Steps): string {
-  const brought = steps.flatMap(({ text, state }, at) =>
-    state === "done" || state === "failed"
-      ? `${at + 1}. ${text} [${state}]\n${shortened(outcomeOf(items, at).text, longestResult)}`
-      : [],
+/** `{results}` of the prompts, in no more than these tokens. */
+export function resultsText(items: readonly Item[], steps: Steps, tokens: number): string {
+  const ended = steps.flatMap(({ text, state }, at) =>
+    state === "done" || state === "failed" ? { at, line: `${at + 1}. ${text} [${state}]` } : [],
   );
+  const brought = ended.map(({ at, line }) => {
+    const outcome = shortened(outcomeOf(items, at).text, longestResult);
+    return `${line}\n${fitting(outcome, tokens / ended.length - estimate(line))}`;
+  });
   const answers = items.flatMap((item) =>
     item.kind === "message" && /^answer:\d+$/.test(item.step ?? "") && !isErased(item)
       ? `You have already answered the user: ${textOf(item.body.content)}`

@@ -3,6 +3,7 @@ import { ModelError } from "../../protocol/errors.ts";
 import type { ItemOf } from "../../protocol/items.ts";
 import type { ModelMessage } from "../../protocol/models.ts";
 import { describeTools } from "../describe-tools.ts";
+import { estimate, tokensOfMessages } from "../estimate.ts";
 import { protocolText } from "../fold.ts";
 import { messagesOfSteps } from "../messages-of-steps.ts";
 import { momentText } from "../moment-text.ts";
@@ -47,7 +48,7 @@ async function doNext(turn: Turn): Promise<void> {
 
 async function makePlan(turn: Turn): Promise<void> {
   const { run } = turn;
-  const instructions = promptText(turn, "plan_create", { instructions: run.agent.instructions });
+  const instructions = promptText(turn, "plan_create", { values: { instructions: run.agent.instructions } });
   await stepForPlan(turn, "plan", { instructions, then: [] });
   const planned = parsePlan(textOfStep(turn, "plan")) ?? [shortened(run.input, 500)];
   await recordPlan(turn, progressOf(turn.fold.items), {
@@ -68,6 +69,9 @@ async function stepForPlan(turn: Turn, key: string, options: StepOptions): Promi
   }
 }
 
+/** Share of the room for what the plan and its other steps bring into a step's prompt. */
+const ofOthers = 0.5;
+
 /** A small loop of its own: it sees the conversation, the plan and what was brought, and its own calls, but not those of others. */
 async function workOn(turn: Turn, progress: Progress, task: number): Promise<void> {
   const { items } = turn.fold;
@@ -75,9 +79,13 @@ async function workOn(turn: Turn, progress: Progress, task: number): Promise<voi
   const answers = stepsOfTask(items, task);
   const last = answers.at(-1);
   if (!last || items.some((item) => item.kind === "call" && item.step === last.step)) {
-    const prompt = promptText(turn, "plan_step", { step: `${task + 1}. ${steps[task]!.text}` });
-    const own = messagesOfSteps(items, (step) => isOfTask(step, task));
-    return turn.step(`task:${task + 1}:${answers.length + 1}`, { ...unspoken, then: [asUser(prompt), ...own] });
+    const then = (room: number) => {
+      const values = { step: `${task + 1}. ${steps[task]!.text}` };
+      const prompt = asUser(promptText(turn, "plan_step", { room: room * ofOthers, values }));
+      const tokens = room - tokensOfMessages([prompt]);
+      return [prompt, ...messagesOfSteps(items, { tokens, isWanted: (step) => isOfTask(step, task) })];
+    };
+    return turn.step(`task:${task + 1}:${answers.length + 1}`, { ...unspoken, then });
   }
   const state = outcomeOf(items, task).failed ? "failed" : "done";
   await recordPlan(turn, progress, {
@@ -89,7 +97,7 @@ async function workOn(turn: Turn, progress: Progress, task: number): Promise<voi
 
 async function revise(turn: Turn, progress: Progress, reason = ""): Promise<void> {
   const key = `revise:${progress.revision}`;
-  const then = [asUser(promptText(turn, "plan_revise", { reason }))];
+  const then = (room: number) => [asUser(promptText(turn, "plan_revise", { room, values: { reason } }))];
   await stepForPlan(turn, key, { then });
   const planned = parsePlan(textOfStep(turn, key)) ?? [];
   await recordPlan(turn, progressOf(turn.fold.items), {
@@ -103,7 +111,7 @@ async function giveAnswer(turn: Turn, steps: Steps): Promise<void> {
   const earlier = turn.fold.items.filter((item) => item.kind === "message" && /^answer:\d+$/.test(item.step ?? ""));
   await turn.step(`answer:${earlier.length + 1}`, {
     // Without any step it is plain conversation.
-    ...(steps.length > 0 ? { then: [asUser(promptText(turn, "plan_answer"))] } : {}),
+    ...(steps.length > 0 ? { then: (room: number) => [asUser(promptText(turn, "plan_answer", { room }))] } : {}),
     withoutTools: true,
     final: true,
   });
@@ -134,18 +142,23 @@ function reasonToRevise(
   return reasons.length > 0 ? reasons.join("\n") : undefined;
 }
 
-function promptText(turn: Turn, name: string, values: Readonly<Record<string, string>> = {}): string {
+type Filling = { readonly values?: Readonly<Record<string, string>>; readonly room?: number };
+
+/** `room` is for all of it; where it is scarce, less is told of the steps' results. */
+function promptText(turn: Turn, name: string, { values, room = Infinity }: Filling): string {
   const { run, fold } = turn;
   const { steps = [] } = progressOf(fold.items);
-  return fillPrompt(run.prompts[name] ?? "", {
-    plan: planText(steps),
-    results: resultsText(fold.items, steps),
-    tools: describeTools(run.tools),
-    max_steps: String(roomIn(steps, run.settings.plan.maxSteps)),
-    now: momentText(new Date()),
-    question: run.input,
-    ...values,
-  });
+  const fill = (results: string) =>
+    fillPrompt(run.prompts[name] ?? "", {
+      plan: planText(steps),
+      results,
+      tools: describeTools(run.tools),
+      max_steps: String(roomIn(steps, run.settings.plan.maxSteps)),
+      now: momentText(new Date()),
+      question: run.input,
+      ...values,
+    });
+  return fill(resultsText(fold.items, steps, room - estimate(fill(""))));
 }
 
 function textOfStep({ fold }: Turn, key: string): string {

@@ -1,10 +1,12 @@
 import { textOf, type Item, type ItemOf } from "../../protocol/items.ts";
-import { isErased, isNested, protocolText } from "../fold.ts";
+import { estimate } from "../estimate.ts";
+import { fitting, lastFitting } from "../fitting.ts";
+import { callKey, isErased, isNested, protocolText } from "../fold.ts";
 import { shortened } from "../shortened.ts";
 import { parseObservation, parseThought } from "./react-parse.ts";
 
-/** What earlier results may fill; what matters of them stands in their observations. */
-const longestEarlierResult = 4000;
+/** What earlier results may fill, and where there is no room for that; what matters of them stands in their observations. */
+const longestEarlierResults = [4000, 400] as const;
 
 /** A step of this strategy: `thought:1`, `observation:1`, …, `final:1`. */
 export function isReactStep(item: Item): item is ItemOf<"message"> {
@@ -16,17 +18,23 @@ export type ScratchpadOptions = {
   readonly tools: readonly string[];
   /** The step whose results are told elsewhere in the prompt. */
   readonly resultsLeftOut?: string | null;
+  /** Room for it. */
+  readonly tokens: number;
 };
 
-/** All that was done in the run, in the words of the protocol. What a model made up of a result is not in it. */
-export function scratchpadOf(items: readonly Item[], { tools, resultsLeftOut = null }: ScratchpadOptions): string {
+/**
+ * All that was done in the run, in the words of the protocol. What a model made up of a result is not in it. What there is no
+ * room for is left out, the oldest first.
+ */
+export function scratchpadOf(items: readonly Item[], { tokens, ...options }: ScratchpadOptions): string {
   const began = items.find((item) => item.kind === "message" && item.step === null);
-  const lines = items.flatMap((item) => {
-    if (item === began || isNested(item) || isErased(item)) return [];
-    if (item.kind === "call") return linesOfCall(items, item, resultsLeftOut);
-    return item.kind === "message" ? linesOfMessage(items, item, tools) : [];
-  });
-  return lines.join("\n") || "(nothing yet)";
+  const shown = items.filter((item) => item !== began && !isNested(item) && !isErased(item));
+  let texts: readonly string[] = [];
+  for (const longest of longestEarlierResults) {
+    texts = textsOf(shown, { ...options, longest, longestLast: tokens / 2 });
+    if (estimate(texts.join("\n")) <= tokens) break;
+  }
+  return lastFitting(texts, tokens).join("\n") || "(nothing yet)";
 }
 
 /** The results of a step's calls. */
@@ -34,29 +42,44 @@ export function resultsOf(items: readonly Item[], step: string | null): ItemOf<"
   return items.filter((item): item is ItemOf<"result"> => item.kind === "result" && item.step === step);
 }
 
-function linesOfCall(items: readonly Item[], call: ItemOf<"call">, resultsLeftOut: string | null): string[] {
-  const lines = [`Action: ${call.body.name}`, `Action Input: ${call.body.arguments}`];
-  const result = resultsOf(items, call.step).find(({ index }) => index === call.index);
-  if (!result || call.step === resultsLeftOut) return lines;
-  const { content, isError } = result.body;
-  if (isError) return [...lines, `Observation: it failed: ${content}`];
-  const isLast = call.step === items.findLast((item) => item.kind === "call")?.step;
-  return [...lines, `Result: ${isLast ? content : shortened(content, longestEarlierResult)}`];
+type TextOptions = Omit<ScratchpadOptions, "tokens"> & {
+  /** Characters of earlier results, and tokens of the last. */
+  readonly longest: number;
+  readonly longestLast: number;
+};
+
+function textsOf(
+  items: readonly Item[],
+  { tools, resultsLeftOut = null, longest, longestLast }: TextOptions,
+): string[] {
+  const results = new Map(
+    items.flatMap((item) => (item.kind === "result" ? [[callKey(item), item.body] as const] : [])),
+  );
+  const calls = items.filter((item) => item.kind === "call");
+  const steps = new Set(calls.map(({ step }) => step));
+  const last = calls.at(-1)?.step;
+  return items.flatMap((item) => {
+    if (item.kind === "message") return textOfMessage(item, { tools, called: steps.has(item.step) }) ?? [];
+    if (item.kind !== "call") return [];
+    const called = `Action: ${item.body.name}\nAction Input: ${item.body.arguments}`;
+    const result = results.get(callKey(item));
+    if (!result || item.step === resultsLeftOut) return called;
+    const told = item.step === last ? fitting(result.content, longestLast) : shortened(result.content, longest);
+    return `${called}\n${result.isError ? "Observation: it failed:" : "Result:"} ${told}`;
+  });
 }
 
-function linesOfMessage(items: readonly Item[], message: ItemOf<"message">, tools: readonly string[]): string[] {
+type MessageOptions = { readonly tools: readonly string[]; readonly called: boolean };
+
+function textOfMessage(message: ItemOf<"message">, { tools, called }: MessageOptions): string | undefined {
   const said = textOf(message.body.content);
-  if (message.step === null && message.body.role === "user") return [`The user wrote meanwhile: ${said}`];
-  if (!isReactStep(message)) return [];
+  if (message.step === null && message.body.role === "user") return `The user wrote meanwhile: ${said}`;
+  if (!isReactStep(message)) return undefined;
   const text = protocolText(message);
-  if (text === undefined) return [`Final Answer: ${said}`];
-  if (message.step!.startsWith("observation:")) return [`Observation: ${parseObservation(text).observation}`];
+  if (text === undefined) return `Final Answer: ${said}`;
+  if (message.step!.startsWith("observation:")) return `Observation: ${parseObservation(text).observation}`;
   const { thought, finalAnswer = "" } = parseThought(text, { tools });
-  if (said) return [`Thought: ${thought}`, `Final Answer: ${said}`];
-  if (hasCalls(items, message.step)) return [`Thought: ${thought}`];
-  return [`Thought: ${thought || finalAnswer}`, "Observation: this had neither an Action nor a Final Answer."];
-}
-
-function hasCalls(items: readonly Item[], step: string | null): boolean {
-  return items.some((item) => item.kind === "call" && item.step === step);
+  if (said) return `Thought: ${thought}\nFinal Answer: ${said}`;
+  if (called) return `Thought: ${thought}`;
+  return `Thought: ${thought || finalAnswer}\nObservation: this had neither an Action nor a Final Answer.`;
 }

@@ -3,6 +3,8 @@ import { ColloquyError } from "../../protocol/errors.ts";
 import type { Item, ItemOf } from "../../protocol/items.ts";
 import { argumentsOf } from "../call-arguments.ts";
 import { describeTools } from "../describe-tools.ts";
+import { estimate } from "../estimate.ts";
+import { fitting } from "../fitting.ts";
 import { protocolText } from "../fold.ts";
 import { momentText } from "../moment-text.ts";
 import type { Reading, StepOptions, Turn } from "../turn.ts";
@@ -93,13 +95,19 @@ function promptOf(
   name: string,
   { result = "", resultsLeftOut = null }: { result?: string; resultsLeftOut?: string | null } = {},
 ): Pick<StepOptions, "instructions" | "then"> {
+  const { items } = fold;
   const fill = (prompt: string, values: Readonly<Record<string, string>>) =>
-    fillPrompt(run.prompts[prompt] ?? "", values);
+    fillPrompt(run.prompts[prompt] ?? "", { question: run.input, ...values });
   const system = { tools: describeTools(run.tools), instructions: run.agent.instructions, now: momentText(new Date()) };
-  const scratchpad = scratchpadOf(fold.items, { tools: toolNames(run), resultsLeftOut });
   return {
     instructions: fill("react_system", system),
-    then: [{ role: "user", content: fill(name, { scratchpad, result, question: run.input }) }],
+    then(room) {
+      const left = room - estimate(fill(name, { scratchpad: "", result: "" }));
+      const told = fitting(result, left / 2);
+      const tokens = left - estimate(told);
+      const scratchpad = scratchpadOf(items, { tools: toolNames(run), resultsLeftOut, tokens });
+      return [{ role: "user", content: fill(name, { scratchpad, result: told }) }];
+    },
   };
 }
 
