@@ -121,17 +121,41 @@ export async function setAside(query: Query, child: Pick<Owner, "runId" | "epoch
 
 /** All that hang from a run, with their state. */
 const below = `with recursive below as (
-  select id, parent_run, status, wait_reason from runs where parent_run = $1
-  union all select r.id, r.parent_run, r.status, r.wait_reason from runs r join below b on r.parent_run = b.id)`;
+  select id, status from runs where parent_run = $1
+  union all select r.id, r.status from runs r join below b on r.parent_run = b.id)`;
 
-/** `ready`: a run below has work again. Else what those below wait for; for a transaction that has the root locked. */
+/** Stands for a request to our own server, which has its answer, not for a call that its parent would come back to. */
+export function askedCall(step: string, request: string): string {
+  return `${step} asks ${request}`;
+}
+const isAsked = "parent_call like '% asks %'";
+
+/**
+ * `ready`: a run that this one delegated, or one below it, has work again. Else what they wait for. For a transaction that has
+ * the root locked.
+ */
 export async function stateBelow(query: Query, runId: string): Promise<"ready" | WaitReason | undefined> {
   const rows = await query<{ status: RunStatus; wait_reason: WaitReason | null }>(
-    `${below} select status, wait_reason from below where status in ('queued', 'waiting') order by id`,
+    `with recursive below as (
+       select id, status, wait_reason from runs where parent_run = $1 and not ${isAsked}
+       union all select r.id, r.status, r.wait_reason from runs r join below b on r.parent_run = b.id where not ${isAsked})
+     select status, wait_reason from below where status in ('queued', 'waiting') order by id`,
     [runId],
   );
   if (rows.some((row) => row.status === "queued")) return "ready";
   return rows[0]?.wait_reason ?? undefined;
+}
+
+/** Runs that our own server was asked for and that were left with work to do, while their root is at work. */
+export function findLeftRequests(
+  query: Query,
+  limit: number,
+): Promise<{ readonly id: string; readonly root: string; readonly root_epoch: number }[]> {
+  return query(
+    `select c.id, root.id as root, root.epoch as root_epoch from runs c join runs root on root.id = c.root_run
+     where c.parent_run is not null and c.status = 'queued' and c.started_at is not null and c.${isAsked} and root.status = 'running' limit $1`,
+    [limit],
+  );
 }
 
 export type LiveChild = {

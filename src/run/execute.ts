@@ -31,12 +31,20 @@ export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
   } catch (error) {
     // Only the database can bring us here, or a fault before the work began. Whoever takes the job next, takes the run up again.
     runtime.log.error({ runId: job.runId, error }, "a run was left to its next owner");
+    await giveBack(runtime, job);
+  }
+}
+
+/** Until it is done: with one process on its database nobody else would ever find a job that nobody works on. */
+async function giveBack({ engine, log }: Runtime, job: Job): Promise<void> {
+  for (;;) {
     await sleep(releaseAfterMs, undefined, { ref: false });
-    await runtime.engine
-      .release(job)
-      .catch((reason: unknown) =>
-        runtime.log.warn({ runId: job.runId, error: messageOf(reason) }, "its job could not be given back"),
-      );
+    try {
+      return await engine.release(job);
+    } catch (error) {
+      log.warn({ runId: job.runId, error: messageOf(error) }, "its job could not be given back");
+      if (!isDatabaseFault(error)) return;
+    }
   }
 }
 
@@ -95,7 +103,13 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
         return await setAside(runtime.database.query, work.owner);
       if (stopped === "hand-over" && job) return await handOver(runtime, work, job);
       if (isDatabaseFault(error)) throw error;
-      if (await pausedAtLimit(work, stopped === "deadline" ? deadlineReached() : error)) return;
+      const cause = stopped === "deadline" ? deadlineReached() : error;
+      const isPaused = await pausedAtLimit(work, cause).catch((fault: unknown) => {
+        // Somebody has asked for its end meanwhile, so it does not wait.
+        if (stopped !== "cancelled") throw fault;
+        return false;
+      });
+      if (isPaused) return;
       await work.end(endOf(error, stopped, runtime, taken));
     }
     if (job) await runtime.engine.complete(job);

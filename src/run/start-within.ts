@@ -5,7 +5,7 @@ import { Conflict, messageOf } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import { textOf } from "../protocol/items.ts";
 import { isEnded, type RunDefinition } from "../protocol/runs.ts";
-import { ensureChild, takeChild } from "./children.ts";
+import { askedCall, ensureChild, findLeftRequests, takeChild } from "./children.ts";
 import { defineRun } from "./define-run.ts";
 import { errandOf, objectionTo, pathOf } from "./errands.ts";
 import type { Owner } from "./append.ts";
@@ -17,6 +17,8 @@ import type { Runtime } from "./runtime.ts";
 /** A fault of the database may pass; if not, the root's next try finds the child. */
 const mostTries = 5;
 const againAfterMs = 1000;
+/** In one round. */
+const mostResumed = 50;
 
 /** The run that a request comes from, with its root. */
 type Parent = RequestOrigin & {
@@ -47,7 +49,7 @@ export async function startWithin(runtime: Runtime, caller: Caller, input: Start
   const system = input.system ? [{ role: "system", content: input.system } as const] : [];
   const asked = JSON.stringify([input.agent, input.history, input.system, input.message.content, input.options]);
   const child = await ensureChild(runtime.database.query, parent, {
-    call: `${parent.step} asks ${createHash("sha256").update(asked).digest("base64url")}`,
+    call: askedCall(parent.step, createHash("sha256").update(asked).digest("base64url")),
     title: task.slice(0, 80),
     definition: defineRun(runtime, caller, {
       agent,
@@ -91,6 +93,12 @@ async function findParent({ database }: Runtime, caller: Caller, origin: Request
   if (!row.live) throw movedOn(origin.runId);
   const root = { runId: row.root, epoch: row.root_epoch, definition: row.root_definition };
   return { ...origin, threadId: row.thread_id, definition: row.definition, root };
+}
+
+/** Goes on with what was begun so and waited, or was set aside: whoever asked has its answer, so nobody else would. */
+export async function resumeRequests(runtime: Runtime): Promise<void> {
+  for (const { id, root, root_epoch } of await findLeftRequests(runtime.database.query, mostResumed))
+    if (!runtime.active.has(id)) void workInBackground(runtime, id, { runId: root, epoch: root_epoch });
 }
 
 /** Until it ends, waits, or belongs to somebody else; whoever asked follows its log. Never throws. */

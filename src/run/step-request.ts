@@ -1,7 +1,8 @@
+import type { Item } from "../protocol/items.ts";
 import type { Model, ModelMessage, ModelRequest } from "../protocol/models.ts";
 import { formatInstructions } from "./answer-format.ts";
 import { schemaTokens, tokensOfMessages } from "./estimate.ts";
-import { isNested } from "./fold.ts";
+import { isNested, protocolText } from "./fold.ts";
 import { foundIn } from "./found-tools.ts";
 import { buildPrompt, type PromptOptions } from "./prompt.ts";
 import type { StepOptions } from "./turn.ts";
@@ -22,7 +23,7 @@ export function requestOf(work: Work, model: Model, options: RequestOptions): Mo
   const { settings, offered } = offeredIn(work, options);
   // Only an answer is held to the run's format, and many models can't call tools while they are.
   const format = options.format ?? (offered.length === 0 ? answerFormat(work, options) : undefined);
-  const first = !work.items().some((item) => item.kind === "call" || (isAnswer(item) && !isNested(item)));
+  const first = !work.items().some((item) => !isNested(item) && (item.kind === "call" || isAnswer(item)));
   // A forced choice is for the first step only: the model could never answer otherwise.
   const choice = first || asked.toolChoice === "none" ? asked.toolChoice : undefined;
   return {
@@ -35,6 +36,11 @@ export function requestOf(work: Work, model: Model, options: RequestOptions): Mo
     ...(offered.length > 0 ? { tools: offered, toolChoice: choice ?? "auto" } : {}),
     ...(format === undefined ? {} : { format }),
   };
+}
+
+/** Not only a strategy's protocol, such as the choice of a strategy. */
+function isAnswer(item: Item): boolean {
+  return item.kind === "message" && item.step !== null && protocolText(item) === undefined;
 }
 
 /** What a prompt of the thread is made with. */

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eachRunDatabase, rowOf, until } from "../../test/run-suite.ts";
+import { newId } from "../protocol/ids.ts";
 import { silentLog } from "../protocol/log.ts";
 import { endIdleRun } from "./control.ts";
 import { createDeltaWriter } from "./deltas.ts";
 import { createEngine } from "./engine.ts";
 import { createFeeds } from "./follow.ts";
 import type { Runtime } from "./runtime.ts";
-import { expireWaits, removeExpired, requeueOrphans, startForgotten } from "./sweep.ts";
+import { endOrphans, expireWaits, removeExpired, requeueOrphans, startForgotten } from "./sweep.ts";
 
 const clientTools = [{ name: "ask", description: "", parameters: { type: "object" } }];
 
@@ -47,6 +48,34 @@ eachRunDatabase((suite) => {
     assert.equal((await rowOf(suite.database(), fine.runId)).job_id, fineBefore.job_id);
     const service = await suite.start({ script: () => "ok" });
     await Promise.all([service.events(lost), service.events(fine)]);
+  });
+
+  test("a run that another process began below one that has ended is ended too, with its calls", async () => {
+    const service = await suite.start({ script: ["ok"] });
+    const { started: root } = await service.ask("hi");
+    const { query } = suite.database();
+    const [thread, child, call] = [newId(), newId(), newId()];
+    await query(
+      `insert into threads (id, user_id, hidden, parent_run, next_seq, leaf) select $1, user_id, true, id, 2, $3 from runs where id = $2`,
+      [thread, root.runId, call],
+    );
+    await query(
+      `insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition, definition_hash, caller)
+       select $1, $2, user_id, agent, id, 'own', id, 'running', definition, definition_hash, caller from runs where id = $3`,
+      [child, thread, root.runId],
+    );
+    await query(
+      `insert into items (thread_id, seq, id, user_id, run_id, kind, step, call_index, body)
+       select $1, 1, $3, user_id, id, 'call', '1', 0, '{"name": "now", "arguments": "{}", "target": "server"}' from runs where id = $2`,
+      [thread, child, call],
+    );
+    await upkeep(endOrphans);
+    assert.equal((await rowOf(suite.database(), child)).status, "cancelled");
+    const items = await query<{ kind: string }>("select kind from items where run_id = $1 order by seq", [child]);
+    assert.deepEqual(
+      items.map(({ kind }) => kind),
+      ["call", "result", "state"],
+    );
   });
 
   test("a wait that is over ends; one that was just resumed does not", async () => {

@@ -4,6 +4,7 @@ import { isEnded } from "../protocol/runs.ts";
 import { endIdleRun } from "./control.ts";
 import { endLocked, lockRun, publishEnd } from "./locked.ts";
 import { startNext } from "./pending.ts";
+import { resumeRequests } from "./start-within.ts";
 import { removeOldModelCalls } from "../store/model-calls.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -125,8 +126,8 @@ export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { st
   async function round(): Promise<void> {
     const duties =
       turn++ % 6 === 0
-        ? [requeueOrphans, expireWaits, endOrphans, startForgotten, removeExpired]
-        : [requeueOrphans, expireWaits, endOrphans, startForgotten];
+        ? [requeueOrphans, expireWaits, endOrphans, resumeRequests, startForgotten, removeExpired]
+        : [requeueOrphans, expireWaits, endOrphans, resumeRequests, startForgotten];
     for (const duty of duties) {
       try {
         await duty(runtime);

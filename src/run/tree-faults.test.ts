@@ -76,7 +76,7 @@ eachRunDatabase(({ database, start, kind }) => {
     });
     service = await start({
       agent: boss,
-      agents: [worker, clerk],
+      agents: [{ ...worker, tools: ["add_task"] }, clerk],
       tools: [askServer],
       approval: { ask: ["add_task"] },
       script(request) {

@@ -91,3 +91,31 @@ eachRunDatabase(({ start, kind }) => {
       assert.equal(row.status, "done");
     });
 }, "pglite");
+eachRunDatabase(({ start }) => {
+  const look = defineTool({ name: "look", description: "Looks.", input: z.object({ n: z.number() }), effect: "read", execute: ({ n }) => `result ${n}` });
+  test("auto choice", async () => {
+    const service = await start({ agent: { strategy: "auto" }, tools: [look],
+      script: ({ tools, messages }) => /strategy/.test(String(messages.at(-1)!.content)) ? '{"strategy": "tools"}' : messages.some((m) => m.role === "tool") ? "ok" : [{ call: "look", arguments: { n: 1 } }] });
+    const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "blorb frumious" }, options: { toolChoice: "required" } });
+    await service.events(started);
+    console.log(service.model.requests.map((r) => r.toolChoice), await rowOf(service.database, started.runId));
+  });
+  for (const strategy of ["react", "json-actions", "plan-execute", "tools"]) test("long " + strategy, async () => {
+    const N = 500;
+    const service = await start({ agent: { strategy, limits: { steps: 3000, toolCalls: 3000, repeatedCall: 0 } }, tools: [look],
+      strategySettings: { ...defaultStrategySettings, react: { maxIterations: 1000, retryOnError: true } },
+      script: (request) => {
+        const k = service.model.requests.length;
+        if (k % 100 === 0) console.log(strategy, k, Math.round(performance.now() - t0), process.cpuUsage(c0).user / 1000 | 0);
+        const text = String(request.messages.at(-1)!.content);
+        if (strategy === "react") return /Write exactly these two lines/.test(text) ? "final_answer: false\nObservation: seen" : k > 2 * N ? "Thought: x\nFinal Answer: ok" : `Thought: x\nAction: look\nAction Input: {"n": ${k}}`;
+        if (strategy === "json-actions") return k > N ? written({ action: "final", answer: "ok" }) : written({ action: "use_tool", tool: "look", args: { n: k } });
+        if (strategy === "plan-execute") return k === 1 ? '{"steps": ["one"]}' : k > N ? "ok" : [{ call: "look", arguments: { n: k } }];
+        return k > N ? "ok" : [{ call: "look", arguments: { n: k } }];
+      } });
+    const t0 = performance.now(), c0 = process.cpuUsage();
+    const { started } = await service.ask("go");
+    const row = await rowOf(service.database, started.runId);
+    console.log(strategy, service.model.requests.length, row.status, row.error, Math.round(performance.now() - t0));
+  });
+}, "postgres");
