@@ -38,14 +38,14 @@ test("the configuration of taiga.md loads", () => {
   assert.equal(loadConfig({ env: {}, cwd }).taiga?.url, "https://taiga.example.com");
 });
 
-test("the script of taiga.md prints what it says", async () => {
+test("the script of taiga.md prints what it says", async (context) => {
   const agent = await serveTaigaAgent(database, { url: taiga.url, script: smallModel });
+  context.after(agent.close);
   const script = block("js").replaceAll("localhost:8000", new URL(agent.url).host);
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], {
     env: { TAIGA_TOKEN: taiga.tokensOf("bruno").auth_token },
   });
   assert.equal(stdout, block("text"));
-  await agent.close();
 });
 
 for (const [name, project, mode, answers, expected] of [
@@ -56,7 +56,7 @@ for (const [name, project, mode, answers, expected] of [
     "",
     /Made 12 things.*created user_story #\d+ Export orders/s,
   ],
-  ["asks which sprint", "acme-site", [], "2\n", /Which sprint.*1\. Sprint 6.*2\. sprint 6.*Made 12 things/s],
+  ["asks which sprint", "acme-site", [], "2\n", /Which sprint.*1\. sprint 6.*2\. Sprint 6.*Made 12 things/s],
   [
     "shows the plan of a dry run first",
     "acme-app",
@@ -65,8 +65,9 @@ for (const [name, project, mode, answers, expected] of [
     /May these 12 writes.*All 12 planned writes were done/s,
   ],
 ] as const)
-  test(`the example client ${name}`, async () => {
+  test(`the example client ${name}`, async (context) => {
     const agent = await serveTaigaAgent(database, { url: taiga.url, script: planningModel });
+    context.after(agent.close);
     const file = join(temporaryFolder("minutes"), "minutes.txt");
     writeFileSync(file, minutes);
     const client = spawn(
@@ -87,7 +88,6 @@ for (const [name, project, mode, answers, expected] of [
     assert.match(shown, expected);
     assert.equal(code, 0);
     assert.deepEqual(taiga.state.counts(), planned);
-    await agent.close();
   });
 
 const smallModel: Script = ({ messages }): ScriptAnswer => {

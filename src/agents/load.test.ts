@@ -7,7 +7,9 @@ import type { TestContext } from "node:test";
 import { NotFound } from "../protocol/errors.ts";
 import { loadAgents } from "./load.ts";
 
-const builtIn = ["assistant", "auto", "chat", "coder", "orchestrator", "plan-execute", "react", "researcher"];
+const builtIn = [
+  ...["assistant", "auto", "chat", "coder", "orchestrator", "plan-execute", "react", "researcher", "taiga", "todo"],
+];
 
 async function createFolder(context: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-agents-"));
@@ -57,6 +59,7 @@ test("each built-in agent says what it is for, and works by the strategy of its 
     "plan-execute": "plan-execute",
     react: "react",
     researcher: "json-actions",
+    taiga: "tools",
     todo: "tools",
   });
   assert.deepEqual(agents.get("chat").tools, []);

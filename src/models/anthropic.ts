@@ -9,6 +9,7 @@ import type {
 import { defaultTimeouts, leaveOut } from "./adapter.ts";
 import type { Adapter, LeftOut } from "./adapter.ts";
 import { AnthropicReader, thinkingOf } from "./anthropic-answer.ts";
+import { withCacheMarks } from "./anthropic-cache.ts";
 import { argumentsObject } from "./arguments.ts";
 import { outgoingCallId } from "./call-ids.ts";
 import type { AnthropicConfig } from "./config.ts";
@@ -60,6 +61,7 @@ const optionalFields = [
   "strict",
   "stop_sequences",
   "tool_choice",
+  "cache_control",
 ];
 
 function withoutWhatIsNamed(said: string, leftOut: LeftOut): LeftOut | undefined {
@@ -91,7 +93,7 @@ function bodyOf(request: ModelRequest, leftOut: LeftOut, config: AnthropicConfig
     ...outputFields(request, leftOut, settings),
   };
   for (const field of leftOut) fields[field] = undefined;
-  return {
+  const body = {
     ...fields,
     ...toolFields(request, leftOut, settings),
     model: config.model,
@@ -100,6 +102,7 @@ function bodyOf(request: ModelRequest, leftOut: LeftOut, config: AnthropicConfig
     system: systemText(request) || undefined,
     messages: turns(request.messages, thinks),
   };
+  return request.tools?.length && !leftOut.has("cache_control") ? withCacheMarks(body) : body;
 }
 
 function outputFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSettings): object {

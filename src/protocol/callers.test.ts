@@ -20,3 +20,11 @@ test("who has become an admin gains nothing for what was begun before", () => {
   assert.deepEqual(cutBack(caller(["mail"]), "admin").permissions, ["mail"]);
   assert.deepEqual(cutBack(caller(["*"]), "admin").permissions, ["*"]);
 });
+
+test("where a caller works elsewhere stays with what was begun, whatever his role is now", () => {
+  const begun = { ...caller(["*"]), elsewhere: { taiga: { place: "app", as: "t" } }, run: "r" };
+  for (const role of ["admin", "user"] as const) {
+    const { elsewhere, run } = cutBack(begun, role);
+    assert.deepEqual({ elsewhere, run }, { elsewhere: begun.elsewhere, run: "r" });
+  }
+});

@@ -1,5 +1,17 @@
 import { z } from "zod";
 
+/** Each user signs in by OAuth 2.1; what the client is called there, unless it may register itself. */
+const oauthSchema = z.strictObject({
+  type: z.literal("oauth"),
+  clientId: z.string().min(1).optional(),
+  clientSecret: z.string().min(1).optional(),
+  /** Absent: those that the server names. */
+  scopes: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, "must be one scope without spaces")).optional(),
+  /** Where people sign in, if that is in a network of your own; another one is then refused. */
+  issuer: z.url({ protocol: /^https?$/ }).optional(),
+});
+export type OAuthConfig = z.infer<typeof oauthSchema>;
+
 const nameSchema = z
   .string()
   .regex(/^[a-zA-Z0-9_-]{1,32}$/, "must be 1 to 32 letters, digits, _ or -, since its tools' names begin with it");
@@ -20,6 +32,8 @@ export const mcpServerSchema = z
       .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password; they belong into headers")
       .optional(),
     headers: z.record(z.string(), z.string()).optional(),
+    /** Absent: the server is the same for all users. */
+    auth: z.union([z.literal("oauth").transform((type): OAuthConfig => ({ type })), oauthSchema]).optional(),
     /** Absent: `stdio` for a command; for a URL Streamable HTTP, else the older SSE. */
     transport: z.enum(["stdio", "streamable-http", "sse", "invoke"]).optional(),
     /** What other clients call it. */
@@ -41,8 +55,14 @@ export const mcpServerSchema = z
     disabled: z.boolean().optional(),
   })
   .superRefine((server, context) => {
-    const { command, url, type, disabled, transport = type } = server;
+    const { command, url, type, auth, headers = {}, disabled, transport = type } = server;
     const problem = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+    if (auth && (url === undefined || transport === "invoke"))
+      problem("auth", "goes with the url of an MCP server only");
+    if (auth && Object.keys(headers).some((name) => name.toLowerCase() === "authorization"))
+      problem("auth", "does not go with a header Authorization");
+    if (auth?.clientSecret !== undefined && auth.clientId === undefined)
+      problem("auth", "has a clientSecret without a clientId");
     if (disabled && command === undefined && url === undefined) return;
     if ((command === undefined) === (url === undefined))
       problem(url === undefined ? "url" : "command", "must stand alone: a server has either a command or a url");
@@ -70,8 +90,9 @@ export type McpServerState = {
   readonly isDefault?: true;
   /** The address without what may be secret in it, or the command. */
   readonly target: string;
-  /** `idle`: nobody has needed it yet. */
-  readonly state: "idle" | "connecting" | "ready" | "failed" | "disabled";
+  /** `idle`: nobody has needed it yet. `sign-in needed`: the user must open `signIn`. */
+  readonly state: "idle" | "connecting" | "ready" | "failed" | "sign-in needed" | "disabled";
+  readonly signIn?: string;
   /** Since when it is in this state, as an ISO time. */
   readonly since: string;
   readonly reason?: string;

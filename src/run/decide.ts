@@ -28,6 +28,7 @@ import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import { startNext } from "./pending.ts";
 import type { DecisionInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
+import { resumeRequests } from "./start-within.ts";
 
 type Question = ItemOf<"question">;
 
@@ -88,6 +89,7 @@ export async function decide(
     runtime.active.get(root.id)?.stop("lost");
   }
   runtime.engine.wake();
+  if (run.root?.status === "running") await resumeRequests(runtime);
   if (ended && ended.pending > 0) await startNext(runtime, root.threadId);
   return getRun(runtime.database, { ...caller, userId: run.userId }, runId);
 }

@@ -67,14 +67,14 @@ const closers: Readonly<Record<string, RegExp>> = { '"': /"/, "'": /'/, "“": /
 function scan(text: string, from: number): { clean: string; to: number; open: number; inString: boolean } {
   const stack: string[] = [];
   let clean = "";
+  // Looked up once: comments that never end must not cost quadratic time.
+  const lastComment = text.lastIndexOf("*/");
   let at = from;
   while (at < text.length) {
     const character = text[at]!;
-    const skipped = /^(?:\/\/[^\n]*|\/\*[^]*?\*\/|#[^\n]*|\\[nrt])/.exec(
-      character === "/" || character === "#" || character === "\\" ? text.slice(at) : "",
-    );
-    if (skipped) {
-      at += skipped[0].length;
+    const after = behindSkipped(text, at, lastComment);
+    if (after !== at) {
+      at = after;
     } else if (character in closers && beginsString(clean, character)) {
       const string = readString(text, at);
       clean += string.written;
@@ -93,6 +93,17 @@ function scan(text: string, from: number): { clean: string; to: number; open: nu
     }
   }
   return { clean, to: at, open: stack.length, inString: false };
+}
+
+/** Where a comment or an escaped line break ends that begins here; `lastComment`: where the last one ends. */
+function behindSkipped(text: string, at: number, lastComment: number): number {
+  const two = text.slice(at, at + 2);
+  if (two === "\\n" || two === "\\r" || two === "\\t") return at + 2;
+  if (two === "//" || two[0] === "#") {
+    const end = text.indexOf("\n", at);
+    return end === -1 ? text.length : end;
+  }
+  return two === "/*" && lastComment >= at + 2 ? text.indexOf("*/", at + 2) + 2 : at;
 }
 
 /** An apostrophe in an unquoted word begins no string. */

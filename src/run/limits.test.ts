@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase } from "../../test/run-suite.ts";
+import { eachRunDatabase, until } from "../../test/run-suite.ts";
 import type { Limits } from "../protocol/agents.ts";
 import type { ScriptAnswer } from "../models/scripted.ts";
 import { defineTool } from "../tools/define-tool.ts";
@@ -42,6 +42,43 @@ eachRunDatabase((suite) => {
       asked: 2,
     });
     assert.equal((await run({ toolCalls: 3 }, [three, "end"])).end, "done");
+  });
+
+  test("calls that a wait interrupts are counted once", async () => {
+    const asking = defineTool({
+      name: "ask",
+      description: "Asks first.",
+      input: z.object({}),
+      effect: "write",
+      execute: (_input, { answers }) =>
+        answers.length > 0 ? "done" : { content: "", ask: { text: "Sure?", choices: ["yes"] } },
+    });
+    const change = defineTool({
+      name: "change",
+      description: "Changes.",
+      input: z.object({}),
+      effect: "write",
+      execute: () => "ok",
+    });
+    const service = await suite.start({
+      script: [
+        [
+          { call: "change", arguments: {} },
+          { call: "ask", arguments: {} },
+          { call: "look", arguments: {} },
+        ],
+        "end",
+      ],
+      limits: { toolCalls: 3, writes: 2 },
+      tools: [asking, change],
+    });
+    const { started } = await service.ask("go");
+    const [question] = await service.runs.questions(service.caller, started.runId);
+    const input = { decision: "answer" as const, text: "yes" };
+    await service.runs.decide(service.caller, started.runId, { questionId: question!.id, input });
+    await until(async () => (await service.runs.get(service.caller, started.runId)).endedAt !== null);
+    const { status, error } = await service.runs.get(service.caller, started.runId);
+    assert.deepEqual([status, error], ["done", null]);
   });
 
   test("writes are counted by themselves", async () => {

@@ -60,21 +60,20 @@ eachRunDatabase(({ database, start, kind }) => {
 
   test("a run that our own server was asked for neither keeps its parent busy nor is forgotten after a decision", async () => {
     const gate = Promise.withResolvers<void>();
-    let service: TestRuns | undefined;
     const askServer = defineTool({
       name: "ask_server",
       description: "Asks this very server, and does not wait for the end.",
       input: z.object({}),
       effect: "read",
       async execute(_input, { ownHeaders }) {
-        const { runs, caller } = service!;
+        const { runs, caller } = service;
         const within = Object.values(ownHeaders())[0]!;
         const { runId } = await runs.start(caller, { agent: "clerk", message: { content: "add" }, within });
         await until(async () => (await statusOf(runId)) === "waiting");
         return "somebody must allow it";
       },
     });
-    service = await start({
+    const service: TestRuns = await start({
       agent: boss,
       agents: [{ ...worker, tools: ["add_task"] }, clerk],
       tools: [askServer],

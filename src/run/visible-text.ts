@@ -19,10 +19,13 @@ export function visibleText(text: string): VisibleText {
   const channels = harmonyText(text);
   if (channels) return channels;
   const thoughts: string[] = [];
-  const spoken = text.replace(closedBlock, (_, before: string, _tag, thought: string) => {
-    thoughts.push(thought);
-    return before;
-  });
+  // Without an end, each beginning would be looked at to the end of the text.
+  const spoken = !closingTag.test(text)
+    ? text
+    : text.replace(closedBlock, (_, before: string, _tag, thought: string) => {
+        thoughts.push(thought);
+        return before;
+      });
   const closing = closingTag.exec(spoken);
   const opening = openingTag.exec(spoken);
   if (closing && !opening && !/^\s*(?:[[{]|```)/.test(spoken)) {

@@ -30,6 +30,7 @@ export const tableRules: readonly TableRule[] = [
   { table: "items", rows: "all", key: ["thread_id", "seq"] },
   { table: "feedback", rows: "all", key: ["item_id"] },
   { table: "run_secrets", rows: "all", key: ["run_id", "name"] },
+  { table: "mcp_credentials", rows: "all", key: ["user_id", "server"] },
   { table: "budgets", rows: "all", key: ["root_run"] },
   { table: "ledger", rows: "all", key: ["key"] },
   { table: "idempotency_keys", rows: "all", key: ["user_id", "key"] },

@@ -80,6 +80,16 @@ export type Tables = {
     ended_at: NullableTime;
   };
   run_secrets: { run_id: string; name: string; user_id: string; sealed: string };
+  mcp_credentials: {
+    user_id: string;
+    server: string;
+    /** Sealed: what the user is signed in with. */
+    login: string | null;
+    /** Sealed: a sign-in that has begun. */
+    sign_in: string | null;
+    /** Until then somebody exchanges the tokens for new ones. */
+    renewed_by: NullableTime;
+  };
   budgets: {
     root_run: string;
     user_id: string;

@@ -81,3 +81,28 @@ test("a tool that must be named is not among all tools", () => {
   assert.deepEqual(names("*", "todo_add"), ["now", "todo_add"]);
   assert.deepEqual(names("todo_*", "!todo_add"), []);
 });
+
+test("a tool that needs rights elsewhere is there for whom that system gives them, and nobody else", async () => {
+  const held = new Map<string, readonly string[]>();
+  const asked: string[] = [];
+  const rights = {
+    name: "board",
+    permissions: ({ userId }: Caller) => held.get(userId) ?? [],
+    ready: async ({ userId }: Caller) => void asked.push(userId),
+  };
+  const card = { ...tool("add_card", ["add"]), rights: "board" };
+  const lost = { ...tool("lost", ["add"]), rights: "elsewhere" };
+  const boards = createToolRegistry([card, lost, tool("plain")], [], [rights]);
+  const names = () => boards.select(["*"], owner).map(({ name }) => name);
+  assert.deepEqual(names(), ["plain"], "not even for whoever may do everything here");
+  assert.deepEqual(boards.missing(card, owner), ["add"]);
+  held.set("u", ["add", "view"]);
+  assert.deepEqual(names(), ["add_card", "plain"]);
+
+  await boards.prepare(["plain"], owner);
+  await boards.renew(["plain", "gone"], owner, new AbortController().signal);
+  assert.deepEqual(asked, [], "a system whose tools nobody names is not asked");
+  await boards.prepare(["add_*"], owner);
+  await boards.renew(["add_card"], owner, new AbortController().signal);
+  assert.deepEqual(asked, ["u", "u"]);
+});

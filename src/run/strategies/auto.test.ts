@@ -77,6 +77,17 @@ eachDatabase((databases) => {
     assert.deepEqual(await choicesIn(service, started), [["tools", "The model did not name one of the strategies."]]);
   });
 
+  test("a tool that the caller forces is forced after the choice", async () => {
+    const service = await start(['{"strategy": "tools"}', [{ call: "clock", arguments: {} }], "Noon."]);
+    const message = { content: "I got the job!!!" };
+    const options = { toolChoice: "required" } as const;
+    await service.events(await service.runs.start(service.caller, { agent: "assistant", message, options }));
+    assert.deepEqual(
+      service.model.requests.map(({ toolChoice }) => toolChoice),
+      [undefined, "required", "auto"],
+    );
+  });
+
   test("in a conversation the model sees what was said before", async () => {
     const service = await start(["Sun in Oslo.", '{"strategy": "tools"}', "Rain in Rome."]);
     const { started } = await service.ask("What's the weather in Oslo?");

@@ -25,17 +25,19 @@ export function actionSteps(items: readonly Item[], known: KnownNames): ActionSt
   const outputs = new Map(
     items.flatMap((item) => (item.kind === "result" ? [[callKey(item), item.body.content]] : [])),
   );
+  const asked = Map.groupBy(
+    items.filter((item) => item.kind === "call"),
+    ({ step }) => step,
+  );
   const steps = new Map<number, ActionStep>();
   for (const item of items) {
     if (item.kind !== "message" || item.step === null || isNested(item) || item.body.partial) continue;
     const text = protocolText(item);
     const number = Number.parseInt(item.step, 10);
     if (text === undefined || !(number > 0)) continue;
-    const calls = items.flatMap((other) => {
-      if (other.kind !== "call" || other.step !== item.step) return [];
-      const output = outputs.get(callKey(other));
-      const { name, arguments: given } = other.body;
-      return [{ name, given, ...(output === undefined ? {} : { output }) }];
+    const calls = (asked.get(item.step) ?? []).map((call) => {
+      const output = outputs.get(callKey(call));
+      return { name: call.body.name, given: call.body.arguments, ...(output === undefined ? {} : { output }) };
     });
     const said = parseAction(text, known);
     const parsed = said.problem && calls[0] ? parseAction(actionOfCall(text, calls[0])) : said;

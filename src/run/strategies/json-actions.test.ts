@@ -152,6 +152,38 @@ eachRunDatabase(({ kind, start }) => {
     assert.equal((await answered(service)).text, "[NO ANSWER]");
   });
 
+  test(`${kind}: a tool called by the provider's own means is an action like any other`, async () => {
+    const byItself: ScriptAnswer = [{ text: "Let me see." }, { call: "read_file", arguments: { path: "notes.md" } }];
+    const { service, requests } = await startTeam([byItself, final("milk")]);
+    const { started, text } = await answered(service);
+    assert.equal(text, "milk");
+    const action = written({
+      thought: "Let me see.",
+      action: "use_tool",
+      tool: "read_file",
+      args: { path: "notes.md" },
+    });
+    assert.equal(asked(requests[1])[0], `system: Context from previous steps:\n[orchestrator step 1] ${action}`);
+    assert.match(lastAsked(requests[1]), /^Tool `read_file` output:\nremember the milk\n/);
+    assert.deepEqual(
+      (await traceOf(service, started)).map(({ step, action: did, tool }) => `${step} ${did} ${tool}`),
+      ["1 use_tool read_file", "2 final null"],
+    );
+  });
+
+  test(`${kind}: for an answer in another format the protocol is not asked for`, async () => {
+    const { service, requests } = await startTeam([final("milk"), '{"buy": "milk"}']);
+    const started = await service.runs.start(service.caller, {
+      agent: "orchestrator",
+      message: { content: goal },
+      options: { format: { type: "json" } },
+    });
+    await service.events(started);
+    const last = (await itemsOf(service, started)).findLast((item) => item.kind === "message")!;
+    assert.equal(last.body.content, '{"buy": "milk"}');
+    assert.equal(systemOf(requests[1]), "Your final answer must be one JSON object and nothing else.");
+  });
+
   test(`${kind}: a reply without JSON is asked for once more`, async () => {
     const { service, requests } = await startTeam(["I would read the notes.", read("notes.md"), final("milk")]);
     const { started, text } = await answered(service);

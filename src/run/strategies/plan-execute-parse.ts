@@ -1,4 +1,5 @@
 import type { ResponseFormat } from "../../protocol/models.ts";
+import type { JsonObject } from "../lenient-json.ts";
 import { isObject, lenientJson, objectsIn } from "../lenient-json.ts";
 import { visibleText } from "../visible-text.ts";
 
@@ -16,7 +17,11 @@ export const planFormat: ResponseFormat = {
 
 const listKeys = ["steps", "plan", "tasks"];
 const textKeys = ["text", "step", "description", "task", "title", "action", "name"];
-const listed = /^\s*(?:(?:step\s*)?\d+\s*[.):]|[-*•])\s+(.+)$/i;
+const numbered = /^\s*(?:#{1,6}\s*)?[*_]{0,2}(?:step\s*)?\d+\s*[.):][*_]{0,2}\s+(?:\[[ x]\]\s+)?(.+)$/i;
+const pointed = /^\s*[-*•]\s+(?:\[[ x]\]\s+)?(.+)$/i;
+/** A list in JSON; prose has brackets too: links, boxes to tick, places in a text. */
+const listBegin = /^\s*\[\s*\]\s*$|\[\s*["'“{]/;
+const stepKey = /^(?:step)?[ _-]?\d+$/i;
 const failure = /^[\s>*_#`-]*(?:step\s+)?FAILED\b[\s*_`]*[:：—–-]\s*[*_`]*/;
 
 /** The steps that a text plans: a JSON list or an object with one, else the points of a list. Undefined: there are none. */
@@ -24,8 +29,14 @@ export function parsePlan(text: string): string[] | undefined {
   const { text: visible, thinking } = visibleText(text);
   const spoken = visible || thinking;
   const list = listIn(spoken);
-  if (list) return list.map(textOfStep).filter((step) => step !== "");
-  const points = spoken.split("\n").flatMap((line) => listed.exec(line)?.[1]?.trim() ?? []);
+  const steps = list?.map(textOfStep).filter((step) => step !== "");
+  if (steps && (steps.length > 0 || list?.length === 0)) return steps;
+  // What stands below a number explains it.
+  return pointsIn(spoken, numbered) ?? pointsIn(spoken, pointed);
+}
+
+function pointsIn(text: string, point: RegExp): string[] | undefined {
+  const points = text.split("\n").flatMap((line) => point.exec(line)?.[1]?.trim() ?? []);
   return points.length > 0 ? points : undefined;
 }
 
@@ -44,15 +55,27 @@ export function parseOutcome(text: string): { readonly failed: boolean; readonly
 }
 
 function listIn(text: string): readonly unknown[] | undefined {
-  const [brace, bracket] = [text.indexOf("{"), text.indexOf("[")];
+  const [brace, bracket] = [text.indexOf("{"), text.search(listBegin)];
   if (bracket !== -1 && (brace === -1 || bracket < brace)) {
-    const value = lenientJson(text.slice(bracket, text.lastIndexOf("]") + 1 || undefined));
+    const value = lenientJson(text.slice(bracket, text.lastIndexOf("]") + 1 || undefined).trim());
     if (Array.isArray(value)) return value;
   }
+  const isOnlyJson = /^\s*(?:```\w*\s*)?\{/.test(text);
   for (const { value } of objectsIn(text)) {
-    const named = listKeys.map((key) => value[key]).find(Array.isArray);
-    const list: unknown = named ?? Object.values(value).find(Array.isArray);
-    if (Array.isArray(list)) return list;
+    const list = listOf(value) ?? (isOnlyJson ? Object.values(value).find(Array.isArray) : undefined);
+    if (list) return list;
+  }
+  return undefined;
+}
+
+/** `{"steps": […]}`, also one deeper, or `{"step1": …, "step2": …}`. */
+function listOf(object: JsonObject, depth = 0): readonly unknown[] | undefined {
+  const entries = Object.entries(object);
+  if (entries.length > 0 && entries.every(([key]) => stepKey.test(key))) return entries.map(([, value]) => value);
+  for (const value of listKeys.map((key) => object[key])) {
+    if (Array.isArray(value)) return value;
+    const inner = isObject(value) && depth === 0 ? listOf(value, 1) : undefined;
+    if (inner) return inner;
   }
   return undefined;
 }

@@ -34,7 +34,7 @@ export async function enterProject({ services, caller, request }: Call, project:
   }
 }
 
-export function taigaOf(access: TaigaAccess | undefined): TaigaAccess {
+function taigaOf(access: TaigaAccess | undefined): TaigaAccess {
   if (access) return access;
   throw new Unavailable("This server works with no Taiga; its operator sets taiga.url.", {
     code: "taiga_not_configured",

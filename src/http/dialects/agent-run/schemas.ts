@@ -35,7 +35,7 @@ export const artifactSchema = z.looseObject({
   url: z.string(),
 });
 
-export const stopReasons = ["end", "limit", "waiting", "running", "failed", "cancelled"] as const;
+const stopReasons = ["end", "limit", "waiting", "running", "failed", "cancelled"] as const;
 
 export const plannedSchema = z.object({
   id: z.string().describe("Such as new:1; later writes may name it"),

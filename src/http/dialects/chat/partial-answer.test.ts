@@ -27,6 +27,7 @@ test("an answer is read piece by piece, however it is cut", () => {
 test("an action that is no answer has none", () => {
   for (const text of [
     JSON.stringify({ thought: "", action: "use_tool", tool: "read_file", answer: "later" }),
+    JSON.stringify({ action: "use_tool", tool: "send", args: { body: { action: "final", answer: "not yet" } } }),
     "Just words.",
     "",
   ])

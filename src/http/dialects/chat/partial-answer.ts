@@ -9,6 +9,7 @@ export type PartialAnswer = {
 };
 
 const beginning = /"action"\s*:\s*"final"[^]*?"answer"\s*:\s*"/;
+const otherAction = /"action"\s*:\s*"(?!final")[^"]*"/;
 const thoughtBefore = /"thought"\s*:\s*("(?:[^"\\]|\\.)*")/;
 /** As far as a JSON string is complete: not its end, nor half an escape or half a character. */
 const complete =
@@ -20,10 +21,16 @@ export function createPartialAnswer(): PartialAnswer {
   let rest: string | undefined;
   let answer = "";
   let thought = "";
+  let isOther = false;
   return {
     feed(text) {
+      if (isOther) return "";
       if (rest === undefined) {
         before += text;
+        // What is only thought may become long, and is not looked through again and again.
+        if (!before.includes("{")) before = "";
+        isOther = otherAction.test(before);
+        if (isOther) return "";
         const found = beginning.exec(before);
         if (!found) return "";
         rest = before.slice(found.index + found[0].length);
