@@ -89,10 +89,10 @@ function boundWords(origin: string, words: string, bound: number | bigint): stri
   return origin === "array" ? `must have ${words} ${bound} entries` : `must be ${words} ${bound}`;
 }
 
-/** Whether a value may be shown to nobody: by its key, or since it is a URL with a password or a query. */
+/** Whether a value may be shown to nobody: by its key, or since it is a URL with a password. */
 export function isSecret(path: string, value: unknown): boolean {
   const secretKey = /(key|token|secret|password)$|^database$|(^|\.)(headers|env)\.|^mcpServers\..*\.args$/i;
-  return secretKey.test(path) || (typeof value === "string" && /:\/\/[^/]*@|:\/\/.*\?.*=/.test(value));
+  return secretKey.test(path) || (typeof value === "string" && /:\/\/[^/]*@/.test(value));
 }
 
 /** A short value helps to find the slip; a long one may be a secret in the wrong place. */

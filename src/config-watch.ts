@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from "node:fs";
+import { stat } from "node:fs/promises";
 import { type Config, loadConfig } from "./config.ts";
 import type { Environment } from "./config-tree.ts";
 import { messageOf } from "./protocol/errors.ts";
@@ -41,8 +41,34 @@ export function watchConfig(config: Config, { log, onServers, intervalMs = 1000,
       log.warn({ file, reason: messageOf(error) }, "the changed configuration is not taken over");
     }
   };
-  watchFile(file, { interval: intervalMs, persistent: false }, look);
-  return () => unwatchFile(file, look);
+  // The first look counts as a change: the file may have become another one since it was loaded.
+  let seen: string | undefined;
+  let looking = false;
+  let stopped = false;
+  const timer = setInterval(() => {
+    if (looking) return;
+    looking = true;
+    void stampOf(file).then((stamp) => {
+      looking = false;
+      if (stamp === seen || stopped) return;
+      seen = stamp;
+      look();
+    });
+  }, intervalMs).unref();
+  return () => {
+    stopped = true;
+    clearInterval(timer);
+  };
+}
+
+/** What is another one after every write, rename or exchange of a link; the same again while the file is gone. */
+async function stampOf(file: string): Promise<string> {
+  try {
+    const { ino, mtimeMs, size } = await stat(file);
+    return `${ino} ${mtimeMs} ${size}`;
+  } catch {
+    return "";
+  }
 }
 
 /** Each section as text. */

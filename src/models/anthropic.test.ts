@@ -30,6 +30,8 @@ const ask = (request: Partial<ModelRequest>, model = "m") =>
   collect(models.get(model).stream({ messages: [], ...request }, never));
 const lastBody = () => server.requests.at(-1)!.body;
 
+const cached = { cache_control: { type: "ephemeral" } };
+
 test("a request in full: one system text, two sides, results before text", async () => {
   await ask({
     messages: [
@@ -67,7 +69,7 @@ test("a request in full: one system text, two sides, results before text", async
     stream: true,
     temperature: 1,
     stop_sequences: ["x"],
-    system: "Be brief.\n\nBe kind.",
+    system: [{ type: "text", text: "Be brief.\n\nBe kind.", ...cached }],
     messages: [
       {
         role: "user",
@@ -90,13 +92,22 @@ test("a request in full: one system text, two sides, results before text", async
         content: [
           { type: "tool_result", tool_use_id: "call_1", content: "1" },
           { type: "tool_result", tool_use_id: "call_2", content: "no", is_error: true },
-          { type: "text", text: "And?" },
+          { type: "text", text: "And?", ...cached },
         ],
       },
     ],
     tools: [{ name: "add", description: "Adds", input_schema: parameters }],
     tool_choice: { type: "any", disable_parallel_tool_use: true },
   });
+});
+
+test("what stays the same is marked for the cache: without instructions the tools; without tools nothing", async () => {
+  await ask({ messages: [{ role: "user", content: "hi" }], tools: [tool] });
+  const { tools, messages } = lastBody() as { tools: object[]; messages: { content: object[] }[] };
+  assert.deepEqual(tools, [{ name: "add", description: "Adds", input_schema: parameters, ...cached }]);
+  assert.deepEqual(messages.at(-1)?.content, [{ type: "text", text: "hi", ...cached }]);
+  await ask({ messages: [{ role: "user", content: "hi" }] });
+  assert.doesNotMatch(JSON.stringify(lastBody()), /cache_control/);
 });
 
 test("thinking comes back with its signature, to this provider alone", async () => {

@@ -13,6 +13,8 @@ export type CallOptions = {
   readonly context: ToolContext;
   readonly timeoutMs: number;
   readonly isWrite: boolean;
+  /** Where the user signs in, if the server is used as the user. */
+  readonly signInLink?: (() => string) | undefined;
   /** Works with the open client, which is opened before if need be. */
   readonly use: <Value>(work: (client: OpenClient) => Promise<Value>) => Promise<Value>;
   /** The connection is of no more use. */
@@ -39,7 +41,9 @@ export async function callListed(tool: ListedTool, input: unknown, options: Call
   const outcome = again ? await attempt(tool, { ...options, params: { arguments: input, ...answered.params } }) : first;
   if (outcome.kind === "answer")
     return isMissing(tool, outcome.result) ? explainMissing(tool, outcome.result, options) : outcome.result;
-  const text = `${server} did not do ${tool.name}: ${outcome.reason}`;
+  const { signInLink } = options;
+  const whereTo = outcome.isDenied && signInLink ? `. The user must sign in first, at ${signInLink()}` : "";
+  const text = `${server} did not do ${tool.name}: ${outcome.reason}${whereTo}`;
   if (outcome.kind === "refused") return explainMissing(tool, errorResult(text), options);
   if (outcome.kind !== "unknown") return errorResult(text);
   if (!isWrite) return errorResult(`${server} gave no answer to ${tool.name}: ${outcome.reason}`);
@@ -90,7 +94,7 @@ async function attempt(
     });
   } catch (error) {
     signal.throwIfAborted();
-    return { kind: "refused", reason: failureOf(error).reason };
+    return { ...failureOf(error), kind: "refused" };
   }
 }
 

@@ -9,6 +9,8 @@ import { callListed } from "./call-listed.ts";
 import { type Catalogue, emptyCatalogue, type ListedTool, makeCatalogue, natureOf } from "./catalogue.ts";
 import { failureOf, reasonOf } from "./failures.ts";
 import { type OpenClient, openClient } from "./open-client.ts";
+import { SignInNeeded } from "./sign-in/sign-in-needed.ts";
+import { signInTool } from "./sign-in/sign-in-tool.ts";
 
 export type ConnectionOptions = {
   readonly server: string;
@@ -16,6 +18,10 @@ export type ConnectionOptions = {
   readonly version: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly auth?: AuthProvider | undefined;
+  /** Sees all that the server answers. */
+  readonly watch?: ((fetch: GuardedFetch["fetch"]) => GuardedFetch["fetch"]) | undefined;
+  /** Where its user signs in. */
+  readonly signInLink?: (() => string) | undefined;
   /** Instead of the network. */
   readonly fetch?: GuardedFetch["fetch"];
   readonly log: Log;
@@ -25,6 +31,8 @@ export type ConnectionOptions = {
 
 const defaultTimeoutMs = 60_000;
 const connectTimeoutMs = 20_000;
+/** Another node may have signed the user in. */
+const mostSignInRestMs = 30_000;
 /** How long a message may wait for a server that has not told its tools yet. */
 const patienceMs = 1000;
 /** What a call may take beside the tool's own time: connecting, and hearing of a time-out. */
@@ -70,6 +78,8 @@ export class Connection {
     state: "idle",
     since: new Date().toISOString(),
   };
+  /** Of one that never told its tools since the user must sign in first. */
+  private signInTools: readonly Tool[] | undefined;
   private waitedSince: number | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -89,15 +99,19 @@ export class Connection {
   /** What it offered last; asks anew in the background if that is old. */
   tools(): readonly Tool[] {
     if (this.lease && !this.listing && performance.now() > this.staleAt) void this.refresh();
-    return this.catalogue.tools;
+    const { options, phase, catalogue } = this;
+    if (phase.state === "sign-in needed" && catalogue === emptyCatalogue && options.signInLink)
+      this.signInTools ??= [signInTool({ ...options, link: options.signInLink })];
+    return catalogue === emptyCatalogue ? (this.signInTools ?? []) : catalogue.tools;
   }
 
   state(): Omit<McpServerState, "name" | "target" | "tokens"> {
-    const { lease, catalogue } = this;
+    const { lease, catalogue, options } = this;
     const protocol = lease?.client.getNegotiatedProtocolVersion();
     return {
       ...this.phase,
-      transport: lease?.transport ?? transportOf(this.options.config),
+      transport: lease?.transport ?? transportOf(options.config),
+      ...(this.phase.state === "sign-in needed" && options.signInLink ? { signIn: options.signInLink() } : {}),
       ...(this.phase.state === "failed" ? { nextTry: this.nextTry() } : {}),
       ...(protocol === undefined ? {} : { protocol }),
       tools: catalogue.tools.length,
@@ -147,6 +161,8 @@ export class Connection {
     const { server } = this.options;
     if (this.stopped.signal.aborted)
       return Promise.reject(new Unavailable(`${server} was taken out of the configuration.`));
+    if (this.isResting() && this.phase.state === "sign-in needed")
+      return Promise.reject(new SignInNeeded(this.phase.reason ?? ""));
     if (this.isResting())
       return Promise.reject(
         new Unavailable(`${server} is not available: ${this.phase.reason ?? ""} The next try is at ${this.nextTry()}.`),
@@ -161,11 +177,12 @@ export class Connection {
 
   private async connect(): Promise<Lease> {
     const { options } = this;
+    const fetch = options.fetch ?? this.web?.fetch ?? noFetch;
     let opened: OpenClient | undefined;
     try {
       opened = await openClient({
         ...options,
-        fetch: options.fetch ?? this.web?.fetch ?? noFetch,
+        fetch: options.watch?.(fetch) ?? fetch,
         signal: this.stopped.signal,
         isLegacy: this.isLegacy,
         timeoutMs: connectTimeoutMs,
@@ -183,7 +200,12 @@ export class Connection {
     } catch (error) {
       await opened?.close().catch(() => {});
       this.isLegacy = false;
-      this.fail(failureOf(error).reason);
+      const { reason, isDenied } = failureOf(error);
+      if (isDenied && options.signInLink) {
+        this.rest("sign-in needed", reason);
+        throw new SignInNeeded(reason, { cause: error });
+      }
+      this.fail(reason);
       throw new Unavailable(`${options.server} is not available: ${this.phase.reason ?? ""}`, { cause: error });
     }
   }
@@ -253,6 +275,7 @@ export class Connection {
       server,
       context,
       timeoutMs: this.timeoutMs,
+      signInLink: this.options.signInLink,
       isWrite: natureOf(tool, config).effect === "write",
       use: (work) => this.use(work),
       lost: (client, reason) => this.lost(reason, client),
@@ -292,14 +315,21 @@ export class Connection {
     await lease.close().catch(() => {});
   }
 
-  /** Rests after a failure, longer after each; then tries again by itself. */
+  /** Not tried again for a while, longer each time. */
+  private rest(state: "failed" | "sign-in needed", reason: string): void {
+    const [first, most] = this.options.backoffMs ?? [1000, 5 * 60_000];
+    const longest = state === "failed" ? most : Math.min(most, mostSignInRestMs);
+    const isFirst = this.failures === 0 && this.phase.state === "ready";
+    const restMs = isFirst ? 0 : Math.min(first * 2 ** this.failures, longest);
+    this.failures++;
+    this.nextTryAt = performance.now() + restMs * (0.75 + Math.random() / 2);
+    this.enter(state, reason);
+  }
+
+  /** Rests after a failure; then tries again by itself. */
   private fail(reason: string): void {
     if (this.stopped.signal.aborted) return;
-    const [first, most] = this.options.backoffMs ?? [1000, 5 * 60_000];
-    const rest = this.failures === 0 && this.phase.state === "ready" ? 0 : Math.min(first * 2 ** this.failures, most);
-    this.failures++;
-    this.nextTryAt = performance.now() + rest * (0.75 + Math.random() / 2);
-    this.enter("failed", reason);
+    this.rest("failed", reason);
     this.options.log.warn(
       { server: this.options.server, reason, nextTry: this.nextTry() },
       "an MCP server is not available",
@@ -310,7 +340,7 @@ export class Connection {
   }
 
   private isResting(): boolean {
-    return this.phase.state === "failed" && performance.now() < this.nextTryAt;
+    return ["failed", "sign-in needed"].includes(this.phase.state) && performance.now() < this.nextTryAt;
   }
 
   private nextTry(): string {

@@ -1,4 +1,4 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import { InsufficientScopeError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
 import { ColloquyError, messageOf } from "../../protocol/errors.ts";
 import { streamEnded } from "./watched-transport.ts";
 
@@ -26,10 +26,13 @@ export function failureOf(error: unknown): Failure {
     if (error.data === streamEnded) return { kind: "unknown", reason: `the connection was lost: ${reason}` };
     return { kind: notFoundCodes.includes(error.code) ? "refused" : "failed", reason };
   }
+  if (error instanceof InsufficientScopeError)
+    return { kind: "refused", reason: `it demands a login for more: ${error.requiredScope ?? ""}`, isDenied: true };
   if (error instanceof SdkHttpError) return failureOfStatus(error.status, reason);
   if (error instanceof SdkError) return failureOfClient(error, reason);
   const { code } = error instanceof ColloquyError ? error : { code: "" };
   if (["unreachable", "address_refused", "url_refused"].includes(code)) return { kind: "not-sent", reason };
+  if (code === "sign_in_needed") return { kind: "refused", reason: `it demands a login: ${reason}`, isDenied: true };
   if (code === "timeout") return { kind: "unknown", reason, isTimeout: true };
   if (error instanceof Error && /^Not connected$|has ended\.$/.test(error.message)) return { kind: "not-sent", reason };
   return { kind: "unknown", reason };

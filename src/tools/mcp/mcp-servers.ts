@@ -1,5 +1,7 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
+import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
 import type { Caller } from "../../protocol/callers.ts";
+import { NotFound } from "../../protocol/errors.ts";
 import type { Log } from "../../protocol/log.ts";
 import {
   type McpServerConfig,
@@ -13,7 +15,16 @@ import { Connection } from "./connection.ts";
 import { InvokeServer } from "./invoke.ts";
 
 /** How a server is signed in to as a user; whoever has the same `user` shares a connection. */
-export type Credentials = { readonly user: string; readonly auth: AuthProvider };
+export type Credentials = {
+  readonly user: string;
+  readonly auth: AuthProvider;
+  /** Sees all that the server answers. */
+  readonly watch?: (fetch: GuardedFetch["fetch"]) => GuardedFetch["fetch"];
+  /** Where the user signs in. */
+  readonly link?: () => string;
+};
+
+export type NamedServer = { readonly name: string; readonly config: McpServerConfig };
 
 export type McpOptions = {
   readonly servers: McpServersConfig;
@@ -26,10 +37,7 @@ export type McpOptions = {
   /** False: none is connected to, for a command that only looks. */
   readonly works?: boolean;
   /** Of servers that are signed in to as the user; undefined: the server is the same for all. */
-  readonly credentialsFor?: (
-    server: { readonly name: string; readonly config: McpServerConfig },
-    caller: Caller,
-  ) => Credentials | undefined;
+  readonly credentialsFor?: (server: NamedServer, caller: Caller) => Credentials | undefined;
   readonly backoffMs?: readonly [first: number, most: number];
 };
 
@@ -37,6 +45,12 @@ export type McpServers = {
   /** One for each server; changes with the configuration. */
   readonly sources: readonly ToolSource[];
   readonly states: () => readonly McpServerState[];
+  /** As the caller sees them; asks those that are signed in to as the caller, for a second at most. */
+  readonly statesFor: (caller: Caller, signal: AbortSignal) => Promise<readonly McpServerState[]>;
+  /** Throws NotFound. */
+  readonly named: (name: string) => NamedServer;
+  /** The user's login has changed: begins anew. */
+  readonly renew: (name: string, user: string) => Promise<void>;
   /** Starts what is new, restarts what has changed, stops what is gone. */
   readonly update: (servers: McpServersConfig) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -66,7 +80,9 @@ type Server = {
   readonly name: string;
   readonly config: McpServerConfig;
   readonly source: ToolSource;
-  readonly state: () => McpServerState;
+  /** Without a caller: as far as it is the same for all. */
+  readonly state: (caller?: Caller) => McpServerState;
+  readonly renew?: (user: string) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -93,6 +109,17 @@ export function createMcpServers(options: McpOptions): McpServers {
   return {
     sources,
     states: () => [...servers.values()].map((server) => server.state()),
+    async statesFor(caller, signal) {
+      const all = [...servers.values()];
+      await Promise.all(all.map(({ config, source }) => config.auth && source.ready(caller, signal)));
+      return all.map((server) => server.state(caller));
+    },
+    named(name) {
+      const server = servers.get(name);
+      if (!server) throw new NotFound(`There is no MCP server "${name}".`);
+      return { name, config: server.config };
+    },
+    renew: async (name, user) => servers.get(name)?.renew?.(user),
     update: async (configs) => void (await apply(configs)),
     async close() {
       sources.length = 0;
@@ -156,9 +183,9 @@ function mcpServer(name: string, config: McpServerConfig, options: McpOptions): 
   const connectionFor = (caller: Caller | undefined): Connection => {
     const credentials = caller && credentialsFor?.({ name, config }, caller);
     if (!credentials) return shared;
-    const { user, auth } = credentials;
+    const { user, auth, watch, link } = credentials;
     const known = byUser.get(user);
-    const connection = known ?? new Connection({ ...options, server: name, config, auth });
+    const connection = known ?? new Connection({ ...options, server: name, config, auth, watch, signInLink: link });
     // The last one asked for is the last to go.
     byUser.delete(user);
     byUser.set(user, connection);
@@ -169,7 +196,7 @@ function mcpServer(name: string, config: McpServerConfig, options: McpOptions): 
     }
     return connection;
   };
-  if (transportOf(config) !== "stdio" && !credentialsFor) shared.begin();
+  if (transportOf(config) !== "stdio" && !config.auth) shared.begin();
   return {
     name,
     config,
@@ -179,7 +206,15 @@ function mcpServer(name: string, config: McpServerConfig, options: McpOptions): 
       tools: (caller) => connectionFor(caller).tools(),
       ready: (caller, signal) => connectionFor(caller).ready(signal),
     },
-    state: () => ({ ...shared.state(), ...about(name, config), tokens: tokensOf(shared.tools()) }),
+    state(caller) {
+      const connection = connectionFor(caller);
+      return { ...connection.state(), ...about(name, config), tokens: tokensOf(connection.tools()) };
+    },
+    async renew(user) {
+      const connection = byUser.get(user);
+      byUser.delete(user);
+      await connection?.close();
+    },
     close: async () => void (await Promise.all([shared, ...byUser.values()].map((connection) => connection.close()))),
   };
 }

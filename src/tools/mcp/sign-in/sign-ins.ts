@@ -1,0 +1,162 @@
+import { createHash, randomBytes } from "node:crypto";
+import { createGuardedFetch, type GuardedFetch } from "../../../egress/guarded-fetch.ts";
+import type { Caller } from "../../../protocol/callers.ts";
+import { ColloquyError, InvalidInput, messageOf, Unavailable } from "../../../protocol/errors.ts";
+import type { McpServerConfig, OAuthConfig } from "../../../protocol/mcp-servers.ts";
+import type { CredentialPlace, McpCredentials } from "../../../store/mcp-credentials.ts";
+import type { Credentials, NamedServer } from "../mcp-servers.ts";
+import { type Begun, beginSignIn, finishSignIn } from "./flow.ts";
+import { readTicket, signTicket, type Ticket } from "./ticket.ts";
+import { UserLogin } from "./user-login.ts";
+
+export type SignInsOptions = {
+  readonly credentials: McpCredentials;
+  /** Signs what comes back through browsers. */
+  readonly secret: string;
+  /** Where browsers reach this server: an origin. */
+  readonly base: () => string;
+};
+
+/** What a browser brings back from where the user signed in. */
+export type Returned = {
+  readonly state: string;
+  readonly code?: string | undefined;
+  readonly error?: string | undefined;
+  readonly iss?: string | undefined;
+};
+
+export type SignIns = ReturnType<typeof createSignIns>;
+
+const linkLifeMs = 60 * 60_000;
+const signInLifeMs = 10 * 60_000;
+const timeoutMs = 15_000;
+const maxBytes = 1_000_000;
+const mostLogins = 5000;
+export const linkPath = "/api/mcp/sign-in";
+
+/** Users' own logins at servers that have `auth: oauth`. */
+export function createSignIns({ credentials, secret, base }: SignInsOptions) {
+  const logins = new Map<string, UserLogin>();
+
+  function loginOf(place: CredentialPlace, config: OAuthServer): UserLogin {
+    const key = JSON.stringify([place, config.auth]);
+    const known = logins.get(key);
+    const login = known ?? new UserLogin({ place, credentials, online: (work) => online(config, work) });
+    // The last one asked for is the last to go; all that is lost is a read.
+    logins.delete(key);
+    logins.set(key, login);
+    if (logins.size > mostLogins) logins.delete(logins.keys().next().value!);
+    return login;
+  }
+
+  function linkFor(userId: string, server: string): string {
+    const ticket = signTicket(secret, { for: "begin", userId, server, until: Date.now() + linkLifeMs });
+    return `${base()}${linkPath}?ticket=${ticket}`;
+  }
+
+  /** The address where the user signs in, for ten minutes. */
+  async function begin({ name, config }: NamedServer, userId: string): Promise<string> {
+    const server = oauthOf({ name, config });
+    const place = placeOf(userId, name, server);
+    const nonce = randomBytes(16).toString("base64url");
+    const until = Date.now() + signInLifeMs;
+    const state = signTicket(secret, { for: "return", userId, server: name, nonce, until });
+    const scope = loginOf(place, server).wanted;
+    const { url, begun } = await online(server, (fetch) =>
+      beginSignIn({ url: server.url, config: server.auth, base: base(), fetch, state, scope }),
+    ).catch((error: unknown) => {
+      throw error instanceof ColloquyError ? error : failed(name, error);
+    });
+    await credentials.saveSignIn(place, JSON.stringify({ hash: hashOf(state), begun } satisfies Kept));
+    return url;
+  }
+
+  /** Signs in the user who began it. `serverOf` finds the server as it is configured now. */
+  async function finish(returned: Returned, serverOf: (name: string) => NamedServer): Promise<Ticket> {
+    const ticket = readTicket(secret, returned.state, "return");
+    if (!ticket) throw new InvalidInput("This sign-in is too old, or was not begun here. Begin anew.");
+    const { userId, server: name } = ticket;
+    const server = oauthOf(serverOf(name));
+    const place = placeOf(userId, name, server);
+    const text = await credentials.takeSignIn(place);
+    const kept = text === undefined ? undefined : (JSON.parse(text) as Kept);
+    if (kept?.hash !== hashOf(returned.state))
+      throw new InvalidInput("This sign-in is over, or another one was begun after it. Begin anew.");
+    const { code, iss, error } = returned;
+    if (code === undefined) throw new InvalidInput(`${name} did not sign you in: ${error ?? "no reason was given"}.`);
+    const login = await online(server, (fetch) => finishSignIn(kept.begun, { code, iss, fetch })).catch(
+      (cause: unknown) => {
+        throw failed(name, cause);
+      },
+    );
+    await credentials.saveLogin(place, JSON.stringify(login));
+    loginOf(place, server).forget();
+    return ticket;
+  }
+
+  return {
+    begin,
+    finish,
+    /** Whoever opened the link that was given to a user. */
+    userOf(ticket: string): Ticket {
+      const read = readTicket(secret, ticket, "begin");
+      if (!read) throw new InvalidInput("This link is too old. Ask for a new one.");
+      return read;
+    },
+    credentialsFor({ name, config }: NamedServer, { userId }: Caller): Credentials | undefined {
+      if (!isOAuth(config)) return undefined;
+      const login = loginOf(placeOf(userId, name, config), config);
+      return {
+        user: userId,
+        auth: login,
+        watch: (fetch) => login.watch(fetch),
+        link: () => linkFor(userId, name),
+      };
+    },
+    async forget({ name, config }: NamedServer, userId: string): Promise<void> {
+      const server = oauthOf({ name, config });
+      await credentials.forget({ userId, server: name });
+      loginOf(placeOf(userId, name, server), server).forget();
+    },
+  };
+}
+
+type OAuthServer = McpServerConfig & { readonly url: string; readonly auth: OAuthConfig };
+type Kept = { readonly hash: string; readonly begun: Begun };
+
+function isOAuth(config: McpServerConfig): config is OAuthServer {
+  return config.auth !== undefined && config.url !== undefined && !config.disabled;
+}
+
+function oauthOf({ name, config }: NamedServer): OAuthServer {
+  if (!isOAuth(config)) throw new InvalidInput(`Nobody signs in to ${name}.`, { code: "no_sign_in" });
+  return config;
+}
+
+function placeOf(userId: string, server: string, { url }: OAuthServer): CredentialPlace {
+  return { userId, server, url };
+}
+
+async function online<Value>(
+  { url, auth: { issuer } }: OAuthServer,
+  work: (fetch: GuardedFetch["fetch"]) => Promise<Value>,
+): Promise<Value> {
+  const origins = [url, ...(issuer === undefined ? [] : [issuer])].map((named) => new URL(named).origin);
+  const web = createGuardedFetch({ origins, timeoutMs, maxBytes });
+  try {
+    return await work(web.fetch);
+  } finally {
+    await web.close();
+  }
+}
+
+function failed(server: string, cause: unknown): Unavailable {
+  return new Unavailable(`Signing in to ${server} does not work: ${messageOf(cause).slice(0, 300)}`, {
+    code: "sign_in_failed",
+    cause,
+  });
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
