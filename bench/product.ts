@@ -67,7 +67,7 @@ async function writeSetup(folder: string, options: ProductOptions): Promise<void
 }
 
 /** `BENCH_PROFILE` names a folder for CPU profiles, which profile.ts reads. */
-function profiling(): string[] {
+export function profiling(): string[] {
   const folder = process.env["BENCH_PROFILE"];
   return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${resolve(folder)}`];
 }

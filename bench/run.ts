@@ -10,11 +10,12 @@ import { history } from "./parts/history.ts";
 import { imports } from "./parts/imports.ts";
 import { ledger } from "./parts/ledger.ts";
 import { loop } from "./parts/loop.ts";
+import { mcp } from "./parts/mcp.ts";
 import { passthrough } from "./parts/passthrough.ts";
 import type { Bench, Part } from "./part.ts";
 import { judge, table, type Row } from "./rows.ts";
 
-const parts: readonly Part[] = [passthrough, loop, durable, deltas, history, ledger, crowd, eventLoop, imports];
+const parts: readonly Part[] = [passthrough, loop, durable, deltas, history, ledger, crowd, mcp, eventLoop, imports];
 
 const usage = `npm run bench [-- <part>… --quick --rounds=5 --markdown]   parts: ${parts.map((part) => part.name).join(" ")}`;
 

@@ -27,6 +27,8 @@ const configSchema = z.strictObject({
       host: z.string().min(1).default("127.0.0.1"),
       /** 0 takes any free port. */
       port: z.int().min(0).max(65535).default(8000),
+      /** Where browsers reach this server from outside; absent: `http://localhost` and the port. */
+      publicUrl: origin.optional(),
       corsOrigins: z.array(origin).default(["http://localhost:3000"]),
       /** Values of the Host header that local mode takes besides loopback ones: `name` or `name:port`. */
       hosts: z.array(z.string().min(1)).default([]),

@@ -25,6 +25,7 @@ import { strategies } from "./run/strategies.ts";
 import { createKeyFinder } from "./store/api-keys.ts";
 import type { Database } from "./store/database.ts";
 import { examineDatabase } from "./store/examine.ts";
+import { createMcpCredentials } from "./store/mcp-credentials.ts";
 import { refuseHalfImported } from "./store/import.ts";
 import { migrate } from "./store/migrate.ts";
 import { insertModelCalls, type PricedCall } from "./store/model-calls.ts";
@@ -36,6 +37,8 @@ import { ensureOwner } from "./store/users.ts";
 import { builtInTools } from "./tools/built-in.ts";
 import { findingOf } from "./tools/mcp/findings.ts";
 import { createMcpServers } from "./tools/mcp/mcp-servers.ts";
+import { createMcpSignIns } from "./tools/mcp/sign-in/mcp-sign-ins.ts";
+import { createSignIns } from "./tools/mcp/sign-in/sign-ins.ts";
 import { createOwnServer } from "./tools/mcp/own-server.ts";
 import { createToolRegistry } from "./tools/registry.ts";
 import { taigaSystem } from "./tools/taiga/access.ts";
@@ -140,6 +143,8 @@ export async function startColloquy(
       fetchFor: (caller) => inProcess(() => todoSurface(tasks, caller, version)),
     });
     opened.push(todo.close);
+    const base = () => config.server.publicUrl ?? `http://localhost:${ownPort}`;
+    const signIns = createSignIns({ credentials: createMcpCredentials(database.query, secret), secret, base });
     const mcp = createMcpServers({
       servers: config.mcpServers,
       version,
@@ -147,6 +152,7 @@ export async function startColloquy(
       log,
       works,
       own: [todo.source],
+      credentialsFor: signIns.credentialsFor,
     });
     opened.push(mcp.close);
     if (works) opened.push(watchConfig(config, { log, onServers: (servers) => void mcp.update(servers) }));
@@ -214,6 +220,7 @@ export async function startColloquy(
       agents,
       tools,
       taiga: taiga?.access,
+      mcp: createMcpSignIns(mcp, signIns, base),
       hooks: config.webhooks.map(({ name }) => name),
       callLog,
       health: async () => ({

@@ -60,7 +60,7 @@ export function testServers(servers: McpServersConfig, options: Partial<McpOptio
   };
 }
 
-const testContext: ToolContext = {
+export const testContext: ToolContext = {
   caller: testCaller,
   threadId: "thread",
   runId: "run",

@@ -26,6 +26,14 @@ import { examine } from "./routes/doctor.ts";
 import { followRun, followThread } from "./routes/events.ts";
 import { health } from "./routes/health.ts";
 import { home } from "./routes/home.ts";
+import {
+  describeMcpClient,
+  finishSignIn,
+  followSignInLink,
+  listMcpServers,
+  signInToMcpServer,
+  signOutOfMcpServer,
+} from "./routes/mcp-servers.ts";
 import { bringResults } from "./routes/results.ts";
 import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
 import {
@@ -94,6 +102,13 @@ const routes: readonly Route[] = [
   ["GET", "/api/agents", listAgents],
   ["GET", "/api/tools/list", listTools],
   ["POST", "/api/tools/:name/calls", callTool],
+
+  ["GET", "/api/mcp/servers", listMcpServers],
+  ["POST", "/api/mcp/servers/:name/sign-in", signInToMcpServer],
+  ["DELETE", "/api/mcp/servers/:name/sign-in", signOutOfMcpServer],
+  ["GET", "/api/mcp/sign-in", followSignInLink],
+  ["GET", "/api/mcp/callback", finishSignIn],
+  ["GET", "/api/mcp/client.json", describeMcpClient],
 
   ["GET", "/api/admin/users", listUsers],
   ["POST", "/api/admin/users", addUser],

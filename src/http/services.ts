@@ -1,5 +1,6 @@
 import type { AgentRegistry } from "../protocol/agents.ts";
 import type { Caller, Role } from "../protocol/callers.ts";
+import type { McpServerState } from "../protocol/mcp-servers.ts";
 import type { Log } from "../protocol/log.ts";
 import type { ModelCallRecord, ModelRegistry } from "../protocol/models.ts";
 import type { ToolRegistry } from "../protocol/tools.ts";
@@ -8,6 +9,7 @@ import type { Runs } from "../run/runs.ts";
 import type { Schedules } from "../run/schedules.ts";
 import type { TaskCalls } from "./mcp/task-calls.ts";
 import type { Finding } from "../store/examine.ts";
+import type { Returned } from "../tools/mcp/sign-in/sign-ins.ts";
 import type { TaigaAccess } from "../tools/taiga/access.ts";
 import type { UserAdmin } from "../store/user-admin.ts";
 
@@ -36,6 +38,20 @@ export type ServerSettings = {
   readonly recheckMs?: number;
 };
 
+/** The MCP servers whose tools there are, and how users sign in to them. */
+export type McpSignIns = {
+  statesFor(caller: Caller, signal: AbortSignal): Promise<readonly McpServerState[]>;
+  /** The address where the user signs in. */
+  begin(server: string, userId: string): Promise<string>;
+  /** The same for whoever the link was given to. */
+  beginByLink(ticket: string): Promise<string>;
+  /** Signs in the user who began it; the server's name. */
+  finish(returned: Returned): Promise<string>;
+  forget(server: string, userId: string): Promise<void>;
+  /** Where browsers reach this server: an origin. */
+  base(): string;
+};
+
 /** What `GET /health?verbose` tells beside the status. */
 export type HealthDetails = Readonly<Record<string, unknown>>;
 
@@ -49,6 +65,7 @@ export type Services = {
   readonly tools: ToolRegistry;
   /** Absent: this server works with no Taiga. */
   readonly taiga?: TaigaAccess | undefined;
+  readonly mcp?: McpSignIns;
   /** The names of the webhooks that a run may ask for. */
   readonly hooks?: readonly string[];
   /** The task tools as their own MCP server calls them. */

@@ -12,6 +12,8 @@ const mostCharacters = 64_000;
 const deepest = 64;
 /** A pattern of a caller's may take for ever on the right text, and this thread is everybody's. */
 const mostMs = 250;
+/** Runs no pattern and is bounded by the schema's size; on a busy machine the first one takes its time. */
+const mostMsToCompile = 3000;
 const mostProblems = 5;
 const mostKept = 64;
 
@@ -40,7 +42,7 @@ function compile(schema: JsonSchema, text: string): SchemaCheck {
   const isOld = traits.tuples || (typeof dialect === "string" && dialect.includes("draft-0"));
   try {
     // An instance keeps all that it has compiled, so each schema has its own.
-    const validate = inTime(() => (isOld ? new Ajv(options) : new Ajv2020(options)).compile(rest));
+    const validate = inTime(() => (isOld ? new Ajv(options) : new Ajv2020(options)).compile(rest), mostMsToCompile);
     return (value) => (inTime(() => validate(value)) ? [] : problemsOf(validate.errors ?? []));
   } catch (error) {
     throw unusable(messageOf(error), error);
@@ -86,8 +88,8 @@ function normalised(node: unknown, traits: Traits, depth: number): unknown {
 }
 
 /** The only way to stop a pattern that goes on and on. */
-function inTime<Value>(work: () => Value): Value {
-  return runInNewContext("work()", { work }, { timeout: mostMs }) as Value;
+function inTime<Value>(work: () => Value, timeout = mostMs): Value {
+  return runInNewContext("work()", { work }, { timeout }) as Value;
 }
 
 function problemsOf(errors: readonly ErrorObject[]): readonly string[] {

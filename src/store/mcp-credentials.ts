@@ -36,7 +36,9 @@ export function createMcpCredentials(query: Query, secret: string) {
      * What is to be exchanged for a new login, and by this caller alone: a server may take a second try for theft.
      * Undefined: there is none, or somebody else is at it.
      */
-    async takeForRenewal(place: CredentialPlace): Promise<{ readonly text: string; readonly sealed: string } | undefined> {
+    async takeForRenewal(
+      place: CredentialPlace,
+    ): Promise<{ readonly text: string; readonly sealed: string } | undefined> {
       const [row] = await query<{ login: string }>(
         `update mcp_credentials set renewed_by = now() + interval '${leaseSeconds} seconds'
          where user_id = $1 and server = $2 and login is not null and (renewed_by is null or renewed_by < now())

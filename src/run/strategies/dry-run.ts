@@ -17,7 +17,8 @@ export async function dryRun(turn: Turn): Promise<void> {
   }
   const writes = plannedWrites(turn.fold.items);
   if (writes.length === 0) return;
-  const { decision, text } = await turn.ask("plan", { text: planText(writes), choices });
+  // A plan that has grown since, because a person said more, is another question.
+  const { decision, text } = await turn.ask(`plan:${writes.length}`, { text: planText(writes), choices });
   const isAllowed = decision === "answer" && text === choices[0];
   await turn.say("end", isAllowed ? await doAll(turn, writes) : "Nothing was done.", { final: true });
 }

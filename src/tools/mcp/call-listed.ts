@@ -1,4 +1,5 @@
-import type { Tool as ProtocolTool } from "@modelcontextprotocol/client";
+import type { CallToolRequest, RequestOptions, Tool as ProtocolTool } from "@modelcontextprotocol/client";
+import { z } from "zod";
 import { nearNames } from "../../protocol/near-names.ts";
 import type { ToolContext, ToolResult } from "../../protocol/tools.ts";
 import { errorResult } from "../tool-result.ts";
@@ -18,11 +19,12 @@ export type CallOptions = {
   /** Works with the open client, which is opened before if need be. */
   readonly use: <Value>(work: (client: OpenClient) => Promise<Value>) => Promise<Value>;
   /** The connection is of no more use. */
-  readonly lost: (client: OpenClient, reason: string) => void;
+  readonly lost: (client: OpenClient, failure: Failure) => void;
   /** What the server offers now, by its own names. */
   readonly relist: () => Promise<ReadonlyMap<string, ListedTool>>;
 };
 
+const anything = z.unknown();
 const progressEveryMs = 200;
 const progressCharacters = 500;
 
@@ -42,7 +44,7 @@ export async function callListed(tool: ListedTool, input: unknown, options: Call
   if (outcome.kind === "answer")
     return isMissing(tool, outcome.result) ? explainMissing(tool, outcome.result, options) : outcome.result;
   const { signInLink } = options;
-  const whereTo = outcome.isDenied && signInLink ? `. The user must sign in first, at ${signInLink()}` : "";
+  const whereTo = outcome.denied && signInLink ? `. The user must sign in first, at ${signInLink()}` : "";
   const text = `${server} did not do ${tool.name}: ${outcome.reason}${whereTo}`;
   if (outcome.kind === "refused") return explainMissing(tool, errorResult(text), options);
   if (outcome.kind !== "unknown") return errorResult(text);
@@ -67,28 +69,22 @@ async function attempt(
   try {
     return await use(async (open) => {
       try {
-        const answer: unknown = await open.client.callTool(
-          {
-            ...params,
-            name: tool.name,
-            ...(isWrite ? { _meta: { "colloquy/idempotencyKey": context.idempotencyKey } } : {}),
-          },
-          {
-            signal,
-            timeout: timeoutMs,
-            onprogress: progressTo(context),
-            allowInputRequired: true,
-            // What it answers is given on as it is: refusing an odd answer would not undo the call.
-            toolDefinition: { ...tool, outputSchema: undefined } as ProtocolTool,
-          },
-        );
+        const request = {
+          ...params,
+          name: tool.name,
+          ...(isWrite ? { _meta: { "colloquy/idempotencyKey": context.idempotencyKey } } : {}),
+        };
+        const answer = await ask(open, tool, {
+          request,
+          options: { signal, timeout: timeoutMs, onprogress: progressTo(context), allowInputRequired: true },
+        });
         const result = questionIn(answer) ?? resultOf(answer as Parameters<typeof resultOf>[0]);
         return { kind: "answer", result } satisfies Outcome;
       } catch (error) {
         signal.throwIfAborted();
         const failure = failureOf(error);
-        if (failure.kind === "not-sent" || failure.kind === "session-gone" || failure.isDenied)
-          lost(open, failure.reason);
+        if (failure.kind === "not-sent" || failure.kind === "session-gone" || failure.denied === "login")
+          lost(open, failure);
         return failure;
       }
     });
@@ -96,6 +92,23 @@ async function attempt(
     signal.throwIfAborted();
     return { ...failureOf(error), kind: "refused" };
   }
+}
+
+/**
+ * What the server answers is taken as it is, since refusing an odd answer would not undo the call. So the client's own check
+ * is left out, which costs as much as the request itself; its way of calling is needed where arguments go into headers too.
+ */
+function ask(
+  { client }: OpenClient,
+  tool: ListedTool,
+  { request, options }: { readonly request: CallToolRequest["params"]; readonly options: RequestOptions },
+): Promise<unknown> {
+  if (client.getProtocolEra() === "modern" && JSON.stringify(tool.inputSchema).includes('"x-mcp-header"'))
+    return client.callTool(request, {
+      ...options,
+      toolDefinition: { ...tool, outputSchema: undefined } as ProtocolTool,
+    });
+  return client.request({ method: "tools/call", params: request }, anything, options);
 }
 
 /** Not more often than people read. */

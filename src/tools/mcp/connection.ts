@@ -7,7 +7,7 @@ import { type McpServerConfig, type McpServerState, transportOf } from "../../pr
 import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
 import { callListed } from "./call-listed.ts";
 import { type Catalogue, emptyCatalogue, type ListedTool, makeCatalogue, natureOf } from "./catalogue.ts";
-import { failureOf, reasonOf } from "./failures.ts";
+import { type Failure, failureOf, reasonOf } from "./failures.ts";
 import { type OpenClient, openClient } from "./open-client.ts";
 import { SignInNeeded } from "./sign-in/sign-in-needed.ts";
 import { signInTool } from "./sign-in/sign-in-tool.ts";
@@ -200,8 +200,8 @@ export class Connection {
     } catch (error) {
       await opened?.close().catch(() => {});
       this.isLegacy = false;
-      const { reason, isDenied } = failureOf(error);
-      if (isDenied && options.signInLink) {
+      const { reason, denied } = failureOf(error);
+      if (denied && options.signInLink) {
         this.rest("sign-in needed", reason);
         throw new SignInNeeded(reason, { cause: error });
       }
@@ -215,7 +215,7 @@ export class Connection {
     const { client } = lease;
     client.onclose = () => {
       lease.retired = true;
-      this.lost("the connection was closed", lease);
+      this.lost({ reason: "the connection was closed" }, lease);
     };
     client.setNotificationHandler("notifications/tools/list_changed", () => void this.refresh());
     if (!tellsOfChanges(lease) || client.getProtocolEra() !== "modern") return;
@@ -278,7 +278,7 @@ export class Connection {
       signInLink: this.options.signInLink,
       isWrite: natureOf(tool, config).effect === "write",
       use: (work) => this.use(work),
-      lost: (client, reason) => this.lost(reason, client),
+      lost: (client, failure) => this.lost(failure, client),
       relist: async () => {
         await this.refresh();
         return this.catalogue.listed;
@@ -298,7 +298,7 @@ export class Connection {
   }
 
   /** The connection is of no more use; those who still wait for an answer on it may get it. */
-  private lost(reason: string, which: OpenClient): void {
+  private lost({ reason, denied }: Pick<Failure, "reason" | "denied">, which: OpenClient): void {
     const { lease } = this;
     if (!lease || lease !== which) return;
     this.lease = undefined;
@@ -307,7 +307,8 @@ export class Connection {
       lease.retired = true;
       if (lease.users === 0) void this.dispose(lease);
     }
-    if (!this.stopped.signal.aborted) this.fail(reason);
+    if (denied && this.options.signInLink) this.rest("sign-in needed", reason);
+    else this.fail(reason);
   }
 
   private async dispose(lease: Lease): Promise<void> {

@@ -1,4 +1,10 @@
-import { InsufficientScopeError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from "@modelcontextprotocol/client";
 import { ColloquyError, messageOf } from "../../protocol/errors.ts";
 import { streamEnded } from "./watched-transport.ts";
 
@@ -12,7 +18,8 @@ export type Failure = {
   readonly reason: string;
   /** Of no use to try again soon. */
   readonly isTimeout?: true;
-  readonly isDenied?: true;
+  /** Of no use without another login; `scope`: the same call alone. */
+  readonly denied?: "login" | "scope";
 };
 
 const longest = 1000;
@@ -27,12 +34,12 @@ export function failureOf(error: unknown): Failure {
     return { kind: notFoundCodes.includes(error.code) ? "refused" : "failed", reason };
   }
   if (error instanceof InsufficientScopeError)
-    return { kind: "refused", reason: `it demands a login for more: ${error.requiredScope ?? ""}`, isDenied: true };
+    return { kind: "refused", reason: `it demands a login for more: ${error.requiredScope ?? ""}`, denied: "scope" };
   if (error instanceof SdkHttpError) return failureOfStatus(error.status, reason);
   if (error instanceof SdkError) return failureOfClient(error, reason);
   const { code } = error instanceof ColloquyError ? error : { code: "" };
   if (["unreachable", "address_refused", "url_refused"].includes(code)) return { kind: "not-sent", reason };
-  if (code === "sign_in_needed") return { kind: "refused", reason: `it demands a login: ${reason}`, isDenied: true };
+  if (code === "sign_in_needed") return { kind: "refused", reason: `it demands a login: ${reason}`, denied: "login" };
   if (code === "timeout") return { kind: "unknown", reason, isTimeout: true };
   if (error instanceof Error && /^Not connected$|has ended\.$/.test(error.message)) return { kind: "not-sent", reason };
   return { kind: "unknown", reason };
@@ -42,7 +49,7 @@ function failureOfStatus(status: number, text: string): Failure {
   const reason = `HTTP ${status}: ${text}`;
   if (status === 404) return { kind: "session-gone", reason };
   if (status === 401 || status === 403)
-    return { kind: "refused", reason: `it demands a login (HTTP ${status})`, isDenied: true };
+    return { kind: "refused", reason: `it demands a login (HTTP ${status})`, denied: "login" };
   if (fromGateways.includes(status)) return { kind: "unknown", reason };
   return { kind: status < 500 ? "refused" : "failed", reason };
 }

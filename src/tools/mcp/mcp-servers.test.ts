@@ -25,7 +25,7 @@ test("a server that is signed in to as the user: a connection, a list and a logi
     };
   });
   const mcp = testServers(
-    { mail: { url: raw.url } },
+    { mail: { url: raw.url, auth: { type: "oauth" } } },
     { credentialsFor: (_, { userId, name }) => ({ user: userId, auth: { token: async () => `of-${name}` } }) },
   );
   cleanups.push(

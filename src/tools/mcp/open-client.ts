@@ -10,6 +10,7 @@ import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
 import { messageOf } from "../../protocol/errors.ts";
 import type { Log } from "../../protocol/log.ts";
 import { type McpServerConfig, type McpTransport, transportOf } from "../../protocol/mcp-servers.ts";
+import { unwrapAnswers } from "./first-event.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { watchRequests } from "./watched-transport.ts";
 
@@ -90,7 +91,9 @@ async function openProgram(options: OpenOptions): Promise<OpenClient> {
 }
 
 async function openHttp(options: OpenOptions, url: URL): Promise<OpenClient> {
-  const transport = watchRequests(new StreamableHTTPClientTransport(url, httpOptions(options)));
+  const transport = watchRequests(
+    new StreamableHTTPClientTransport(url, { ...httpOptions(options), fetch: unwrapAnswers(options.fetch) }),
+  );
   const client = clientOf(options, { isLegacy: options.isLegacy });
   await connect(client, transport, options);
   return {

@@ -30,7 +30,8 @@ export function watchRequests<Kind extends Transport>(transport: Kind): Kind {
     const { id } = message;
     const stop = new AbortController();
     open.set(id, stop);
-    const requestSignal = options?.requestSignal ? AbortSignal.any([stop.signal, options.requestSignal]) : stop.signal;
+    // Where the client ends a request itself, nothing else does.
+    const requestSignal = options?.requestSignal ?? stop.signal;
     requestSignal.addEventListener("abort", () => open.delete(id), { once: true });
     const onRequestStreamEnd = () => {
       if (!open.delete(id)) return;

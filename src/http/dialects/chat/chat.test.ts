@@ -256,9 +256,14 @@ test("the answer is told while it is being written, and what looked like one is 
   assert.deepEqual(pieces(chunksOf(text)), ["Buy milk", " and eggs."]);
 
   // Of two actions the first counts.
-  const chunks = chunksOf(await (await post([readNotes + final("Wrong."), final("Right.")], body("l2"))).text());
+  const first = chunksOf(await (await post([readNotes + final("Wrong."), final("Right.")], body("l2"))).text());
+  assert.deepEqual(pieces(first), ["Right."]);
+
+  // Half an answer is asked for again.
+  const broken = final("Wrong").slice(0, -2);
+  const chunks = chunksOf(await (await post([broken, final("Right.")], body("l3"))).text());
   const taken = chunks.findIndex(({ type }) => type === "reset-step");
-  assert.deepEqual(pieces(chunks.slice(0, taken)), ["Wrong."]);
+  assert.deepEqual(pieces(chunks.slice(0, taken)), ["Wrong"]);
   assert.deepEqual(pieces(chunks.slice(taken)), ["Right."]);
 });
 

@@ -15,6 +15,8 @@ export type SignInsOptions = {
   readonly secret: string;
   /** Where browsers reach this server: an origin. */
   readonly base: () => string;
+  /** Instead of the network. */
+  readonly fetch?: GuardedFetch["fetch"];
 };
 
 /** What a browser brings back from where the user signed in. */
@@ -35,8 +37,9 @@ const mostLogins = 5000;
 export const linkPath = "/api/mcp/sign-in";
 
 /** Users' own logins at servers that have `auth: oauth`. */
-export function createSignIns({ credentials, secret, base }: SignInsOptions) {
+export function createSignIns({ credentials, secret, base, fetch }: SignInsOptions) {
   const logins = new Map<string, UserLogin>();
+  const online: typeof onNetwork = (config, work) => (fetch ? work(fetch) : onNetwork(config, work));
 
   function loginOf(place: CredentialPlace, config: OAuthServer): UserLogin {
     const key = JSON.stringify([place, config.auth]);
@@ -137,7 +140,7 @@ function placeOf(userId: string, server: string, { url }: OAuthServer): Credenti
   return { userId, server, url };
 }
 
-async function online<Value>(
+async function onNetwork<Value>(
   { url, auth: { issuer } }: OAuthServer,
   work: (fetch: GuardedFetch["fetch"]) => Promise<Value>,
 ): Promise<Value> {

@@ -1,4 +1,9 @@
-import { type AuthProvider, extractWWWAuthenticateParams, OAuthError, OAuthErrorCode } from "@modelcontextprotocol/client";
+import {
+  type AuthProvider,
+  extractWWWAuthenticateParams,
+  OAuthError,
+  OAuthErrorCode,
+} from "@modelcontextprotocol/client";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GuardedFetch } from "../../../egress/guarded-fetch.ts";
 import { messageOf, Unavailable } from "../../../protocol/errors.ts";
@@ -67,6 +72,7 @@ export class UserLogin implements AuthProvider {
     const login = await this.login();
     if (!login) throw new SignInNeeded("nobody has signed in");
     if (login.tokens.refresh_token === undefined) throw new SignInNeeded("the login has ended");
+    if (this.renewing) return void (await this.renewing);
     // Those who were on their way meanwhile have the new tokens by now.
     if (performance.now() - this.refusedAt < shortestBetweenRefusalsMs) return;
     this.refusedAt = performance.now();
