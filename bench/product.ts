@@ -24,6 +24,9 @@ export type ProductOptions = {
   readonly contextTokens?: number;
 };
 
+/** `startMs`: from its process' start until it was healthy. */
+export type Product = Server & { readonly startMs: number };
+
 /** The name of a script's agent: agent ids are as strict as model names are free. */
 export function agentOf(script: Script): string {
   return "agent-" + formatScript(script);
@@ -73,10 +76,11 @@ export function profiling(): string[] {
 }
 
 /** Starts the server as a user does, in a folder of its own, and waits until it is healthy. */
-export async function startProduct(options: ProductOptions): Promise<Server> {
+export async function startProduct(options: ProductOptions): Promise<Product> {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-bench-"));
   await writeSetup(folder, options);
   const port = await freePort();
+  const began = performance.now();
   const child = await startChild("../src/cli.ts", {
     args: ["serve"],
     execArgv: ["--import", new URL("probe.ts", import.meta.url).href, ...profiling()],
@@ -96,12 +100,12 @@ export async function startProduct(options: ProductOptions): Promise<Server> {
     await child.stop();
     await rm(folder, { recursive: true, force: true });
   };
-  for (const end = performance.now() + 60_000; ; await sleep(50)) {
+  for (const end = performance.now() + 60_000; ; await sleep(10)) {
     const healthy = await fetch(`http://127.0.0.1:${port}/health`).then(
       (response) => response.ok,
       () => false,
     );
-    if (healthy) return { child, port, stop };
+    if (healthy) return { child, port, stop, startMs: performance.now() - began };
     const alive = await child.call("ping").catch(() => false);
     if (alive !== true || performance.now() > end) {
       await stop();

@@ -47,12 +47,12 @@ async function startNode(servers: McpServersConfig = configOf()) {
   let url = "";
   const base = () => url;
   const signIns = createSignIns({ credentials: createMcpCredentials(database.query, secret), secret, base });
-  const servers_ = testServers(servers, { credentialsFor: signIns.credentialsFor });
+  const mcpServers = testServers(servers, { credentialsFor: signIns.credentialsFor });
   const models = createModels({ models: [] });
   const serving = await serve(
     servicesWith({
       models,
-      mcp: createMcpSignIns(servers_, signIns, base),
+      mcp: createMcpSignIns(mcpServers, signIns, base),
       access: {
         mode: "accounts",
         findByKey: async (key) => {
@@ -65,7 +65,7 @@ async function startNode(servers: McpServersConfig = configOf()) {
   url = serving.url;
   const request = (caller: Caller, method: string, path: string) =>
     fetch(`${url}${path}`, { method, headers: { authorization: `Bearer ck_${caller.name}` } });
-  const [source] = servers_.sources.filter(({ name }) => name === "mail");
+  const [source] = mcpServers.sources.filter(({ name }) => name === "mail");
   const toolsOf = async (caller: Caller) => {
     await source!.ready(caller, AbortSignal.timeout(5000));
     return source!.tools(caller);
@@ -93,7 +93,7 @@ async function startNode(servers: McpServersConfig = configOf()) {
     },
     async close() {
       await serving.close();
-      await servers_.close();
+      await mcpServers.close();
       await models.close();
     },
   };

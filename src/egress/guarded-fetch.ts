@@ -59,11 +59,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const isNamed = origins.includes(url.origin);
     // An address that stands in the URL is not looked up.
     if (!isNamed && isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0) await addressesOf(url.hostname, { allow: [] });
-    const {
-      statusCode,
-      headers: answered,
-      body: stream,
-    } = await agents[isNamed ? "named" : "other"].request({
+    return agents[isNamed ? "named" : "other"].request({
       origin: url.origin,
       path: url.pathname + url.search,
       method: method as Dispatcher.HttpMethod,
@@ -71,25 +67,22 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       body,
       signal,
     });
-    return { status: statusCode, headers: headersOf(answered), stream };
   }
 
-  async function answerOf(
-    stream: Dispatcher.ResponseData["body"],
-    { host, status, headers }: { readonly host: string; readonly status: number; readonly headers: Headers },
-  ): Promise<Response> {
+  async function answerOf({ statusCode, headers, body }: Dispatcher.ResponseData, host: string): Promise<Response> {
     const tooLarge = () =>
       new Unavailable(`${host} sends more than ${maxBytes} bytes at once.`, { code: "answer_too_large" });
     const lost = (error: unknown) =>
       error instanceof ColloquyError ? error : failure(host, error, { isSent: true, timeoutMs });
-    if (/^text\/event-stream\b/i.test(headers.get("content-type") ?? "")) {
-      const events = ReadableStream.from(boundEvents(stream, { maxBytes, tooLarge, lost }));
-      return new Response(events, { status, headers });
+    const init = { status: statusCode };
+    if (/^text\/event-stream\b/i.test(String(headers["content-type"]))) {
+      const events = ReadableStream.from(boundEvents(body, { maxBytes, tooLarge, lost }));
+      return withHeaders(new Response(events, init), headers);
     }
     const late = () => new Unavailable(`${host} gave no whole answer within ${timeoutMs} ms.`, { code: "timeout" });
-    const timer = setTimeout(() => stream.destroy(late()), timeoutMs);
+    const timer = setTimeout(() => body.destroy(late()), timeoutMs);
     try {
-      return wholeResponse(await readWhole(stream, { maxBytes, tooLarge }), { status, headers });
+      return withHeaders(wholeResponse(await readWhole(body, { maxBytes, tooLarge }), init), headers);
     } catch (error) {
       throw lost(error);
     } finally {
@@ -103,22 +96,23 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     let hop: Hop<string> = {
       url: parseUrl(String(input)),
       method: (init.method ?? "GET").toUpperCase(),
-      headers: Object.fromEntries(new Headers(init.headers)),
+      headers: Object.fromEntries(init.headers instanceof Headers ? init.headers : new Headers(init.headers)),
       body: init.body === undefined || init.body === null ? null : String(init.body),
     };
     for (let hops = 0; ; hops++) {
       const { host } = hop.url;
       try {
-        const { status, headers, stream } = await exchange(hop, signal);
-        const location = isRedirect(status) && init.redirect !== "manual" ? headers.get("location") : null;
-        if (location !== null) {
-          await stream.dump();
+        const answer = await exchange(hop, signal);
+        const { statusCode: status, headers, body } = answer;
+        const location = isRedirect(status) && init.redirect !== "manual" ? [headers["location"]].flat()[0] : undefined;
+        if (location !== undefined) {
+          await body.dump();
           if (init.redirect === "error" || hops === mostRedirects)
             throw new Unavailable(`${host} redirects, or redirects too often.`, { code: "too_many_redirects" });
           hop = nextHop(hop, status, location);
           continue;
         }
-        return await answerOf(stream, { host, status, headers });
+        return await answerOf(answer, host);
       } catch (error) {
         signal?.throwIfAborted();
         if (error instanceof ColloquyError) throw error;
@@ -176,9 +170,11 @@ function failure(
     : new Unavailable(`${host} can't be reached: ${reason}`, { code: "unreachable", cause });
 }
 
-function headersOf(answered: Dispatcher.ResponseData["headers"]): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(answered))
-    for (const each of [value].flat()) if (each !== undefined) headers.append(name, each);
-  return headers;
+/** Each set once: a Response that is made with headers copies them. */
+function withHeaders(response: Response, headers: Dispatcher.ResponseData["headers"]): Response {
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === "string") response.headers.append(name, value);
+    else for (const each of value ?? []) response.headers.append(name, each);
+  }
+  return response;
 }

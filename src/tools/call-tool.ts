@@ -63,8 +63,8 @@ export async function executeTool(tool: Tool, input: unknown, context: ToolConte
   const stop = new AbortController();
   const cancel = (): void => stop.abort(context.signal.reason);
   context.signal.addEventListener("abort", cancel, { once: true });
-  const timeout = new Error(`${tool.name} took longer than ${tool.timeoutMs} ms.`);
-  const timer = setTimeout(() => stop.abort(timeout), tool.timeoutMs);
+  const expire = (): void => stop.abort(new Error(`${tool.name} took longer than ${tool.timeoutMs} ms.`));
+  const timer = setTimeout(expire, tool.timeoutMs);
   const statements = tool.scope === "local" && tool.effect === "write" ? undoable(context.query) : undefined;
   const ownContext = { ...context, signal: stop.signal, query: statements?.query ?? context.query };
   try {

@@ -106,3 +106,25 @@ test("a tool that needs rights elsewhere is there for whom that system gives the
   await boards.renew(["add_card"], owner, new AbortController().signal);
   assert.deepEqual(asked, ["u", "u"]);
 });
+
+test("what sources offer is merged once, until one of them offers another list", () => {
+  const late = tool("b_late");
+  const offers: Record<string, readonly ReturnType<typeof tool>[]> = { a: [tool("a_one")], b: [tool("b_one")] };
+  const mine = [tool("b_mine")];
+  const sources = ["a", "b"].map((name) => ({
+    name,
+    tools: (caller?: Caller) => (name === "b" && caller?.userId === "other" ? mine : offers[name]!),
+    ready: async () => {},
+  }));
+  const changing = createToolRegistry([tool("a_two")], sources);
+  const names = (caller = owner) => changing.select(["*"], caller).map(({ name }) => name);
+  assert.deepEqual(names(), ["a_one", "a_two", "b_one"]);
+  assert.equal(changing.list(), changing.list());
+  assert.deepEqual(names({ ...owner, userId: "other" }), ["a_one", "a_two", "b_mine"], "each caller their own");
+  assert.deepEqual(names(), ["a_one", "a_two", "b_one"]);
+  offers["b"] = [late, { ...late, name: "a_one" }];
+  assert.deepEqual(names(), ["a_one", "a_two", "b_late"]);
+  assert.notEqual(changing.get("a_one"), offers["b"][1], "what comes first stays");
+  sources.pop();
+  assert.deepEqual(names(), ["a_one", "a_two"]);
+});

@@ -6,6 +6,8 @@ import type { Caller } from "../protocol/callers.ts";
 import type { RightsSource, Tool, ToolRegistry, ToolSource } from "../protocol/tools.ts";
 
 const longestPreparationMs = 1000;
+/** Of lists that are kept, for callers who see different tools. */
+const mostMerged = 32;
 
 /**
  * All tools, always in the order of their names. Throws Conflict when two share one. A source's tool whose name is taken
@@ -38,13 +40,25 @@ export function createToolRegistry(
     byName.set(tool.name, tool);
   }
   const own: readonly Tool[] = [...byName.values()];
-  const all = (caller?: Caller): readonly Tool[] => {
-    if (sources.length === 0) return own;
-    const merged = new Map(byName);
-    for (const source of sources)
-      for (const tool of source.tools(caller)) if (!merged.has(tool.name)) merged.set(tool.name, tool);
-    return [...merged.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const merge = (lists: readonly (readonly Tool[])[]): readonly Tool[] => {
+    const first = new Map(byName);
+    for (const tool of lists.flat()) if (!first.has(tool.name)) first.set(tool.name, tool);
+    return [...first.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   };
+  // A source gives the same list as long as nothing changes in it; some give each user another.
+  const merged: { readonly lists: readonly (readonly Tool[])[]; readonly tools: readonly Tool[] }[] = [];
+  const mergedFor = (caller: Caller | undefined): readonly Tool[] => {
+    const lists = sources.map((source) => source.tools(caller));
+    const isSame = (others: readonly (readonly Tool[])[]) =>
+      others.length === lists.length && others.every((list, at) => list === lists[at]);
+    const known = merged.find((one) => isSame(one.lists));
+    if (known) return known.tools;
+    const tools = merge(lists);
+    merged.unshift({ lists, tools });
+    merged.length = Math.min(merged.length, mostMerged);
+    return tools;
+  };
+  const all = (caller?: Caller): readonly Tool[] => (sources.length === 0 ? own : mergedFor(caller));
   return {
     get: (name) => byName.get(name) ?? all().find((tool) => tool.name === name),
     select: (globs, caller) => {

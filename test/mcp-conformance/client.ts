@@ -3,6 +3,7 @@ import { silentLog } from "../../src/protocol/log.ts";
 import { mcpServerSchema, type OAuthConfig } from "../../src/protocol/mcp-servers.ts";
 import type { McpCredentials } from "../../src/store/mcp-credentials.ts";
 import { callerOf } from "../../src/protocol/callers.ts";
+import type { Tool, ToolAnswer } from "../../src/protocol/tools.ts";
 import { createMcpServers } from "../../src/tools/mcp/mcp-servers.ts";
 import { createSignIns } from "../../src/tools/mcp/sign-in/sign-ins.ts";
 import { testContext } from "../mcp-servers.ts";
@@ -13,7 +14,11 @@ import { testContext } from "../mcp-servers.ts";
  */
 const url = process.argv.at(-1) ?? "";
 const scenario = process.env["MCP_CONFORMANCE_SCENARIO"] ?? "";
-const given = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as Readonly<Record<string, string>>;
+const given = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as {
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
+};
 const base = "https://colloquy.example";
 
 const caller = callerOf({ id: "u1", name: "ada", role: "admin" }, "api-key");
@@ -42,8 +47,8 @@ const signIns = createSignIns({
 });
 const auth: OAuthConfig = {
   type: "oauth",
-  ...(given["client_id"] === undefined ? {} : { clientId: given["client_id"] }),
-  ...(given["client_secret"] === undefined ? {} : { clientSecret: given["client_secret"] }),
+  ...(given.client_id === undefined ? {} : { clientId: given.client_id }),
+  ...(given.client_secret === undefined ? {} : { clientSecret: given.client_secret }),
 };
 const needsLogin = scenario.startsWith("auth/");
 const config = mcpServerSchema.parse({ url, ...(needsLogin ? { auth } : {}) });
@@ -90,6 +95,24 @@ async function settled(): Promise<void> {
   }
 }
 
+/** As the scenario says, or made from the schema. */
+function inputsFor({ name, parameters }: Tool): readonly Readonly<Record<string, unknown>>[] {
+  const told = given.toolCalls?.filter((each) => `suite_${each.name}` === name);
+  if (told && told.length > 0) return told.map((each) => each.arguments);
+  return [argumentsFor(parameters)];
+}
+
+async function call(tool: Tool, input: unknown): Promise<string> {
+  const answers: ToolAnswer[] = [];
+  let result = await tool.execute(input, { ...testContext, caller });
+  while (result.ask && answers.length < 3) {
+    answers.push({ decision: "answer", data: { confirmed: true }, state: result.ask.state });
+    result = await tool.execute(input, { ...testContext, caller, answers });
+  }
+  process.stderr.write(`${tool.name}: ${result.content}\n`);
+  return result.content;
+}
+
 const source = servers.sources.find(({ name }) => name === "suite");
 const mostSignIns = 3;
 for (let signedIn = 0; ; signedIn++) {
@@ -97,16 +120,7 @@ for (let signedIn = 0; ; signedIn++) {
   let isDenied = false;
   for (const tool of source?.tools(caller) ?? []) {
     if (tool.name === "suite_sign_in") isDenied = true;
-    else {
-      const input = argumentsFor(tool.parameters);
-      let result = await tool.execute(input, { ...testContext, caller });
-      for (const answers = []; result.ask && answers.length < 3;) {
-        answers.push({ decision: "answer" as const, data: { confirmed: true }, state: result.ask.state });
-        result = await tool.execute(input, { ...testContext, caller, answers });
-      }
-      isDenied ||= /must sign in/.test(result.content);
-      process.stderr.write(`${tool.name}: ${result.content}\n`);
-    }
+    else for (const input of inputsFor(tool)) isDenied ||= /must sign in/.test(await call(tool, input));
   }
   if (!isDenied || signedIn === mostSignIns) break;
   await signIn();

@@ -88,6 +88,22 @@ test("schemas that say little or odd things are taken as far as that goes", () =
   assert.throws(() => convertSchema({ description: "x".repeat(200_000) }), /more than 100000 characters/);
 });
 
+test("a tool whose arguments can't be repeated in headers as it asks is not offered over HTTP", async () => {
+  const asking = (properties: object) => ({ name: "x", inputSchema: { type: "object", properties } });
+  const region = { type: "string", "x-mcp-header": "Region" };
+  const offered = async (properties: object, config = {}) => (await make([asking(properties)], config)).tools.length;
+  assert.equal(
+    await offered({ region, inner: { type: "object", properties: { zone: { ...region, "x-mcp-header": "Zone" } } } }),
+    1,
+  );
+  assert.equal(await offered({ region, again: { ...region, "x-mcp-header": "region" } }), 0);
+  assert.equal(await offered({ region: { ...region, "x-mcp-header": "two words" } }), 0);
+  assert.equal(await offered({ region: { ...region, type: "number" } }), 0);
+  assert.equal(await offered({ regions: { type: "array", items: region } }), 0);
+  assert.equal(await offered({ one: { anyOf: [region] } }), 0);
+  assert.equal(await offered({ regions: { type: "array", items: region } }, { command: "a program" }), 1);
+});
+
 test("tools are chosen by the server's own names, and a listing again does not convert known schemas", async () => {
   const listing = ["read_a", "read_b", "drop_a"].map((name) => ({ name, inputSchema: { type: "object" } }));
   const names = async (tools: string[]) => (await make(listing, { tools, prefix: "" })).tools.map(({ name }) => name);

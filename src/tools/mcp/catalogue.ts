@@ -4,6 +4,7 @@ import { messageOf } from "../../protocol/errors.ts";
 import type { McpServerConfig } from "../../protocol/mcp-servers.ts";
 import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
 import { selectsByGlobs } from "../glob.ts";
+import { checkHeaderParameters } from "./header-parameters.ts";
 import { modelNames } from "./names.ts";
 import { type ConvertedSchema, convertSchema } from "./schema.ts";
 
@@ -66,6 +67,7 @@ export async function makeCatalogue(listing: readonly unknown[], options: Catalo
   const usable: { tool: ListedTool; schema: ConvertedSchema }[] = [];
   for (const tool of listed.values()) {
     try {
+      if (config.command === undefined) checkHeaderParameters(tool.inputSchema);
       const text = JSON.stringify(tool.inputSchema) ?? "";
       const known = before.converted.get(text) ?? converted.get(text);
       if (!known) await setImmediate();

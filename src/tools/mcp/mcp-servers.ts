@@ -105,14 +105,35 @@ export function createMcpServers(options: McpOptions): McpServers {
     return Promise.all(stopped.map((server) => server.close()));
   }
 
+  /** A name that an earlier server's tool has is that tool's; whoever looks at the later server is told. */
+  function statesFor(caller?: Caller): McpServerState[] {
+    const holders = new Map<string, string>();
+    return sources.flatMap(({ name, tools }) => {
+      const offered = tools(caller);
+      const taken = offered.filter((tool) => holders.has(tool.name));
+      const unusable = taken.map((tool) => ({
+        tool: tool.name,
+        reason: `${holders.get(tool.name)} has a tool of this name and comes first; give one of them a prefix`,
+      }));
+      for (const tool of offered) if (!holders.has(tool.name)) holders.set(tool.name, name);
+      const state = servers.get(name)?.state(caller);
+      if (!state || taken.length === 0) return state ?? [];
+      return {
+        ...state,
+        tools: state.tools - taken.length,
+        tokens: state.tokens - tokensOf(taken),
+        unusable: [...state.unusable, ...unusable],
+      };
+    });
+  }
+
   if (options.works ?? true) void apply(options.servers);
   return {
     sources,
-    states: () => [...servers.values()].map((server) => server.state()),
+    states: () => statesFor(),
     async statesFor(caller, signal) {
-      const all = [...servers.values()];
-      await Promise.all(all.map(({ config, source }) => config.auth && source.ready(caller, signal)));
-      return all.map((server) => server.state(caller));
+      await Promise.all([...servers.values()].map(({ config, source }) => config.auth && source.ready(caller, signal)));
+      return statesFor(caller);
     },
     named(name) {
       const server = servers.get(name);

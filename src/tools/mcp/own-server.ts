@@ -16,6 +16,7 @@ export type OwnServerOptions = {
 export type OwnServer = { readonly source: ToolSource; readonly close: () => Promise<void> };
 
 const mostUsers = 200;
+const none: readonly Tool[] = [];
 
 /**
  * An MCP server of this very process as a source of tools: each caller has a connection of their own. It honours the
@@ -23,7 +24,7 @@ const mostUsers = 200;
  */
 export function createOwnServer({ name, version, log, fetchFor }: OwnServerOptions): OwnServer {
   const byUser = new Map<string, Connection>();
-  const ownTools = new WeakMap<Tool, Tool>();
+  const ownTools = new WeakMap<readonly Tool[], readonly Tool[]>();
 
   function connectionFor(caller: Caller): Connection {
     const known = byUser.get(caller.userId);
@@ -49,11 +50,12 @@ export function createOwnServer({ name, version, log, fetchFor }: OwnServerOptio
     return connection;
   }
 
-  function asOwn(tool: Tool): Tool {
-    const known = ownTools.get(tool);
+  /** Of the same list the same one. */
+  function asOwn(tools: readonly Tool[]): readonly Tool[] {
+    const known = ownTools.get(tools);
     if (known) return known;
-    const own = { ...tool, idempotent: true, mustBeNamed: true };
-    ownTools.set(tool, own);
+    const own = tools.map((tool) => ({ ...tool, idempotent: true, mustBeNamed: true }));
+    ownTools.set(tools, own);
     return own;
   }
 
@@ -62,7 +64,7 @@ export function createOwnServer({ name, version, log, fetchFor }: OwnServerOptio
       name,
       prefix: `${name}_`,
       // All callers are offered the same.
-      tools: (caller) => (caller ? connectionFor(caller) : [...byUser.values()].at(-1))?.tools().map(asOwn) ?? [],
+      tools: (caller) => asOwn((caller ? connectionFor(caller) : [...byUser.values()].at(-1))?.tools() ?? none),
       ready: (caller, signal) => connectionFor(caller).ready(signal),
     },
     close: async () => void (await Promise.all([...byUser.values()].map((connection) => connection.close()))),
