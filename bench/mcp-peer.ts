@@ -20,6 +20,7 @@ const isModern = dialect === "2026-07-28";
 const complete = isModern ? { resultType: "complete" } : {};
 const about = { capabilities: { tools: {} }, serverInfo: { name: "peer", version: "1" } };
 let requests = 0;
+let listings = 0;
 
 /** Each schema differs from all others, as those of different servers do. */
 function toolsOf(server: number): readonly object[] {
@@ -43,6 +44,7 @@ function answerTo({ method, params }: Message, tools: readonly object[]): object
     case "tools/call":
       return { result: { ...complete, content: [{ type: "text", text: params?.arguments?.text ?? "" }] } };
     case "tools/list":
+      listings++;
       return { result: { ...complete, tools, ttlMs: 3_600_000, cacheScope: "private" } };
     case "initialize":
       return { result: { protocolVersion: params?.protocolVersion, ...about } };
@@ -78,4 +80,5 @@ await Promise.all(servers.map((server) => server.listening || once(server, "list
 serveCommands({
   urls: () => servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`),
   requests: () => requests,
+  listings: () => listings,
 });

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { startChild } from "./child.ts";
 import type { ModelServerStats } from "./model-server.ts";
 import { crowd } from "./parts/crowd.ts";
+import { delegation } from "./parts/delegation.ts";
 import { deltas } from "./parts/deltas.ts";
 import { durable } from "./parts/durable.ts";
 import { eventLoop } from "./parts/event-loop.ts";
@@ -15,7 +16,19 @@ import { passthrough } from "./parts/passthrough.ts";
 import type { Bench, Part } from "./part.ts";
 import { judge, table, type Row } from "./rows.ts";
 
-const parts: readonly Part[] = [passthrough, loop, durable, deltas, history, ledger, crowd, mcp, eventLoop, imports];
+const parts: readonly Part[] = [
+  passthrough,
+  loop,
+  durable,
+  deltas,
+  history,
+  ledger,
+  delegation,
+  crowd,
+  mcp,
+  eventLoop,
+  imports,
+];
 
 const usage = `npm run bench [-- <part>… --quick --rounds=5 --markdown]   parts: ${parts.map((part) => part.name).join(" ")}`;
 

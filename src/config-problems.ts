@@ -89,10 +89,12 @@ function boundWords(origin: string, words: string, bound: number | bigint): stri
   return origin === "array" ? `must have ${words} ${bound} entries` : `must be ${words} ${bound}`;
 }
 
-/** Whether a value may be shown to nobody: by its key, or since it is a URL with a password. */
+/** Whether a value may be shown to nobody: by its key, or since it is a URL with a password, or one of an MCP server with a query. */
 export function isSecret(path: string, value: unknown): boolean {
   const secretKey = /(key|token|secret|password)$|^database$|(^|\.)(headers|env)\.|^mcpServers\..*\.args$/i;
-  return secretKey.test(path) || (typeof value === "string" && /:\/\/[^/]*@/.test(value));
+  if (secretKey.test(path)) return true;
+  if (typeof value !== "string") return false;
+  return /:\/\/[^/]*@/.test(value) || (path.startsWith("mcpServers.") && /:\/\/.*\?/.test(value));
 }
 
 /** A short value helps to find the slip; a long one may be a secret in the wrong place. */

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { startPostgres } from "../../test/postgres.ts";
-import { startTestRuns, type TestRuns } from "../../test/runs.ts";
+import { startTestRuns } from "../../test/runs.ts";
 import { temporaryFolder } from "../../test/pglite.ts";
-import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openDatabase } from "../../src/store/open.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
 import { inRounds, withOwned, type Part } from "../part.ts";
+import { tripsOf } from "../run-trips.ts";
 import { summarize } from "../statistics.ts";
 
 const input = z.object({});
@@ -14,27 +14,6 @@ const tools = [
   defineTool({ name: "read_it", description: "Reads.", input, effect: "read", execute: () => "read" }),
   defineTool({ name: "write_it", description: "Writes elsewhere.", input, effect: "write", execute: () => "written" }),
 ];
-type Subject = "read_it" | "write_it";
-
-/** What a node sends by the clock, whether or not there is a run. */
-const byTheClock =
-  /^select 1 from pgboss\.job where|with held as|pg_notify|into deltas|pgboss\.(queue|version|warning|schedule|bam)/i;
-
-/** Round trips of one run with one call, from its start until nobody works on it. */
-async function tripsOf(service: TestRuns, database: Database, subject: Subject): Promise<number> {
-  let trips = 0;
-  database.onTrip = (text) => {
-    if (!byTheClock.test(text)) trips++;
-  };
-  const { events } = await service.ask(subject);
-  while (service.active() > 0) await new Promise((resolve) => setTimeout(resolve, 1));
-  delete database.onTrip;
-  const last = events.at(-1);
-  if (last?.type !== "run-end" || last.status !== "done")
-    throw new Error(`The run with ${subject} did not come to its end.`);
-  return trips;
-}
-
 /** What the record of a write costs: it is written before and after, so that nobody has to guess. */
 export const ledger: Part = {
   name: "ledger",

@@ -68,13 +68,11 @@ async function measureStart(bench: Bench, start: (setup: Setup) => Promise<Produ
   };
 }
 
-async function untilListed({ port }: Product): Promise<void> {
-  for (const end = performance.now() + 60_000; performance.now() < end; await sleep(20)) {
-    const answer = await fetch(`http://127.0.0.1:${port}/health`);
-    const { mcpServers } = (await answer.json()) as { mcpServers: { tools: number }[] };
-    if (mcpServers.filter(({ tools }) => tools === toolsEach).length === servers) return;
-  }
-  throw new Error("Not all servers have listed their tools.");
+async function untilListed(peer: Child, listings: number): Promise<void> {
+  for (const end = performance.now() + 60_000; performance.now() < end; await sleep(20))
+    // What they answered is read in the meantime.
+    if ((await peer.call<number>("listings")) >= listings) return sleep(1000);
+  throw new Error("Not all servers were asked for their tools.");
 }
 
 /** Messages to an agent that has all tools: what they cost, and what the servers hear of them. */
@@ -86,7 +84,6 @@ async function measureMessages(bench: Bench, peer: Child, products: Readonly<Rec
     const { done } = await bench.load.call<LoadResult>("load", input);
     return { done, cpuMs: ((await child.call<Usage>("usage")).cpuMs - before.cpuMs) / done };
   };
-  await untilListed(products.many);
   bench.log(`mcp: messages with ${servers * toolsEach} tools`);
   for (const setup of ["none", "many"] as const) await ask(setup, bench.quick ? 100 : 2500);
   const requests: number[] = [];
@@ -152,10 +149,12 @@ export const mcp: Part = {
         });
       rows.push(await measureStart(bench, start));
       const postgres = own(await startPostgres({ fsync: true }));
+      const listings = await peer.call<number>("listings");
       const products = {
         none: own(await start("none", await postgres.createDatabase())),
         many: own(await start("many", await postgres.createDatabase())),
       };
+      await untilListed(peer, listings + servers);
       return [...rows, ...(await measureMessages(bench, peer, products))];
     }),
 };

@@ -41,8 +41,8 @@ export type BeginOptions = {
   readonly scope?: string | undefined;
 };
 
-export const callbackPath = "/api/mcp/callback";
-export const clientPath = "/api/mcp/client.json";
+const callbackPath = "/api/mcp/callback";
+const clientPath = "/api/mcp/client.json";
 
 /** What an authorization server is told of us. */
 export function clientMetadataOf(base: string): OAuthClientMetadata {

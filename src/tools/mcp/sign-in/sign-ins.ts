@@ -34,7 +34,7 @@ const signInLifeMs = 10 * 60_000;
 const timeoutMs = 15_000;
 const maxBytes = 1_000_000;
 const mostLogins = 5000;
-export const linkPath = "/api/mcp/sign-in";
+const linkPath = "/api/mcp/sign-in";
 
 /** Users' own logins at servers that have `auth: oauth`. */
 export function createSignIns({ credentials, secret, base, fetch }: SignInsOptions) {
