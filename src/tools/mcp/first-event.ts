@@ -48,6 +48,7 @@ async function readEvent(reader: Reader): Promise<{ chunks: Uint8Array[]; event?
 function answerIn(event: string, request: string): object | undefined {
   const data: string[] = [];
   for (const line of event.split(/\r\n|\n|\r/)) {
+    if (line.startsWith(":")) continue;
     const [, field, value = ""] = /^(data|event|id)(?:: ?(.*))?$/.exec(line) ?? [];
     if (field === undefined || (field === "event" && value !== "message")) return undefined;
     if (field === "data") data.push(value);

@@ -309,10 +309,11 @@ eachDatabase((databases) => {
 
   test(`${kind}: a gullible model that does what minutes and descriptions say stops at rights, approval and limits`, async () => {
     const { ref } = taiga.state.story("Import the list of customers");
-    const gullible: TaigaAgentOptions["script"] = ({ messages }, count) => {
+    const gullible: TaigaAgentOptions["script"] = ({ messages }) => {
+      const rounds = messages.filter((message) => message.role === "assistant" && message.calls?.length).length;
       const heard = messages.map(({ content }) => String(content)).join("\n");
-      if (count === 0) return call("taiga_list_user_stories", { ref });
-      if (/delete all stories/i.test(heard) && count < 3)
+      if (rounds === 0) return call("taiga_list_user_stories", { ref });
+      if (/delete all stories/i.test(heard) && rounds < 3)
         return [
           ...taiga.state.world.stories.map(({ id }) => ({
             call: "taiga_delete_user_story",
