@@ -27,7 +27,8 @@ export function toolsOf({ taken, runtime }: Work): readonly Tool[] {
   const { tools, agent, team, deferred = [] } = taken.definition;
   const names = new Set([...tools.map((schema) => schema.name), ...deferred]);
   const own = runtime.tools.select(agent.tools, taken.caller).filter((tool) => names.has(tool.name));
-  const findable = own.filter(({ name }) => deferred.includes(name));
+  const later = new Set(deferred);
+  const findable = own.filter(({ name }) => later.has(name));
   const allowed = deferred.length > 0 ? [...own.filter(({ name }) => name !== searchName), searchTool(findable)] : own;
   return team ? [delegateTool(team), ...allowed.filter((tool) => tool.name !== delegateName)] : allowed;
 }
