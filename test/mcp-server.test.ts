@@ -280,7 +280,8 @@ test("an answer that is long in coming becomes a stream, and a stop of the serve
   assert.match(await response.text(), /"id":1,"error":\{"code":-32000,"message":"The server stops/);
   // The stop takes nothing back.
   const [run] = await runs("slow");
-  assert.deepEqual([(await runs("slow")).length, run!.status], [before, "running"]);
+  assert.ok((await runs("slow")).length >= before);
+  assert.ok(["queued", "running"].includes(run!.status), run!.status);
   await backend.runs.cancel(backend.caller, run!.id);
 });
 
