@@ -137,16 +137,17 @@ eachRunDatabase((suite) => {
     const { query } = suite.database();
     await query("update threads set expires_at = now() - interval '1 day'");
     await query("update idempotency_keys set created_at = now() - interval '25 hours' where key = 'old'");
-    for (const [attempt, body] of [
-      [1, "kept"],
-      [9, "orphan"],
-    ] as const)
-      await query("insert into deltas select id, '9', $2, 'text', 0, $3, thread_id from runs where id = $1", [
-        live.runId,
-        attempt,
-        body,
-      ]);
-    await upkeep(removeExpired);
+    await upkeep(async (runtime) => {
+      for (const [later, body] of [
+        [0, "kept"],
+        [8, "orphan"],
+      ] as const)
+        await query(
+          "insert into deltas select id, '9', epoch + $2::integer, 'text', 0, $3, thread_id from runs where id = $1",
+          [live.runId, later, body],
+        );
+      await removeExpired(runtime);
+    });
     assert.deepEqual(await query("select id from threads"), [{ id: live.threadId }]);
     assert.deepEqual(await query("select key from idempotency_keys"), [{ key: "live" }]);
     assert.deepEqual(await query("select body from deltas where step = '9'"), [{ body: "kept" }]);
