@@ -83,7 +83,9 @@ async function attempt(
       } catch (error) {
         signal.throwIfAborted();
         const failure = failureOf(error);
-        if (failure.kind === "not-sent" || failure.kind === "session-gone" || failure.denied === "login")
+        // A stream that broke says as much of the server as a refused connection; silence may be only this call's.
+        const isBroken = failure.kind === "unknown" && !failure.isTimeout;
+        if (isBroken || failure.kind === "not-sent" || failure.kind === "session-gone" || failure.denied === "login")
           lost(open, failure);
         return failure;
       }
