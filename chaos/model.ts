@@ -60,7 +60,8 @@ export async function startModelServer(random: Random): Promise<ModelServer> {
 function placeIn(messages: readonly Message[]): { script: Script; round: number } | undefined {
   const last = messages.findLastIndex(({ role }) => role === "user");
   const { content } = messages[last] ?? {};
-  const script = typeof content === "string" ? scriptIn(content) : undefined;
+  // What was said after a message that got no answer comes as one with it.
+  const script = typeof content === "string" ? scriptIn(content.split("\n\n").at(-1)!) : undefined;
   const round = messages
     .slice(last + 1)
     .filter(({ role, tool_calls: calls }) => role === "assistant" && calls?.length).length;
