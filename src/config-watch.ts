@@ -26,14 +26,16 @@ export function watchConfig(config: Config, { log, onServers, intervalMs = 1000,
   const { file } = config;
   if (file === undefined) return () => {};
   let before = partsOf(config);
-  const look = () => {
+  const look = (isFirst: boolean) => {
     try {
       const changed = loadConfig({ ...(env ? { env } : {}), ...(cwd === undefined ? {} : { cwd }) });
       const now = partsOf(changed);
       const keys = [...now.keys()].filter((key) => now.get(key) !== before.get(key));
       before = now;
       const others = keys.filter((key) => key !== live);
-      if (others.length > 0) log.warn({ file, keys: others }, "these settings have changed; they need a restart");
+      // At first they may differ by what the command itself has set.
+      if (!isFirst && others.length > 0)
+        log.warn({ file, keys: others }, "these settings have changed; they need a restart");
       if (!keys.includes(live)) return;
       log.info({ file }, "the MCP servers in the configuration have changed");
       onServers(changed.mcpServers);
@@ -51,8 +53,9 @@ export function watchConfig(config: Config, { log, onServers, intervalMs = 1000,
     void stampOf(file).then((stamp) => {
       looking = false;
       if (stamp === seen || stopped) return;
+      const isFirst = seen === undefined;
       seen = stamp;
-      look();
+      look(isFirst);
     });
   }, intervalMs).unref();
   return () => {
