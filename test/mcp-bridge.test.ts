@@ -33,7 +33,7 @@ type Message = { id?: unknown; method?: string; result?: Record<string, unknown>
 /** A client's end of the pipe. */
 function open(locate = async () => ({ url: backend.url })) {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const done = bridgeMcp({ locate, input, output });
+  const done = bridgeMcp({ lastAnswersMs: 1000, locate, input, output });
   const received: Message[] = [];
   let text = "";
   output.on("data", (data: Buffer) => {

@@ -9,6 +9,8 @@ export type McpBridge = {
   readonly locate: () => Promise<Server>;
   readonly input: Readable;
   readonly output: Writable;
+  /** After the end of the input, for answers that are on their way; 30 s when absent. */
+  readonly lastAnswersMs?: number;
 };
 
 type RequestId = string | number;
@@ -27,8 +29,6 @@ type Working = { readonly control: AbortController; readonly isModern: boolean }
 
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const sessionHeader = "mcp-session-id";
-/** After the end of the input, for answers that are on their way. */
-const lastAnswersMs = 1000;
 const mostAtOnce = 256;
 const mostCharacters = 10_000_000;
 
@@ -36,7 +36,7 @@ const mostCharacters = 10_000_000;
  * Carries MCP between a program that speaks it over its standard input and output, a message a line, and the server's `/mcp`,
  * in either era of the protocol. Resolves when the input ends; what is not answered soon after is given up.
  */
-export async function bridgeMcp({ locate, input, output }: McpBridge): Promise<void> {
+export async function bridgeMcp({ locate, input, output, lastAnswersMs = 30_000 }: McpBridge): Promise<void> {
   const working = new Map<RequestId, Working>();
   const answers = new Set<Promise<void>>();
   const all = new AbortController();
