@@ -2,9 +2,30 @@
  * What people write when they want a certain kind of work, by language. In a phrase `*` stands for any letters, `…` for a
  * few words, `(a|b)` for either, `^` for the beginning of the request; case and the kind of apostrophe make no difference.
  */
-function phrases(...lists: readonly string[]): RegExp {
-  const all = lists.flatMap((list) => list.split(", "));
-  return new RegExp(all.map(phrasePattern).join("|"), "gu");
+function phrases(...lists: readonly string[]): Phrases {
+  return made(() =>
+    lists
+      .flatMap((list) => list.split(", "))
+      .map(phrasePattern)
+      .join("|"),
+  );
+}
+
+/** Made when it is first looked for: together they take longer than all else that a start loads. */
+export type Phrases = { readonly source: string; readonly pattern: RegExp };
+
+function made(write: () => string): Phrases {
+  let source: string | undefined;
+  let pattern: RegExp | undefined;
+  const phrases: Phrases = {
+    get source() {
+      return (source ??= write());
+    },
+    get pattern() {
+      return (pattern ??= new RegExp(phrases.source, "gu"));
+    },
+  };
+  return phrases;
 }
 
 function phrasePattern(phrase: string): string {
@@ -88,7 +109,11 @@ export const knowledge = phrases(
 );
 
 /** Asks for something that only a tool can do or know. */
-export const toolSigns: readonly { readonly reason: string; readonly words: RegExp; readonly unless?: RegExp }[] = [
+export const toolSigns: readonly {
+  readonly reason: string;
+  readonly words: RegExp | Phrases;
+  readonly unless?: RegExp | Phrases;
+}[] = [
   {
     reason: "the user's tasks",
     words: phrases(
@@ -129,7 +154,7 @@ export const toolSigns: readonly { readonly reason: string; readonly words: RegE
   },
   {
     reason: "a file or a document",
-    words: new RegExp(
+    words: made(() =>
       [
         "[\\p{L}\\p{N}_-]+\\.(?:csv|tsv|pdf|docx?|xlsx?|md|txt|json|ya?ml|toml|py|tsx?|html?|css|log|pptx?|sql|xml|png|jpe?g|zip|ini|env)(?![\\p{L}\\p{N}])",
         phrases(
@@ -139,7 +164,6 @@ export const toolSigns: readonly { readonly reason: string; readonly words: RegE
           "файл*, сохрани*, вложени*, документ*, презентаци*, archivo*, adjunto*, guarda*, documento*, presentación, diapositivas, fichier*, pièce jointe, enregistre*, présentation, 文件, 附件, 保存, 幻灯片, 文档, dosya*, kaydet*, belge*, sunum*",
         ).source,
       ].join("|"),
-      "gu",
     ),
   },
   {
@@ -193,7 +217,7 @@ export const bigWork = phrases(
 );
 
 /** Words that put parts in order: two kinds of them make a sequence. */
-export const order: readonly RegExp[] = [
+export const order: readonly Phrases[] = [
   phrases(
     "first, firstly, to begin with, start by, zuerst, als erstes, erst, primero, d'abord, сначала, сперва, 先, 首先, önce",
   ),

@@ -75,7 +75,7 @@ function severalParts({ task, clauses, tool }: View): Choice | undefined {
   const actions = clauses.filter((clause) => actionOf(clause) !== undefined).length;
   const sequence = signs.order.filter((words) => found(task, words)).length;
   const items = task.match(signs.listItem)?.length ?? 0;
-  const results = new Set(task.match(signs.results)).size;
+  const results = new Set(task.match(signs.results.pattern)).size;
   const connected = sequence >= 2 || found(task, signs.many) !== undefined;
   if (actions >= 3 || (actions >= 2 && connected)) return sure("plan-execute", `It has ${actions} things to do.`);
   if (items >= 3 && actions >= 1) return sure("plan-execute", `It lists ${items} parts.`);
@@ -146,8 +146,8 @@ function taskOf(text: string): string {
     .replaceAll("\u0307", "")
     .replaceAll("’", "'")
     .replaceAll(material, " ")
-    .replaceAll(signs.negations, " ")
-    .replaceAll(signs.courtesies, " ")
+    .replaceAll(signs.negations.pattern, " ")
+    .replaceAll(signs.courtesies.pattern, " ")
     .trim();
   const [, head = asked, rest = ""] = /^(.*?)(?:[:：]|\n *\n)\s*(.*)$/s.exec(asked) ?? [];
   const isMaterial = found(head, signs.textWork) !== undefined && !source.test(rest);
@@ -162,15 +162,17 @@ export function shortened(text: string): string {
 
 const mostCharacters = 2000;
 
-const joints = new RegExp(
-  `[\\n,.;:!?。，；：！？、]|(?<!\\p{L})(?:and|und|y|et|и|ve)(?!\\p{L})|${signs.order.map((words) => words.source).join("|")}`,
-  "gu",
-);
+let joints: RegExp | undefined;
+const jointsNow = (): RegExp =>
+  (joints ??= new RegExp(
+    `[\\n,.;:!?。，；：！？、]|(?<!\\p{L})(?:and|und|y|et|и|ve)(?!\\p{L})|${signs.order.map((words) => words.source).join("|")}`,
+    "gu",
+  ));
 const fillers = /^(?:[\s\d)*•-]+|(?:also|mir|me|us|step|schritt)(?!\p{L})|[并和])+/u;
 
 function clausesOf(task: string): string[] {
   return task
-    .split(joints)
+    .split(jointsNow())
     .map((clause) => clause.replace(fillers, "").trim())
     .filter((clause) => clause !== "");
 }
@@ -199,8 +201,11 @@ function stem(word: string): string {
   return word.replace(/(?:ings?|ies|es|s|ed|e)$/, "").slice(0, 7);
 }
 
-function found(text: string, words: RegExp): string | undefined {
-  return text.match(words)?.[0].trim().replaceAll(/\s+/g, " ");
+function found(text: string, words: RegExp | signs.Phrases): string | undefined {
+  return text
+    .match(words instanceof RegExp ? words : words.pattern)?.[0]
+    .trim()
+    .replaceAll(/\s+/g, " ");
 }
 
 function because(strategy: Choice["strategy"], reason: string, sign: string | undefined): Choice | undefined {
