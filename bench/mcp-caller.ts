@@ -42,6 +42,7 @@ async function throughClient(): Promise<(text: string) => Promise<string>> {
   const context: ToolContext = {
     caller,
     threadId: "thread",
+    rootThreadId: "thread",
     runId: "run",
     call: { step: "1", index: 0 },
     signal: new AbortController().signal,

@@ -36,6 +36,7 @@ function contextOf(signal: AbortSignal): ToolContext {
   return {
     caller,
     threadId: newId(),
+    rootThreadId: newId(),
     runId: newId(),
     call: { step: "1", index: 0 },
     signal,

@@ -13,6 +13,7 @@ import { ledger } from "./parts/ledger.ts";
 import { loop } from "./parts/loop.ts";
 import { mcp } from "./parts/mcp.ts";
 import { passthrough } from "./parts/passthrough.ts";
+import { sandbox } from "./parts/sandbox.ts";
 import type { Bench, Part } from "./part.ts";
 import { judge, table, type Row } from "./rows.ts";
 
@@ -26,6 +27,7 @@ const parts: readonly Part[] = [
   delegation,
   crowd,
   mcp,
+  sandbox,
   eventLoop,
   imports,
 ];

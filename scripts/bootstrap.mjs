@@ -8,13 +8,13 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensurePackages } from "./packages.mjs";
 import { Problem, runChild } from "./run-child.mjs";
-import { ensureSystem } from "./system.mjs";
+import { ensureSystem, offerForServer } from "./system.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// `system`: also what the tests need from the machine (system.mjs).
+// `system`: also what the tests need from the machine (system.mjs); `offers`: tells what a server would have use for.
 const commands = {
-  start: { packages: "production", script: "src/cli.ts", args: ["serve"] },
+  start: { packages: "production", offers: true, script: "src/cli.ts", args: ["serve"] },
   cli: { packages: "production", script: "src/cli.ts" },
   check: { packages: "full", script: "scripts/check.mjs" },
   test: { packages: "full", system: true, script: "scripts/test.mjs" },
@@ -30,8 +30,9 @@ async function main([name, ...rest]) {
   if (majorOf(process.version) < 18) {
     throw new Problem(`Node.js 18 or newer is needed to begin; this is ${process.version}.`);
   }
-  await ensurePackages(root, command.packages);
+  const isNew = await ensurePackages(root, command.packages);
   const leaveOut = command.system ? await ensureSystem() : {};
+  if (command.offers) offerForServer({ isNew });
   const args = ["--disable-warning=ExperimentalWarning", join(root, command.script), ...(command.args ?? []), ...rest];
   // Stripping types and compiling again at every start costs 40 % of the start's CPU and 20 MB.
   const env = { NODE_COMPILE_CACHE: join(root, ".cache", "compile"), ...process.env, ...leaveOut };

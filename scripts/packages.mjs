@@ -6,18 +6,20 @@ import { holdLock } from "./lock.mjs";
 import { Problem, runChild } from "./run-child.mjs";
 
 /**
- * Makes sure that the packages of `need` ("production" or "full") stand in node_modules as the lock file says.
+ * Makes sure that the packages of `need` ("production" or "full") stand in node_modules as the lock file says; true if it
+ * installed them.
  * Throws Problem when npm fails or installed something else than package.json pins.
  */
 export async function ensurePackages(root, need) {
-  if (isInstalled(root, need)) return;
+  if (isInstalled(root, need)) return false;
   mkdirSync(join(root, ".cache"), { recursive: true });
   const release = await holdLock(join(root, ".cache", "bootstrap.lock"), () =>
     say("another process is installing the packages; waiting for it"),
   );
   try {
-    if (isInstalled(root, need)) return;
+    if (isInstalled(root, need)) return false;
     await install(root, need === "full" || hasDevPackages(root) ? "full" : "production");
+    return true;
   } finally {
     release();
   }

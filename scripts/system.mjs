@@ -1,7 +1,38 @@
-/** What tests need from the machine beside npm packages: installed by apt as root on Debian and Ubuntu, else named. */
+/**
+ * What tests need from the machine beside npm packages: installed by apt as root on Debian and Ubuntu, else named. And what a
+ * server there would have use for: only named.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { Problem, runChild } from "./run-child.mjs";
+
+/** For code that agents write: what keeps it from the machine, and what it works with. */
+const sandbox = {
+  name: "bubblewrap",
+  suites: "commands in bubblewrap",
+  leaveOut: {},
+  isThere: () => isInPath("bwrap"),
+  packages: ["bubblewrap"],
+};
+const python = {
+  name: "Python with pandas, numpy, matplotlib and openpyxl",
+  suites: "what Python code of agents does with them",
+  leaveOut: {},
+  isThere: () =>
+    isInPath("python3") &&
+    ["pandas", "numpy", "matplotlib", "openpyxl"].every((name) => existsSync(`/usr/lib/python3/dist-packages/${name}`)),
+  packages: ["python3", "python3-pandas", "python3-numpy", "python3-matplotlib", "python3-openpyxl"],
+};
+
+/** For slides; with Marp, which npm installs. */
+const chromium = {
+  name: "Chromium",
+  suites: "slides as PDF, PPTX and images",
+  leaveOut: {},
+  isThere: () => isInPath("chromium"),
+  packages: ["chromium", "fonts-dejavu-core"],
+};
+const marp = "@marp-team/marp-cli";
 
 const requirements = [
   {
@@ -20,6 +51,9 @@ const requirements = [
     isThere: () => isInPath("curl"),
     packages: ["curl"],
   },
+  sandbox,
+  python,
+  chromium,
 ];
 
 /**
@@ -42,6 +76,33 @@ export async function ensureSystem() {
   return Object.assign({}, ...stillMissing.map(({ leaveOut }) => leaveOut));
 }
 
+/**
+ * For what is missing, a line with the command that brings it; nothing is installed unasked. What few need is offered once,
+ * when the packages were installed.
+ */
+export function offerForServer({ isNew }) {
+  if (!isDebian() || !process.stderr.isTTY) return;
+  offerForCode();
+  if (isNew) offerForSlides();
+}
+
+function offerForSlides() {
+  const hasMarp = isInPath("marp") || existsSync(join(import.meta.dirname, "..", "node_modules", marp));
+  const commands = [
+    ...(chromium.isThere() ? [] : [`apt-get install ${chromium.packages.join(" ")}`]),
+    ...(hasMarp ? [] : [`npm install -g ${marp}@4.5.1`]),
+  ];
+  if (commands.length > 0) process.stderr.write(`colloquy: for slides as PDF and PPTX: ${commands.join(" && ")}\n`);
+}
+
+function offerForCode() {
+  const missing = [sandbox, python].filter(({ isThere }) => !isThere());
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => name).join(", ");
+  const packages = missing.flatMap((each) => each.packages).join(" ");
+  process.stderr.write(`colloquy: code that agents write runs best with ${names}: apt-get install ${packages}\n`);
+}
+
 /** Returns the end of apt's output if it failed. */
 async function installByApt(missing) {
   const packages = missing.flatMap((each) => each.packages);
@@ -57,7 +118,11 @@ async function installByApt(missing) {
 }
 
 function isRootOnDebian() {
-  if (process.getuid?.() !== 0 || !isInPath("apt-get")) return false;
+  return process.getuid?.() === 0 && isDebian();
+}
+
+function isDebian() {
+  if (!isInPath("apt-get")) return false;
   return /^ID(_LIKE)?=.*(debian|ubuntu)/m.test(read("/etc/os-release"));
 }
 

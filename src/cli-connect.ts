@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "./client/request.ts";
 import type { Config } from "./config.ts";
@@ -14,6 +16,11 @@ const startingMs = 15_000;
 export async function connect(config: Config, { works }: { readonly works: boolean }): Promise<Connected> {
   const running = await findServer(config);
   if (running) return { server: running, close: async () => {} };
+  // Whoever is in another folder than yesterday would wonder where everything is.
+  if (config.database === undefined && !existsSync(join(config.data, "db")))
+    console.error(
+      `${config.data} has no data yet: a new installation begins there (COLLOQUY_DATA names another folder).`,
+    );
   const log = createLog({
     level: config.log.level === "info" ? "warn" : config.log.level,
     pretty: process.stderr.isTTY,

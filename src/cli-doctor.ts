@@ -1,17 +1,30 @@
+import { join } from "node:path";
 import { styleText } from "node:util";
-import { loadAgents } from "./agents/load.ts";
+import { withModels } from "./agents/choose-model.ts";
+import { loadAgents, type LoadedAgents } from "./agents/load.ts";
+import { loadPrompts } from "./agents/load-prompts.ts";
+import { missingTools, strayNames, type KnownNames } from "./agents/stray-names.ts";
 import { createClient } from "./client/client.ts";
 import { findServer } from "./cli-connect.ts";
 import { shownSetting } from "./cli-settings.ts";
-import { describeConfig, loadConfig, type Config } from "./config.ts";
-import { probeBackends } from "./models/probe.ts";
+import { describeConfig, loadConfig, modelChoiceOf, type Config } from "./config.ts";
+import { relayWire } from "./http/dialects/chat-completions/relay-wire.ts";
+import { codeFindings, ownToolsOf, slidesFindings } from "./main-own-tools.ts";
+import { pythonFindings, pythonSourceOf, sandboxFindings, sandboxOf, unmetDemands } from "./main-sandbox.ts";
+import { chooseModels } from "./models/choose.ts";
+import { createModels, type Models } from "./models/registry.ts";
+import type { Probe } from "./models/probe.ts";
 import { messageOf } from "./protocol/errors.ts";
+import type { Tool } from "./protocol/tools.ts";
+import { strategies } from "./run/strategies.ts";
+import { createWorkspaces } from "./sandbox/workspaces.ts";
 import { examineDatabase, type Finding } from "./store/examine.ts";
 import { refuseHalfImported } from "./store/import.ts";
 import { migrate } from "./store/migrate.ts";
 import { compareFiles } from "./store/node-marker.ts";
 import { openDatabase } from "./store/open.ts";
-import { builtInTools } from "./tools/built-in.ts";
+import { defaultServers } from "./tools/mcp/mcp-servers.ts";
+import { createModelRelay } from "./tools/model-relay.ts";
 import { loadUserTools } from "./tools/user-tools.ts";
 
 /**
@@ -45,9 +58,19 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   for (const { path, value, source } of set)
     yield { grade: "ok", about: "config", text: `${path} = ${shownSetting(path, value)}  (${source})` };
 
-  const tools = await loadUserTools(config.tools, { taken: builtInTools });
+  const prompts = await loadPrompts({ folder: config.prompts });
+  const relay = createModelRelay(relayWire);
+  const workspaces = createWorkspaces({ folder: join(config.data, "scratch") });
+  const ownTools = ownToolsOf(config, {
+    sandbox: sandboxOf(config),
+    workspaces,
+    relay,
+    prompts: () => prompts.prompts,
+    works: false,
+  });
+  const tools = await loadUserTools(config.tools.folder, { taken: ownTools });
   const agents = await loadAgents({ folder: config.agents });
-  for (const { file, line, message } of [...tools.problems, ...agents.problems]) {
+  for (const { file, line, message } of [...tools.problems, ...agents.problems, ...prompts.problems]) {
     yield { grade: "trouble", about: "files", text: `${file}${line === undefined ? "" : `:${line}`}: ${message}` };
   }
   yield {
@@ -60,14 +83,50 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   };
   const servers = Object.keys(config.mcpServers);
   if (servers.length > 0) yield { grade: "ok", about: "mcp", text: `configured: ${servers.join(", ")}` };
-  yield { grade: "ok", about: "tools", text: [...builtInTools, ...tools.tools].map(({ name }) => name).join(", ") };
+  const choice = await chooseModels(modelChoiceOf(config));
+  yield { grade: choice.demo ? "note" : "ok", about: "model", text: choice.detail };
+  yield* examineNames(config, agents, [...ownTools, ...tools.tools], createModels({ models: choice.models }));
+  yield { grade: "ok", about: "tools", text: [...ownTools, ...tools.tools].map(({ name }) => name).join(", ") };
 
-  yield* examineModels(config);
+  yield* examineModels(config, choice.probes);
   yield* examineStore(config);
 }
 
-async function* examineModels(config: Config): AsyncGenerator<Finding> {
-  for (const probe of await probeBackends({ ownPort: config.server.port })) {
+/** Models, strategies, agents and tools that agents name and that are not there. */
+async function* examineNames(
+  { mcpServers, taiga }: Config,
+  { agents: written, own }: Pick<LoadedAgents, "agents" | "own">,
+  tools: readonly Tool[],
+  models: Models,
+): AsyncGenerator<Finding> {
+  const agents = withModels(written, models.list()).list();
+  const known: KnownNames = {
+    agents: agents.map(({ id }) => id),
+    strategies: Object.keys(strategies),
+    tools: [...tools.map(({ name }) => name), ...Object.keys(defaultServers)],
+    toolPrefixes: [
+      ...Object.entries(mcpServers).map(([name, { prefix = name }]) => (prefix === "" ? "" : `${prefix}_`)),
+      "todo_",
+      ...(taiga ? ["taiga_"] : []),
+    ],
+    hasModel: models.has,
+  };
+  for (const agent of agents) {
+    if (own.has(agent.id))
+      for (const text of strayNames(agent, known)) yield { grade: "trouble", about: "agents", text };
+  }
+  const later = new Set(agents.flatMap((agent) => (own.has(agent.id) ? [] : missingTools(agent, known))));
+  if (later.size > 0)
+    yield {
+      grade: "note",
+      about: "agents",
+      text: `built-in agents name tools that are not there: ${[...later].join(", ")}`,
+    };
+  await models.close();
+}
+
+async function* examineModels(config: Config, probes: readonly Probe[]): AsyncGenerator<Finding> {
+  for (const probe of probes) {
     yield {
       grade: probe.outcome === "found" ? "ok" : "note",
       about: probe.kind,
@@ -76,6 +135,21 @@ async function* examineModels(config: Config): AsyncGenerator<Finding> {
   }
   for (const path of config.absent.keys())
     yield { grade: "note", about: "models", text: `${path} is absent: \${${config.absent.get(path)}} is not set` };
+}
+
+async function* examineSandbox(config: Config): AsyncGenerator<Finding> {
+  const { agents } = await loadAgents({ folder: config.agents });
+  const sandbox = sandboxOf(config);
+  try {
+    const state = await sandbox.state();
+    yield* sandboxFindings(state);
+    for (const text of unmetDemands(agents, state)) yield { grade: "trouble", about: "agents", text };
+    yield* pythonFindings(await pythonSourceOf(config, sandbox).state());
+    yield* await codeFindings(config);
+    yield* await slidesFindings(config);
+  } finally {
+    await sandbox.close();
+  }
 }
 
 /** A running server holds an embedded database, so it is asked instead. */
@@ -89,6 +163,7 @@ async function* examineStore(config: Config): AsyncGenerator<Finding> {
       yield* await client.examine();
       return;
     }
+    yield* examineSandbox(config);
     const database = await openDatabase({
       dataDirectory: config.data,
       ...(config.database === undefined ? {} : { url: config.database }),

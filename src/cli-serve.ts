@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { loadConfig, type Config } from "./config.ts";
 import { createLog } from "./log.ts";
+import { sandboxLine } from "./main-sandbox.ts";
 import { startColloquy, version, type Colloquy } from "./main.ts";
 
 /** Stop takes at most the grace for running steps and this. */
@@ -19,7 +20,11 @@ export async function serve(): Promise<number> {
     process.exit(1);
   };
   const colloquy = await startColloquy(config, { log, onStep: (text) => line("database", `${text} …`), onFatal });
-  report(colloquy, config);
+  const isTried = colloquy.sandbox.known() !== undefined;
+  await report(colloquy, config, isTried);
+  const setup = await colloquy.setupLink();
+  if (setup !== undefined) line("set-up", `${styleText("bold", setup)}  (makes the first admin, once, within a day)`);
+  if (!isTried) void reportSandbox(colloquy);
 
   const signal = await new Promise<string>((resolve) => {
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => resolve(name));
@@ -31,7 +36,8 @@ export async function serve(): Promise<number> {
   return 0;
 }
 
-function report({ url, database, choice, problems }: Colloquy, config: Config): void {
+async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolean): Promise<void> {
+  const { url, database, choice, problems } = colloquy;
   line(
     "database",
     database.kind === "pglite" ? `PGlite, embedded in ${database.label}` : `PostgreSQL, ${database.label}`,
@@ -48,7 +54,16 @@ function report({ url, database, choice, problems }: Colloquy, config: Config): 
     choice.demo ? `${choice.detail}. Start Ollama, or name a model in colloquy.yaml, for real answers` : choice.detail,
   );
   for (const problem of problems) line("problem", problem);
+  if (isSandboxTried) await reportSandbox(colloquy);
   line("listening", `${styleText("bold", url)}  (API: ${url}/docs)`);
+}
+
+/** A container takes a while to try; who listens already is told later. */
+async function reportSandbox({ sandbox }: Colloquy): Promise<void> {
+  const state = await sandbox.state();
+  line("sandbox", sandboxLine(state));
+  for (const gap of state.gaps) line("", gap);
+  for (const problem of await sandbox.unmet()) line("problem", problem);
 }
 
 function usesVariable(config: Config, name: string): boolean {

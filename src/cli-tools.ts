@@ -1,4 +1,6 @@
+import { serveToolsServer } from "./cli-tools-serve.ts";
 import { loadConfig, type Config } from "./config.ts";
+import { listen } from "./http/listen.ts";
 import { createTodoApp } from "./http/mcp/todo-app.ts";
 import { createTaskCalls } from "./http/mcp/task-calls.ts";
 import type { Access } from "./http/services.ts";
@@ -15,8 +17,10 @@ import { openDatabase } from "./store/open.ts";
 import { createUser, ensureOwner, findUserByName } from "./store/users.ts";
 
 export type ToolsOptions = {
-  /** 8001 when absent. */
+  /** Of `todo` 8001 when absent. */
   readonly port?: string;
+  /** Of `serve`. */
+  readonly host?: string;
   /** Whose tasks they are, for whoever reaches the server. */
   readonly user?: string;
   /** A URL, instead of the configuration's. */
@@ -25,10 +29,17 @@ export type ToolsOptions = {
 
 const defaultPort = "8001";
 
-/** `colloquy tools todo`: the task tools alone as an MCP server, until SIGINT or SIGTERM. */
+/** `colloquy tools serve` and `colloquy tools todo`: tools as a server of their own, until SIGINT or SIGTERM. */
 export async function serveTools([name, ...rest]: readonly string[], options: ToolsOptions): Promise<number> {
-  if (name !== "todo" || rest.length > 0)
-    throw new InvalidInput("colloquy tools todo [--port 8001] [--user <name>] [--database <url>]");
+  if (name === "serve" && rest.length === 0) return serveToolsServer(options);
+  if (name === "todo" && rest.length === 0) return serveTodo(options);
+  throw new InvalidInput(
+    "colloquy tools serve [--port 10006] [--host 127.0.0.1], or colloquy tools todo [--port 8001] [--user <name>] [--database <url>]",
+  );
+}
+
+/** The task tools alone, as an MCP server. */
+async function serveTodo(options: ToolsOptions): Promise<number> {
   const port = Number(options.port ?? defaultPort);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidInput("--port must be 0 to 65535.");
   const config = loadConfig();
@@ -48,7 +59,7 @@ export async function serveTools([name, ...rest]: readonly string[], options: To
     });
     // Nobody logs in, so nobody but this machine may come.
     const host = access.mode === "local" ? "127.0.0.1" : config.server.host;
-    const url = await app.listen({ host, port });
+    const url = await listen(app, { host, port, advice: "colloquy tools todo --port 8011" });
     const whose = access.mode === "local" ? `The tasks of ${access.owner.name}` : "Everybody's own tasks";
     console.log(`${whose}, in ${database.label}: listening on ${url}/mcp`);
     const signal = await new Promise<string>((resolve) => {

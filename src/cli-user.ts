@@ -1,28 +1,43 @@
+import { text } from "node:stream/consumers";
 import type { UserClient, UserView } from "./client/users.ts";
 import { createClient } from "./client/client.ts";
 import { connect } from "./cli-connect.ts";
-import { loadConfig } from "./config.ts";
+import { type Config, loadConfig } from "./config.ts";
 import { InvalidInput, NotFound } from "./protocol/errors.ts";
 
 export type UserOptions = {
   readonly admin: boolean;
   /** The label of a new key. */
   readonly add?: string;
+  /** The new password comes from standard input. */
+  readonly stdin: boolean;
 };
 
 const usage = `colloquy user list
   colloquy user add <name> [--admin]
+  colloquy user reset <name> [--stdin]
   colloquy user disable <name>
   colloquy user enable <name>
   colloquy user keys <name> [--add <label>]
   colloquy user revoke <key's id>`;
 
-type Verb = (users: UserClient, subject: string, options: UserOptions) => Promise<void>;
+type Verb = (users: UserClient, subject: string, options: UserOptions & { readonly config: Config }) => Promise<void>;
 
 const verbs: Readonly<Record<string, Verb>> = {
   async add(users, name, { admin }) {
     const { key } = await users.add({ name, role: admin ? "admin" : "user" });
     tellKey(name, key);
+  },
+  async reset(users, name, { stdin, config }) {
+    const { id } = await named(users, name);
+    const link = await users.reset(id);
+    if (stdin) {
+      // A terminal and a pipe end the line; a password can't hold a line's end anyway.
+      await users.setPassword(link.token, (await text(process.stdin)).replace(/\r?\n$/, ""));
+      return console.log(`${name} has a new password; all logins have ended`);
+    }
+    console.error(`With this link ${name} sets a new password, once, until ${link.expiresAt}:`);
+    console.log(placeOf(config, link));
   },
   disable: (users, name) => setDisabled(users, name, true),
   enable: (users, name) => setDisabled(users, name, false),
@@ -44,15 +59,22 @@ const verbs: Readonly<Record<string, Verb>> = {
 export async function user([verb = "", subject]: readonly string[], options: UserOptions): Promise<number> {
   const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   if (verb !== "list" && (!act || subject === undefined)) throw new InvalidInput(usage);
-  const { server, close } = await connect(loadConfig(), { works: false });
+  const config = loadConfig();
+  const { server, close } = await connect(config, { works: false });
   try {
     const { users } = createClient(server);
-    if (act) await act(users, subject!, options);
+    if (act) await act(users, subject!, { ...options, config });
     else for (const known of await users.list()) console.log(lineOf(known));
     return 0;
   } finally {
     await close();
   }
+}
+
+/** Where the server will be reached, also while it is this command that answers. */
+function placeOf({ server }: Config, { url, token }: { readonly url: string; readonly token: string }): string {
+  if (server.publicUrl === undefined && server.port === 0) return url;
+  return `${server.publicUrl ?? `http://localhost:${server.port}`}${server.basePath}/reset#${token}`;
 }
 
 async function setDisabled(users: UserClient, name: string, disabled: boolean): Promise<void> {

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { doctor } from "./cli-doctor.ts";
 import { exportTo, importFrom } from "./cli-export.ts";
+import { helpFor } from "./cli-help.ts";
 import { serveMcp } from "./cli-mcp.ts";
 import { runPrompt } from "./cli-run.ts";
 import { answer, listLiveRuns } from "./cli-runs.ts";
@@ -28,10 +29,14 @@ const help = `Colloquy: a self-hosted agent server.
   colloquy import <folder>       bring an export into an empty database and data directory
   colloquy user add <name>       make an account and print its API key   [--admin]
   colloquy user list             list the accounts
+  colloquy user reset <name>     a link to set a new password   [--stdin: it is read from here instead]
   colloquy user disable <name>   nobody comes in with its keys any more; \`enable\` undoes it
   colloquy user keys <name>      list its API keys   [--add <label>: make another one]
   colloquy user revoke <key>     end an API key, by the id that \`keys\` shows
   colloquy mcp                   Colloquy as an MCP server over standard input and output
+  colloquy tools serve           the tools of this machine, for servers that name it as TOOLS_HOST
+      --port <port>              where it listens (default: 10006)
+      --host <address>           another one than 127.0.0.1 needs TOOLS_TOKEN
   colloquy tools todo            the task tools alone, as an MCP server at /mcp
       --port <port>              where it listens (default: 8001)
       --user <name>              whose tasks they are
@@ -48,7 +53,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const { flags, positionals } = parse(argv);
   const [command, ...rest] = positionals;
   if (flags.version) return say(version);
-  if (flags.help || command === undefined || command === "help") return say(help);
+  if (command === "help") return say(helpFor(help, rest));
+  if (flags.help || command === undefined) return say(helpFor(help, positionals));
   switch (command) {
     case "serve":
       return serve();
@@ -79,11 +85,16 @@ async function main(argv: readonly string[]): Promise<number> {
     case "tools":
       return serveTools(rest, {
         ...(flags.port === undefined ? {} : { port: flags.port }),
+        ...(flags.host === undefined ? {} : { host: flags.host }),
         ...(flags.user === undefined ? {} : { user: flags.user }),
         ...(flags.database === undefined ? {} : { database: flags.database }),
       });
     case "user":
-      return user(rest, { admin: flags.admin ?? false, ...(flags.add === undefined ? {} : { add: flags.add }) });
+      return user(rest, {
+        admin: flags.admin ?? false,
+        stdin: flags.stdin ?? false,
+        ...(flags.add === undefined ? {} : { add: flags.add }),
+      });
     default:
       throw new InvalidInput(`There is no command "${command}". \`colloquy --help\` lists them.`);
   }
@@ -111,7 +122,9 @@ function readFlags(argv: readonly string[]) {
       always: { type: "boolean" },
       admin: { type: "boolean" },
       add: { type: "string" },
+      stdin: { type: "boolean" },
       port: { type: "string" },
+      host: { type: "string" },
       user: { type: "string" },
       database: { type: "string" },
       help: { type: "boolean", short: "h" },

@@ -7,6 +7,10 @@ const shortForms: Readonly<Record<string, Path>> = {
   COLLOQUY_HOST: ["server", "host"],
   COLLOQUY_PORT: ["server", "port"],
   COLLOQUY_LOG_LEVEL: ["log", "level"],
+  COLLOQUY_SANDBOX: ["sandbox", "kind"],
+  COLLOQUY_TOOLS: ["tools", "folder"],
+  CORS_ORIGINS: ["server", "corsOrigins"],
+  JWT_EXPIRATION_HOURS: ["auth", "tokenHours"],
   DATABASE_URL: ["database"],
   LLM_BACKEND: ["backend", "kind"],
   OLLAMA_MODEL: ["backend", "ollamaModel"],
@@ -16,7 +20,18 @@ const shortForms: Readonly<Record<string, Path>> = {
   PLAN_MAX_STEPS: ["strategies", "plan", "maxSteps"],
   PLAN_MAX_REVISIONS: ["strategies", "plan", "maxRevisions"],
   MAX_CONVERSATION_HISTORY: ["strategies", "history", "messages"],
+  AVAILABLE_TOOLS: ["tools", "available"],
+  DEFAULT_TOOL_TIMEOUT: ["tools", "defaultTimeoutSeconds"],
+  PYTHON_EXECUTOR_MODE: ["tools", "python_coder", "mode"],
+  NANOCODER_PATH: ["tools", "python_coder", "nanocoder"],
+  NANOCODER_TIMEOUT: ["tools", "python_coder", "nanocoderTimeout"],
+  TOOLS_HOST: ["tools", "host"],
+  TOOLS_PORT: ["tools", "port"],
+  TOOLS_TOKEN: ["tools", "token"],
 };
+
+/** JSON objects by the names of tools; each of their values goes where it belongs to its tool. */
+const toolMaps: Readonly<Record<string, Path>> = { TOOL_MODELS: ["model"], TOOL_PARAMETERS: [] };
 
 const prefix = "COLLOQUY_";
 
@@ -28,8 +43,9 @@ const serviceLink = /^COLLOQUY_(SERVICE_|PORT_\d)/;
 
 /** Lays the environment's values over those in `gathered`. */
 export function readEnvironment(gathered: Gathered, environment: Environment, schema: SchemaNode): void {
-  const set = (name: string, path: Path, text: string): void => {
-    if (!assign(gathered.values, path, coerce(text, nodesAt(schema, path)))) return;
+  const set = (name: string, path: Path, given: unknown): void => {
+    const value = typeof given === "string" ? coerce(given, nodesAt(schema, path)) : given;
+    if (!assign(gathered.values, path, value)) return;
     const key = pathText(path);
     gathered.origins.set(key, `environment ${name}`);
     gathered.absent.delete(key);
@@ -39,6 +55,13 @@ export function readEnvironment(gathered: Gathered, environment: Environment, sc
   for (const [name, path] of Object.entries(shortForms)) {
     const text = variable(environment, name);
     if (text !== undefined && !(name === "COLLOQUY_PORT" && text.startsWith("tcp://"))) set(name, path, text);
+  }
+
+  for (const [name, key] of Object.entries(toolMaps)) {
+    const text = variable(environment, name);
+    const map = text === undefined ? [] : readMap(text);
+    if (!map) gathered.problems.push({ where: `environment ${name}`, path: "", text: "is not a JSON object" });
+    for (const [path, value] of map ?? []) set(name, ["tools", ...path, ...key], value);
   }
 
   // In numeric order, so that a list's entries come one after the other.
@@ -83,8 +106,28 @@ function pathOf(name: string, values: Tree, schema: SchemaNode): { path: Path } 
 }
 
 function keyOf(segment: string, nodes: readonly SchemaNode[]): string | undefined {
-  const wanted = segment.replaceAll("_", "").toLowerCase();
-  return keysOf(nodes).find((key) => key.toLowerCase() === wanted);
+  const plain = (name: string) => name.replaceAll("_", "").toLowerCase();
+  return keysOf(nodes).find((key) => plain(key) === plain(segment));
+}
+
+/** The values of a JSON object and of the objects in it, by their paths; undefined if it is none. */
+function readMap(text: string): [path: Path, value: unknown][] | undefined {
+  try {
+    const map: unknown = JSON.parse(text);
+    return isObject(map) ? valuesOf(map) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function valuesOf(map: object): [path: Path, value: unknown][] {
+  return Object.entries(map).flatMap(([key, value]): [Path, unknown][] =>
+    isObject(value) ? valuesOf(value).map(([path, inner]) => [[key, ...path], inner]) : [[[key], value]],
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function upperSnake(key: string): string {

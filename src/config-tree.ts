@@ -25,6 +25,15 @@ export function pathText(path: Path): string {
     .replace(/^\./, "");
 }
 
+/** A text where a group stands is short for one of its values: `tools: ./tools` for `tools: { folder: ./tools }`. */
+export function expandText({ values, origins }: Gathered, group: string, key: string): void {
+  const text = values[group];
+  if (typeof text !== "string") return;
+  values[group] = { [key]: text };
+  const origin = origins.get(group);
+  if (origin !== undefined) origins.set(pathText([group, key]), origin);
+}
+
 /** An empty variable counts as unset: compose files and shells make many of them. */
 export function variable(environment: Environment, name: string): string | undefined {
   return environment[name] || undefined;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { ConfigInvalid, describeConfig, loadConfig, type Config } from "./config.ts";
+import { toolSettingsOf } from "./config-tools.ts";
 import { InvalidInput } from "./protocol/errors.ts";
 
 const folders: string[] = [];
@@ -33,7 +34,6 @@ function problems(yaml: string | undefined, env: Record<string, string> = {}): s
 }
 
 const defaults = load(undefined);
-const described = (config: Config, path: string) => describeConfig(config).find((row) => row.path === path);
 
 test("without file and environment: the defaults", () => {
   const cwd = folderWith();
@@ -51,81 +51,23 @@ test("without file and environment: the defaults", () => {
   assert.deepEqual(new Set(config.source.values()), new Set(["default"]));
 });
 
-// [variable, text, path, value]: each scalar by its own name, and each short form.
-const environmentNames: [string, string, string, unknown][] = [
-  ["COLLOQUY_SERVER__HOST", "localhost", "server.host", "localhost"],
-  ["COLLOQUY_SERVER__PORT", "8001", "server.port", 8001],
-  [
-    "COLLOQUY_SERVER__CORS_ORIGINS",
-    "http://a.example, http://b.example",
-    "server.corsOrigins",
-    ["http://a.example", "http://b.example"],
-  ],
-  ["COLLOQUY_SERVER__HOSTS", "colloquy.lan", "server.hosts", ["colloquy.lan"]],
-  ["COLLOQUY_SERVER__BODY_LIMIT_BYTES", "1000", "server.bodyLimitBytes", 1000],
-  ["COLLOQUY_DATA", "/var/colloquy", "data", "/var/colloquy"],
-  ["COLLOQUY_DATABASE", "postgres://localhost/one", "database", "***"],
-  ["COLLOQUY_SECRET", "0123456789abcdef", "secret", "***"],
-  ["COLLOQUY_PROBE", "false", "probe", false],
-  ["COLLOQUY_BACKEND__KIND", "llamacpp", "backend.kind", "llamacpp"],
-  ["COLLOQUY_BACKEND__OLLAMA_MODEL", "7", "backend.ollamaModel", "7"],
-  ["COLLOQUY_BACKEND__TEMPERATURE", "0.5", "backend.temperature", 0.5],
-  ["COLLOQUY_AGENTS", "/etc/agents", "agents", "/etc/agents"],
-  ["COLLOQUY_PROMPTS", "/etc/prompts", "prompts", "/etc/prompts"],
-  ["COLLOQUY_TOOLS", "/etc/tools", "tools", "/etc/tools"],
-  ["COLLOQUY_STRATEGIES__REACT__MAX_ITERATIONS", "5", "strategies.react.maxIterations", 5],
-  ["COLLOQUY_STRATEGIES__REACT__RETRY_ON_ERROR", "no", "strategies.react.retryOnError", false],
-  ["COLLOQUY_STRATEGIES__PLAN__MAX_STEPS", "6", "strategies.plan.maxSteps", 6],
-  ["COLLOQUY_STRATEGIES__PLAN__MAX_REVISIONS", "0", "strategies.plan.maxRevisions", 0],
-  ["COLLOQUY_STRATEGIES__HISTORY__MESSAGES", "30", "strategies.history.messages", 30],
-  ["COLLOQUY_MCP__DEFER_ABOVE", "10", "mcp.deferAbove", 10],
-  ["COLLOQUY_AUTH__MODE", "accounts", "auth.mode", "accounts"],
-  ["COLLOQUY_LIMITS__DEADLINE_SECONDS", "9.5", "limits.deadlineSeconds", 9.5],
-  ["COLLOQUY_LIMITS__DEADLINESECONDS", "10", "limits.deadlineSeconds", 10],
-  ["COLLOQUY_LIMITS__STEPS", "3", "limits.steps", 3],
-  ["COLLOQUY_LIMITS__TOOL_CALLS", "4", "limits.toolCalls", 4],
-  ["COLLOQUY_LIMITS__WRITES", "0", "limits.writes", 0],
-  ["COLLOQUY_LIMITS__REPEATED_CALL", "5", "limits.repeatedCall", 5],
-  ["COLLOQUY_LIMITS__TOKENS", "1000", "limits.tokens", 1000],
-  ["COLLOQUY_LIMITS__ON_LIMIT", "stop", "limits.onLimit", "stop"],
-  ["COLLOQUY_LIMITS__COST", "0.5", "limits.cost", 0.5],
-  ["COLLOQUY_APPROVAL__ASK", "delete_*,send_*", "approval.ask", ["delete_*", "send_*"]],
-  ["COLLOQUY_CONCURRENCY__PER_USER", "1", "concurrency.perUser", 1],
-  ["COLLOQUY_CONCURRENCY__PER_NODE", "2", "concurrency.perNode", 2],
-  ["COLLOQUY_RETENTION__HIDDEN_THREADS_DAYS", "0.5", "retention.hiddenThreadsDays", 0.5],
-  ["COLLOQUY_RETENTION__CLIENT_WAIT_MINUTES", "5", "retention.clientWaitMinutes", 5],
-  ["COLLOQUY_RETENTION__WAIT_DAYS", "2", "retention.waitDays", 2],
-  ["COLLOQUY_RETENTION__IDEMPOTENCY_HOURS", "1", "retention.idempotencyHours", 1],
-  ["COLLOQUY_LOG__LEVEL", "debug", "log.level", "debug"],
-  ["COLLOQUY_LOG__PROMPTS", "on", "log.prompts", true],
-  ["COLLOQUY_HOST", "::1", "server.host", "::1"],
-  ["COLLOQUY_PORT", "0", "server.port", 0],
-  ["COLLOQUY_LOG_LEVEL", "warn", "log.level", "warn"],
-  ["DATABASE_URL", "postgresql://localhost/one", "database", "***"],
-  ["LLM_BACKEND", "auto", "backend.kind", "auto"],
-  ["OLLAMA_MODEL", "qwen3:8b", "backend.ollamaModel", "qwen3:8b"],
-  ["DEFAULT_TEMPERATURE", "0", "backend.temperature", 0],
-  ["REACT_MAX_ITERATIONS", "7", "strategies.react.maxIterations", 7],
-  ["REACT_RETRY_ON_ERROR", "False", "strategies.react.retryOnError", false],
-  ["PLAN_MAX_STEPS", "8", "strategies.plan.maxSteps", 8],
-  ["PLAN_MAX_REVISIONS", "1", "strategies.plan.maxRevisions", 1],
-  ["MAX_CONVERSATION_HISTORY", "20", "strategies.history.messages", 20],
-];
-
-for (const [name, text, path, value] of environmentNames) {
-  test(`${name} sets ${path}`, () => {
-    const file = "server: { port: 7000 }\nlimits: { steps: 7 }\nlog: { level: error }\nbackend: { kind: ollama }\n";
-    const source = `environment ${name}`;
-    assert.deepEqual(described(load(file, { [name]: text }), path), { path, value, source });
-  });
-}
-
-test("the table above knows every setting", () => {
-  const known = new Set(environmentNames.map(([, , path]) => path));
-  assert.deepEqual(
-    describeConfig(defaults).filter(({ path }) => !["models", "webhooks"].includes(path) && !known.has(path)),
-    [],
+test("tools: a folder, or a group with what is set for each tool; faults of both are told", () => {
+  assert.equal(load("tools: ./mine\n").source.get("tools.folder"), "colloquy.yaml:1");
+  const both = load("tools: ./mine\n", { TOOL_PARAMETERS: '{"bash":{"timeout":5}}' });
+  assert.match(both.tools.folder, /mine$/);
+  assert.deepEqual(toolSettingsOf(both.tools).byName["bash"], { timeout: 5 });
+  assert.deepEqual(problems("tools: { foldr: ./x, bash: { timeot: 3 }, port: 0 }\n").sort(), [
+    "colloquy.yaml:1 tools.bash.timeot is not a known key; did you mean timeout?",
+    'colloquy.yaml:1 tools.foldr is "./x", but must be a group of keys',
+    "colloquy.yaml:1 tools.port is 0, but must be at least 1",
+  ]);
+  assert.match(problems("tools: 5\n")[0] ?? "", /tools is 5, but must be a group of keys/);
+  assert.match(
+    problems(undefined, { TOOL_MODELS: "[1]" })[0] ?? "",
+    /^environment TOOL_MODELS {2}is not a JSON object/,
   );
+  assert.match(problems(undefined, { TOOL_PARAMETERS: '{"a":{"tmeout":1}}' })[0] ?? "", /did you mean timeout\?/);
+  assert.match(problems(undefined, { TOOLS_HOST: "tools:1" })[0] ?? "", /without a port or path/);
 });
 
 test("an entry of a list by its number", () => {
@@ -170,7 +112,7 @@ test("${VAR}: whole, inside a text, with a default, escaped, and typed", () => {
   assert.equal(config.server.port, 9000);
   assert.equal(config.server.host, "localhost");
   assert.equal(config.data, "/srv/one/data");
-  assert.equal(config.tools, "/a/${NAME}");
+  assert.equal(config.tools.folder, "/a/${NAME}");
   assert.equal(config.source.get("agents"), "default");
   assert.equal(config.database, undefined);
   assert.deepEqual(
@@ -203,7 +145,7 @@ test("folders: from the file relative to it, else to the working directory", () 
   const config = loadConfig({ env: { COLLOQUY_CONFIG: join(etc, "colloquy.yaml"), COLLOQUY_TOOLS: "tools" }, cwd });
   assert.equal(config.file, join(etc, "colloquy.yaml"));
   assert.equal(config.data, join(etc, "data"));
-  assert.equal(config.tools, join(cwd, "tools"));
+  assert.equal(config.tools.folder, join(cwd, "tools"));
   assert.equal(config.agents, join(cwd, "agents"));
   assert.equal(config.prompts, join(etc, "texts"));
   assert.equal(config.source.get("data"), `${join(etc, "colloquy.yaml")}:1`);
@@ -384,6 +326,7 @@ test("the example file is right, and says the defaults", () => {
     "webhooks",
     "mcpServers",
     "mcp",
+    "sandbox",
   ] as const) {
     assert.deepEqual(config[key], defaults[key], key);
   }

@@ -1,11 +1,15 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { z } from "zod";
+import { authSchema, basePathSchema, trustProxySchema } from "./config-auth.ts";
 import { readEnvironment } from "./config-environment.ts";
 import { readConfigFile } from "./config-file.ts";
 import { isSecret, originOf, problemsOf, valueAt } from "./config-problems.ts";
-import { pathText, variable } from "./config-tree.ts";
+import { sandboxSchema, withFolders } from "./config-sandbox.ts";
+import { toolsSchema } from "./config-tools.ts";
+import { expandText, pathText, variable } from "./config-tree.ts";
 import type { Environment, Gathered, Path, Problem, SchemaNode } from "./config-tree.ts";
+import type { ChooseOptions } from "./models/choose.ts";
 import { modelConfigsSchema } from "./models/config.ts";
 import { approvalPolicySchema } from "./protocol/approval.ts";
 import { defaultLimits, limitsSchema } from "./protocol/agents.ts";
@@ -29,6 +33,8 @@ const configSchema = z.strictObject({
       port: z.int().min(0).max(65535).default(8000),
       /** Where browsers reach this server from outside; absent: `http://localhost` and the port. */
       publicUrl: origin.optional(),
+      basePath: basePathSchema,
+      trustProxy: trustProxySchema,
       corsOrigins: z.array(origin).default(["http://localhost:3000"]),
       /** Values of the Host header that local mode takes besides loopback ones: `name` or `name:port`. */
       hosts: z.array(z.string().min(1)).default([]),
@@ -60,9 +66,11 @@ const configSchema = z.strictObject({
     .prefault({}),
   agents: z.string().min(1).default("./agents"),
   prompts: z.string().min(1).default("./prompts"),
-  tools: z.string().min(1).default("./tools"),
+  tools: toolsSchema.prefault({}),
   /** Servers of tools by name; read again when the file changes. */
   mcpServers: mcpServersSchema.default({}),
+  /** Where code that agents wrote runs. */
+  sandbox: sandboxSchema.prefault({}),
   /** A Taiga server that agents work in. */
   taiga: z
     .strictObject({
@@ -98,7 +106,7 @@ const configSchema = z.strictObject({
       deferAbove: z.int().nonnegative().default(40),
     })
     .prefault({}),
-  auth: z.strictObject({ mode: z.enum(["local", "accounts"]).default("local") }).prefault({}),
+  auth: authSchema,
   limits: limitsSchema
     .partial()
     .prefault({})
@@ -129,6 +137,20 @@ const configSchema = z.strictObject({
     .refine((hooks) => new Set(hooks.map(({ name }) => name)).size === hooks.length, "must have different names"),
   concurrency: z
     .strictObject({ perUser: z.int().positive().default(8), perNode: z.int().positive().default(256) })
+    .prefault({}),
+  /** Files that people bring. */
+  uploads: z
+    .strictObject({
+      fileMb: z.number().positive().default(100),
+      userMb: z.number().positive().default(1024),
+      userFiles: z.int().positive().default(1000),
+    })
+    .prefault({}),
+  sessions: z
+    .strictObject({
+      /** Whether each conversation is also kept as a JSON file in `data/sessions`; absent: only in local mode. */
+      mirror: z.boolean().optional(),
+    })
     .prefault({}),
   retention: z
     .strictObject({
@@ -192,6 +214,8 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
     const shortName = name.startsWith("..") || isAbsolute(name) ? file : name;
     readConfigFile(gathered, { path: file, name: shortName }, { environment, schema: schemaTree });
   }
+  expandText(gathered, "tools", "folder");
+  expandText(gathered, "sandbox", "kind");
   readEnvironment(gathered, environment, schemaTree);
 
   const parsed = configSchema.safeParse(gathered.values);
@@ -199,25 +223,48 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
   gathered.problems.push(...problemsAcross(gathered));
   if (!parsed.success || gathered.problems.length > 0) throw new ConfigInvalid(gathered.problems);
 
-  const folder = (key: "data" | "agents" | "prompts" | "tools"): string => {
-    const isFromFile = file !== undefined && !/^(environment |default$)/.test(sourceOf(gathered, [key]));
-    return resolve(isFromFile ? dirname(file) : cwd, parsed.data[key]);
+  const folder = (path: Path, value: string): string => {
+    const isFromFile = file !== undefined && !/^(environment |default$)/.test(sourceOf(gathered, path));
+    return resolve(isFromFile ? dirname(file) : cwd, value);
   };
+  const { data, agents, prompts, tools, sandbox } = parsed.data;
   const settings = {
     ...parsed.data,
-    data: folder("data"),
-    agents: folder("agents"),
-    prompts: folder("prompts"),
-    tools: folder("tools"),
+    data: folder(["data"], data),
+    agents: folder(["agents"], agents),
+    prompts: folder(["prompts"], prompts),
+    tools: { ...tools, folder: folder(["tools", "folder"], tools.folder) },
+    sandbox: withFolders(sandbox, folder),
   };
   const source = new Map(leavesOf(settings).map(({ path }) => [pathText(path), sourceOf(gathered, path)]));
   const seenKeys = providerKeys.filter((name) => variable(environment, name) !== undefined);
   return freeze({ ...settings, file, source, absent: gathered.absent, seenKeys });
 }
 
+/** From what `default` is chosen. */
+export function modelChoiceOf({ models, backend, probe, server }: Config): ChooseOptions {
+  const { kind, ollamaModel, temperature } = backend;
+  const wish = {
+    ...(kind ? { backend: kind } : {}),
+    ...(ollamaModel ? { ollamaModel } : {}),
+    ...(temperature === undefined ? {} : { temperature }),
+  };
+  return { models, wish, probe, ownPort: server.port };
+}
+
 /** What programs that we start get of our environment: nothing that could be secret. */
 export function plainEnvironment(environment: Environment = process.env): Record<string, string> {
-  const passed = ["PATH", "HOME", "LANG"].map((name) => [name, variable(environment, name)] as const);
+  return passedOn(environment, ["PATH", "HOME", "LANG"]);
+}
+
+/** What Docker and Podman get of it beside that: where their daemon, their settings and their files are. */
+export function engineEnvironment(environment: Environment = process.env): Record<string, string> {
+  const names = Object.keys(environment).filter((name) => /^(DOCKER|CONTAINERS?|XDG)_/.test(name));
+  return { ...plainEnvironment(environment), ...passedOn(environment, [...names, "TMPDIR", "SSH_AUTH_SOCK"]) };
+}
+
+function passedOn(environment: Environment, names: readonly string[]): Record<string, string> {
+  const passed = names.map((name) => [name, variable(environment, name)] as const);
   return Object.fromEntries(passed.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
@@ -277,7 +324,7 @@ function problemsAcross(gathered: Gathered): Problem[] {
   ];
 }
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 

@@ -1,28 +1,37 @@
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { loadPrompts } from "./agents/load-prompts.ts";
-import { missingTools } from "./agents/missing-tools.ts";
 import { loadAgents } from "./agents/load.ts";
 import { withModels } from "./agents/choose-model.ts";
+import { strayNames, type KnownNames } from "./agents/stray-names.ts";
+import { toolSettingsOf } from "./config-tools.ts";
 import { watchConfig } from "./config-watch.ts";
-import { type Config, plainEnvironment } from "./config.ts";
+import { shownSetting } from "./cli-settings.ts";
+import { type Config, describeConfig, modelChoiceOf, plainEnvironment } from "./config.ts";
+import { openAccess, serverSettingsOf } from "./main-access.ts";
+import { codeFindings, ownToolsOf } from "./main-own-tools.ts";
+import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./main-uploads.ts";
+import { beginRemovingFiles, workspacesOf } from "./main-workspaces.ts";
+import { sandboxFindings, sandboxOf, unmetDemands } from "./main-sandbox.ts";
 import { createApp } from "./http/app.ts";
+import { createFileLinks } from "./http/file-links.ts";
+import { relayWire } from "./http/dialects/chat-completions/relay-wire.ts";
 import { inProcess } from "./http/mcp/in-process.ts";
 import { createTaskCalls } from "./http/mcp/task-calls.ts";
 import { todoSurface } from "./http/mcp/todo-surface.ts";
+import { listen } from "./http/listen.ts";
 import { startWebhooks } from "./http/webhooks.ts";
 import { chooseModels, type ModelChoice } from "./models/choose.ts";
 import { createCallLog } from "./models/call-log.ts";
 import { createPrices } from "./models/prices.ts";
 import { createPromptLog } from "./models/prompt-log.ts";
 import { createModels } from "./models/registry.ts";
-import type { Caller } from "./protocol/callers.ts";
-import { Conflict, InvalidInput } from "./protocol/errors.ts";
+import { openToolsServer, strayToolModels, toolsServerFinding, withoutSandboxed } from "./main-tools.ts";
+import { InvalidInput } from "./protocol/errors.ts";
 import type { Log } from "./protocol/log.ts";
 import type { ModelCallRecord } from "./protocol/models.ts";
 import { createRuns } from "./run/create-runs.ts";
 import { strategies } from "./run/strategies.ts";
-import { createKeyFinder } from "./store/api-keys.ts";
+import type { SandboxSource } from "./sandbox/sandbox.ts";
 import type { Database } from "./store/database.ts";
 import { examineDatabase } from "./store/examine.ts";
 import { createMcpCredentials } from "./store/mcp-credentials.ts";
@@ -32,14 +41,16 @@ import { insertModelCalls, type PricedCall } from "./store/model-calls.ts";
 import { ensureSecret, type FileProof, proveFiles } from "./store/node-marker.ts";
 import { openDatabase } from "./store/open.ts";
 import { readRunSecret, replaceRunSecret } from "./store/run-secrets.ts";
-import { createUserAdmin } from "./store/user-admin.ts";
+import { createAuditLog } from "./store/audit-log.ts";
+import { readModelHealth, readUsage } from "./store/usage.ts";
+import { createShares } from "./store/shares.ts";
 import { ensureOwner } from "./store/users.ts";
-import { builtInTools } from "./tools/built-in.ts";
 import { findingOf } from "./tools/mcp/findings.ts";
 import { createMcpServers } from "./tools/mcp/mcp-servers.ts";
 import { createMcpSignIns } from "./tools/mcp/sign-in/mcp-sign-ins.ts";
 import { createSignIns } from "./tools/mcp/sign-in/sign-ins.ts";
 import { createOwnServer } from "./tools/mcp/own-server.ts";
+import { createModelRelay } from "./tools/model-relay.ts";
 import { createToolRegistry } from "./tools/registry.ts";
 import { taigaSystem } from "./tools/taiga/access.ts";
 import { createTaiga, type Taiga } from "./tools/taiga/taiga.ts";
@@ -51,10 +62,14 @@ export type Colloquy = {
   readonly url: string;
   /** Comes in as the owner where there are accounts; for commands on this machine. */
   readonly token: string;
+  /** Where the first admin is made; undefined where there is one, and in local mode. */
+  readonly setupLink: () => Promise<string | undefined>;
   readonly database: Database;
   /** Whether files of other nodes are here too; `apart`: no work with files may be done in this process. */
   readonly fileProof: FileProof;
   readonly choice: ModelChoice;
+  /** `unmet`: which agents demand more of it, a sentence each. */
+  readonly sandbox: SandboxSource & { readonly unmet: () => Promise<readonly string[]> };
   /** What was wrong with files of agents and tools; the rest works. */
   readonly problems: readonly string[];
   /** Stops accepting, lets running steps finish for ten seconds, hands the rest over. */
@@ -83,6 +98,10 @@ export async function startColloquy(
     for (const undo of opened.splice(0).reverse()) await undo();
   };
   try {
+    const sandbox = sandboxOf(config);
+    opened.push(sandbox.close);
+    // While the rest starts; whoever needs it waits for it.
+    if (works) void sandbox.state();
     const database = await openDatabase({
       ...(config.database === undefined ? {} : { url: config.database }),
       dataDirectory: config.data,
@@ -102,17 +121,7 @@ export async function startColloquy(
       log.warn({ data: config.data }, "this is not the data directory of the other nodes: no work with files here");
     const owner = await ensureOwner(database.query);
 
-    const { kind: backend, ollamaModel, temperature } = config.backend;
-    const choice = await chooseModels({
-      models: config.models,
-      wish: {
-        ...(backend ? { backend } : {}),
-        ...(ollamaModel ? { ollamaModel } : {}),
-        ...(temperature === undefined ? {} : { temperature }),
-      },
-      probe: config.probe,
-      ownPort: config.server.port,
-    });
+    const choice = await chooseModels(modelChoiceOf(config));
     const costOf = createPrices(config.prices);
     const priced = (record: ModelCallRecord): PricedCall => {
       const { model, inputTokens, outputTokens } = record;
@@ -126,6 +135,7 @@ export async function startColloquy(
       : undefined;
     if (promptLog) opened.push(promptLog.close);
     let ownPort = "";
+    let ownUrl = "";
     const models = createModels({
       models: choice.models,
       ...(promptLog ? { prompts: promptLog } : {}),
@@ -134,7 +144,15 @@ export async function startColloquy(
     });
     opened.push(models.close);
 
-    const userTools = await loadUserTools(config.tools, { taken: builtInTools });
+    const audit = createAuditLog(database.query, log);
+    opened.push(audit.close);
+    const uploads = uploadsOf(config, { database, fileProof, log });
+    const workspaces = withAttachedFiles(workspacesOf(config, { fileProof, sandbox }), { uploads, database, log });
+    if (works && fileProof === "shared") opened.push(beginRemovingUploads(uploads, log));
+    if (works && fileProof === "shared") opened.push(beginRemovingFiles(workspaces, { database, log }));
+    const relay = createModelRelay(relayWire);
+    const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, prompts: () => prompts, works });
+    const userTools = await loadUserTools(config.tools.folder, { taken: ownTools });
     const tasks = createTaskCalls(database);
     const todo = createOwnServer({
       name: "todo",
@@ -143,10 +161,13 @@ export async function startColloquy(
       fetchFor: (caller) => inProcess(() => todoSurface(tasks, caller, version)),
     });
     opened.push(todo.close);
-    const base = () => config.server.publicUrl ?? `http://localhost:${ownPort}`;
+    const base = () => `${config.server.publicUrl ?? `http://localhost:${ownPort}`}${config.server.basePath}`;
     const signIns = createSignIns({ credentials: createMcpCredentials(database.query, secret), secret, base });
+    const listening = Promise.withResolvers<void>();
     const mcp = createMcpServers({
       servers: config.mcpServers,
+      // Many servers would share the start's CPU, and nobody asks for them before.
+      after: listening.promise,
       version,
       environment: plainEnvironment(),
       log,
@@ -158,13 +179,17 @@ export async function startColloquy(
     if (works) opened.push(watchConfig(config, { log, onServers: (servers) => void mcp.update(servers) }));
     const taiga = config.taiga && openTaiga(config.taiga, database, secret);
     if (taiga) opened.push(taiga.close);
-    const tools = createToolRegistry(
-      [...builtInTools, ...(taiga?.tools ?? []), ...userTools.tools],
-      mcp.sources,
-      taiga ? [taiga.access] : [],
-    );
+    const toolsServer = works ? openToolsServer(config, { relay, ownUrl: () => ownUrl, log }) : undefined;
+    if (toolsServer) opened.push(toolsServer.close);
+    const toolsHere = [...ownTools, ...(taiga?.tools ?? []), ...userTools.tools];
+    const toolSettings = toolSettingsOf(config.tools);
+    const tools = createToolRegistry(toolsServer ? withoutSandboxed(toolsHere) : toolsHere, mcp.sources, {
+      rights: taiga ? [taiga.access] : [],
+      settings: toolSettings,
+      instead: toolsServer?.source,
+    });
     const { prompts, problems: promptProblems } = await loadPrompts({ folder: config.prompts, log });
-    const { agents: written, problems } = await loadAgents({ folder: config.agents });
+    const { agents: written, own, problems } = await loadAgents({ folder: config.agents });
     const agents = withModels(written, models.list());
     const both = agents.list().find(({ id }) => models.has(id));
     if (both)
@@ -175,17 +200,15 @@ export async function startColloquy(
       const webhooks = startWebhooks({ database, hooks: config.webhooks, log });
       opened.push(() => webhooks.stop(2000));
     }
-    const names = tools.list().map(({ name }) => name);
-    const missing = new Set(agents.list().flatMap((agent) => missingTools(agent, names)));
-    if (missing.size > 0) log.warn({ tools: [...missing] }, "agents name tools that are not there");
-    const strays = agents
-      .list()
-      .flatMap(({ id, model, strategy }) => [
-        ...(models.has(model) ? [] : [`agent ${id}: there is no model "${model}"`]),
-        ...(strategy in strategies
-          ? []
-          : [`agent ${id}: there is no strategy "${strategy}"; there are ${Object.keys(strategies).join(", ")}`]),
-      ]);
+    const known: KnownNames = {
+      agents: agents.list().map(({ id }) => id),
+      strategies: Object.keys(strategies),
+      tools: [...tools.list(), ...toolsHere].map(({ name }) => name),
+      toolPrefixes: mcp.sources.map(({ prefix }) => prefix ?? ""),
+      hasModel: models.has,
+    };
+    // What is built in may name tools that come with what is not set up here; doctor tells of them.
+    const strays = agents.list().flatMap((agent) => (own.has(agent.id) ? strayNames(agent, known) : []));
     const service = await createRuns({
       database,
       models,
@@ -199,7 +222,11 @@ export async function startColloquy(
       concurrency: config.concurrency,
       retention: config.retention,
       approval: config.approval,
+      sandbox: toolsServer ? async () => toolsServer.sandbox() : sandbox.state,
       deferAbove: config.mcp.deferAbove,
+      mirror: mirrorOf(config),
+      onRunEnd: mcp.runEnded,
+      imageUrl: uploads.imageUrl,
       costOf,
       works,
       hooksFor: (event) => config.webhooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),
@@ -209,9 +236,14 @@ export async function startColloquy(
     const serving: (() => Promise<unknown>)[] = [() => service.stop(graceMs)];
     opened.push(() => Promise.all(serving.map((stop) => stop())));
 
-    const keys = createKeyFinder(database.query);
-    const token = database.token ?? randomBytes(32).toString("hex");
-    const caller: Caller = { userId: owner.id, name: owner.name, role: owner.role, permissions: ["*"], via: "local" };
+    const {
+      access,
+      users,
+      token,
+      setupToken,
+      close: closeAccess,
+    } = await openAccess(config, { database, secret, owner, log });
+    opened.push(closeAccess);
     const app = await createApp({
       runs: service.runs,
       adminRuns: service.adminRuns,
@@ -219,6 +251,9 @@ export async function startColloquy(
       models,
       agents,
       tools,
+      relay,
+      workspaces,
+      fileLinks: createFileLinks({ secret, isOpen: config.auth.mode === "local" }),
       taiga: taiga?.access,
       mcp: createMcpSignIns(mcp, signIns, base),
       hooks: config.webhooks.map(({ name }) => name),
@@ -230,37 +265,56 @@ export async function startColloquy(
         active: service.active(),
         models: models.list(),
         mcpServers: mcp.states(),
+        ...(toolsServer ? { toolsServer: toolsServer.state() } : {}),
+        sandbox: sandbox.known() ?? "not tried yet",
       }),
       examine: async () => [
         ...(await examineDatabase(database, { dataDirectory: config.data, fileProof })),
         ...mcp.states().map(findingOf),
+        ...(toolsServer ? [toolsServerFinding(toolsServer.state())] : []),
+        ...sandboxFindings(await sandbox.state()),
+        ...(await codeFindings(config)),
       ],
       tasks,
-      users: createUserAdmin(database, keys),
-      access:
-        config.auth.mode === "local"
-          ? { mode: "local", owner: caller }
-          : { mode: "accounts", findByKey: keys.findByKey, local: { token, owner: caller } },
-      server: {
-        corsOrigins: config.server.corsOrigins,
-        hosts: config.server.hosts,
-        bodyLimit: config.server.bodyLimitBytes,
-        graceMs,
+      users,
+      shares: createShares(database.query),
+      uploads,
+      overview: {
+        usage: (question) => readUsage(database.query, question),
+        modelHealth: () => readModelHealth(database.query),
+        settings: () =>
+          describeConfig(config).map(({ path, value, source }) => ({ path, value: shownSetting(path, value), source })),
+        audit,
       },
+      access,
+      server: { ...serverSettingsOf(config), graceMs },
       log,
       version,
     });
     serving.push(() => app.close());
-    const url = await listen(app, config);
+    const url = await listen(app, { ...config.server, advice: "COLLOQUY_PORT=8010 npm start" });
     ownPort = new URL(url).port;
+    ownUrl = url;
+    listening.resolve();
     database.announce?.({ url });
     return {
       url,
       token,
+      async setupLink() {
+        const setup = await setupToken();
+        return setup === undefined
+          ? undefined
+          : `${config.server.publicUrl ?? url}${config.server.basePath}/setup#${setup}`;
+      },
       database,
       fileProof,
       choice,
-      problems: [...[...userTools.problems, ...promptProblems, ...problems].map(problemText), ...strays],
+      sandbox: { ...sandbox, unmet: async () => unmetDemands(agents, await sandbox.state()) },
+      problems: [
+        ...[...userTools.problems, ...promptProblems, ...problems].map(problemText),
+        ...strays,
+        ...strayToolModels(toolSettings, models.has),
+      ],
       stop: close,
     };
   } catch (error) {
@@ -269,27 +323,14 @@ export async function startColloquy(
   }
 }
 
-async function listen(app: Awaited<ReturnType<typeof createApp>>, { server: { host, port } }: Config): Promise<string> {
-  try {
-    return await app.listen({ host, port });
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : "";
-    if (code === "EADDRINUSE") {
-      throw new Conflict(
-        `Port ${port} on ${host} is in use. Stop what uses it, or choose another: COLLOQUY_PORT=8001 npm start`,
-        { code: "port_in_use", cause: error },
-      );
-    }
-    if (code === "EACCES")
-      throw new InvalidInput(`Port ${port} may not be used by this user; ports from 1024 up may.`, { cause: error });
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-      throw new InvalidInput(`This machine has no address ${host}.`, { cause: error });
-    throw error;
-  }
-}
-
 function isLocalHost(hostname: string, own: string): boolean {
   return hostname === own || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** The names of sessions are told apart only for one user. */
+function mirrorOf({ sessions, auth, data }: Config): { folder: string; byName: boolean } | undefined {
+  const isLocal = auth.mode === "local";
+  return (sessions.mirror ?? isLocal) ? { folder: join(data, "sessions"), byName: isLocal } : undefined;
 }
 
 /** Tokens that callers hand over for a run are kept sealed beside it. */

@@ -11,8 +11,10 @@ export type Behaviour = {
   /** What it calls itself in its metadata and when people come back. */
   issuer: string | undefined;
   returnedIssuer: string | undefined;
-  /** Answers every renewal with 503. */
+  /** Answers every renewal and revocation with 503. */
   isDown: boolean;
+  /** Takes tokens back, and says so. */
+  revokes: boolean;
   /** The MCP server takes no token at all. */
   refusesAll: boolean;
 };
@@ -25,6 +27,8 @@ export type Protected = {
   readonly counts: { registrations: number; exchanges: number; renewals: number; requests: number; refusals: number };
   /** What was refused at the authorization server, for a test to see. */
   readonly faults: string[];
+  /** How many tokens of a user count. */
+  tokensOf(user: string): number;
   /** Access tokens, or all tokens, of a user count no more. */
   revoke(user: string, what: "access" | "all"): void;
   close(): Promise<void>;
@@ -39,6 +43,7 @@ export async function startProtected(): Promise<Protected> {
     issuer: undefined,
     returnedIssuer: undefined,
     isDown: false,
+    revokes: true,
     refusesAll: false,
   };
   const counts = { registrations: 0, exchanges: 0, renewals: 0, requests: 0, refusals: 0 };
@@ -73,6 +78,7 @@ export async function startProtected(): Promise<Protected> {
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,
         registration_endpoint: `${issuer}/register`,
+        ...(behaviour.revokes ? { revocation_endpoint: `${issuer}/revoke` } : {}),
         response_types_supported: ["code"],
         code_challenge_methods_supported: ["S256"],
         token_endpoint_auth_methods_supported: ["none"],
@@ -98,9 +104,19 @@ export async function startProtected(): Promise<Protected> {
       back.searchParams.set("iss", behaviour.returnedIssuer ?? issuer);
       return void response.writeHead(302, { location: back.href }).end();
     }
-    if (pathname !== "/token") return void response.writeHead(404).end();
+    if (pathname !== "/token" && pathname !== "/revoke") return void response.writeHead(404).end();
     const form = new URLSearchParams(await text(request));
     const field = (name: string) => form.get(name) ?? "";
+    if (pathname === "/revoke") {
+      if (behaviour.isDown) return void response.writeHead(503).end();
+      const token = field("token");
+      const grant = refresh.get(token) ?? access.get(token);
+      if (grant && grant.client !== field("client_id"))
+        return fault(response, "invalid_client", "client of a revocation");
+      refresh.delete(token);
+      access.delete(token);
+      return json(response, {});
+    }
     if (field("grant_type") === "refresh_token") {
       counts.renewals++;
       if (behaviour.isDown) return void response.writeHead(503).end();
@@ -155,6 +171,7 @@ export async function startProtected(): Promise<Protected> {
     behaviour,
     counts,
     faults,
+    tokensOf: (user) => [...access.values(), ...refresh.values()].filter((grant) => grant.user === user).length,
     revoke(user, what) {
       for (const [token, grant] of access) if (grant.user === user) access.delete(token);
       if (what === "all") for (const [token, grant] of refresh) if (grant.user === user) refresh.delete(token);

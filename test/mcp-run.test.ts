@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { z } from "zod";
 import { defineTool } from "../src/tools/define-tool.ts";
 import { eachDatabase } from "./databases.ts";
-import { type RawHandler, startRaw, startShop, testServers } from "./mcp-servers.ts";
+import { published, type RawHandler, startRaw, startShop, testServers } from "./mcp-servers.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "./runs.ts";
 
 const done: RawHandler = ({ method, params }) =>
@@ -69,6 +69,21 @@ eachDatabase((databases) => {
     await service.runs.decide(service.caller, started.runId, { questionId: asked.id, input });
     assert.equal((await service.events(started)).at(-1)!.type, "run-end");
     assert.match(JSON.stringify(service.model.requests[1]!.messages), /tea in large/);
+  });
+
+  test("a server of the older protocol keeps its call open while the run waits for the answer to its question", async () => {
+    const mcp = testServers({ all: published("everything") });
+    cleanups.push(() => mcp.close());
+    const script = [[{ call: "all_trigger-elicitation-request", arguments: {} }], "Thanks."];
+    const service = await start({ script, sources: mcp.sources });
+    await mcp.tool("all_trigger-elicitation-request");
+    const { started, events } = await service.ask("Ask me");
+    assert.equal(events.at(-1)!.type, "run-wait");
+    const asked = await question(service, started.runId);
+    const input = { decision: "answer" as const, arguments: '{"name":"Ada Lovelace"}' };
+    await service.runs.decide(service.caller, started.runId, { questionId: asked.id, input });
+    assert.equal((await service.events(started)).at(-1)!.type, "run-end");
+    assert.match(JSON.stringify(service.model.requests[1]!.messages), /Name: Ada Lovelace/);
   });
 
   test("with many tools the model searches; what it finds is offered from then on, also to the next run of the thread", async () => {

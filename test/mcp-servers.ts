@@ -63,6 +63,7 @@ export function testServers(servers: McpServersConfig, options: Partial<McpOptio
 export const testContext: ToolContext = {
   caller: testCaller,
   threadId: "thread",
+  rootThreadId: "thread",
   runId: "run",
   call: { step: "1", index: 0 },
   signal: new AbortController().signal,

@@ -57,7 +57,7 @@ async function startNode(servers: McpServersConfig = configOf()) {
         mode: "accounts",
         findByKey: async (key) => {
           const user = [ada, bob].find(({ name }) => key === `ck_${name}`);
-          return user && { user: { id: user.userId, name: user.name, role: user.role, disabled: false } };
+          return user && { user: { ...user, id: user.userId, disabled: false } };
         },
       },
     }),
@@ -103,6 +103,11 @@ function configOf(): McpServersConfig {
   return { mail: { url: mail.url, auth: { type: "oauth", issuer: mail.issuer } } };
 }
 
+async function signOut(user: Caller): Promise<{ readonly revoked: boolean; readonly reason?: string }> {
+  const answer = await node.request(user, "DELETE", "/api/mcp/servers/mail/sign-in");
+  return (await answer.json()) as { readonly revoked: boolean; readonly reason?: string };
+}
+
 test("who has not signed in is told where to; a link from there leads to tools of their own", async () => {
   const before = await node.state(ada);
   assert.equal(before.state, "sign-in needed");
@@ -129,9 +134,25 @@ test("two users have their own tokens and their own tools; signing out takes the
   assert.deepEqual(await node.names(ada), ["mail_letters_of_ada"]);
   assert.deepEqual(await node.names(bob), ["mail_letters_of_bob"]);
   assert.equal((await node.call(bob, "mail_letters_of_bob")).content, "letters of bob");
-  assert.equal((await node.request(ada, "DELETE", "/api/mcp/servers/mail/sign-in")).status, 204);
+  assert.deepEqual(await signOut(ada), { revoked: true });
+  assert.deepEqual([mail.tokensOf("ada"), mail.tokensOf("bob")], [0, 2]);
   assert.deepEqual(await node.names(ada), ["mail_sign_in"]);
   assert.deepEqual(await node.names(bob), ["mail_letters_of_bob"]);
+});
+
+test("signing out holds here, whether or not the other side takes the login back", async () => {
+  await node.signIn(ada);
+  mail.behaviour.isDown = true;
+  const failed = await signOut(ada);
+  assert.equal(failed.revoked, false);
+  assert.match(failed.reason ?? "", /did not take the refresh_token back \(HTTP 503\)/);
+  assert.deepEqual(await node.names(ada), ["mail_sign_in"]);
+  assert.match((await signOut(ada)).reason ?? "", /Nobody was signed in/);
+  mail.behaviour.isDown = false;
+  mail.behaviour.revokes = false;
+  await node.signIn(bob);
+  assert.match((await signOut(bob)).reason ?? "", /takes no login back/);
+  assert.deepEqual(await node.names(bob), ["mail_sign_in"]);
 });
 
 test("what is stored is sealed, outlives the process, and opens for no other address", async () => {

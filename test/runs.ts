@@ -3,6 +3,7 @@ import type { ApprovalPolicy } from "../src/protocol/approval.ts";
 import type { Caller } from "../src/protocol/callers.ts";
 import type { RunEvent } from "../src/protocol/events.ts";
 import { silentLog, type Log } from "../src/protocol/log.ts";
+import type { ToolSettings } from "../src/protocol/tool-settings.ts";
 import type { RightsSource, Tool, ToolSource } from "../src/protocol/tools.ts";
 import { loadPrompts } from "../src/agents/load-prompts.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
@@ -38,7 +39,9 @@ export type TestRunsOptions = {
   readonly models?: readonly ModelConfig[];
   readonly tools?: readonly Tool[];
   readonly rights?: readonly RightsSource[];
+  readonly toolSettings?: ToolSettings;
   readonly sources?: readonly ToolSource[];
+  readonly instead?: ToolSource;
   readonly deferAbove?: number;
   readonly agent?: Partial<AgentDefinition>;
   /** Besides it. */
@@ -50,8 +53,10 @@ export type TestRunsOptions = {
   readonly log?: Log;
   readonly contextTokens?: number;
   readonly approval?: ApprovalPolicy;
+  readonly sandbox?: RunsOptions["sandbox"];
   readonly costOf?: RunsOptions["costOf"];
   readonly hooksFor?: RunsOptions["hooksFor"];
+  readonly mirror?: RunsOptions["mirror"];
 };
 
 /** The real thing, but for its model: a script. */
@@ -71,7 +76,11 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     database,
     models: createModels({ models: options.models ?? [], adapters: { script: model }, isOwn: () => true }),
     agents: createAgentRegistry(agents),
-    tools: createToolRegistry([...builtInTools, ...(options.tools ?? [])], options.sources, options.rights),
+    tools: createToolRegistry([...builtInTools, ...(options.tools ?? [])], options.sources, {
+      rights: options.rights,
+      settings: options.toolSettings,
+      instead: options.instead,
+    }),
     strategies: { ...strategies, ...options.strategies },
     prompts,
     secret: "a secret of tests",
@@ -84,6 +93,8 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     ...(options.deferAbove === undefined ? {} : { deferAbove: options.deferAbove }),
     ...(options.costOf ? { costOf: options.costOf } : {}),
     ...(options.hooksFor ? { hooksFor: options.hooksFor } : {}),
+    mirror: options.mirror,
+    sandbox: options.sandbox,
   });
   const events = (started: Started) => eventsOf(service, started);
   return {

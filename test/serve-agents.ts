@@ -1,5 +1,7 @@
 import { loadPrompts } from "../src/agents/load-prompts.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
+import { createUploads } from "../src/knowledge/uploads.ts";
+import { createFileLinks } from "../src/http/file-links.ts";
 import { createTaskCalls } from "../src/http/mcp/task-calls.ts";
 import type { Services } from "../src/http/services.ts";
 import type { Adapter } from "../src/models/adapter.ts";
@@ -12,13 +14,17 @@ import { silentLog } from "../src/protocol/log.ts";
 import type { Runs } from "../src/run/runs.ts";
 import { createRuns, type RunsOptions } from "../src/run/create-runs.ts";
 import { strategies } from "../src/run/strategies.ts";
+import { createWorkspaces, type Workspaces } from "../src/sandbox/workspaces.ts";
 import type { Database } from "../src/store/database.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { openDatabase } from "../src/store/open.ts";
+import { createAuditLog } from "../src/store/audit-log.ts";
+import { readModelHealth, readUsage } from "../src/store/usage.ts";
+import { createShares } from "../src/store/shares.ts";
 import { ensureOwner } from "../src/store/users.ts";
 import { builtInTools } from "../src/tools/built-in.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
-import { freshDataDirectory } from "./pglite.ts";
+import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { serve, servicesWith, type Serving } from "./serve.ts";
 
 export type AgentServing = Serving & {
@@ -30,6 +36,8 @@ export type AgentServing = Serving & {
 };
 
 export type AgentServingOptions = Pick<RunsOptions, "approval"> & {
+  /** Absent: a new PGlite. */
+  readonly database?: Database;
   readonly limits?: Partial<RunsOptions["limits"]>;
   readonly tools?: readonly Tool[];
   readonly agents?: readonly AgentDefinition[];
@@ -37,15 +45,17 @@ export type AgentServingOptions = Pick<RunsOptions, "approval"> & {
   readonly perUser?: number;
   readonly models?: ModelsOptions["models"];
   readonly isOwn?: ModelsOptions["isOwn"];
+  /** Absent: new ones, that no tool works in. */
+  readonly workspaces?: Workspaces;
 };
 
-/** A whole server on a new PGlite: the agent `assistant` with the built-in tools, answered for by the model `script`. */
+/** A whole server: the agent `assistant` with the built-in tools, answered for by the model `script`. */
 export async function serveAgents(
   script: Script,
   adapters: Readonly<Record<string, Adapter>> = {},
   options: AgentServingOptions = {},
 ): Promise<AgentServing> {
-  const database = await openDatabase({ dataDirectory: await freshDataDirectory() });
+  const database = options.database ?? (await openDatabase({ dataDirectory: await freshDataDirectory() }));
   await migrate(database);
   const owner = await ensureOwner(database.query);
   const caller: Caller = { userId: owner.id, name: owner.name, role: "admin", permissions: ["*"], via: "local" };
@@ -62,9 +72,17 @@ export async function serveAgents(
   ]);
   const { prompts } = await loadPrompts({});
   const tools = createToolRegistry([...builtInTools, ...(options.tools ?? [])]);
+  const uploads = createUploads({
+    database,
+    folder: temporaryFolder("uploads"),
+    fileBytes: 1024 * 1024,
+    limits: { files: 10, bytes: 3 * 1024 * 1024 },
+    log: silentLog,
+  });
   const service = await createRuns({
     database,
     models,
+    imageUrl: uploads.imageUrl,
     agents,
     tools,
     strategies: { ...strategies, ...options.strategies },
@@ -84,6 +102,16 @@ export async function serveAgents(
     adminRuns: service.adminRuns,
     schedules: service.schedules,
     tasks: createTaskCalls(database),
+    shares: createShares(database.query),
+    uploads,
+    overview: {
+      usage: (question) => readUsage(database.query, question),
+      modelHealth: () => readModelHealth(database.query),
+      settings: () => [],
+      audit: createAuditLog(database.query, silentLog),
+    },
+    workspaces: options.workspaces ?? createWorkspaces({ folder: temporaryFolder("scratch") }),
+    fileLinks: createFileLinks({ secret: "a secret of tests", isOpen: true }),
     access: { mode: "local", owner: caller },
   });
   const serving = await serve(services);
@@ -98,7 +126,7 @@ export async function serveAgents(
       await serving.close();
       await service.stop(0);
       await models.close();
-      await database.close();
+      if (!options.database) await database.close();
     },
   };
 }

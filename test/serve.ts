@@ -6,6 +6,7 @@ import type { Route } from "../src/http/endpoint.ts";
 import type { Services } from "../src/http/services.ts";
 import type { Caller } from "../src/protocol/callers.ts";
 import { silentLog } from "../src/protocol/log.ts";
+import type { AuditLog } from "../src/store/audit-log.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
 
 export const owner: Caller = {
@@ -24,8 +25,13 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     schedules: absent("schedules"),
     tasks: absent("tasks"),
     users: absent("users"),
+    shares: absent("shares"),
+    uploads: absent("uploads"),
+    overview: { ...absent<Services["overview"]>("overview"), audit: { ...absent<AuditLog>("audit"), add: () => {} } },
     agents: createAgentRegistry([]),
     tools: createToolRegistry([]),
+    workspaces: absent("workspaces"),
+    fileLinks: absent("fileLinks"),
     callLog: { add: () => {} },
     health: () => Promise.resolve({}),
     examine: () => Promise.resolve([]),

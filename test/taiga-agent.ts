@@ -45,7 +45,7 @@ export async function serveTaigaAgent(database: Database, options: TaigaAgentOpt
     servicesWith({
       models: createModels({ models: [] }),
       agents: createAgentRegistry([agent]),
-      tools: createToolRegistry(taiga.tools, [], [taiga.access]),
+      tools: createToolRegistry(taiga.tools, [], { rights: [taiga.access] }),
       taiga: taiga.access,
       hooks: hooks ?? [],
       runs: service.runs,

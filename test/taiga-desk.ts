@@ -1,7 +1,7 @@
 import type { Caller } from "../src/protocol/callers.ts";
 import { newId } from "../src/protocol/ids.ts";
-import type { ToolAnswer, ToolContext, ToolResult } from "../src/protocol/tools.ts";
-import { executeTool, parseCall } from "../src/tools/call-tool.ts";
+import type { PlannedWrite, ToolAnswer, ToolContext, ToolResult } from "../src/protocol/tools.ts";
+import { executeTool, checkCall, parseCall } from "../src/tools/call-tool.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
 import { taigaSystem } from "../src/tools/taiga/access.ts";
 import type { TaigaToken } from "../src/tools/taiga/session.ts";
@@ -38,20 +38,21 @@ export async function deskOf(server: Taiga, username: Username, options: DeskOpt
     userId: newId(),
     name: username,
     role: "user",
-    permissions: [],
+    permissions: ["tool:*"],
     via: "api-key",
     elsewhere: { [taigaSystem]: standing },
   };
-  const registry = createToolRegistry(taiga.tools, [], [taiga.access]);
+  const registry = createToolRegistry(taiga.tools, [], { rights: [taiga.access] });
   const contextOf = ({ key = newId(), answers = [], signal }: CallOptions): ToolContext => ({
     caller,
     threadId: newId(),
+    rootThreadId: newId(),
     runId: newId(),
     call: { step: "1", index: 0 },
     signal: signal ?? new AbortController().signal,
     idempotencyKey: key,
     query: async () => [],
-    step: async () => "",
+    step: () => Promise.reject(new Error("no model here")),
     answers,
     ownHeaders: () => ({}),
     progress: () => {},
@@ -75,6 +76,11 @@ export async function deskOf(server: Taiga, username: Username, options: DeskOpt
     ): Promise<ToolResult & { timedOut?: true }> {
       const parsed = parseCall(toolNamed(name), JSON.stringify(given));
       return parsed.ok ? executeTool(toolNamed(name), parsed.input, contextOf(callOptions)) : parsed.result;
+    },
+    /** Why it can't be done, or can't be planned after these. */
+    async check(name: string, given: object, planned: readonly PlannedWrite[] = []): Promise<string | undefined> {
+      const tool = toolNamed(name);
+      return (await checkCall({ tool, input: tool.input.parse(given) }, contextOf({}), planned))?.content;
     },
     reconcile: (name: string, given: object, key: string) =>
       toolNamed(name).reconcile!(toolNamed(name).input.parse(given), contextOf({ key })),

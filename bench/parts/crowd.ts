@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../../src/client/client.ts";
 import { startPostgres } from "../../test/postgres.ts";
+import { healthP99 } from "../health-p99.ts";
 import { withOwned, type Bench, type Part, type Server } from "../part.ts";
 import type { Usage } from "../probe.ts";
 import { agentOf, startProduct } from "../product.ts";
@@ -57,7 +58,8 @@ async function measureIdle(bench: Bench, waiting: Server, empty: Server): Promis
   const values: number[] = [];
   const reference: number[] = [];
   const milliseconds = bench.quick ? 500 : 12_000;
-  for (let round = 0; round < bench.rounds; round++) {
+  // A major collection of either server's memory costs as much as seconds of its idling.
+  for (let round = 0; round < (bench.quick ? 1 : Math.max(bench.rounds, 9)); round++) {
     bench.log(`crowd: idle CPU, round ${round + 1}`);
     const before = await Promise.all([cpuOf(waiting), cpuOf(empty)]);
     await sleep(milliseconds);
@@ -73,21 +75,6 @@ async function measureIdle(bench: Bench, waiting: Server, empty: Server): Promis
     reference,
     bar: { kind: "ratio", max: 1.1 },
   };
-}
-
-/** The 99th percentile of the times of `/health`, asked one after the other until `over`. */
-async function healthP99({ port }: Server, over: () => boolean): Promise<number> {
-  const times: number[] = [];
-  while (!over()) {
-    const began = performance.now();
-    const response = await fetch(`http://127.0.0.1:${port}/health`);
-    await response.arrayBuffer();
-    if (!response.ok) throw new Error(`/health answered ${response.status}`);
-    times.push(performance.now() - began);
-    await sleep(5);
-  }
-  times.sort((left, right) => left - right);
-  return times[Math.floor(times.length * 0.99)] ?? NaN;
 }
 
 type Crowd = { readonly begin: number; readonly work: number };

@@ -1,18 +1,22 @@
-import { glob, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { startChild } from "../child.ts";
 import { inRounds, type Part } from "../part.ts";
 
 const root = new URL("../../", import.meta.url);
 
-/** What the sources import from packages, types left out. */
-async function packagesOfSources(): Promise<string[]> {
+/** What a module imports from packages, by itself or through what it imports; types and what is loaded later left out. */
+async function packagesOf(entry: URL): Promise<string[]> {
   const found = new Set<string>();
-  for await (const file of glob("src/**/*.ts", { cwd: root.pathname })) {
-    if (file.endsWith(".test.ts")) continue;
-    const text = await readFile(new URL(file, root), "utf8");
-    for (const [, specifier = ""] of text.matchAll(/^(?:import|export) (?!type )[^;]*? from "([^".][^"]*)";$/gm)) {
-      if (!isBuiltin(specifier)) found.add(specifier);
+  const seen = new Set<string>();
+  const files = [entry];
+  for (let file = files.pop(); file; file = files.pop()) {
+    if (seen.has(file.href)) continue;
+    seen.add(file.href);
+    const text = await readFile(file, "utf8");
+    for (const [, specifier = ""] of text.matchAll(/^(?:import|export) (?!type )[^;]*? from "([^"]+)";$/gm)) {
+      if (specifier.startsWith(".")) files.push(new URL(specifier, file));
+      else if (!isBuiltin(specifier)) found.add(specifier);
     }
   }
   return [...found].sort();
@@ -32,7 +36,8 @@ export const imports: Part = {
   name: "import",
   async run(bench) {
     bench.log("import: the server and its packages");
-    const specifiers = { product: [new URL("src/main.ts", root).href], packages: await packagesOfSources() };
+    const main = new URL("src/main.ts", root);
+    const specifiers = { product: [main.href], packages: await packagesOf(main) };
     const importAll = (subject: keyof typeof specifiers): Promise<number> => importCpuMs(specifiers[subject]);
     // The first import fills the compile cache.
     await importAll("product");

@@ -38,6 +38,7 @@ test("the built-in assistant uses every tool", async () => {
     activation: "mention",
     approval: {},
     limits: {},
+    sandbox: "none",
     settings: {},
   });
   assert.match(instructions, /^You are a helpful assistant/);
@@ -70,7 +71,8 @@ test("the orchestrator names the protocol, its team and its limits", async () =>
   const { agents: team, limits, tools, instructions } = agents.get("orchestrator");
   assert.deepEqual(team, ["coder", "researcher"]);
   assert.deepEqual(limits, { steps: 10, repeatedCall: 0, onLimit: "stop" });
-  assert.deepEqual(tools, ["read_file", "write_file", "run_python", "mcp_filesystem", "mcp_trader"]);
+  for (const name of ["read_file", "write_file", "run_python", "bash", "mcp_filesystem", "mcp_trader"])
+    assert.ok(tools.includes(name), name);
   assert.deepEqual(JSON.parse(/^\{.*?^\}/ms.exec(instructions)![0]), {
     thought: "short reasoning in English",
     action: "use_tool | delegate | final",
@@ -111,6 +113,7 @@ test("the example of the documentation loads", async (context) => {
     instructions:
       "You keep the books of a small shop. Every sum comes from the calculation tool.\n" +
       "An open invoice is a task; its title begins with the name of the customer.",
+    sandbox: "none",
   });
 });
 
@@ -162,7 +165,7 @@ test("a fault is told with file, line, key and suggestion", async (context) => {
   ]);
   assert.match(
     (await problemsOf(context, "---\ncolour: red\n---\n"))[0] ?? "",
-    /^helper\.md:2 colour is not a known key\. There are: id, description, model, .*settings, approval\.$/,
+    /^helper\.md:2 colour is not a known key\. There are: id, description, model, .*settings, approval, sandbox\.$/,
   );
   const [tools, steps, temperature] = await problemsOf(
     context,

@@ -9,7 +9,12 @@ import { parseFrontMatter } from "./front-matter.ts";
 import type { FrontMatter } from "./front-matter.ts";
 
 export type AgentProblem = { readonly file: string; readonly line?: number; readonly message: string };
-export type LoadedAgents = { readonly agents: AgentRegistry; readonly problems: readonly AgentProblem[] };
+export type LoadedAgents = {
+  readonly agents: AgentRegistry;
+  /** Ids of those that the folder has. */
+  readonly own: ReadonlySet<string>;
+  readonly problems: readonly AgentProblem[];
+};
 /** What holds for every agent whose file doesn't say otherwise. */
 export type AgentDefaults = Partial<Pick<AgentDefinition, "model" | "limits" | "settings">>;
 
@@ -28,7 +33,11 @@ export async function loadAgents(options: {
   const builtIn = await loadFolder(builtInFolder, defaults);
   const own = folder === undefined ? { agents: [], problems: [] } : await loadFolder(folder, defaults);
   const byId = new Map([...builtIn.agents, ...own.agents].map((agent) => [agent.id, agent]));
-  return { agents: createAgentRegistry([...byId.values()]), problems: [...builtIn.problems, ...own.problems] };
+  return {
+    agents: createAgentRegistry([...byId.values()]),
+    own: new Set(own.agents.map(({ id }) => id)),
+    problems: [...builtIn.problems, ...own.problems],
+  };
 }
 
 /** Agents by id, listed in the order of their ids. */

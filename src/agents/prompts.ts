@@ -19,6 +19,7 @@ export const promptPlaceholders: ReadonlyMap<string, Placeholders> = new Map([
   ["plan_answer", { required: ["results"], optional: ["plan", "question"] }],
   ["json_actions_repair", { required: ["reason"], optional: [] }],
   ["summarise", { required: ["conversation"], optional: ["words"] }],
+  ["ppt_maker", { required: ["instructions"], optional: ["slides", "pictures", "deck"] }],
   ["auto_choose", { required: ["question", "strategies"], optional: ["tools"] }],
 ]);
 

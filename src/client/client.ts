@@ -2,6 +2,7 @@ import { newId } from "../protocol/ids.ts";
 import type { Content, Decision, Item, QuestionBody } from "../protocol/items.ts";
 import type { RunOptions, RunRecord, RunStatus, ThreadRecord } from "../protocol/runs.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
+import { createFileClient, type FileClient } from "./files.ts";
 import { ask, queryOf, type Server } from "./request.ts";
 import { createScheduleClient, type ScheduleClient } from "./schedules.ts";
 import { createUserClient, type UserClient } from "./users.ts";
@@ -112,6 +113,7 @@ export type Client = {
   callTool(name: string, input?: ToolCallInput, signal?: AbortSignal): Promise<ToolCallView>;
   readonly schedules: ScheduleClient;
   readonly users: UserClient;
+  readonly files: FileClient;
   /** What the server finds about its database; admins only. */
   examine(signal?: AbortSignal): Promise<readonly FindingView[]>;
   /** The run's events until its end, over lost connections too. */
@@ -176,6 +178,7 @@ export function createClient(server: Server): Client {
       post(`/api/tools/${encodeURIComponent(name)}/calls`, input, { signal, headers: keyHeader(idempotencyKey) }),
     schedules: createScheduleClient(server),
     users: createUserClient(server),
+    files: createFileClient(server),
     examine: (signal) => list("/api/admin/doctor", signal),
     follow: (runId, options) => followEvents(server, `/api/runs/${runId}/events`, options),
     followThread: (threadId, options) => followEvents(server, `/api/threads/${threadId}/events`, options),

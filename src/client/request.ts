@@ -8,15 +8,18 @@ export type Server = {
 };
 
 export type Asking = {
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is. */
+  readonly bytes?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 };
 
 /** One request. Throws Unavailable when the server can't be reached, and the server's own error otherwise. */
 export async function ask(server: Server, path: string, asking: Asking = {}): Promise<Response> {
-  const { method = "GET", body, headers, signal } = asking;
+  const { method = "GET", body, bytes, headers, signal } = asking;
   let response: Response;
   try {
     response = await fetch(new URL(path, server.url), {
@@ -27,7 +30,7 @@ export async function ask(server: Server, path: string, asking: Asking = {}): Pr
         ...(body !== undefined && { "content-type": "application/json" }),
         ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined ? { body: JSON.stringify(body) } : bytes !== undefined ? { body: bytes } : {}),
     });
   } catch (error) {
     if (signal?.aborted) throw error;

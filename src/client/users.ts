@@ -9,6 +9,9 @@ export type KeyView = {
   readonly createdAt: string;
   readonly lastUsedAt: string | null;
   readonly revokedAt: string | null;
+  readonly expiresAt: string | null;
+  /** Permissions that it is cut to; null: all that the account may. */
+  readonly scopes: readonly string[] | null;
 };
 
 /** Accounts and their keys; for admins only. */
@@ -24,6 +27,12 @@ export type UserClient = {
     change: { readonly disabled?: boolean; readonly role?: Role },
     signal?: AbortSignal,
   ): Promise<UserView>;
+  /** A link with which a person sets a new password, once. */
+  reset(
+    id: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly url: string; readonly token: string; readonly expiresAt: string }>;
+  setPassword(token: string, password: string, signal?: AbortSignal): Promise<void>;
   keys(id: string, signal?: AbortSignal): Promise<readonly KeyView[]>;
   /** `text` is the key, told this once. */
   addKey(id: string, label: string, signal?: AbortSignal): Promise<{ readonly key: KeyView; readonly text: string }>;
@@ -39,6 +48,10 @@ export function createUserClient(server: Server): UserClient {
     list: (signal) => list("users", signal),
     add: (user, signal) => answer("users", { method: "POST", body: user, signal }),
     change: (id, change, signal) => answer(`users/${id}`, { method: "PATCH", body: change, signal }),
+    reset: (id, signal) => answer(`users/${id}/reset`, { method: "POST", signal }),
+    async setPassword(token, password, signal) {
+      await ask(server, "/api/auth/reset", { method: "POST", body: { token, password }, signal });
+    },
     keys: (id, signal) => list(`users/${id}/keys`, signal),
     addKey: (id, label, signal) => answer(`users/${id}/keys`, { method: "POST", body: { label }, signal }),
     async revokeKey(keyId, signal) {

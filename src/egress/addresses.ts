@@ -77,8 +77,20 @@ function resolveAll(name: string): Promise<readonly Address[]> {
   return lookup(name, { all: true });
 }
 
+/** Answers a connection's own question for the address with what was checked. */
+export function lookupOf(addresses: readonly Address[]) {
+  return (
+    _host: string,
+    options: { readonly all?: boolean | undefined },
+    answer: (error: null, address: string | Address[], family?: number) => void,
+  ): void => {
+    if (options.all) answer(null, [...addresses]);
+    else answer(null, addresses[0]!.address, addresses[0]!.family);
+  };
+}
+
 /** Of the entries those that are addresses or ranges; the others are names. */
-function rangesOf(entries: readonly string[]): BlockList {
+export function rangesOf(entries: readonly string[]): BlockList {
   const ranges = new BlockList();
   for (const entry of entries) if (isIP(entry.split("/")[0]!)) addRange(ranges, entry);
   return ranges;

@@ -2,8 +2,8 @@ import { isIP } from "node:net";
 import { Agent, type Dispatcher } from "undici";
 import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
 import { type Address, addressesOf, type Resolve } from "./addresses.ts";
+import { eventResponse, type EventResponse, readEvents } from "./event-reader.ts";
 import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
-import { boundEvents } from "./sse-bound.ts";
 import { readWhole, wholeResponse } from "./whole-body.ts";
 
 export type GuardedFetchOptions = {
@@ -31,7 +31,7 @@ export type GuardedFetch = {
    * Rejects with InvalidInput (`url_refused`, `address_refused`) and Unavailable: `unreachable` means that nothing was
    * sent, `connection_lost`, `timeout` and `answer_too_large` that the request may have been done. So does the body.
    */
-  readonly fetch: (url: string | URL, init?: FetchInit) => Promise<Response>;
+  readonly fetch: (url: string | URL, init?: FetchInit) => Promise<EventResponse>;
   readonly close: () => Promise<void>;
 };
 
@@ -75,10 +75,8 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const lost = (error: unknown) =>
       error instanceof ColloquyError ? error : failure(host, error, { isSent: true, timeoutMs });
     const init = { status: statusCode };
-    if (/^text\/event-stream\b/i.test(String(headers["content-type"]))) {
-      const events = ReadableStream.from(boundEvents(body, { maxBytes, tooLarge, lost }));
-      return withHeaders(new Response(events, init), headers);
-    }
+    if (/^text\/event-stream\b/i.test(String(headers["content-type"])))
+      return withHeaders(eventResponse(readEvents(body, { maxBytes, tooLarge, lost }), init), headers);
     const late = () => new Unavailable(`${host} gave no whole answer within ${timeoutMs} ms.`, { code: "timeout" });
     const timer = setTimeout(() => body.destroy(late()), timeoutMs);
     try {
@@ -170,9 +168,12 @@ function failure(
     : new Unavailable(`${host} can't be reached: ${reason}`, { code: "unreachable", cause });
 }
 
+const ofConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding"]);
+
 /** Each set once: a Response that is made with headers copies them. */
 function withHeaders(response: Response, headers: Dispatcher.ResponseData["headers"]): Response {
   for (const [name, value] of Object.entries(headers)) {
+    if (ofConnection.has(name)) continue;
     if (typeof value === "string") response.headers.append(name, value);
     else for (const each of value ?? []) response.headers.append(name, each);
   }

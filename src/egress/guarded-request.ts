@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Client, errors } from "undici";
 import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
-import { type Address, addressesOf, type Resolve } from "./addresses.ts";
+import { addressesOf, lookupOf, type Resolve } from "./addresses.ts";
 import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
 
 export type GuardedOptions = {
@@ -96,18 +96,6 @@ async function exchange(
   } finally {
     await client.destroy();
   }
-}
-
-/** Answers a connection's own question for the address with what was checked. */
-function lookupOf(addresses: readonly Address[]) {
-  return (
-    _host: string,
-    options: { readonly all?: boolean | undefined },
-    answer: (error: null, address: string | Address[], family?: number) => void,
-  ): void => {
-    if (options.all) answer(null, [...addresses]);
-    else answer(null, addresses[0]!.address, addresses[0]!.family);
-  };
 }
 
 async function orAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {

@@ -10,8 +10,8 @@ import type { Account, Services } from "./services.ts";
 
 const models = createModels({ models: [], adapters: { hello: createScripted(() => "Hello") } });
 const users: Record<string, Account> = {
-  ck_ann: { id: owner.userId, name: "ann", role: "admin", disabled: false },
-  ck_gone: { id: owner.userId, name: "gone", role: "user", disabled: true },
+  ck_ann: { id: owner.userId, name: "ann", role: "admin", disabled: false, permissions: ["*"] },
+  ck_gone: { id: owner.userId, name: "gone", role: "user", disabled: true, permissions: [] },
 };
 const lines: { level: string; fields: Record<string, unknown>; text: string }[] = [];
 const lineOf = (level: string) => (fields: object, text: string) =>

@@ -1,29 +1,45 @@
 import cors from "@fastify/cors";
 import helmet from "@fastify/helmet";
 import swagger from "@fastify/swagger";
-import fastify, { type FastifyInstance, LogController } from "fastify";
+import fastify, { type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { validatorCompiler } from "fastify-type-provider-zod";
 import type { Caller } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
-import { type Authenticate, createAuthenticate } from "./auth.ts";
+import { accountRoutes } from "./account-routes.ts";
+import { createAuthenticate, type Entry } from "./auth.ts";
+import { auditRequest } from "./audit.ts";
 import { getAgentRun, runAgent } from "./dialects/agent-run/agent-run.ts";
 import { listAgentTools } from "./dialects/agent-run/agent-tools.ts";
 import { chat, resumeChat } from "./dialects/chat/chat.ts";
 import { chatCompletions } from "./dialects/chat-completions/chat-completions.ts";
 import { chatkit } from "./dialects/chatkit/chatkit.ts";
 import { conversationItems } from "./dialects/chatkit/conversation.ts";
+import { createFile, deleteFile, getFile, getFileContent, listFiles } from "./dialects/files.ts";
 import { getModel, listModels } from "./dialects/models.ts";
-import type { Route } from "./endpoint.ts";
+import { askTool, listTools } from "./dialects/tools-api.ts";
+import {
+  changeSession,
+  createSession,
+  deleteSession,
+  findHistory,
+  getHistory,
+  listSessions,
+} from "./dialects/sessions.ts";
+import { restName, type Route } from "./endpoint.ts";
+import { createEntrance, type Entrance, servicesFor } from "./entrance.ts";
 import { answerError, answerUnknownRoute, pathOf } from "./errors.ts";
-import { acceptJsonBodies } from "./json-body.ts";
+import { acceptFiles, acceptJsonBodies } from "./json-body.ts";
 import { docs, openApiDocument, openApiOptions, schemaOf } from "./openapi.ts";
-import { checkLocalOrigin } from "./origins.ts";
+import { checkLocalOrigin, placeDecorator, withoutBase } from "./origins.ts";
 import { fastifyLog } from "./request-log.ts";
+import { allUsage, listAudit, listSettings, modelsWithHealth, ownUsage } from "./routes/admin-overview.ts";
 import { cancelAnyRun, getAnyRun, listAllRuns, resolveWrite, retryRun } from "./routes/admin-runs.ts";
-import { listAgents, listTools } from "./routes/agents.ts";
+import { listAgents } from "./routes/agents.ts";
+import { exportThread, forkThread, listBranch } from "./routes/branches.ts";
 import { continueRun, decide, listGrants, listQuestions, listQuestionsOfRun, removeGrant } from "./routes/decisions.ts";
 import { examine } from "./routes/doctor.ts";
 import { followRun, followThread } from "./routes/events.ts";
+import { sessionFiles, threadFiles } from "./routes/files.ts";
 import { health } from "./routes/health.ts";
 import { home } from "./routes/home.ts";
 import {
@@ -34,6 +50,7 @@ import {
   signInToMcpServer,
   signOutOfMcpServer,
 } from "./routes/mcp-servers.ts";
+import { relayCompletion, relayModels } from "./routes/model-relay.ts";
 import { bringResults } from "./routes/results.ts";
 import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
 import {
@@ -44,9 +61,19 @@ import {
   runSchedule,
   updateSchedule,
 } from "./routes/schedules.ts";
-import { createThread, deleteThread, getThread, listItems, listThreads, renameThread } from "./routes/threads.ts";
+import { listShares, readShared, shareThread, withdrawShare } from "./routes/shares.ts";
+import { changeThread, createThread, deleteThread, getThread, listItems, listThreads } from "./routes/threads.ts";
 import { callTool } from "./routes/tool-calls.ts";
-import { addKey, addUser, changeUser, listKeys, listUsers, revokeKey } from "./routes/users.ts";
+import {
+  beginUpload,
+  continueUpload,
+  deleteUpload,
+  downloadUpload,
+  getUpload,
+  listUploads,
+  putUpload,
+  uploadFiles,
+} from "./routes/uploads.ts";
 import { allMcpRoutes } from "./mcp/mcp-routes.ts";
 import type { Services } from "./services.ts";
 import { createSseStreams, type SseStreams } from "./sse.ts";
@@ -58,6 +85,11 @@ const routes: readonly Route[] = [
   ["GET", "/docs", docs],
 
   ["POST", "/v1/chat/completions", chatCompletions],
+  ["POST", "/v1/files", createFile],
+  ["GET", "/v1/files", listFiles],
+  ["GET", "/v1/files/:id", getFile],
+  ["GET", "/v1/files/:id/content", getFileContent],
+  ["DELETE", "/v1/files/:id", deleteFile],
   ["GET", "/v1/models", listModels],
   ["GET", "/v1/models/*", getModel],
 
@@ -67,17 +99,49 @@ const routes: readonly Route[] = [
 
   ["POST", "/chat", chat],
   ["GET", "/chat/:id/stream", resumeChat],
+  ["GET", "/api/chat/sessions", listSessions],
+  ["POST", "/api/chat/sessions", createSession],
+  ["PATCH", "/api/chat/sessions/:id", changeSession],
+  ["DELETE", "/api/chat/sessions/:id", deleteSession],
+  ["GET", "/api/chat/history", findHistory],
+  ["GET", "/api/chat/history/:id", getHistory],
   ["POST", "/chatkit", chatkit],
   ["GET", "/chatkit/:id/items", conversationItems],
 
   ["POST", "/api/threads", createThread],
   ["GET", "/api/threads", listThreads],
   ["GET", "/api/threads/:id", getThread],
-  ["PATCH", "/api/threads/:id", renameThread],
+  ["PATCH", "/api/threads/:id", changeThread],
   ["DELETE", "/api/threads/:id", deleteThread],
   ["GET", "/api/threads/:id/items", listItems],
   ["GET", "/api/threads/:id/events", followThread],
   ["POST", "/api/threads/:id/runs", startRun],
+
+  ["GET", "/api/threads/:id/files", threadFiles.list],
+  ["POST", "/api/threads/:id/files", threadFiles.uploadForm],
+  ["GET", "/api/threads/:id/files/*", threadFiles.download],
+  ["PUT", "/api/threads/:id/files/*", threadFiles.upload],
+  ["DELETE", "/api/threads/:id/files/*", threadFiles.remove],
+  ["POST", "/api/uploads", uploadFiles],
+  ["GET", "/api/uploads", listUploads],
+  ["POST", "/api/uploads/begin", beginUpload],
+  ["PATCH", "/api/uploads/:id", continueUpload],
+  ["GET", "/api/uploads/:id", getUpload],
+  ["PUT", "/api/uploads/:id/content", putUpload],
+  ["GET", "/api/uploads/:id/content", downloadUpload],
+  ["DELETE", "/api/uploads/:id", deleteUpload],
+  ["GET", "/api/files", sessionFiles.list],
+  ["POST", "/api/files", sessionFiles.uploadForm],
+  ["GET", "/api/files/*", sessionFiles.download],
+  ["PUT", "/api/files/*", sessionFiles.upload],
+  ["DELETE", "/api/files/*", sessionFiles.remove],
+  ["GET", "/api/threads/:id/branch", listBranch],
+  ["POST", "/api/threads/:id/fork", forkThread],
+  ["GET", "/api/threads/:id/export", exportThread],
+  ["POST", "/api/threads/:id/shares", shareThread],
+  ["GET", "/api/threads/:id/shares", listShares],
+  ["DELETE", "/api/shares/:id", withdrawShare],
+  ["GET", "/api/shared/:id", readShared],
 
   ["GET", "/api/runs", listRuns],
   ["GET", "/api/runs/:id", getRun],
@@ -101,7 +165,10 @@ const routes: readonly Route[] = [
 
   ["GET", "/api/agents", listAgents],
   ["GET", "/api/tools/list", listTools],
+  ["POST", "/api/tools/:name", askTool],
   ["POST", "/api/tools/:name/calls", callTool],
+  ["POST", "/api/model-relay/v1/chat/completions", relayCompletion],
+  ["GET", "/api/model-relay/v1/models", relayModels],
 
   ["GET", "/api/mcp/servers", listMcpServers],
   ["POST", "/api/mcp/servers/:name/sign-in", signInToMcpServer],
@@ -110,12 +177,11 @@ const routes: readonly Route[] = [
   ["GET", "/api/mcp/callback", finishSignIn],
   ["GET", "/api/mcp/client.json", describeMcpClient],
 
-  ["GET", "/api/admin/users", listUsers],
-  ["POST", "/api/admin/users", addUser],
-  ["PATCH", "/api/admin/users/:id", changeUser],
-  ["GET", "/api/admin/users/:id/keys", listKeys],
-  ["POST", "/api/admin/users/:id/keys", addKey],
-  ["DELETE", "/api/admin/keys/:id", revokeKey],
+  ["GET", "/api/usage", ownUsage],
+  ["GET", "/api/admin/usage", allUsage],
+  ["GET", "/api/admin/models", modelsWithHealth],
+  ["GET", "/api/admin/settings", listSettings],
+  ["GET", "/api/admin/audit", listAudit],
   ["GET", "/api/admin/doctor", examine],
   ["GET", "/api/admin/runs", listAllRuns],
   ["GET", "/api/admin/runs/:id", getAnyRun],
@@ -123,6 +189,9 @@ const routes: readonly Route[] = [
   ["POST", "/api/admin/runs/:id/retry", retryRun],
   ["POST", "/api/admin/runs/:id/ledger/:step/:index", resolveWrite],
 ];
+
+/** Every route of the server. */
+export const allRoutes: readonly Route[] = [...routes, ...accountRoutes, ...allMcpRoutes()];
 
 const megabytes = 1024 * 1024;
 
@@ -141,8 +210,12 @@ export async function createApp(services: Services, more: readonly Route[] = [])
     exposeHeadRoutes: false,
     frameworkErrors: answerError,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
+    trustProxy: server.trustProxy?.length ? [...server.trustProxy] : false,
+    rewriteUrl: ({ url = "/" }) => withoutBase(url, server.basePath),
   });
-  const authenticate = createAuthenticate(access);
+  app.decorate(placeDecorator, { publicUrl: server.publicUrl, basePath: server.basePath });
+  const authenticate = createAuthenticate(access, server.corsOrigins);
+  const entrance = createEntrance(authenticate, server);
   const streams = createSseStreams({
     ...(server.recheckMs !== undefined && { recheckMs: server.recheckMs }),
     // in local mode nobody logs in
@@ -156,16 +229,24 @@ export async function createApp(services: Services, more: readonly Route[] = [])
   // schemas of answers are for the document; handlers answer in their shape
   app.setSerializerCompiler(() => JSON.stringify);
   acceptJsonBodies(app);
-  app.decorateRequest("caller", undefined);
+  app.decorateRequest("entry", undefined);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     if (access.mode === "local") checkLocalOrigin(request, rules);
     done();
   });
+  app.addHook("onRequest", (request, reply, done) => {
+    // Also of a client that went away before the answer: what it asked for may be done.
+    reply.raw.once("close", () => {
+      const caller = request.getDecorator<Entry | undefined>("entry")?.caller;
+      auditRequest(services.overview.audit, { request, reply, caller });
+    });
+    done();
+  });
   app.addHook("onResponse", (request, reply, done) => {
     const { method } = request;
     request.log.info(
-      { method, path: pathOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      { method, path: loggedPath(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
       "request",
     );
     done();
@@ -178,12 +259,17 @@ export async function createApp(services: Services, more: readonly Route[] = [])
     methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
     exposedHeaders: [
       "x-request-id",
+      "retry-after",
+      "ratelimit-limit",
+      "ratelimit-remaining",
+      "ratelimit-reset",
       "x-colloquy-run",
       "x-colloquy-thread",
       "x-colloquy-model",
       "x-colloquy-status",
       "x-colloquy-idempotency",
       "x-colloquy-conversation",
+      "x-colloquy-whole",
       "x-vercel-ai-ui-message-stream",
     ],
   });
@@ -192,44 +278,65 @@ export async function createApp(services: Services, more: readonly Route[] = [])
     // TLS is the business of the proxy that ends it
     strictTransportSecurity: false,
   });
-  await app.register(swagger, openApiOptions(version));
-  for (const route of [...routes, ...allMcpRoutes(), ...more])
-    addRoute(app, route, { services, streams, authenticate });
+  await app.register(swagger, openApiOptions(version, server.basePath));
+  for (const route of [...allRoutes, ...more]) addRoute(app, route, { services, streams, entrance });
   return app;
 }
 
-type Surroundings = { readonly services: Services; readonly streams: SseStreams; readonly authenticate: Authenticate };
+type Surroundings = { readonly services: Services; readonly streams: SseStreams; readonly entrance: Entrance };
 
 function addRoute(
   app: FastifyInstance,
   [method, path, endpoint]: Route,
-  { services, streams, authenticate }: Surroundings,
+  { services, streams, entrance }: Surroundings,
 ): void {
-  app.route({
-    method,
-    url: path,
-    schema: schemaOf(endpoint),
-    ...(endpoint.decodesBody && { validatorCompiler: () => () => true }),
-    // before the body is read
-    onRequest: async (request) => {
-      if (!endpoint.open?.(request)) request.setDecorator("caller", await authenticate(request));
-    },
-    preValidation: (request, _reply, done) => {
-      if (path.endsWith("/*")) request.params = { id: (request.params as Record<string, string>)["*"] };
+  const { takesBody } = endpoint;
+  const addTo = (to: FastifyInstance) =>
+    to.route({
+      method,
+      url: path,
+      schema: schemaOf(endpoint),
+      config: { takesForm: endpoint.takesForm ?? false },
+      ...(endpoint.decodesBody && { validatorCompiler: () => () => true }),
+      // before the body is read
+      onRequest: async (request, reply) => {
+        request.setDecorator("entry", await entrance(request, reply, endpoint.open?.(request) ?? false));
+      },
+      preValidation: (request, _reply, done) => {
+        if (path.endsWith("/*")) {
+          const { "*": rest, ...named } = request.params as Record<string, string>;
+          request.params = { ...named, [restName(path)]: rest };
+        }
+        done();
+      },
+      handler: (request, reply) => {
+        const entry = request.getDecorator<Entry | undefined>("entry");
+        return endpoint.handle({
+          params: request.params,
+          query: request.query,
+          body: request.body,
+          // Open routes say that they have none.
+          caller: entry?.caller as Caller,
+          sessionId: entry?.sessionId,
+          request,
+          reply,
+          services: entry ? servicesFor(services, entry.caller) : services,
+          streams,
+        });
+      },
+    });
+  if (!takesBody) addTo(app);
+  else
+    void app.register((apart, _options, done) => {
+      acceptFiles(apart, takesBody);
+      addTo(apart);
       done();
-    },
-    handler: (request, reply) =>
-      endpoint.handle({
-        params: request.params,
-        query: request.query,
-        body: request.body,
-        caller: request.getDecorator<Caller>("caller"),
-        request,
-        reply,
-        services,
-        streams,
-      }),
-  });
+    });
+}
+
+/** Who has a link may read what it leads to, so a log must not have it. */
+function loggedPath(request: FastifyRequest): string {
+  return request.routeOptions.url === "/api/shared/:id" ? "/api/shared/…" : pathOf(request);
 }
 
 /** Undefined while nobody listens. */

@@ -10,6 +10,8 @@ export type Call<Params = unknown, Query = unknown, Body = unknown> = {
   readonly query: Query;
   readonly body: Body;
   readonly caller: Caller;
+  /** With which login it came in, if with one. */
+  readonly sessionId?: string | undefined;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly services: Services;
@@ -21,7 +23,18 @@ export type Answer =
   | z.ZodType
   | { readonly description: string; readonly content: Record<string, { readonly schema: z.ZodType }> };
 
-export type Tag = "server" | "OpenAI" | "chat" | "threads" | "runs" | "schedules" | "agents" | "MCP" | "admin";
+export type Tag =
+  | "accounts"
+  | "server"
+  | "OpenAI"
+  | "chat"
+  | "threads"
+  | "files"
+  | "runs"
+  | "schedules"
+  | "agents"
+  | "MCP"
+  | "admin";
 
 type Description = {
   readonly summary: string;
@@ -32,6 +45,10 @@ type Description = {
   readonly answers: Readonly<Record<number, Answer>>;
   /** The handler decodes the body itself: its schema is only for the document. */
   readonly decodesBody?: true;
+  /** A body of the type `application/x-www-form-urlencoded` is what it says, and not JSON. */
+  readonly takesForm?: true;
+  /** `any`: the body is a stream of bytes, whatever its type, and of any length. `form`: `request.files()` reads it. */
+  readonly takesBody?: "any" | "form";
 };
 
 export type Endpoint = Description & {
@@ -43,6 +60,11 @@ export type Endpoint = Description & {
 
 /** `[method, path, endpoint]`, as the table of routes in app.ts lists them. */
 export type Route = readonly [method: HTTPMethods, path: string, endpoint: Endpoint];
+
+/** The parameter that holds the rest of a path which ends with `*`. */
+export function restName(path: string): "id" | "path" {
+  return path.startsWith("/v1/models/") ? "id" : "path";
+}
 
 /** Ties a handler's types to its schemas. */
 export function endpoint<

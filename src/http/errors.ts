@@ -29,7 +29,7 @@ export function answerError(thrown: FastifyError, request: FastifyRequest, reply
 
 function bodyOf(error: ColloquyError | undefined, request: FastifyRequest): object {
   if (isOpenAi(request)) return openAiError(error);
-  return isMcp(request) ? jsonRpcError(error) : nativeError(error, request.id);
+  return isMcp(request) ? jsonRpcError(error, request.id) : nativeError(error, request.id);
 }
 
 /** For routes nobody has. */
@@ -57,9 +57,13 @@ function nativeError(error: ColloquyError | undefined, requestId: string): Nativ
 }
 
 /** What stops a request before MCP has read it. */
-function jsonRpcError(error: ColloquyError | undefined): object {
+function jsonRpcError(error: ColloquyError | undefined, requestId: string): object {
   const code = error?.code === "invalid_json" ? -32700 : -32000;
-  return { jsonrpc: "2.0", id: null, error: { code, message: error?.message ?? "Internal error" } };
+  return {
+    jsonrpc: "2.0",
+    id: null,
+    error: { code, message: error?.message ?? "Internal error", data: { requestId } },
+  };
 }
 
 /** Undefined for what nobody foresaw. */

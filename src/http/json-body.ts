@@ -1,6 +1,12 @@
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import multipart from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { InvalidInput, messageOf } from "../protocol/errors.ts";
 import { isOwnOrigin } from "./origins.ts";
+
+/** Of one form. */
+const mostFiles = 100;
 
 /**
  * Bodies are JSON. curl's default content types are taken too, but not from pages of other origins: these types
@@ -13,7 +19,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     ["application/x-www-form-urlencoded", "text/plain"],
     { parseAs: "string" },
     (request, body, done) => {
-      if (isOwnOrigin(request)) return parseJson(request, body, done);
+      if (isOwnOrigin(request)) return (takesForm(request) ? parseForm : parseJson)(request, body, done);
       done(
         new InvalidInput("Send JSON with content-type application/json.", {
           code: "unsupported_media_type",
@@ -22,6 +28,43 @@ export function acceptJsonBodies(app: FastifyInstance): void {
       );
     },
   );
+}
+
+/**
+ * For routes whose body is a file: nothing of it is read before the handler does. If the handler refuses it in the middle,
+ * the rest is read and forgotten: a client that is still sending would not see the answer otherwise.
+ */
+export function acceptFiles(app: FastifyInstance, takesBody: "any" | "form"): void {
+  app.removeAllContentTypeParsers();
+  app.addHook("onError", (request, reply, _error, done) => {
+    reply.raw.once("finish", () => {
+      request.raw.unpipe();
+      // Flows on with it when whoever was reading has let go.
+      request.raw.on("data", () => {}).resume();
+    });
+    done();
+  });
+  if (takesBody === "form")
+    void app.register(multipart, { limits: { fileSize: Infinity, files: mostFiles, fields: 10, fieldSize: 10_000 } });
+  else
+    app.addContentTypeParser("*", (_request, body, done) =>
+      done(null, Readable.from(chunksOf(body), { objectMode: false })),
+    );
+}
+
+/** Who lets go of this in the middle, also by an error, does not end the request and with it the connection. */
+async function* chunksOf(body: IncomingMessage): AsyncGenerator<Buffer> {
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) yield chunk;
+}
+
+/** Whether this request's body is a form, at a route that takes one. */
+function takesForm({ routeOptions, headers }: FastifyRequest): boolean {
+  const { takesForm: isTaken } = routeOptions.config as { readonly takesForm?: boolean };
+  return isTaken === true && /form-urlencoded/i.test(headers["content-type"] ?? "");
+}
+
+function parseForm(_request: FastifyRequest, body: string, done: (error: null, value: unknown) => void): void {
+  done(null, Object.fromEntries(new URLSearchParams(body)));
 }
 
 function parseJson(_request: FastifyRequest, body: string, done: (error: Error | null, value?: unknown) => void): void {

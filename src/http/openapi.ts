@@ -3,13 +3,14 @@ import type { FastifySchema } from "fastify";
 import { jsonSchemaTransform } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { docsPage, docsPolicy } from "./docs-page.ts";
-import { type Endpoint, endpoint } from "./endpoint.ts";
+import { type Endpoint, endpoint, restName } from "./endpoint.ts";
 
 /** How the document is made from the routes' schemas. */
-export function openApiOptions(version: string): SwaggerOptions {
+export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
   return {
     openapi: {
       openapi: "3.1.0",
+      ...(basePath !== "" && { servers: [{ url: basePath }] }),
       info: {
         title: "Colloquy",
         version,
@@ -17,7 +18,11 @@ export function openApiOptions(version: string): SwaggerOptions {
       },
       components: {
         securitySchemes: {
-          apiKey: { type: "http", scheme: "bearer", description: "An API key, where there are accounts." },
+          apiKey: {
+            type: "http",
+            scheme: "bearer",
+            description: "An API key or the token of a login, where there are accounts.",
+          },
         },
       },
       security: [{ apiKey: [] }, {}],
@@ -26,16 +31,18 @@ export function openApiOptions(version: string): SwaggerOptions {
         { name: "chat", description: "For chat pages: assistant-ui and the AI SDK" },
         { name: "runs", description: "Work in a thread, from an input to an answer" },
         { name: "threads", description: "Ordered, append-only lists of items" },
+        { name: "files", description: "What tools and people work with in a thread: its workspace" },
         { name: "schedules", description: "Runs at set times" },
         { name: "agents", description: "Agents and their tools" },
+        { name: "accounts", description: "Logging in, passwords and your API keys" },
         { name: "MCP", description: "The Model Context Protocol" },
-        { name: "admin", description: "For admins: the accounts" },
+        { name: "admin", description: "For admins: accounts, groups and runs" },
         { name: "server", description: "This server" },
       ],
     },
     transform: (route) => {
       const { schema, url } = jsonSchemaTransform(route);
-      return { schema, url: url.replace(/\*$/, ":id") };
+      return { schema, url: url.replace(/\*$/, `:${restName(url)}`) };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { isIPv4 } from "node:net";
 import type { FastifyRequest } from "fastify";
 import { Denied } from "../protocol/errors.ts";
+import type { ServerSettings } from "./services.ts";
 
 /** Who may be asked for (Host), and from which pages (Origin). */
 export type OriginRules = {
@@ -32,8 +33,24 @@ export function checkLocalOrigin(request: FastifyRequest, rules: OriginRules): v
 
 /** Whether the request comes from no page at all, or from one that this server gave out. */
 export function isOwnOrigin(request: FastifyRequest): boolean {
-  const { host, origin } = request.headers;
-  return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
+  const { host } = request;
+  const { origin } = request.headers;
+  return [undefined, `http://${host}`, `https://${host}`, placeOf(request).publicUrl].includes(origin);
+}
+
+/** Where browsers reach this server, without a slash at the end; as the client says, unless it is configured. */
+export function baseOf(request: FastifyRequest): string {
+  const { publicUrl, basePath = "" } = placeOf(request);
+  // A host that is none is left out.
+  const own = /^[\w.:[\]-]{1,255}$/.test(request.host) ? `${request.protocol}://${request.host}` : "";
+  return `${publicUrl ?? own}${basePath}`;
+}
+
+/** What a server's app is decorated with, for whoever has only a request. */
+export const placeDecorator = "place";
+
+export function placeOf({ server }: FastifyRequest): Pick<ServerSettings, "publicUrl" | "basePath"> {
+  return server.hasDecorator(placeDecorator) ? server.getDecorator(placeDecorator) : {};
 }
 
 function isOwnHost(host: string, rules: OriginRules): boolean {
@@ -48,4 +65,11 @@ function isOwnHost(host: string, rules: OriginRules): boolean {
 
 function isLoopback(name: string): boolean {
   return name === "localhost" || name === "[::1]" || (isIPv4(name) && name.startsWith("127."));
+}
+
+/** A path as the routes know it, whether or not the proxy has taken the base path away. */
+export function withoutBase(url: string, base: string | undefined): string {
+  if (!base || !url.startsWith(base)) return url;
+  const rest = url.slice(base.length);
+  return /^[/?]|^$/.test(rest) ? rest.replace(/^(?=\?|$)/, "/") : url;
 }

@@ -16,6 +16,7 @@ export const threadSchema = z.object({
   agent: z.string().nullable(),
   leaf: idSchema.nullable(),
   lastSeq: z.int(),
+  archivedAt: time.nullable(),
   createdAt: time,
   updatedAt: time,
 });
@@ -26,10 +27,11 @@ export function publicThread({
   agent,
   leaf,
   lastSeq,
+  archivedAt,
   createdAt,
   updatedAt,
 }: ThreadRecord): z.infer<typeof threadSchema> {
-  return { id, title, agent, leaf, lastSeq, createdAt, updatedAt };
+  return { id, title, agent, leaf, lastSeq, archivedAt, createdAt, updatedAt };
 }
 
 export const runSchema = z.object({
@@ -115,6 +117,7 @@ export const runOptionsSchema = z.strictObject({
 export const messageInputSchema = z.strictObject({
   id: idSchema.optional().describe("A UUIDv7 of your own; the same one sent again answers the first."),
   content: contentSchema,
+  files: z.array(idSchema).max(20).optional().describe("Files that came with it, by the ids of their uploads"),
 });
 
 export const pageQuery = {

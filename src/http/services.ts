@@ -1,5 +1,5 @@
 import type { AgentRegistry } from "../protocol/agents.ts";
-import type { Caller, Role } from "../protocol/callers.ts";
+import type { Caller, Rights } from "../protocol/callers.ts";
 import type { McpServerState } from "../protocol/mcp-servers.ts";
 import type { Log } from "../protocol/log.ts";
 import type { ModelCallRecord, ModelRegistry } from "../protocol/models.ts";
@@ -7,25 +7,47 @@ import type { ToolRegistry } from "../protocol/tools.ts";
 import type { AdminRuns } from "../run/admin-runs.ts";
 import type { Runs } from "../run/runs.ts";
 import type { Schedules } from "../run/schedules.ts";
+import type { Accounts } from "./accounts/accounts.ts";
+import type { Workspaces } from "../sandbox/workspaces.ts";
+import type { FileLinks } from "./file-links.ts";
 import type { TaskCalls } from "./mcp/task-calls.ts";
+import type { ApiKey } from "../store/api-keys.ts";
 import type { Finding } from "../store/examine.ts";
+import type { Revocation } from "../tools/mcp/sign-in/revoke.ts";
 import type { Returned } from "../tools/mcp/sign-in/sign-ins.ts";
+import type { ModelRelay } from "../tools/model-relay.ts";
 import type { TaigaAccess } from "../tools/taiga/access.ts";
+import type { Uploads } from "../knowledge/uploads.ts";
+import type { AuditLog } from "../store/audit-log.ts";
+import type { ModelHealth, Usage, UsageQuestion } from "../store/usage.ts";
+import type { Shares } from "../store/shares.ts";
 import type { UserAdmin } from "../store/user-admin.ts";
 
-/** Who may come in. `local`: whoever sits at this machine is the owner. `accounts`: only who holds an API key. */
+/** Who may come in. `local`: whoever sits at this machine is the owner. `accounts`: only who has logged in or holds an API key. */
 export type Access =
   | { readonly mode: "local"; readonly owner: Caller }
   | {
       readonly mode: "accounts";
-      readonly findByKey: (key: string) => Promise<{ readonly user: Account } | undefined>;
+      readonly findByKey: (
+        key: string,
+      ) => Promise<{ readonly user: Account; readonly key?: Pick<ApiKey, "id" | "scopes"> } | undefined>;
+      /** Passwords, logins and links; absent where only keys count. */
+      readonly accounts?: Accounts;
       /** A command on this machine that can read the data directory's token comes in as the owner. */
       readonly local?: { readonly token: string; readonly owner: Caller };
     };
 
-export type Account = { readonly id: string; readonly name: string; readonly role: Role; readonly disabled: boolean };
+export type Account = Rights & { readonly id: string; readonly name: string; readonly disabled: boolean };
 
 export type ServerSettings = {
+  /** Where browsers reach this server: an origin; absent: what each request says. */
+  readonly publicUrl?: string | undefined;
+  /** What stands before all paths there, such as `/colloquy`. */
+  readonly basePath?: string;
+  /** Addresses or networks of proxies whose word on who asks is taken; none when absent. */
+  readonly trustProxy?: readonly string[];
+  /** Of one user, one key, or one address without a login, in this process; absent or 0: any number. */
+  readonly requestsPerMinute?: number;
   /** Origins of pages that may call this server, besides its own. */
   readonly corsOrigins: readonly string[];
   /** Values of the Host header, `name` or `name:port`, that local mode takes besides loopback ones. */
@@ -47,9 +69,18 @@ export type McpSignIns = {
   beginByLink(ticket: string): Promise<string>;
   /** Signs in the user who began it; the server's name. */
   finish(returned: Returned): Promise<string>;
-  forget(server: string, userId: string): Promise<void>;
+  forget(server: string, userId: string): Promise<Revocation>;
   /** Where browsers reach this server: an origin. */
   base(): string;
+};
+
+/** What administrators look at, beside the runs. */
+export type Overview = {
+  usage(question: UsageQuestion): Promise<readonly Usage[]>;
+  modelHealth(): Promise<readonly ModelHealth[]>;
+  /** Secrets masked. */
+  settings(): readonly { readonly path: string; readonly value: unknown; readonly source: string }[];
+  readonly audit: AuditLog;
 };
 
 /** What `GET /health?verbose` tells beside the status. */
@@ -63,6 +94,10 @@ export type Services = {
   readonly models: ModelRegistry;
   readonly agents: AgentRegistry;
   readonly tools: ToolRegistry;
+  readonly workspaces: Pick<Workspaces, "open" | "find" | "remove">;
+  readonly fileLinks: FileLinks;
+  /** Where tools that work on another server ask models; absent: there is no such server. */
+  readonly relay?: Pick<ModelRelay, "answer"> | undefined;
   /** Absent: this server works with no Taiga. */
   readonly taiga?: TaigaAccess | undefined;
   readonly mcp?: McpSignIns;
@@ -71,6 +106,9 @@ export type Services = {
   /** The task tools as their own MCP server calls them. */
   readonly tasks: TaskCalls;
   readonly users: UserAdmin;
+  readonly shares: Shares;
+  readonly uploads: Uploads;
+  readonly overview: Overview;
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;
   /** What `colloquy doctor` says of the database and its surroundings. */

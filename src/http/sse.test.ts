@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect as connectTo, type AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fastify from "fastify";
@@ -64,6 +64,23 @@ test("headers set before are kept, and a quiet stream gets comments", async () =
   await once(answer, "end");
   assert.match(text, /^data: first\n\n(: keep-alive\n\n)+data: last\n\n$/);
   await until(() => streams.count() === 0);
+});
+
+test("each write is a chunk of its own, the last in one with the end; a reader of HTTP/1.0 gets none", async () => {
+  const read = async (version: string): Promise<string> => {
+    opened = [];
+    const socket = connectTo((app.server.address() as AddressInfo).port, "127.0.0.1");
+    let text = "";
+    socket.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+    socket.write(`GET /plain HTTP/${version}\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`);
+    await until(() => opened.length > 0);
+    opened[0]!.write("data: größer\n\n");
+    opened[0]!.end("data: last\n\n");
+    await once(socket, "close");
+    return text.slice(text.indexOf("\r\n\r\n") + 4);
+  };
+  assert.equal(await read("1.1"), "10\r\ndata: größer\n\n\r\nc\r\ndata: last\n\n\r\n0\r\n\r\n");
+  assert.equal(await read("1.0"), "data: größer\n\ndata: last\n\n");
 });
 
 test("a reader who leaves is noticed, and later writes do nothing", async () => {

@@ -146,8 +146,22 @@ export function whenClosed(raw: ServerResponse, callback: () => void): void {
   else raw.once("close", callback);
 }
 
+/**
+ * Puts the frame of HTTP's chunks around each write, instead of Node, which makes four pieces of it: that costs a fifth more
+ * CPU for every event. A reader of HTTP/1.0 gets no chunks.
+ */
+function chunksOf(raw: ServerResponse): (events: string, isLast?: boolean) => string {
+  if (!raw.chunkedEncoding) return (events) => events;
+  raw.chunkedEncoding = false;
+  return (events, isLast = false) => {
+    const chunk = events === "" ? "" : `${Buffer.byteLength(events).toString(16)}\r\n${events}\r\n`;
+    return isLast ? `${chunk}0\r\n\r\n` : chunk;
+  };
+}
+
 function openStream({ raw, request }: FastifyReply, bounds: SseLimits, opening: SseOpening): OpenStream {
   let quiet = false;
+  const frame = chunksOf(raw);
   /** One event may be larger than the bound (a message with a picture), and would never get through otherwise. */
   let largestWrite = 0;
   // Node lets a time-out pass while a write makes progress. Of a write that is not finished nothing else tells.
@@ -164,7 +178,7 @@ function openStream({ raw, request }: FastifyReply, bounds: SseLimits, opening: 
       if (raw.destroyed || raw.writableEnded) return;
       quiet = false;
       const before = raw.writableLength;
-      const sentAll = raw.write(events);
+      const sentAll = raw.write(frame(events));
       largestWrite = Math.max(largestWrite, raw.writableLength - before);
       if (!sentAll && raw.writableLength > bounds.unsentBytes + largestWrite) raw.destroy();
     },
@@ -180,10 +194,10 @@ function openStream({ raw, request }: FastifyReply, bounds: SseLimits, opening: 
     },
     end(events) {
       if (raw.destroyed || raw.writableEnded) return;
-      raw.end(events);
+      raw.end(frame(events ?? "", true));
     },
     beat() {
-      if (quiet && raw.writableLength === 0 && !raw.writableEnded) raw.write(": keep-alive\n\n");
+      if (quiet && raw.writableLength === 0 && !raw.writableEnded) raw.write(frame(": keep-alive\n\n"));
       quiet = true;
     },
   };

@@ -28,5 +28,6 @@ export function createWaitWatcher() {
 
 /** The run that an event is of. */
 export function runOf(event: RunEvent): string | null {
-  return "item" in event ? event.item.runId : event.run;
+  if ("item" in event) return event.item.runId;
+  return "run" in event ? event.run : null;
 }

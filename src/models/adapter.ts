@@ -12,9 +12,9 @@ export function leaveOut(leftOut: LeftOut, fields: Iterable<string>): LeftOut {
 
 /**
  * One model at one provider. Knows its wire and nothing of retries, fallback or logs: `serve.ts` adds those.
- * Contract: `stream` makes one request to the provider and yields non-empty batches, one per network read, the last
- * part being `finish`; there is no `start`. It throws only ModelError, `aborted` soon after the signal fires, and
- * closes its connection then and when the consumer stops.
+ * Contract: `stream` makes one request to the provider (more if that pauses in the middle of its answer) and yields
+ * non-empty batches, one per network read, the last part being `finish`; there is no `start`. It throws only ModelError,
+ * `aborted` soon after the signal fires, and closes its connection then and when the consumer stops.
  */
 export interface Adapter {
   readonly provider: string;

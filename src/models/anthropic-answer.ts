@@ -1,5 +1,6 @@
 import type { FinishReason, Usage } from "../protocol/models.ts";
 import type { AnswerWriter } from "./answer.ts";
+import { argumentsObject } from "./arguments.ts";
 import { Cut, NotTheProtocol, Reported, objectOf } from "./wire.ts";
 import type { AnswerReader } from "./wire.ts";
 
@@ -12,21 +13,14 @@ export function thinkingOf(opaque: unknown): readonly object[] {
   return provider === "anthropic" && Array.isArray(blocks) ? blocks : [];
 }
 
-type Block = {
-  type?: unknown;
-  name?: unknown;
-  input?: unknown;
-  text?: unknown;
-  thinking?: unknown;
-  signature?: unknown;
-  data?: unknown;
-};
+type Block = { type?: unknown; name?: unknown; text?: unknown; thinking?: unknown };
 type Delta = {
   type?: unknown;
   text?: unknown;
   partial_json?: unknown;
   thinking?: unknown;
   signature?: unknown;
+  citation?: unknown;
   stop_reason?: unknown;
 };
 type RawUsage = {
@@ -47,21 +41,34 @@ type Payload = {
   stop_reason?: unknown;
 };
 
-type OpenBlock =
-  | { readonly type: "text" | "other" }
-  | { readonly type: "thinking"; thinking: string; signature: string }
-  /** `call`: undefined for the tool that carries formatted output. `input`: what stood in the start, used if nothing follows. */
-  | { readonly type: "call"; readonly call: number | undefined; readonly input: unknown; begun: boolean };
+type OpenBlock = {
+  /** As the provider wants it back. */
+  readonly whole: Record<string, unknown>;
+  /** What came of its input, as JSON text. */
+  input: string;
+  /** Of a call: takes the text of its input. */
+  readonly take?: (text: string) => void;
+};
 
-/** Reads an answer of the Messages API. `formatTool`: a call of this tool is the answer's text. */
+/** A provider that pauses more often than this comes to no end. */
+const mostPauses = 10;
+
+/**
+ * Reads an answer of the Messages API, over its pauses too. `formatTool`: a call of this tool is the answer's text.
+ */
 export class AnthropicReader implements AnswerReader {
   readonly #answer: AnswerWriter;
   readonly #formatTool: string | undefined;
   readonly #open = new Map<unknown, OpenBlock>();
-  readonly #thinking: object[] = [];
+  /** All blocks that are closed, in their order. */
+  readonly #content: object[] = [];
+  /** Of the requests before a pause, and of this one. */
+  readonly #usages: (Usage | undefined)[] = [];
   #usage: RawUsage = {};
-  #reason: FinishReason | undefined;
+  #reason: unknown;
   #calls = 0;
+  #forCaller = 0;
+  paused = false;
 
   constructor(answer: AnswerWriter, formatTool: string | undefined) {
     this.#answer = answer;
@@ -88,7 +95,7 @@ export class AnthropicReader implements AnswerReader {
         return this.#closeBlock(event.index);
       case "message_delta":
         this.#count(event.usage);
-        if (event.delta?.stop_reason) this.#reason = finishReasons.get(event.delta.stop_reason) ?? "other";
+        if (event.delta?.stop_reason) this.#reason = event.delta.stop_reason;
         return;
       case "message_stop":
         return this.#finish();
@@ -108,8 +115,18 @@ export class AnthropicReader implements AnswerReader {
       this.#closeBlock(index);
     }
     this.#count(usage);
-    this.#reason = finishReasons.get(stop_reason) ?? "other";
+    this.#reason = stop_reason ?? "other";
     this.#finish();
+  }
+
+  /** The provider goes on where it was as soon as it has got back what it said. */
+  goOn(body: object): object {
+    this.paused = false;
+    this.#reason = undefined;
+    const { messages } = body as { readonly messages: readonly Turn[] };
+    // What the answer before this pause began with stands there already.
+    const before = this.#usages.length > 1 ? messages.slice(0, -1) : messages;
+    return { ...body, messages: [...before, { role: "assistant", content: [...this.#content] }] };
   }
 
   end(): void {
@@ -117,57 +134,53 @@ export class AnthropicReader implements AnswerReader {
   }
 
   #openBlock(block: Block): OpenBlock {
-    switch (block.type) {
-      case "text":
-        if (typeof block.text === "string") this.#answer.text(block.text);
-        return { type: "text" };
-      case "thinking":
-        if (typeof block.thinking === "string") this.#answer.reasoning(block.thinking);
-        return { type: "thinking", thinking: textOr(block.thinking), signature: textOr(block.signature) };
-      case "redacted_thinking":
-        this.#thinking.push({ type: "redacted_thinking", data: block.data });
-        return { type: "other" };
-      case "tool_use": {
-        if (typeof block.name !== "string" || block.name === "") throw new NotTheProtocol("a tool call without a name");
-        const isAnswer = block.name === this.#formatTool;
-        if (!isAnswer) this.#calls++;
-        return {
-          type: "call",
-          call: isAnswer ? undefined : this.#answer.startCall(block.name),
-          input: block.input,
-          begun: false,
-        };
-      }
-      default:
-        return { type: "other" };
-    }
+    const open = { whole: { ...block }, input: "" };
+    if (block.type === "text") this.#answer.text(textOr(block.text));
+    if (block.type === "thinking") this.#answer.reasoning(textOr(block.thinking));
+    if (block.type !== "tool_use") return open;
+    if (typeof block.name !== "string" || block.name === "") throw new NotTheProtocol("a tool call without a name");
+    this.#calls++;
+    // The call that carries the formatted answer is none.
+    if (block.name === this.#formatTool) return { ...open, take: (text) => this.#answer.text(text) };
+    this.#forCaller++;
+    const call = this.#answer.startCall(block.name);
+    return { ...open, take: (text) => this.#answer.callArguments(call, text) };
   }
 
   #delta(block: OpenBlock | undefined, delta: Delta): void {
     if (!block) throw new NotTheProtocol("a delta of a block that was not started");
-    if (delta.type === "text_delta") this.#answer.text(textOr(delta.text));
-    else if (delta.type === "input_json_delta" && block.type === "call") this.#input(block, textOr(delta.partial_json));
-    else if (delta.type === "thinking_delta" && block.type === "thinking") {
-      block.thinking += textOr(delta.thinking);
-      this.#answer.reasoning(textOr(delta.thinking));
-    } else if (delta.type === "signature_delta" && block.type === "thinking")
-      block.signature += textOr(delta.signature);
-  }
-
-  #input(block: Extract<OpenBlock, { type: "call" }>, text: string): void {
-    if (text === "") return;
-    block.begun = true;
-    if (block.call === undefined) this.#answer.text(text);
-    else this.#answer.callArguments(block.call, text);
+    const { whole } = block;
+    const longer = (field: "text" | "thinking" | "signature"): string => {
+      const more = textOr(delta[field]);
+      whole[field] = textOr(whole[field]) + more;
+      return more;
+    };
+    switch (delta.type) {
+      case "text_delta":
+        return this.#answer.text(longer("text"));
+      case "thinking_delta":
+        return this.#answer.reasoning(longer("thinking"));
+      case "signature_delta":
+        return void longer("signature");
+      case "input_json_delta":
+        block.input += textOr(delta.partial_json);
+        return block.take?.(textOr(delta.partial_json));
+      case "citations_delta":
+        whole["citations"] = [...(Array.isArray(whole["citations"]) ? whole["citations"] : []), delta.citation];
+        return;
+      default: // what later versions add
+    }
   }
 
   #closeBlock(index: unknown): void {
     const block = this.#open.get(index);
     this.#open.delete(index);
-    if (block?.type === "call" && !block.begun) this.#input(block, JSON.stringify(block.input ?? {}));
-    if (block?.type === "thinking") {
-      this.#thinking.push({ type: "thinking", thinking: block.thinking, signature: block.signature });
-    }
+    if (!block) return;
+    const { whole, input, take } = block;
+    if (input === "") take?.(JSON.stringify(whole["input"] ?? {}));
+    // The wire refuses an empty text.
+    if (whole["type"] === "text" && textOr(whole["text"]) === "") return;
+    this.#content.push(input === "" ? whole : { ...whole, input: argumentsObject(input) });
   }
 
   #count(usage: RawUsage | null | undefined): void {
@@ -176,12 +189,23 @@ export class AnthropicReader implements AnswerReader {
 
   #finish(): void {
     if (this.#reason === undefined) throw new Cut();
-    // The call that carried the formatted answer is none.
-    const reason = this.#reason === "calls" && this.#calls === 0 ? "stop" : this.#reason;
-    const opaque: Opaque | undefined =
-      this.#thinking.length > 0 ? { provider: "anthropic", blocks: this.#thinking } : undefined;
-    this.#answer.finish(reason, usageOf(this.#usage), opaque);
+    this.#usages.push(usageOf(this.#usage));
+    this.#usage = {};
+    const isPause = this.#reason === "pause_turn";
+    // What the caller is asked to do can't wait for the provider's own tools.
+    this.paused = isPause && this.#calls === 0 && this.#usages.length <= mostPauses && this.#content.length > 0;
+    if (this.paused) return;
+    const reason = isPause && this.#calls > 0 ? "calls" : (finishReasons.get(this.#reason) ?? "other");
+    const thinking = this.#content.filter(isThinking);
+    const opaque: Opaque | undefined = thinking.length > 0 ? { provider: "anthropic", blocks: thinking } : undefined;
+    this.#answer.finish(reason === "calls" && this.#forCaller === 0 ? "stop" : reason, sumOf(this.#usages), opaque);
   }
+}
+
+type Turn = { readonly role: string; readonly content: readonly object[] };
+
+function isThinking(block: object): boolean {
+  return "type" in block && (block.type === "thinking" || block.type === "redacted_thinking");
 }
 
 function textOr(value: unknown): string {
@@ -195,8 +219,8 @@ const finishReasons = new Map<unknown, FinishReason>([
   ["model_context_window_exceeded", "length"],
   ["tool_use", "calls"],
   ["refusal", "filter"],
-  // Only tools that run at the provider pause a turn, and we ask for none.
-  ["pause_turn", "other"],
+  // It paused once too often.
+  ["pause_turn", "length"],
 ]);
 
 /** Tokens read from or written to a cache count apart on this wire, and are input all the same. */
@@ -210,4 +234,17 @@ function usageOf(usage: RawUsage): Usage | undefined {
     outputTokens: output_tokens,
     ...(read > 0 && { cachedTokens: read }),
   };
+}
+
+/** Of an answer that took several requests; undefined if one of them was not counted. */
+function sumOf(usages: readonly (Usage | undefined)[]): Usage | undefined {
+  return usages.reduce((sum, one) => {
+    if (!sum || !one) return undefined;
+    const cachedTokens = (sum.cachedTokens ?? 0) + (one.cachedTokens ?? 0);
+    return {
+      inputTokens: sum.inputTokens + one.inputTokens,
+      outputTokens: sum.outputTokens + one.outputTokens,
+      ...(cachedTokens > 0 && { cachedTokens }),
+    };
+  });
 }

@@ -30,6 +30,21 @@ const ask = (request: Partial<ModelRequest>, model = "m") =>
   collect(models.get(model).stream({ messages: [], ...request }, never));
 const lastBody = () => server.requests.at(-1)!.body;
 
+/** Each block: how it starts, and its deltas. */
+function rawAnswer(blocks: readonly (readonly object[])[], reason: string): string {
+  const frames = [
+    { type: "message_start", message: { usage: { input_tokens: 5, cache_read_input_tokens: 20, output_tokens: 1 } } },
+    ...blocks.flatMap(([block, ...deltas], index) => [
+      { type: "content_block_start", index, content_block: block },
+      ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+      { type: "content_block_stop", index },
+    ]),
+    { type: "message_delta", delta: { stop_reason: reason }, usage: { output_tokens: 6 } },
+    { type: "message_stop" },
+  ];
+  return frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("");
+}
+
 const cached = { cache_control: { type: "ephemeral" } };
 
 test("a request in full: one system text, two sides, results before text", async () => {
@@ -145,19 +160,117 @@ test("why it stopped", async () => {
     max_tokens: "length",
     model_context_window_exceeded: "length",
     refusal: "filter",
-    pause_turn: "other",
+    something_new: "other",
   };
   for (const [given, ours] of Object.entries(reasons)) {
-    const frames = [
-      { type: "message_start", message: { usage: { input_tokens: 5, cache_read_input_tokens: 20, output_tokens: 1 } } },
-      { type: "message_delta", delta: { stop_reason: given }, usage: { output_tokens: 6 } },
-      { type: "message_stop" },
-    ];
-    server.answer({ raw: frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("") });
+    server.answer({ raw: rawAnswer([], given) });
     const told = await ask({});
     assert.equal(told.finish, ours);
     assert.deepEqual(told.usage, { inputTokens: 25, outputTokens: 6, cachedTokens: 20 });
   }
+});
+
+test("a paused answer goes on with what came, without a seam, as one answer with all its tokens", async () => {
+  const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
+  const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ url: "https://a.example" }] };
+  server.answer(
+    {
+      raw: rawAnswer(
+        [
+          [
+            { type: "thinking", thinking: "", signature: "" },
+            { type: "thinking_delta", thinking: "Look" },
+          ],
+          [
+            search,
+            { type: "input_json_delta", partial_json: '{"query":' },
+            { type: "input_json_delta", partial_json: '"x"}' },
+          ],
+          [found],
+          [
+            { type: "text", text: "" },
+            { type: "text_delta", text: "It " },
+            { type: "citations_delta", citation: { n: 1 } },
+          ],
+        ],
+        "pause_turn",
+      ),
+    },
+    {
+      raw: rawAnswer(
+        [
+          [
+            { type: "text", text: "" },
+            { type: "text_delta", text: "is " },
+          ],
+        ],
+        "pause_turn",
+      ),
+    },
+    { raw: rawAnswer([[{ type: "text", text: "so." }]], "end_turn") },
+  );
+  const before = server.requests.length;
+  const told = await ask({ messages: [{ role: "user", content: "Search" }], tools: [tool] });
+  assert.deepEqual([told.text, told.reasoning, told.finish], ["It is so.", "Look", "stop"]);
+  assert.deepEqual(told.usage, { inputTokens: 75, outputTokens: 18, cachedTokens: 60 });
+  const bodies = server.requests.slice(before).map(({ body }) => body as { tools: object[]; messages: object[] });
+  assert.equal(bodies.length, 3);
+  const said = [
+    { type: "thinking", thinking: "Look", signature: "" },
+    { ...search, input: { query: "x" } },
+    found,
+    { type: "text", text: "It ", citations: [{ n: 1 }] },
+  ];
+  assert.deepEqual(bodies[1], {
+    ...bodies[0],
+    messages: [...bodies[0]!.messages, { role: "assistant", content: said }],
+  });
+  assert.deepEqual(bodies[2]!.messages.at(-1), {
+    role: "assistant",
+    content: [...said, { type: "text", text: "is " }],
+  });
+  assert.equal(bodies[2]!.messages.length, 2);
+});
+
+test("a pause without an end is a cut-off answer; calls are not kept waiting for it; what fails in it fails", async () => {
+  const paused = { raw: rawAnswer([[{ type: "text", text: "and " }]], "pause_turn") };
+  server.always(paused);
+  const before = server.requests.length;
+  const endless = await ask({});
+  assert.deepEqual([endless.finish, server.requests.length - before], ["length", 11]);
+  server.always("ok");
+  server.answer({
+    raw: rawAnswer([[{ type: "tool_use", id: "toolu_1", name: "add", input: { a: 1 } }]], "pause_turn"),
+  });
+  const calling = await ask({ tools: [tool] });
+  assert.deepEqual([calling.finish, calling.calls[0]?.arguments], ["calls", '{"a":1}']);
+  server.answer(paused, { status: 529, error: "Overloaded" });
+  const failed = await ask({});
+  assert.deepEqual([failed.text, failed.error?.kind], ["and ", "overloaded"]);
+});
+
+test("tools of the provider stand beside those of the request", async () => {
+  const search = { type: "web_search_20250305", name: "web_search" };
+  const own = createModels({
+    models: [
+      {
+        provider: "anthropic",
+        id: "searches",
+        model: "served",
+        baseUrl: server.url,
+        options: { extraBody: { tools: [search] } },
+      },
+    ],
+  });
+  const messages: ModelMessage[] = [{ role: "user", content: "hi" }];
+  await collect(own.get("searches").stream({ messages }, never));
+  assert.deepEqual(lastBody()["tools"], [search]);
+  await collect(own.get("searches").stream({ messages, tools: [tool] }, never));
+  assert.deepEqual(
+    (lastBody()["tools"] as { name: string }[]).map(({ name }) => name),
+    ["web_search", "add"],
+  );
+  await own.close();
 });
 
 test("without message_stop the answer was cut, though the reason is known", async () => {

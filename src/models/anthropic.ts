@@ -95,7 +95,7 @@ function bodyOf(request: ModelRequest, leftOut: LeftOut, config: AnthropicConfig
   for (const field of leftOut) fields[field] = undefined;
   const body = {
     ...fields,
-    ...toolFields(request, leftOut, settings),
+    ...withOwnTools(toolFields(request, leftOut, settings), config),
     model: config.model,
     max_tokens: thinks && maxTokens <= budget ? maxTokens + budget : maxTokens,
     stream: true,
@@ -103,6 +103,12 @@ function bodyOf(request: ModelRequest, leftOut: LeftOut, config: AnthropicConfig
     messages: turns(request.messages, thinks),
   };
   return request.tools?.length && !leftOut.has("cache_control") ? withCacheMarks(body) : body;
+}
+
+/** Tools that run at the provider, as `extraBody` names them, stand beside those of the request. */
+function withOwnTools(fields: ToolFields, { options }: AnthropicConfig): ToolFields {
+  const own = options?.extraBody?.["tools"];
+  return Array.isArray(own) && fields.tools ? { ...fields, tools: [...(own as object[]), ...fields.tools] } : fields;
 }
 
 function outputFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSettings): object {
@@ -113,7 +119,9 @@ function outputFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSe
   return { output_config: { effort, format } };
 }
 
-function toolFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSettings): object {
+type ToolFields = { readonly tools?: readonly object[]; readonly tool_choice?: object | undefined };
+
+function toolFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSettings): ToolFields {
   const { format } = request;
   const tools: object[] = (request.tools ?? []).map(({ name, description, parameters, strict }) => ({
     name,
@@ -137,7 +145,7 @@ function toolFields(request: ModelRequest, leftOut: LeftOut, settings: ModelSett
 }
 
 /** The wire refuses calls in the conversation without tools in the request; these are named, and may not be called. */
-function pastToolFields({ messages }: ModelRequest): object {
+function pastToolFields({ messages }: ModelRequest): ToolFields {
   const called = messages.flatMap((message) => (message.role === "assistant" ? (message.calls ?? []) : []));
   const names = new Set(called.map(({ name }) => name));
   if (names.size === 0) return {};

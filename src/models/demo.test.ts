@@ -147,7 +147,7 @@ test("a tool that must be called is called, its arguments filled from the schema
   });
 });
 
-test("output by schema is the smallest valid value", async () => {
+test("output by schema is the smallest valid value, and says that it is a sample", async () => {
   const schema = {
     type: "object",
     $defs: { Kind: { enum: ["a", "b"] } },
@@ -160,7 +160,8 @@ test("output by schema is the smallest valid value", async () => {
     required: ["kind", "list", "note"],
   };
   const told = await ask([user("anything")], { tools: [], format: { type: "json-schema", name: "out", schema } });
-  assert.deepEqual(JSON.parse(told.text), { kind: "a", list: [3, 3], note: "demo" });
+  assert.deepEqual(JSON.parse(told.text), { kind: "a", list: [3, 3], note: "demo model: a sample, not an answer" });
+  assert.match(told.reasoning, /^I am the demo model.*only have the shape/);
 });
 
 test("a text that is no wish costs no more than one", async () => {

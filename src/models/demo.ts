@@ -9,6 +9,8 @@ import { tellResult } from "./demo-tell.ts";
 import { propertiesOf, requiredOf, schemaInstance } from "./schema-instance.ts";
 
 const label = "(demo model, rule-based)";
+const samplesOnly =
+  "I am the demo model and understand nothing: these values only have the shape that was asked for. Configure a real model for real ones.";
 
 /** Longer texts are no wishes that rules could follow, and the patterns would take long over them. */
 const longestSentence = 2000;
@@ -24,6 +26,7 @@ export function createDemo(): Adapter {
       yield answer.take();
       return;
     }
+    if (plan.aside) answer.reasoning(plan.aside);
     for (const piece of piecesOf(plan.text)) {
       if (signal.aborted) throw new ModelError("aborted", 'Model "demo": stopped by us');
       answer.text(piece);
@@ -37,7 +40,8 @@ export function createDemo(): Adapter {
 }
 
 type Call = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> };
-type Plan = { readonly calls: readonly Call[] } | { readonly text: string };
+/** `aside`: what must be said beside a text that has no room for it. */
+type Plan = { readonly calls: readonly Call[] } | { readonly text: string; readonly aside?: string };
 type Result = { readonly name: string; readonly content: string; readonly isError: boolean };
 
 /** What to do next, seen from the last thing a person said and what was done since. */
@@ -162,7 +166,8 @@ function finalText(request: ModelRequest, text: string): Plan {
     const instance = schemaInstance(format.schema);
     // A plain text by that name is where an answer belongs.
     const isPlace = JSON.stringify(propertiesOf(format.schema)["answer"]) === '{"type":"string"}';
-    return { text: JSON.stringify(isPlace ? { ...Object(instance), answer: `${text}\n\n${label}` } : instance) };
+    const filled = isPlace ? { ...Object(instance), answer: `${text}\n\n${label}` } : instance;
+    return { text: JSON.stringify(filled), aside: samplesOnly };
   }
   if (format?.type === "json") return { text: JSON.stringify({ answer: text, by: label }) };
   return { text: `${text}\n\n${label}` };

@@ -45,35 +45,40 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
 
   async function* stream(request: ModelRequest, signal: AbortSignal, leftOut: LeftOut): ModelStream {
     const without = refused.size === 0 ? leftOut : leaveOut(leftOut, refused);
-    const body = encode(request, without);
     const parent = options.isOwn?.(wire.url) ? request.origin?.parent?.() : undefined;
     const sent = parent ? { ...headers, [parent[0]]: parent[1] } : headers;
-    const exchange = new HttpExchange(dispatcher, { url: wire.url, headers: sent, body, timeouts, target }, signal);
     const answer = new AnswerWriter(request);
-    try {
-      const head = await exchange.head();
-      if (head.status !== 200) {
-        const { text } = await exchange.text(longestErrorBody);
-        throw statusFailure(target, head.status, text, head.header("retry-after"));
+    const reader = wire.reader(answer, request, without);
+    let body: object | undefined = bodyOf(request, without);
+    while (body) {
+      const post = { url: wire.url, headers: sent, body: JSON.stringify(body), timeouts, target };
+      const exchange = new HttpExchange(dispatcher, post, signal);
+      try {
+        const head = await exchange.head();
+        if (head.status !== 200) {
+          const { text } = await exchange.text(longestErrorBody);
+          throw statusFailure(target, head.status, text, head.header("retry-after"));
+        }
+        const type = head.header("content-type") ?? "";
+        if (/^(text\/html|application\/json)/i.test(type)) {
+          const batch = await readWhole(exchange, type, reader, answer);
+          if (batch.length > 0) yield batch;
+        } else {
+          const next = readStream(exchange, reader, answer);
+          for (let batch = await next(); batch; batch = await next()) yield batch;
+        }
+      } catch (error) {
+        throw asModelError(error);
+      } finally {
+        exchange.close(answer.finished || reader.paused === true);
       }
-      const reader = wire.reader(answer, request, without);
-      const type = head.header("content-type") ?? "";
-      if (/^(text\/html|application\/json)/i.test(type)) {
-        yield await readWhole(exchange, type, reader, answer);
-      } else {
-        // `yield*` would wait two more turns for every batch.
-        for await (const batch of readStream(exchange, reader, answer)) yield batch;
-      }
-    } catch (error) {
-      throw asModelError(error);
-    } finally {
-      exchange.close(answer.finished);
+      body = reader.paused ? reader.goOn?.(body) : undefined;
     }
   }
 
-  function encode(request: ModelRequest, leftOut: LeftOut): string {
+  function bodyOf(request: ModelRequest, leftOut: LeftOut): object {
     try {
-      return JSON.stringify(wire.body(request, leftOut));
+      return wire.body(request, leftOut);
     } catch (error) {
       throw error instanceof Unsendable ? failure("refused", target, error.message) : error;
     }
@@ -92,34 +97,40 @@ export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
     return answer.take();
   }
 
-  async function* readStream(exchange: HttpExchange, reader: AnswerReader, answer: AnswerWriter): ModelStream {
+  /** Each call gives the next batch, undefined at the end. No generator: one within another takes more turns for every batch. */
+  function readStream(
+    exchange: HttpExchange,
+    reader: AnswerReader,
+    answer: AnswerWriter,
+  ): () => Promise<readonly ModelPart[] | undefined> {
     const lines = new LineBuffer(longestLine);
     const framing = wire.framing((data) => {
       if (answer.finished) return;
       reader.event(data === "[DONE]" ? data : parse(data));
     });
     let begun = false;
-    while (!answer.finished) {
-      let chunks: readonly Buffer[] | undefined;
-      try {
-        chunks = await exchange.read();
-      } catch (error) {
-        if (!isOnlyTheEnd(error, reader)) throw error;
-      }
-      if (chunks === undefined) {
-        framing.end(lines.rest());
-        if (!answer.finished) reader.end();
-      } else {
-        for (const chunk of chunks) framing.push(lines.push(chunk));
-      }
-      const batch = answer.take();
-      if (batch.length === 0) continue;
-      if (!begun) {
+    return async () => {
+      while (!answer.finished && !reader.paused) {
+        let chunks: readonly Buffer[] | undefined;
+        try {
+          chunks = await exchange.read();
+        } catch (error) {
+          if (!isOnlyTheEnd(error, reader)) throw error;
+        }
+        if (chunks === undefined) {
+          framing.end(lines.rest());
+          if (!answer.finished && !reader.paused) reader.end();
+        } else {
+          for (const chunk of chunks) framing.push(lines.push(chunk));
+        }
+        const batch = answer.take();
+        if (batch.length === 0) continue;
+        if (!begun) exchange.firstPartCame();
         begun = true;
-        exchange.firstPartCame();
+        return batch;
       }
-      yield batch;
-    }
+      return undefined;
+    };
   }
 
   function asModelError(error: unknown): ModelError {

@@ -89,12 +89,20 @@ export class HttpExchange {
     };
   }
 
-  /** Everything that came since the last read; undefined at the end. */
-  async read(): Promise<readonly Buffer[] | undefined> {
-    while (this.#chunks.length === 0) {
-      if (this.#ended) return undefined;
-      await this.#news();
-    }
+  /** Everything that came since the last read; undefined at the end. Not an async function, as it is the hot path. */
+  read(): Promise<readonly Buffer[] | undefined> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (this.#chunks.length > 0) resolve(this.#take());
+        else if (this.#ended) resolve(undefined);
+        else if (this.#failure) reject(this.#failure);
+        else this.#wake = look;
+      };
+      look();
+    });
+  }
+
+  #take(): readonly Buffer[] {
     const chunks = this.#chunks;
     this.#chunks = [];
     if (this.#queued > highWater) this.#controller?.resume();
@@ -161,7 +169,6 @@ export class HttpExchange {
     }, ms);
   }
 
-  /** Not an async function: this is waited for once a read, on the hot path. */
   #news(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {

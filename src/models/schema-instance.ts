@@ -14,6 +14,9 @@ export function plainSchema(schema: unknown, root: JsonSchema): JsonSchema {
   return current;
 }
 
+/** What stands where a text is wanted: nobody may take it for an answer. */
+const sampleText = "demo model: a sample, not an answer";
+
 /** The smallest value that a JSON Schema allows, optional properties left out. Knows what models are usually given. */
 export function schemaInstance(schema: unknown, root: JsonSchema = asSchema(schema), depth = 0): unknown {
   const plain = plainSchema(schema, root);
@@ -68,7 +71,7 @@ function stringInstance(schema: JsonSchema): string {
     uri: "https://example.com/",
     uuid: "00000000-0000-4000-8000-000000000000",
   };
-  const text = formats[String(schema["format"])] ?? "demo";
+  const text = formats[String(schema["format"])] ?? sampleText;
   const longest = numberOr(schema["maxLength"], Infinity);
   return text.padEnd(numberOr(schema["minLength"], 0), ".").slice(0, longest);
 }

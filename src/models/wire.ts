@@ -20,6 +20,10 @@ export interface Wire {
 export interface AnswerReader {
   /** All was said that makes an answer; at most the end mark is missing. */
   readonly complete: boolean;
+  /** The provider rests in the middle of its answer, and goes on at a further request with the body that `goOn` gives. */
+  readonly paused?: boolean;
+  /** Ends the pause; made from the last request's body. */
+  goOn?(body: object): object;
   /** One payload of the stream: parsed JSON, or the text `[DONE]`. */
   event(payload: unknown): void;
   /** The answer to a request that was not streamed. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { approvalSchema } from "./approval.ts";
+import { sandboxGradeSchema } from "./sandboxes.ts";
 
 /** What one run tree may spend. Reserved before the work. */
 export const limitsSchema = z.strictObject({
@@ -53,6 +54,11 @@ export const agentSchema = z.strictObject({
   limits: limitsSchema.partial().default({}),
   settings: modelSettingsSchema.default({}),
   approval: approvalSchema.default({}),
+  /**
+   * What its commands must run in at least, else they are refused. `none`: whatever the operator has set up; what holds
+   * little is asked about.
+   */
+  sandbox: sandboxGradeSchema.default("none"),
 });
 export type AgentDefinition = Readonly<z.infer<typeof agentSchema>>;
 

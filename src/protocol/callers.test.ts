@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cutBack, type Caller } from "./callers.ts";
+import { callerOf, cutBack, holds, type Caller } from "./callers.ts";
 
 const caller = (permissions: readonly string[]): Caller => ({
   userId: "u",
@@ -10,21 +10,47 @@ const caller = (permissions: readonly string[]): Caller => ({
   via: "api-key",
 });
 
+const admin = { role: "admin", permissions: ["*"] } as const;
+const user = { role: "user", permissions: ["agent:*", "mail"] } as const;
+
 test("who was an admin and is none now, may no more than a user", () => {
-  assert.deepEqual(cutBack(caller(["*"]), "user").permissions, []);
-  assert.deepEqual(cutBack(caller(["mail"]), "user").permissions, []);
-  assert.equal(cutBack(caller(["*"]), "user").role, "user");
+  assert.deepEqual(cutBack(caller(["*"]), user).permissions, user.permissions);
+  assert.deepEqual(cutBack(caller(["mail", "secrets"]), user).permissions, ["mail"]);
+  assert.equal(cutBack(caller(["*"]), user).role, "user");
 });
 
 test("who has become an admin gains nothing for what was begun before", () => {
-  assert.deepEqual(cutBack(caller(["mail"]), "admin").permissions, ["mail"]);
-  assert.deepEqual(cutBack(caller(["*"]), "admin").permissions, ["*"]);
+  assert.deepEqual(cutBack(caller(["mail"]), admin).permissions, ["mail"]);
+  assert.deepEqual(cutBack(caller(["*"]), admin).permissions, ["*"]);
+  assert.equal(cutBack({ ...caller(["mail"]), role: "user" }, admin).role, "user");
 });
 
 test("where a caller works elsewhere stays with what was begun, whatever his role is now", () => {
   const begun = { ...caller(["*"]), elsewhere: { taiga: { place: "app", as: "t" } }, run: "r" };
-  for (const role of ["admin", "user"] as const) {
-    const { elsewhere, run } = cutBack(begun, role);
+  for (const now of [admin, user]) {
+    const { elsewhere, run } = cutBack(begun, now);
     assert.deepEqual({ elsewhere, run }, { elsewhere: begun.elsewhere, run: "r" });
   }
+});
+
+test("a permission may be a glob, and the narrower of two remains", () => {
+  assert.ok(holds(caller(["agent:*"]), ["agent:coder"]));
+  assert.ok(!holds(caller(["agent:co*"]), ["agent:chat"]));
+  assert.ok(!holds(caller(["agent:coder"]), ["agent:*"]));
+  const now = { role: "user", permissions: ["agent:co*", "tool:now", "model:*"] } as const;
+  assert.deepEqual(cutBack(caller(["agent:*", "tool:*", "model:gpt-5"]), now).permissions, [
+    "model:gpt-5",
+    "agent:co*",
+    "tool:now",
+  ]);
+  assert.deepEqual(cutBack(caller(["agent:*r"]), now).permissions, [], "which agents are in both can't be said");
+});
+
+test("a key with scopes may what is among both, and is an admin's only if it says so", () => {
+  const ada = { id: "u", name: "ada", ...admin };
+  const narrow = callerOf(ada, "api-key", ["model:gpt*"]);
+  assert.deepEqual([narrow.role, narrow.permissions, narrow.scoped], ["user", ["model:gpt*"], true]);
+  assert.equal(callerOf(ada, "api-key", ["admin"]).role, "admin");
+  assert.equal(callerOf({ ...ada, role: "user" }, "api-key", ["*"]).role, "user");
+  assert.deepEqual(callerOf({ ...ada, ...user }, "api-key", ["*"]).permissions, user.permissions);
 });

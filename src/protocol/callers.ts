@@ -1,3 +1,5 @@
+import { matchesGlob } from "./glob.ts";
+
 export type Role = "admin" | "user";
 
 /** Who asks. Everything a run may do is cut by this. */
@@ -5,9 +7,14 @@ export type Caller = {
   readonly userId: string;
   readonly name: string;
   readonly role: Role;
-  /** `*` or names; a tool's `permissions` must all be among them. */
+  /**
+   * What it may do: `agent:<id>`, `model:<id>`, `tool:<name>`, and whatever else tools demand; each may be a glob, and `*` is
+   * everything. An API key with scopes has only those of its account that fit.
+   */
   readonly permissions: readonly string[];
   readonly via: "local" | "api-key" | "session" | "system";
+  /** Of an API key that may less than its account: it can change nothing of the account. */
+  readonly scoped?: true;
   /** Where it works in other systems, by the system's name, for this piece of work. */
   readonly elsewhere?: Readonly<Record<string, Standing>>;
   /** The root run that it works in; what it handed over to sign in elsewhere is kept with that. */
@@ -22,27 +29,48 @@ export type Standing = {
   readonly as?: string;
 };
 
-/** What an account may do, however it came in. */
+/** What an account has now. */
+export type Rights = Pick<Caller, "role" | "permissions">;
+
+/** A name or glob that a group may grant and a key may be cut to. */
+export const permissionPattern = /^[\w*][\w.:/@*-]{0,127}$/;
+
+/** An admin's key with scopes is an admin's only if this is one of them. */
+const adminScope = "admin";
+
+/** What an account may do, however it came in; with `scopes` only what is among both. */
 export function callerOf(
-  user: { readonly id: string; readonly name: string; readonly role: Role },
+  user: Rights & { readonly id: string; readonly name: string },
   via: Caller["via"],
+  scopes?: readonly string[],
 ): Caller {
-  return { userId: user.id, name: user.name, role: user.role, permissions: user.role === "admin" ? ["*"] : [], via };
+  const { id: userId, name, role, permissions } = user;
+  const whole: Caller = { userId, name, role, permissions, via };
+  if (!scopes) return whole;
+  const isAdmin = role === "admin" && coversAny(scopes, adminScope);
+  return { ...whole, role: isAdmin ? role : "user", permissions: inBoth(scopes, permissions), scoped: true };
 }
 
 /** A caller of earlier with the rights the account has now: never more than then, never more than now. */
-export function cutBack(caller: Caller, role: Role): Caller {
-  const { elsewhere, run } = caller;
-  const now: Caller = {
-    ...callerOf({ id: caller.userId, name: caller.name, role }, caller.via),
-    ...(elsewhere ? { elsewhere } : {}),
-    ...(run === undefined ? {} : { run }),
+export function cutBack(caller: Caller, now: Rights): Caller {
+  return {
+    ...caller,
+    role: caller.role === "admin" ? now.role : "user",
+    permissions: inBoth(caller.permissions, now.permissions),
   };
-  if (caller.permissions.includes("*")) return now;
-  return { ...now, permissions: caller.permissions.filter((name) => holds(now, [name])) };
 }
 
 /** Whether a caller holds all of the permissions. */
-export function holds(caller: Caller, permissions: readonly string[]): boolean {
-  return caller.permissions.includes("*") || permissions.every((name) => caller.permissions.includes(name));
+export function holds({ permissions }: Pick<Caller, "permissions">, wanted: readonly string[]): boolean {
+  return wanted.every((name) => coversAny(permissions, name));
+}
+
+function coversAny(permissions: readonly string[], name: string): boolean {
+  return permissions.some((held) => matchesGlob(held, name));
+}
+
+/** Of two globs that only overlap nothing is left: rather too little than too much. */
+function inBoth(some: readonly string[], others: readonly string[]): readonly string[] {
+  const kept = [...some.filter((name) => coversAny(others, name)), ...others.filter((name) => coversAny(some, name))];
+  return [...new Set(kept)];
 }

@@ -40,6 +40,8 @@ export type RunEvent =
   | { readonly type: "plan"; readonly seq: number; readonly item: ItemOf<"plan"> }
   | { readonly type: "summary"; readonly seq: number; readonly item: ItemOf<"summary"> }
   | { readonly type: "notice"; readonly seq: number; readonly item: ItemOf<"notice"> }
+  /** A person chose the branch that ends in this item; what is written from now on follows it. */
+  | { readonly type: "branch"; readonly seq: number; readonly leaf: string | null }
   | {
       readonly type: "strategy";
       readonly seq: number;

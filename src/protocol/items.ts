@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonSchema } from "./models.ts";
+import type { JsonSchema, ModelCall } from "./models.ts";
 import type { WaitReason } from "./runs.ts";
 
 const contentPartSchema = z.discriminatedUnion("type", [
@@ -8,6 +8,19 @@ const contentPartSchema = z.discriminatedUnion("type", [
 ]);
 export const contentSchema = z.union([z.string(), z.array(contentPartSchema).min(1)]);
 export type Content = z.infer<typeof contentSchema>;
+
+/** A file that came with a message: where tools find it, and what a model is told of it. */
+export type AttachedFile = {
+  readonly id: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** In the workspace of the thread. */
+  readonly path: string;
+  readonly about: string;
+  /** Models are shown it. */
+  readonly isImage?: boolean;
+};
 
 /** `system`: what a caller's dialect sent as further instructions; it follows the agent's own, never replaces them. */
 export type MessageBody = {
@@ -22,12 +35,18 @@ export type MessageBody = {
   readonly model?: string;
   readonly finish?: string;
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
+  /** What it asked a tool to do, in a step that the tool asked for: the tool makes these calls itself, so they are no items. */
+  readonly calls?: readonly ModelCall[];
   /** The last seq that the model saw; what was said after it, this does not answer. On an assistant's message. */
   readonly seen?: number;
   /** Stopped by a person or a limit before its end. */
   readonly partial?: boolean;
+  /** What came with it; on a user's message. */
+  readonly files?: readonly AttachedFile[];
   /** The agent it was written to; on the message that began a run. */
   readonly to?: string;
+  /** The message of which this is a copy, asked anew: its answer stands beside the earlier ones. */
+  readonly again?: string;
 };
 
 /** `arguments` is JSON text as the model wrote it. `client`: the caller runs it and brings the result. */
@@ -96,7 +115,9 @@ export type StateBody =
       readonly error?: { readonly code: string; readonly message: string };
     }
   /** Which strategy was picked for the run, and why. */
-  | { readonly type: "strategy"; readonly strategy: string; readonly reason?: string };
+  | { readonly type: "strategy"; readonly strategy: string; readonly reason?: string }
+  /** A person chose the branch that ends in its parent: the conversation goes on there. */
+  | { readonly type: "branch" };
 
 export type NoticeBody = { readonly text: string; readonly code?: string };
 

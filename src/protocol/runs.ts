@@ -76,6 +76,7 @@ export type ThreadRecord = {
   readonly hidden: boolean;
   readonly leaf: string | null;
   readonly lastSeq: number;
+  readonly archivedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 };

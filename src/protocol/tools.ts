@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Caller } from "./callers.ts";
-import type { JsonSchema, ModelRequest } from "./models.ts";
+import type { FinishReason, JsonSchema, ModelCall, ModelRequest, Usage } from "./models.ts";
 
 export type Effect = "read" | "write";
 
@@ -38,9 +38,33 @@ export type Query = <Row extends object = Record<string, unknown>>(
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
+/** What a tool asks a model. `tools` are its own: it makes the calls itself, and tells the results in its next request. */
+export type StepRequest = Pick<ModelRequest, "messages" | "tools" | "toolChoice" | "format" | "settings"> & {
+  /** By id or `<provider>/<name>`; absent: the agent's. */
+  readonly model?: string;
+};
+
+export type StepAnswer = {
+  readonly text: string;
+  readonly calls: readonly ModelCall[];
+  readonly finish: FinishReason;
+  readonly usage?: Pick<Usage, "inputTokens" | "outputTokens">;
+  /** Which model served. */
+  readonly model: string;
+};
+
+/** One write of a dry run; `id` stands for what it will make, until it has made it. */
+export type PlannedWrite = {
+  readonly id: string;
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+};
+
 export type ToolContext = {
   readonly caller: Caller;
   readonly threadId: string;
+  /** The thread in whose workspace it works: its own, of a delegated run that of the run at the root. */
+  readonly rootThreadId: string;
   readonly runId: string;
   /** The call: the key of the step that asked, and the index in its answer. */
   readonly call: { readonly step: string; readonly index: number };
@@ -53,8 +77,11 @@ export type ToolContext = {
    * Nothing else may be awaited in it (on PGlite that would wait for ever).
    */
   readonly query: Query;
-  /** A model step of the same run, within its limits; the answer's text. Repeated after a crash, the same order of steps gets the same answers. */
-  step(request: Pick<ModelRequest, "messages" | "format" | "settings">): Promise<string>;
+  /**
+   * A model step of the same run: within its limits, recorded, no part of the conversation. Repeated after a crash, the same
+   * order of steps gets the same answers. `signal` stops it before the call's own does.
+   */
+  step(request: StepRequest, signal?: AbortSignal): Promise<StepAnswer>;
   /** What people answered when this very call asked, oldest first. */
   readonly answers: readonly ToolAnswer[];
   /** For requests to this very server: what they start is a part of this run, and waits for no place of its own. */
@@ -79,6 +106,8 @@ export type Tool = {
   readonly scope: "remote" | "local" | "sandbox";
   readonly destructive: boolean;
   readonly sendsOut: boolean;
+  /** Runs code that nobody has read: its scope is `sandbox`, and how much that holds matters. */
+  readonly runsCode?: true;
   readonly permissions: readonly string[];
   /** The system whose rights `permissions` are; absent: this server's. */
   readonly rights?: string;
@@ -89,6 +118,15 @@ export type Tool = {
   readonly source: string;
   /** `*` does not select it: only a narrower glob or its name. */
   readonly mustBeNamed?: boolean;
+  /**
+   * Of a write: looks, by reads alone, whether it can be done, before it is planned or a person is asked about it. Resolves to
+   * why not. `planned`: what a dry run does before it.
+   */
+  readonly check?: (
+    input: unknown,
+    context: ToolContext,
+    planned: readonly PlannedWrite[],
+  ) => Promise<string | undefined>;
   /** Asks the other side whether the call with this key was done; undefined = it can't be told. */
   readonly reconcile?: (input: unknown, context: ToolContext) => Promise<ToolResult | "not-done" | undefined>;
   readonly execute: (input: unknown, context: ToolContext) => Promise<ToolResult>;

@@ -1,4 +1,4 @@
-import type { Caller } from "../protocol/callers.ts";
+import { type Caller, cutBack, type Rights } from "../protocol/callers.ts";
 import { Conflict, NotFound } from "../protocol/errors.ts";
 import { isId } from "../protocol/ids.ts";
 import type { ItemOf } from "../protocol/items.ts";
@@ -245,13 +245,13 @@ async function retry(runtime: Runtime, runId: string, idempotencyKey?: string): 
   return started;
 }
 
-/** The caller of the first run, with the rights that its account has today. */
+/** The caller of the first run, with what is left of its rights today. */
 async function ownerOf({ database }: Runtime, caller: Caller): Promise<Caller> {
-  const [user] = await database.query<Pick<Caller, "name" | "role"> & { disabled: boolean }>(
-    "select name, role, disabled from users where id = $1",
+  const [user] = await database.query<Rights & { name: string; disabled: boolean }>(
+    "select name, role, disabled, permissions_of(id, role) as permissions from users where id = $1",
     [caller.userId],
   );
   if (!user) throw new NotFound(`There is no user ${caller.userId}.`);
   if (user.disabled) throw new Conflict(`The account of ${user.name} is disabled.`, { code: "account_disabled" });
-  return { ...caller, name: user.name, role: user.role };
+  return { ...cutBack(caller, user), name: user.name };
 }

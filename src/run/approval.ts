@@ -7,28 +7,32 @@ import {
   type Verdict,
 } from "../protocol/approval.ts";
 import type { Query, Tool } from "../protocol/tools.ts";
-import { matchesGlob } from "../tools/glob.ts";
+import { isWeak, type SandboxInfo } from "./sandbox-demand.ts";
+import { matchesGlob } from "../protocol/glob.ts";
 
 export type ApprovalQuestion = {
   readonly tool: Tool;
   readonly agent: ApprovalRules;
   readonly policy: ApprovalPolicy;
   readonly userName: string;
+  /** What the tool's code would run in. */
+  readonly sandbox?: SandboxInfo | undefined;
 };
 
 /**
  * Whether a person is asked. The operator and the agent's author say what holds, the stricter of both counting; where
  * neither says anything, the tool's nature does. What is said of the user can only make it stricter.
  */
-export function verdictOf({ tool, agent, policy, userName }: ApprovalQuestion): Verdict {
+export function verdictOf({ tool, agent, policy, userName, sandbox }: ApprovalQuestion): Verdict {
   const said = [verdictIn(policy, tool), verdictIn(agent, tool)].filter((verdict) => verdict !== undefined);
-  const base = said.length > 0 ? said.reduce(stricter) : natural(tool);
+  const base = said.length > 0 ? said.reduce(stricter) : natural(tool, sandbox);
   const user = policy.users?.[userName];
   return stricter(base, (user && verdictIn(user, tool)) ?? "allow");
 }
 
-function natural(tool: Tool): Verdict {
-  return tool.destructive || tool.sendsOut ? "ask" : "allow";
+function natural(tool: Tool, sandbox: SandboxInfo | undefined): Verdict {
+  const isExposed = tool.effect === "write" && sandbox !== undefined && isWeak(sandbox);
+  return tool.destructive || tool.sendsOut || isExposed ? "ask" : "allow";
 }
 
 function verdictIn(rules: ApprovalRules, tool: Tool): Verdict | undefined {

@@ -1,10 +1,12 @@
-import type { ItemOf, NewItem } from "../protocol/items.ts";
+import type { ItemOf } from "../protocol/items.ts";
 import type { CallOrigin, Model, ModelRequest } from "../protocol/models.ts";
 import type { AppendExtras } from "./append.ts";
+import { liveStep } from "./deltas.ts";
+import { withImages } from "./attached-files.ts";
 import { estimate, schemaTokens } from "./estimate.ts";
 import { checkOwnLimits, reserve } from "./limits.ts";
 import { ownHeader } from "./own-requests.ts";
-import { answerItems, emptyAnswer, readAnswer, type Answer } from "./step.ts";
+import { emptyAnswer, readAnswer, type Answer } from "./step.ts";
 import { roomFor } from "./step-request.ts";
 import type { Work } from "./work.ts";
 
@@ -31,17 +33,19 @@ export async function askModel(
 ): Promise<Answer> {
   const { runId, threadId, epoch } = work.owner;
   const answer = emptyAnswer();
+  const of = liveStep({ runId, threadId, step: key, attempt: epoch });
   work.current = { key: keptIn, answer };
+  const messages = await withImages(request.messages, (id) => work.runtime.imageUrl(id, work.taken.caller.userId));
   await readAnswer(
     model,
-    { ...request, origin: originOf(work, key) },
+    { ...request, messages, origin: originOf(work, key) },
     {
       signal: work.signal,
       answer,
       asProtocol,
       tell(kind, offset, text) {
         if (tells === "nothing" || (tells === "thoughts" && kind === "text")) return;
-        const delta = { runId, threadId, step: key, attempt: epoch, kind, offset, text };
+        const delta = { of, kind, offset, text, whole: answer[kind] };
         work.runtime.feeds.delta(delta);
         work.runtime.deltas.add(delta);
       },
@@ -51,34 +55,7 @@ export async function askModel(
   return answer;
 }
 
-export type NestedRequest = Pick<ModelRequest, "messages" | "format" | "settings"> & {
-  /** The agent's own when absent. */
-  readonly model?: Model;
-  /** Filled while it comes. */
-  readonly answer?: Answer;
-  /** What follows from the answer, committed together with it. */
-  readonly outcome?: () => readonly NewItem[];
-};
-
-/** A model call beside a strategy's steps: recorded under its own key, and no part of the conversation. */
-export async function performNestedStep(
-  work: Work,
-  key: string,
-  { model: chosen, answer = emptyAnswer(), outcome, ...request }: NestedRequest,
-): Promise<string> {
-  const known = stepIn(work, key);
-  if (known) return String(known.body.content);
-  const { definition, epoch } = work.taken;
-  const model = chosen ?? work.runtime.models.get(definition.agent.model);
-  const reserved = await reserveFor(work, model, request);
-  await readAnswer(model, { ...request, origin: originOf(work, key) }, { signal: work.signal, answer, tell: () => {} });
-  const place = { step: key, attempt: epoch, author: definition.agent.id };
-  const items = answerItems({ ...answer, calls: [] }, place, { isClient: () => false });
-  await work.commit([...items, ...(outcome?.() ?? [])], settled(work, key, { answer, model, reserved }));
-  return answer.text;
-}
-
-function originOf({ taken, owner, runtime }: Work, step: string): CallOrigin {
+export function originOf({ taken, owner, runtime }: Work, step: string): CallOrigin {
   return {
     parent: () => ownHeader(runtime.secret, { ...owner, step }),
     userId: taken.caller.userId,

@@ -1,5 +1,6 @@
 import { callIdOf, textOf, type Item, type ItemOf } from "../protocol/items.ts";
 import type { ModelCall, ModelMessage } from "../protocol/models.ts";
+import { contentWithFiles } from "./attached-files.ts";
 import { tokensOf } from "./estimate.ts";
 import { callKey } from "./fold.ts";
 
@@ -35,7 +36,7 @@ export function blocksOf(items: readonly Item[]): Block[] {
   const done = new Set<string>();
   for (const item of items) {
     if (item.kind === "message" && item.body.role === "user") {
-      const message: ModelMessage = { role: "user", content: item.body.content };
+      const message: ModelMessage = { role: "user", content: contentWithFiles(item.body) };
       blocks.push({
         messages: [message],
         tokens: tokensOf(item),

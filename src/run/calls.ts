@@ -1,7 +1,7 @@
 import { newId } from "../protocol/ids.ts";
 import type { ItemOf, NewItem } from "../protocol/items.ts";
 import type { Query, ToolContext, ToolQuestion, ToolResult } from "../protocol/tools.ts";
-import { executeTool } from "../tools/call-tool.ts";
+import { executeTool, checkCall } from "../tools/call-tool.ts";
 import { append } from "./append.ts";
 import { questionItem, resultItem, type Call } from "./call-item.ts";
 import { delegate } from "./delegate.ts";
@@ -10,8 +10,8 @@ import { callKey } from "./fold.ts";
 import { claimWrite, settleWrite } from "./ledger.ts";
 import { checkOwnLimits, checkRepeats, hashOfCall, reserve } from "./limits.ts";
 import { ownHeader } from "./own-requests.ts";
-import { performNestedStep } from "./ask-model.ts";
-import { isAllowedByPlan } from "./planned.ts";
+import { performNestedStep } from "./nested-step.ts";
+import { isAllowedByPlan, plannedWrites } from "./planned.ts";
 import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
 import type { Work } from "./work.ts";
 
@@ -51,7 +51,13 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
   });
 
   const plans: Plan[] = [];
-  for (const call of server) plans.push(await prepareCall(work, call, allowed));
+  for (const call of server)
+    plans.push(
+      await prepareCall(work, call, {
+        allowed,
+        objection: (tool, input) => checkCall({ tool, input }, lookingContext(work, call), plannedWrites(work.items())),
+      }),
+    );
   const asked = plans.filter((plan) => plan.how === "ask");
   if (asked.length > 0) {
     const text = `${asked.map((plan) => plan.call.body.name).join(", ")}: a person must allow it first.`;
@@ -152,9 +158,9 @@ async function writeLocally(work: Work, { call, tool, input }: Doing): Promise<v
   else await askFirst(work, call, appended, false);
 }
 
-/** On PGlite it would wait for its own transaction, and all SQL with it. */
+/** On PGlite it would wait for its own transaction, and all SQL with it; and who only looks has no steps. */
 async function noStep(): Promise<never> {
-  throw new Error("A tool that writes to our own tables can't ask a model: its transaction must not wait.");
+  throw new Error("A tool can't ask a model while it only looks, nor in a transaction of ours, which must not wait.");
 }
 
 /** The record before, the tool, the record after; whoever finds the first without the last knows that it does not know. */
@@ -172,7 +178,9 @@ async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Pro
     if (claim.how === "unknown") break;
     const result = await executeTool(tool, input, context(claim.key));
     if (result.ask) return askFirst(work, call, result.ask, true);
-    if (!result.timedOut && !result.uncertain) return settleWrite(work, call, result);
+    // What a sandbox did was killed, and all of it is in the workspace for everybody to see.
+    const isOver = !result.timedOut || tool.scope === "sandbox";
+    if (isOver && !result.uncertain) return settleWrite(work, call, result);
   }
   await stopAtUnknown(work, call);
 }
@@ -202,6 +210,10 @@ function unansweredQuestion(work: Work, call: Call): ItemOf<"question"> | undefi
   );
 }
 
+function lookingContext(work: Work, call: Call): ToolContext {
+  return { ...contextOf(work, call, { key: newId(), query: work.runtime.database.query }), step: noStep };
+}
+
 function contextOf(work: Work, call: Call, { key, query }: { key: string; query: Query }): ToolContext {
   const { owner, taken, signal, runtime } = work;
   const place = { step: call.step!, index: call.index! };
@@ -209,6 +221,7 @@ function contextOf(work: Work, call: Call, { key, query }: { key: string; query:
   return {
     caller: taken.caller,
     threadId: owner.threadId,
+    rootThreadId: taken.rootThreadId,
     runId: owner.runId,
     call: place,
     signal,
@@ -219,7 +232,12 @@ function contextOf(work: Work, call: Call, { key, query }: { key: string; query:
       const [name, value] = ownHeader(runtime.secret, { ...owner, step: callKey(call) });
       return { [name]: value };
     },
-    step: (request) => performNestedStep(work, `${callKey(call)}/${++nested}`, request),
+    step: ({ model, ...request }, stop) =>
+      performNestedStep(work, `${callKey(call)}/${++nested}`, {
+        ...request,
+        ...(model === undefined ? {} : { model: runtime.models.get(model) }),
+        ...(stop ? { stop } : {}),
+      }),
     progress: (text) => runtime.feeds.progress(owner.threadId, { run: owner.runId, ...place, text }),
   };
 }

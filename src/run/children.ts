@@ -1,6 +1,7 @@
 import type { Caller } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
-import type { Content, NewItem } from "../protocol/items.ts";
+import { filesIn } from "./attached-files.ts";
+import type { AttachedFile, Content, NewItem } from "../protocol/items.ts";
 import { jsonText } from "../protocol/json-text.ts";
 import type { RunDefinition, RunStatus, WaitReason } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
@@ -8,7 +9,7 @@ import type { Database } from "../store/database.ts";
 import { sha256 } from "./accept.ts";
 import type { Owner, RunEnd } from "./append.ts";
 import { insertItemsSql, itemsParameter } from "./rows.ts";
-import { takenOf, takenColumns, type Taken, type TakenRow } from "./take.ts";
+import { takenOf, takenColumns, type Taken, type TakenRow, userColumns } from "./take.ts";
 
 /** A run within another: it works inside its root's job, in a hidden thread, within its root's limits. */
 export type Child = {
@@ -25,6 +26,7 @@ export type ChildBeginning = {
   readonly definition: RunDefinition;
   readonly caller: Caller;
   readonly content: Content;
+  readonly files?: readonly AttachedFile[];
   /** What was said before, if it is to know. */
   readonly history?: readonly NewItem[];
 };
@@ -33,7 +35,7 @@ export type ChildBeginning = {
 export async function ensureChild(
   query: Query,
   parent: Owner,
-  { call, title, definition, caller, content, history = [] }: ChildBeginning,
+  { call, title, definition, caller, content, files = [], history = [] }: ChildBeginning,
 ): Promise<Child | undefined> {
   const runId = newId();
   const items = [
@@ -42,7 +44,7 @@ export async function ensureChild(
       id: newId(),
       kind: "message" as const,
       author: caller.name,
-      body: { role: "user" as const, content, to: definition.agent.id },
+      body: { role: "user" as const, content, to: definition.agent.id, ...filesIn({ files }) },
       run: runId,
     },
   ];
@@ -104,8 +106,8 @@ export async function takeChild(
        where id = $1 and root_run = $2 and status in ('queued', 'running')
          and exists (select from runs root where root.id = $2 and root.epoch = $3 and root.status = 'running' for share)
        returning ${takenColumns})
-     select r.*, greatest(0, extract(epoch from budgets.deadline - now()) * 1000)::bigint as left_ms, threads.leaf, threads.next_seq, users.role, users.disabled
-     from r, budgets, threads, users where budgets.root_run = r.root_run and threads.id = r.thread_id and users.id = r.user_id`,
+     select r.*, root.thread_id as root_thread, greatest(0, extract(epoch from budgets.deadline - now()) * 1000)::bigint as left_ms, threads.leaf, threads.next_seq, ${userColumns}
+     from r, runs root, budgets, threads, users where root.id = r.root_run and budgets.root_run = r.root_run and threads.id = r.thread_id and users.id = r.user_id`,
     [childId, root.runId, root.epoch, node],
   );
   return row && takenOf(row);

@@ -8,20 +8,25 @@ import { defaultStrategySettings, type StrategySettings } from "../protocol/stra
 import type { ToolRegistry } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
 import { type AdminRuns, createAdminRuns } from "./admin-runs.ts";
+import { createBranches } from "./branches.ts";
 import { bringResults } from "./bring-results.ts";
 import { cancelRun } from "./control.ts";
 import { continueRun, decide } from "./decide.ts";
 import { channel, createDeltaWriter, type Notice, parseNotice } from "./deltas.ts";
 import { createEngine } from "./engine.ts";
 import { executeRun } from "./execute.ts";
-import { createFeeds } from "./follow.ts";
+import { createFeeds, type Feeds } from "./follow.ts";
+import { forkThread } from "./fork.ts";
 import { beginHeartbeat } from "./heartbeat.ts";
 import { listGrants, removeGrant } from "./grants.ts";
+import { createMirror, type Mirror, type MirrorOptions } from "./mirror.ts";
 import { findThread, startRun } from "./run.ts";
 import type { Runs } from "./runs.ts";
 import type { ActiveRun, Retention, Runtime } from "./runtime.ts";
 import { createSchedules, type Schedules } from "./schedules.ts";
 import { beginSweeping } from "./sweep.ts";
+import { createSessions } from "./sessions.ts";
+import { searchThreads } from "./search-threads.ts";
 import { createThreads } from "./threads.ts";
 import { getRun, listQuestions, listRuns } from "./list-runs.ts";
 import { steerRun } from "./steer.ts";
@@ -42,10 +47,17 @@ export type RunsOptions = {
   readonly concurrency: { readonly perUser: number; readonly perNode: number };
   readonly retention: Retention;
   readonly approval?: ApprovalPolicy;
+  /** Absent: there is none. */
+  readonly sandbox?: Runtime["sandbox"] | undefined;
   readonly deferAbove?: number;
   readonly costOf?: Runtime["costOf"];
   readonly hooksFor?: Runtime["hooksFor"];
+  readonly imageUrl?: Runtime["imageUrl"] | undefined;
   readonly log: Log;
+  /** Where a file of each session is kept for people to read; absent: nowhere. */
+  readonly mirror?: Pick<MirrorOptions, "folder" | "byName"> | undefined;
+  /** Called when a run has ended by this process; must not throw or wait. */
+  readonly onRunEnd?: ((runId: string) => void) | undefined;
   /** Takes runs of others too; false: only accepts, lists and decides. */
   readonly works?: boolean;
 };
@@ -65,7 +77,11 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const node = newId();
   const active = new Map<string, ActiveRun>();
   const engine = await createEngine({ database, ...options.concurrency, log });
-  const feeds = createFeeds({ database, log, isLocal: (runId) => active.has(runId) });
+  const mirror = options.mirror && createMirror({ ...options.mirror, query: database.query, log });
+  const feeds = heard(createFeeds({ database, log, isLocal: (runId) => active.has(runId) }), {
+    mirror,
+    onRunEnd: options.onRunEnd,
+  });
   const deltas = createDeltaWriter({ database, node, log, intervalMs: database.kind === "pglite" ? 1000 : 100 });
   const runtime: Runtime = {
     database,
@@ -85,9 +101,11 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     active,
     retention,
     approval: options.approval ?? {},
+    sandbox: options.sandbox ?? (() => Promise.resolve({ driver: "none", grade: "none" })),
     deferAbove: options.deferAbove ?? Infinity,
     costOf: options.costOf ?? (() => undefined),
     hooksFor: options.hooksFor ?? (() => []),
+    imageUrl: options.imageUrl ?? (() => Promise.resolve(undefined)),
   };
 
   const unlisten =
@@ -101,6 +119,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   // Children that a request began are in no job of this process.
   const isBusy = () => engine.busy() || active.size > 0;
 
+  const threads = createThreads(database);
   const runs: Runs = {
     start: (caller, input) => startRun(runtime, caller, input),
     bringResults: (caller, results, only) => bringResults(runtime, caller, { results, ...(only ? { only } : {}) }),
@@ -115,7 +134,17 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     removeGrant: (caller, grantId) => removeGrant(database, caller, grantId),
     questions: (caller, runId) => listQuestions(database, caller, runId),
     follow: feeds.follow,
-    ...createThreads(database),
+    ...threads,
+    async deleteThread(caller, threadId) {
+      const { id } = await threads.getThread(caller, threadId);
+      const removeFile = await mirror?.leaving(id);
+      await threads.deleteThread(caller, id);
+      await removeFile?.();
+    },
+    ...createBranches(runtime),
+    ...createSessions(database.query),
+    forkThread: (caller, threadId, at = {}) => forkThread(database, caller, threadId, at),
+    searchThreads: (caller, search) => searchThreads(database.query, caller, search),
     findThread: (caller, sessionKey) => findThread(runtime, caller, { sessionKey }),
   };
   return {
@@ -133,8 +162,25 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       for (const duty of duties) duty.stop();
       feeds.close();
       await deltas.close();
+      await mirror?.close();
       await unlisten?.();
       await engine.stop();
+    },
+  };
+}
+
+type Listeners = { readonly mirror: Mirror | undefined; readonly onRunEnd: RunsOptions["onRunEnd"] };
+
+/** What this process commits is written to the sessions' files as well, and who waits for ends of runs is told. */
+function heard(feeds: Feeds, { mirror, onRunEnd }: Listeners): Feeds {
+  return {
+    ...feeds,
+    publish(threadId, items) {
+      feeds.publish(threadId, items);
+      for (const { kind, body, runId } of items)
+        if (kind === "state" && "type" in body && body.type === "run-end" && runId !== null) onRunEnd?.(runId);
+      if (items.some(({ kind, body }) => kind === "message" || ("type" in body && body.type === "branch")))
+        mirror?.changed(threadId);
     },
   };
 }

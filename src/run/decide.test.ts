@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { z } from "zod";
 import { eachDatabase } from "../../test/databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
 import type { ItemOf } from "../protocol/items.ts";
+import { defineTool } from "../tools/define-tool.ts";
 import type { Started } from "./runs.ts";
 
 const addMilk = [{ call: "add_task", arguments: { title: "Milk" } }];
@@ -39,6 +41,26 @@ eachDatabase((databases) => {
     assert.equal((await service.events(open.started)).at(-1)!.type, "run-end");
     assert.deepEqual(await titles(service), ["Milk"]);
     await assert.rejects(answer(service, open, { decision: "allow" }), { status: 409 });
+  });
+
+  test("nobody is asked about a call of which its tool says that it can't be done", async () => {
+    const sell = defineTool({
+      name: "sell",
+      description: "Sells.",
+      input: z.object({ pieces: z.int() }),
+      effect: "write",
+      destructive: true,
+      check: async ({ pieces }) => (pieces > 2 ? "There are only 2." : undefined),
+      execute: async ({ pieces }) => `sold ${pieces}`,
+    });
+    const calls = (pieces: number) => [{ call: "sell", arguments: { pieces } }];
+    const service = await start({ script: [calls(3), calls(2), "ok"], tools: [sell] });
+    const open = await asked(service);
+    assert.match(String(service.model.requests[1]!.messages.at(-1)!.content), /There are only 2/);
+    assert.equal(open.question.body.arguments, '{"pieces":2}');
+    await answer(service, open, { decision: "allow" });
+    await service.events(open.started);
+    assert.equal(service.model.requests[2]!.messages.at(-1)!.content, "sold 2");
   });
 
   test("denied with a reason: the model is told, nothing is done", async () => {

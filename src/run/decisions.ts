@@ -27,9 +27,11 @@ export function decisionOn(
   )?.body;
 }
 
-/** What people answered to the questions of a call itself, oldest first. */
+/** What people answered to the questions of a call itself, oldest first; nothing from before somebody said "retry". */
 export function answersTo(items: readonly Item[], call: Call): ToolAnswer[] {
-  return items.flatMap((question) => {
+  const doubt =
+    decisionOn(items, call, "unknown")?.decision === "retry" ? questionOn(items, call, "unknown") : undefined;
+  return items.slice(doubt ? items.indexOf(doubt) : 0).flatMap((question) => {
     if (question.kind !== "question" || question.body.reason !== "question") return [];
     if (question.step !== call.step || question.index !== call.index) return [];
     const answer = items.find(

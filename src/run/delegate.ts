@@ -1,4 +1,5 @@
 import { LostRun } from "../protocol/errors.ts";
+import { filesOf, mergedFiles } from "../protocol/files.ts";
 import { newId } from "../protocol/ids.ts";
 import { textOf, type Item, type ItemOf, type NewItem } from "../protocol/items.ts";
 import { isEnded } from "../protocol/runs.ts";
@@ -15,6 +16,9 @@ import type { Work } from "./work.ts";
 
 /** Of the conversation that is handed over. */
 const mostHistoryCharacters = 100_000;
+
+/** Whose changes a result tells. */
+const mostFiles = 100;
 
 /** Children of one run that work at the same time; the others wait for their turn. */
 const mostAtOnce = 8;
@@ -76,7 +80,13 @@ async function bringToEnd(work: Work, first: Child, call: string): Promise<ToolR
 
 async function outcomeOf(query: Query, child: Child): Promise<ToolResult> {
   const items = await itemsOfRun(query, child.id);
-  const data = { run: child.id, thread: child.threadId, status: child.status };
+  const files = mergedFiles(items.flatMap((item) => (item.kind === "result" ? filesOf(item.body.data) : [])));
+  const data = {
+    run: child.id,
+    thread: child.threadId,
+    status: child.status,
+    ...(files.length > 0 ? { files: files.slice(0, mostFiles) } : {}),
+  };
   if (child.status === "done") return { content: answerIn(items), data };
   const why = child.error ? `: ${child.error.message}` : "";
   return { content: `The delegated run ${child.status}${why}`, isError: true, data };

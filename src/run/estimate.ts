@@ -1,5 +1,6 @@
 import type { Item } from "../protocol/items.ts";
 import type { ModelMessage, ToolSchema } from "../protocol/models.ts";
+import { contentWithFiles } from "./attached-files.ts";
 import { isErased } from "./fold.ts";
 
 const perMessage = 4;
@@ -31,7 +32,7 @@ function perCharacter(text: string): number {
 
 export function tokensOf(item: Item): number {
   if (isErased(item)) return 0;
-  if (item.kind === "message") return perMessage + estimate(item.body.content);
+  if (item.kind === "message") return perMessage + estimate(contentWithFiles(item.body));
   if (item.kind === "call") return perMessage + estimate(item.body.arguments);
   if (item.kind === "result") return perMessage + estimate(item.body.content);
   return 0;

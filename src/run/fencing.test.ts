@@ -6,7 +6,7 @@ import { newId } from "../protocol/ids.ts";
 import type { NewItem } from "../protocol/items.ts";
 import type { Database } from "../store/database.ts";
 import { append, type Owner } from "./append.ts";
-import { createDeltaWriter } from "./deltas.ts";
+import { createDeltaWriter, liveStep } from "./deltas.ts";
 import { endRun } from "./end-run.ts";
 import { reserve } from "./limits.ts";
 import { takeRun } from "./take.ts";
@@ -79,13 +79,14 @@ eachRunDatabase((suite) => {
       LostRun,
     );
     const writer = createDeltaWriter({ database, node: newId(), intervalMs: 1, log: silentLog });
-    const delta = { ...owner, step: "1", kind: "text", offset: 0, text: "ghost" } as const;
-    writer.add({ ...delta, attempt: owner.epoch });
+    const delta = { kind: "text", offset: 0, text: "ghost", whole: "ghost" } as const;
+    const stepOf = (attempt: number) => liveStep({ ...owner, step: "1", attempt });
+    writer.add({ ...delta, of: stepOf(owner.epoch) });
     await writer.close();
     assert.deepEqual(await contents(database), before);
 
     const living = createDeltaWriter({ database, node: newId(), intervalMs: 1, log: silentLog });
-    living.add({ ...delta, attempt: now.epoch });
+    living.add({ ...delta, of: stepOf(now.epoch) });
     await living.close();
     assert.equal((await database.query("select 1 from deltas where attempt = $1", [now.epoch])).length, 1);
   });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { callerOf, type Role } from "../protocol/callers.ts";
+import { callerOf, type Rights } from "../protocol/callers.ts";
 import { ColloquyError } from "../protocol/errors.ts";
 import { startRun } from "./run.ts";
 import type { StartInput } from "./runs.ts";
@@ -12,8 +12,8 @@ import { inputOf, noteFiring, type ScheduleRow } from "./schedule-rows.ts";
  */
 export async function fireSchedule(runtime: Runtime, id: string, occurrence: string): Promise<void> {
   const { database } = runtime;
-  const [row] = await database.query<ScheduleRow & { owner: string; role: Role; disabled: boolean; waits: boolean }>(
-    `select s.*, u.name as owner, u.role, u.disabled, exists (select from pending where run_id = s.last_run) as waits
+  const [row] = await database.query<ScheduleRow & Rights & { owner: string; disabled: boolean; waits: boolean }>(
+    `select s.*, u.name as owner, u.role, u.disabled, permissions_of(u.id, u.role) as permissions, exists (select from pending where run_id = s.last_run) as waits
      from schedules s join users u on u.id = s.user_id where s.id = $1`,
     [id],
   );
@@ -31,7 +31,7 @@ export async function fireSchedule(runtime: Runtime, id: string, occurrence: str
     return;
   }
   if (row.waits) return noteFiring(database.query, id, { error: "Left out: the one before still waits for its turn." });
-  const owner = callerOf({ id: row.user_id, name: row.owner, role: row.role }, "system");
+  const owner = callerOf({ ...row, id: row.user_id, name: row.owner }, "system");
   try {
     const started = await startRun(runtime, owner, { ...inputOf(row), idempotency: keyOf(id, occurrence) });
     await noteFiring(database.query, id, { run: started.runId });

@@ -2,7 +2,7 @@ import type { Cursor } from "../protocol/events.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Log } from "../protocol/log.ts";
 import type { Database } from "../store/database.ts";
-import type { Delta } from "./deltas.ts";
+import { liveStep, type Delta, type LiveStep } from "./deltas.ts";
 import { createFollower, tellItems, tellLive, type Follower, type Live } from "./follower.ts";
 import { itemPageSql, pageBytes, pageItems } from "./item-pages.ts";
 import { keep, type KeepBounds, keepFrom, type KeptItems } from "./kept-items.ts";
@@ -179,7 +179,10 @@ export function createFeeds({
     for (const row of rows) {
       const feed = feeds.get(row.thread_id);
       if (!feed || isLocal(row.run_id)) continue;
-      const live = liveOf(feed, { run: row.run_id, step: row.step, attempt: row.attempt });
+      const live = liveOf(
+        feed,
+        liveStep({ runId: row.run_id, threadId: row.thread_id, step: row.step, attempt: row.attempt }),
+      );
       if (live.attempt !== row.attempt || live[row.kind].length >= row.body.length) continue;
       live[row.kind] = row.body;
       for (const follower of feed.followers) if (follower.ready) tellLive(follower, live);
@@ -187,11 +190,10 @@ export function createFeeds({
   }
 
   /** The live message of a step; a newer attempt begins it anew, an older one changes nothing. */
-  function liveOf(feed: Feed, { run, step, attempt }: { run: string; step: string; attempt: number }): Live {
-    const key = `${run}/${step}`;
+  function liveOf(feed: Feed, { runId: run, step, attempt, key }: LiveStep): Live {
     const found = feed.live.get(key);
     if (found && found.attempt >= attempt) return found;
-    const live: Live = { run, step, attempt, text: "", reasoning: "" };
+    const live: Live = { run, step, attempt, key, text: "", reasoning: "" };
     feed.live.set(key, live);
     return live;
   }
@@ -232,11 +234,11 @@ export function createFeeds({
   return {
     publish: (threadId, items) => push(open(threadId, items[0]!.seq - 1), items),
     delta(delta) {
-      const feed = feeds.get(delta.threadId);
+      const feed = feeds.get(delta.of.threadId);
       if (!feed) return;
-      const live = liveOf(feed, { run: delta.runId, step: delta.step, attempt: delta.attempt });
-      if (live.attempt !== delta.attempt) return;
-      live[delta.kind] += delta.text;
+      const live = liveOf(feed, delta.of);
+      if (live.attempt !== delta.of.attempt) return;
+      live[delta.kind] = delta.whole;
       for (const follower of feed.followers) if (follower.ready) tellLive(follower, live, delta);
     },
     progress(threadId, event) {

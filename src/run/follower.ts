@@ -5,7 +5,15 @@ import { isNested } from "./fold.ts";
 import type { FollowSink, FollowTarget } from "./runs.ts";
 
 /** A message that is being written: all of the attempt so far. */
-export type Live = { readonly run: string; readonly step: string; attempt: number; text: string; reasoning: string };
+export type Live = {
+  readonly run: string;
+  readonly step: string;
+  readonly attempt: number;
+  /** `<run>/<step>` */
+  readonly key: string;
+  text: string;
+  reasoning: string;
+};
 
 type Told = { readonly run: string; readonly step: string; attempt: number; text: number; reasoning: number };
 
@@ -53,7 +61,8 @@ export function tellLive(follower: Follower, live: Live, delta?: Delta): void {
   const { run, step, attempt } = live;
   if (delta && delta.offset === place[delta.kind]) {
     place[delta.kind] += delta.text.length;
-    events.push({ type: `${delta.kind}-delta`, run, step, attempt, offset: delta.offset, text: delta.text });
+    const type = delta.kind === "text" ? "text-delta" : "reasoning-delta";
+    events.push({ type, run, step, attempt, offset: delta.offset, text: delta.text });
   } else {
     remainder(place, live, events);
   }
@@ -61,8 +70,7 @@ export function tellLive(follower: Follower, live: Live, delta?: Delta): void {
 }
 
 function placeOf(follower: Follower, live: Omit<Live, "text" | "reasoning">, events: RunEvent[]): Told {
-  const { run, step, attempt } = live;
-  const key = `${run}/${step}`;
+  const { run, step, attempt, key } = live;
   const place = follower.told.get(key);
   if (place?.attempt === attempt) return place;
   if (place) events.push({ type: "step-retry", run, step, attempt: place.attempt });
@@ -97,9 +105,10 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
         body.role === "assistant" &&
         typeof body.content === "string"
       ) {
-        const live: Live = { run, step, attempt, text: body.content, reasoning: body.reasoning ?? "" };
+        const key = `${run}/${step}`;
+        const live: Live = { run, step, attempt, key, text: body.content, reasoning: body.reasoning ?? "" };
         remainder(placeOf(follower, live, events), live, events);
-        follower.told.delete(`${run}/${step}`);
+        follower.told.delete(key);
       } else if (run !== null && body.role === "user" && body.to !== undefined) {
         events.push({ type: "run-start", run, agent: body.to });
       }
@@ -123,6 +132,7 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
           reason: body.reason,
           ...(body.text === undefined ? {} : { text: body.text }),
         });
+      else if (body.type === "branch") events.push({ type: "branch", seq, leaf: item.parentId });
       else if (body.type === "strategy") {
         const { strategy, reason } = body;
         events.push({ type: "strategy", seq, run, strategy, ...(reason === undefined ? {} : { reason }) });

@@ -46,6 +46,8 @@ export async function readHistory(query: Query, { threadId, runId, leaf, tokens 
       // Items of others may stand among the run's own, so only its first says that all were seen.
       if (begun && seen > mostContexts * tokens) enough ??= branch.length;
     }
+    // What is left belongs to other branches, which may be long.
+    known.clear();
     if (rows.length < page) break;
     before = rows.at(-1)!.seq;
     if (enough !== undefined || (begun && before <= summarised)) break;

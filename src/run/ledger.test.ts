@@ -173,10 +173,21 @@ eachRunDatabase((suite) => {
 
   test("a call in a sandbox that died is interrupted, and nobody is asked", async () => {
     const place: Place = { keys: [], asked: [] };
-    const { service, started, events } = await takenOver(remote(place, { scope: "sandbox" }), place);
-    assert.equal(stopped(events), "done");
+    const tool = remote(place, { scope: "sandbox", timeoutMs: 600_000 });
+    const { service, started, events } = await takenOver(tool, place, { over: false });
+    assert.equal(stopped(events), "done", "at once, whatever time it had");
     assert.equal(place.keys.length, 1);
     assert.match((await results(service, started.threadId))[0]!.content, /^Interrupted/);
+    assert.deepEqual(await ledger(), [{ status: "failed", over: true }]);
+  });
+
+  test("a call in a sandbox that takes too long is stopped, and nobody is asked", async () => {
+    const place: Place = { keys: [], asked: [] };
+    const tool = remote(place, { scope: "sandbox", timeoutMs: 100 });
+    const service = await suite.start({ tools: [tool], script });
+    const { started, events } = await service.ask("send it");
+    assert.equal(stopped(events), "done");
+    assert.match((await results(service, started.threadId))[0]!.content, /did not finish within 0\.1 seconds/);
     assert.deepEqual(await ledger(), [{ status: "failed", over: true }]);
   });
 
@@ -218,7 +229,7 @@ eachRunDatabase((suite) => {
       input: z.object({}),
       effect: "write",
       scope: "local",
-      execute: (_input, context) => context.step({ messages: [{ role: "user", content: "?" }] }),
+      execute: async (_input, context) => (await context.step({ messages: [{ role: "user", content: "?" }] })).text,
     });
     const service = await suite.start({ tools: [tool], script: [[{ call: "note", arguments: {} }], "Done."] });
     const { started, events } = await service.ask("note it");

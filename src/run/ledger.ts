@@ -54,15 +54,16 @@ export async function claimWrite(work: Work, { call, tool, ask, repeat }: ClaimO
     }
     if (row.status === "done" || row.status === "failed")
       return { how: "settled", result: row.result ?? { content: "done" } };
-    if (row.status === "executing" && row.left_ms > 0) {
-      await sleep(row.left_ms, undefined, { signal: work.signal });
-      continue;
-    }
+    // Nothing of it is on its way to anybody, so there is nothing to wait for: a sandbox dies with its process.
     if (tool.scope === "sandbox") {
       return {
         how: "settled",
         result: { content: "Interrupted: the process died, files may be half written.", isError: true },
       };
+    }
+    if (row.status === "executing" && row.left_ms > 0) {
+      await sleep(row.left_ms, undefined, { signal: work.signal });
+      continue;
     }
     // Only what was decided about this very attempt: a later one that broke off is unknown anew.
     if (repeat && row.status === "unknown") {

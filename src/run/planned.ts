@@ -1,16 +1,9 @@
 import type { Item, ItemOf } from "../protocol/items.ts";
 import type { RunDefinition } from "../protocol/runs.ts";
-import type { Tool, ToolResult } from "../protocol/tools.ts";
+import type { PlannedWrite, Tool, ToolResult } from "../protocol/tools.ts";
 import { errorResult } from "../tools/tool-result.ts";
 import type { Call } from "./call-item.ts";
 import { callKey } from "./fold.ts";
-
-/** One write of a dry run; `id` stands for what it will make, until it has made it. */
-export type PlannedWrite = {
-  readonly id: string;
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-};
 
 const doing = "do:";
 

@@ -1,5 +1,6 @@
 import { newId } from "../protocol/ids.ts";
 import type { NewItem } from "../protocol/items.ts";
+import type { AgentDefinition } from "../protocol/agents.ts";
 import type { Tool, ToolResult } from "../protocol/tools.ts";
 import { parseCall, unknownTool } from "../tools/call-tool.ts";
 import { isGranted, verdictOf } from "./approval.ts";
@@ -9,6 +10,7 @@ import { searchName, searchTool } from "../tools/search-tools.ts";
 import { hashOfCall } from "./limits.ts";
 import { isAllowedByPlan, isOnlyPlanned, planCall } from "./planned.ts";
 import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
+import { isWeak, type SandboxInfo, unmetDemand } from "./sandbox-demand.ts";
 import type { Work } from "./work.ts";
 
 /** What is to become of a call. */
@@ -48,7 +50,13 @@ function notAllowed({ runtime, taken }: Work, { body }: Call): ToolResult | unde
   return { content: `You may not use ${body.name} here any more: it needs ${missing.join(", ")}.`, isError: true };
 }
 
-export async function prepareCall(work: Work, call: Call, allowed: readonly Tool[]): Promise<Plan> {
+export type Preparing = {
+  readonly allowed: readonly Tool[];
+  /** What the tool has against it, before it is planned or a person is asked about it. */
+  readonly objection: (tool: Tool, input: unknown) => Promise<ToolResult | undefined>;
+};
+
+export async function prepareCall(work: Work, call: Call, { allowed, objection }: Preparing): Promise<Plan> {
   const tool = allowed.find((one) => one.name === call.body.name && mayUse(work, call, one));
   const begun = await wasBegun(work, call);
   if (!tool)
@@ -63,28 +71,31 @@ export async function prepareCall(work: Work, call: Call, allowed: readonly Tool
     tool.name === delegateName && work.taken.definition.team
       ? { how: "delegate", call, input: parsed.input as DelegateInput }
       : { how: "do", call, tool, input: parsed.input };
-  if (begun || approval?.decision === "allow") return doIt;
+  if (begun) return doIt;
+  const { definition, caller } = work.taken;
+  const sandbox = tool.runsCode ? await work.runtime.sandbox() : undefined;
+  const unmet = sandbox && unmetDemand(authorOf(work, call), sandbox);
+  if (unmet !== undefined) return refused(call, unmet);
+  if (approval?.decision === "allow") return doIt;
   if (approval) return refused(call, `A person did not allow this call${approval.text ? `: ${approval.text}` : "."}`);
 
-  const { definition, caller } = work.taken;
   const verdict = verdictOf({
     tool,
     agent: definition.agent.approval,
     policy: work.runtime.approval,
     userName: caller.name,
+    sandbox,
   });
   if (verdict === "deny") return refused(call, `The policy of this server does not allow ${tool.name} here.`);
   // A run of another's would know nothing of the plan.
   if (definition.options.dryRun && doIt.how === "delegate")
     return refused(call, "Nothing is delegated while writes are only planned.");
-  if (isOnlyPlanned(definition, call, tool))
-    return {
-      how: "answered",
-      call,
-      result: planCall(work.items(), call, (name) =>
-        allowed.some((one) => one.name === name && one.effect === "write"),
-      ),
-    };
+  if (isOnlyPlanned(definition, call, tool)) {
+    const isWrite = (name: string) => allowed.some((one) => one.name === name && one.effect === "write");
+    const planned = planCall(work.items(), call, isWrite);
+    const result = planned.isError ? planned : ((await objection(tool, parsed.input)) ?? planned);
+    return { how: "answered", call, result };
+  }
   if (verdict === "allow" || (verdict === "ask" && isAllowedByPlan(definition, call))) return doIt;
   const hash = hashOfCall(call);
   const isLifted =
@@ -96,14 +107,21 @@ export async function prepareCall(work: Work, call: Call, allowed: readonly Tool
       hash,
     }));
   if (isLifted) return doIt;
-  return questionOn(work.items(), call, "approval")
-    ? { how: "ask", call }
-    : { how: "ask", call, question: question(call, hash) };
+  if (questionOn(work.items(), call, "approval")) return { how: "ask", call };
+  // Nobody is asked about what can't be done.
+  const result = await objection(tool, parsed.input);
+  return result ? { how: "answered", call, result } : { how: "ask", call, question: question(call, hash, sandbox) };
 }
 
-function question(call: Call, argumentsHash: string): NewItem {
+/** Who asked for it: a member of the team who took over, or the run's agent. */
+function authorOf({ taken: { definition } }: Work, call: Call): AgentDefinition {
+  return definition.team?.find(({ agent }) => agent.id === call.author)?.agent ?? definition.agent;
+}
+
+function question(call: Call, argumentsHash: string, sandbox: SandboxInfo | undefined): NewItem {
   const { name } = call.body;
-  const text = `May ${name} be called with these arguments?`;
+  const where = sandbox && isWeak(sandbox) ? ` It runs in ${sandbox.driver} (${sandbox.grade}).` : "";
+  const text = `May ${name} be called with these arguments?${where}`;
   return {
     id: newId(),
     kind: "question",

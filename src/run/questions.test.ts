@@ -39,6 +39,34 @@ eachRunDatabase(({ database, start }) => {
   }
   const isDone = (runId: string) => until(async () => (await rowOf(database(), runId)).status === "done");
 
+  test("a call that somebody wants to be tried again begins anew, with its question", async () => {
+    let broken = true;
+    const book = defineTool({
+      name: "book",
+      description: "Books.",
+      input: z.object({}),
+      effect: "write",
+      timeoutMs: 100,
+      async execute(_input, { answers }) {
+        if (answers.length === 0) return { content: "", ask: whichSprint };
+        if (broken) return { content: "cut off", isError: true, uncertain: true };
+        return `did ${answers.map(({ text }) => text).join()}`;
+      },
+    });
+    const service = await start({ script: [[{ call: "book", arguments: {} }], "ok"], tools: [book] });
+    const { started } = await service.ask("go");
+    const waitsFor = (reason: string) =>
+      until(async () => (await rowOf(database(), started.runId)).wait_reason === reason);
+    await answerFirst(service, started.runId, { decision: "answer", text: "old" });
+    await waitsFor("unknown");
+    broken = false;
+    await answerFirst(service, started.runId, { decision: "retry" });
+    await waitsFor("question");
+    await answerFirst(service, started.runId, { decision: "answer", text: "new" });
+    await isDone(started.runId);
+    assert.equal(service.model.requests[1]!.messages.at(-1)!.content, "did new");
+  });
+
   for (const [name, how] of [
     ["reads", { effect: "read" }],
     ["writes", { effect: "write" }],

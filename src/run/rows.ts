@@ -49,11 +49,12 @@ export type ThreadRow = {
   hidden: boolean;
   leaf: string | null;
   next_seq: number;
+  archived_at: Date | null;
   created_at: Date;
   updated_at: Date;
 };
 
-export const threadColumns = "id, user_id, title, agent, hidden, leaf, next_seq, created_at, updated_at";
+export const threadColumns = "id, user_id, title, agent, hidden, leaf, next_seq, archived_at, created_at, updated_at";
 
 export function toThread(row: ThreadRow): ThreadRecord {
   return {
@@ -64,6 +65,7 @@ export function toThread(row: ThreadRow): ThreadRecord {
     hidden: row.hidden,
     leaf: row.leaf,
     lastSeq: row.next_seq - 1,
+    archivedAt: row.archived_at?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };

@@ -1,3 +1,4 @@
+import { permittedAgents } from "../agents/permitted-agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
@@ -6,6 +7,7 @@ import { plainText } from "../protocol/json-text.ts";
 import type { Beginning } from "./accept.ts";
 import { admit } from "./admit.ts";
 import { defineRun } from "./define-run.ts";
+import { filesIn } from "./attached-files.ts";
 import { startWithin } from "./start-within.ts";
 import type { Started, StartInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
@@ -22,15 +24,28 @@ const mostTries = 3;
 export async function startRun(runtime: Runtime, caller: Caller, input: StartInput): Promise<Started> {
   if (input.message.id !== undefined && !isId(input.message.id))
     throw new InvalidInput("message.id must be a UUID", { param: "message.id" });
+  if (input.mode === "steer" && input.instead !== undefined)
+    throw new InvalidInput("A message that stands in place of another begins a run of its own: it can't steer one.", {
+      param: "mode",
+    });
   await runtime.prompts.refresh();
-  await runtime.tools.prepare(runtime.agents.get(input.agent).tools, caller);
+  await runtime.tools.prepare(permittedAgents(runtime.agents, caller).get(input.agent).tools, caller);
   const within = await startWithin(runtime, caller, input);
   if (within) return within;
   const after = await placeBefore(runtime, caller, input);
+  const find = () => findThread(runtime, caller, input);
+  return inThread(find, (existing) => admit(runtime, begin(runtime, caller, input, { existing, after }), input));
+}
+
+/** Begins in the thread that is found, or in a new one: looks again when others made that of the session meanwhile. */
+export async function inThread(
+  find: () => Promise<string | undefined>,
+  begin: (existing: string | undefined) => Promise<Started>,
+): Promise<Started> {
   for (let tries = 1; ; tries++) {
-    const existing = await findThread(runtime, caller, input);
+    const existing = await find();
     try {
-      return await admit(runtime, begin(runtime, caller, input, { existing, after }), input);
+      return await begin(existing);
     } catch (error) {
       if (violatedConstraint(error) !== "threads_session" || tries === mostTries) throw error;
     }
@@ -50,7 +65,13 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
     id: input.message.id ?? newId(),
     kind: "message",
     author: caller.name,
-    body: { role: "user", content: input.message.content, to: agent.id },
+    body: {
+      role: "user",
+      content: input.message.content,
+      to: agent.id,
+      ...filesIn(input.message),
+      ...(input.again === undefined ? {} : { again: input.again }),
+    },
   };
   const title = plainText(input.title ?? titleOf(textOf(input.message.content)));
   return {

@@ -1,6 +1,6 @@
 import type { Caller } from "../protocol/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/events.ts";
-import type { Content, Decision, Item, ItemOf, NewItem } from "../protocol/items.ts";
+import type { AttachedFile, Content, Decision, Item, ItemOf, NewItem } from "../protocol/items.ts";
 import type { RunOptions, RunRecord, ThreadRecord } from "../protocol/runs.ts";
 import type { ArgumentPattern } from "./approval.ts";
 import type { GrantRecord } from "./grants.ts";
@@ -18,12 +18,14 @@ export type StartInput = {
   /** What comes before the message, for a new thread only: messages, and calls paired with results. */
   readonly history?: readonly NewItem[];
   /** The caller's message. `id`: a UUIDv7 made by the client; the same id sent again answers the first. */
-  readonly message: { readonly id?: string; readonly content: Content };
+  readonly message: { readonly id?: string; readonly content: Content; readonly files?: readonly AttachedFile[] };
   /**
    * A user's message of the thread that this one stands in place of: the conversation goes on from before it, and what came
    * after it stays in the log, beside the branch that counts.
    */
   readonly instead?: string;
+  /** Of which message this is a copy; only `askAgain` sets it. */
+  readonly again?: string;
   /** The caller's dialect's system text, if any; kept as a `system` message before the caller's. */
   readonly system?: string;
   readonly options?: RunOptions;
@@ -48,8 +50,10 @@ export type ToolCallInput = {
   readonly tool: string;
   /** JSON text. */
   readonly arguments: string;
-  /** An existing thread of the caller's; absent: a hidden one is made. */
+  /** An existing thread of the caller's; absent: that of the session, else a hidden one is made. */
   readonly threadId?: string;
+  /** The thread is found or made by it. */
+  readonly sessionKey?: string;
   readonly idempotency?: Idempotency;
 };
 
@@ -57,6 +61,7 @@ export type SteerInput = {
   /** A UUIDv7 made by the client; the same id sent again answers the first. */
   readonly id?: string;
   readonly content: Content;
+  readonly files?: readonly AttachedFile[];
 };
 export type Steered = { readonly runId: string; readonly messageId: string; readonly seq: number };
 
@@ -98,12 +103,40 @@ export type DecisionInput = {
   readonly always?: true | ArgumentPattern;
 };
 
+/** `item`: the newest message that fits, with the words around the first that was found. */
+export type FoundThread = {
+  readonly thread: ThreadRecord;
+  readonly item?: { readonly id: string; readonly excerpt: string };
+};
+
+/** A thread by the name that its callers gave it (`session_id`), or by its own id. */
+export type SessionRecord = {
+  readonly id: string;
+  readonly threadId: string;
+  readonly title: string;
+  readonly archivedAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** What was said aloud, on all branches. */
+  readonly messageCount: number;
+};
+
 export type Rating = { readonly itemIds: readonly string[]; readonly kind: "positive" | "negative" };
 
 /** The verbs on runs. Each throws NotFound for what is not the caller's. */
 export type Runs = {
   /** Accepted means committed: item, run and job in one transaction. */
   start(caller: Caller, input: StartInput): Promise<Started>;
+  /**
+   * Asks a user's message of the thread anew, maybe another agent: a copy of it begins a branch beside it. Throws NotFound.
+   */
+  askAgain(
+    caller: Caller,
+    input: Omit<StartInput, "message" | "instead" | "again" | "threadId"> & {
+      readonly threadId: string;
+      readonly message: string;
+    },
+  ): Promise<Started>;
   /** Brings results of client tools by our call ids (all of one run); the waiting run goes on when none is open. */
   bringResults(
     caller: Caller,
@@ -155,6 +188,15 @@ export type Runs = {
     caller: Caller,
     sought: { readonly prefix: string; readonly threadId?: string },
   ): Promise<readonly { readonly threadId: string; readonly key: string }[]>;
+  /** The last used first. */
+  listSessions(
+    caller: Caller,
+    page: { readonly limit?: number; readonly offset?: number; readonly archived?: boolean },
+  ): Promise<readonly SessionRecord[]>;
+  /** Throws NotFound. */
+  getSession(caller: Caller, id: string): Promise<SessionRecord>;
+  /** Throws Conflict `session_exists`. */
+  createSession(caller: Caller, input: { readonly id?: string; readonly title?: string }): Promise<SessionRecord>;
   /** Newest first, unless asked otherwise; `before` and `after` are ids of threads, exclusive. */
   listThreads(
     caller: Caller,
@@ -163,9 +205,40 @@ export type Runs = {
       readonly after?: string;
       readonly limit?: number;
       readonly order?: "asc" | "desc";
+      /** Only archived ones; absent: none of them. */
+      readonly archived?: boolean;
     },
   ): Promise<readonly ThreadRecord[]>;
+  /** The thread in whose workspace this one works: itself, or of a delegated run's that of the run at the root. */
+  threadOfFiles(caller: Caller, threadId: string): Promise<string>;
   renameThread(caller: Caller, threadId: string, title: string): Promise<ThreadRecord>;
+  /** An archived thread is in no list that does not ask for it. */
+  archiveThread(caller: Caller, threadId: string, archived: boolean): Promise<ThreadRecord>;
+  /**
+   * The conversation goes on at the newest item of the branch that this one is on. Throws NotFound for an item of elsewhere,
+   * Conflict `thread_busy` while a run works in the thread.
+   */
+  chooseBranch(caller: Caller, threadId: string, itemId: string): Promise<ThreadRecord>;
+  /**
+   * The items of the branch that ends in `leaf`, or of the shown one, oldest first; of a long one its newest `most`. It is
+   * whole if the first has no parent.
+   */
+  listBranch(
+    caller: Pick<Caller, "userId">,
+    threadId: string,
+    page?: { readonly leaf?: string; readonly most?: number },
+  ): Promise<readonly Item[]>;
+  /** A new thread that holds a copy of the branch up to an item, or of the shown one. Throws NotFound, and Conflict `too_long`. */
+  forkThread(
+    caller: Caller,
+    threadId: string,
+    at?: { readonly itemId?: string; readonly title?: string },
+  ): Promise<ThreadRecord>;
+  /** Threads whose title holds the text, or one of whose messages holds its words; the newest first. */
+  searchThreads(
+    caller: Caller,
+    search: { readonly text: string; readonly limit?: number },
+  ): Promise<readonly FoundThread[]>;
   deleteThread(caller: Caller, threadId: string): Promise<void>;
   /** What the caller thinks of items of a thread; the last word counts. */
   rate(caller: Caller, threadId: string, rating: Rating): Promise<void>;

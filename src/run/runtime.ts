@@ -9,6 +9,7 @@ import type { Database } from "../store/database.ts";
 import type { DeltaWriter } from "./deltas.ts";
 import type { Engine, Job } from "./engine.ts";
 import type { Feeds } from "./follow.ts";
+import type { SandboxInfo } from "./sandbox-demand.ts";
 import type { Strategy } from "./turn.ts";
 
 /** What the run folder works with; made once by `createRuns`. */
@@ -33,6 +34,8 @@ export type Runtime = {
   readonly active: Map<string, ActiveRun>;
   readonly retention: Retention;
   readonly approval: ApprovalPolicy;
+  /** What commands run in; waits until that is known. */
+  readonly sandbox: () => Promise<SandboxInfo>;
   /** How many tools an agent is offered before those of MCP servers must be searched for. */
   readonly deferAbove: number;
   /** Money for tokens; undefined: no price is known. */
@@ -40,6 +43,8 @@ export type Runtime = {
     model: string,
     usage: { readonly inputTokens: number; readonly outputTokens: number },
   ) => number | undefined;
+  /** A file that came with a message, as a `data:` URL; undefined: it can't be shown any more. */
+  readonly imageUrl: (uploadId: string, userId: string) => Promise<string | undefined>;
   /** Who wants to hear of an event, by the names of their hooks. */
   readonly hooksFor: (event: RunSignal) => readonly string[];
 };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eachRunDatabase, until } from "../../test/run-suite.ts";
 import type { TestRuns } from "../../test/runs.ts";
-import type { Caller } from "../protocol/callers.ts";
+import { type Caller, callerOf } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
 import { changeUser, createUser } from "../store/users.ts";
 
@@ -10,8 +10,8 @@ eachRunDatabase(({ database, start }) => {
   const begin = () => start({ script: ({ messages }) => `heard ${messages.length}` });
 
   async function person(name: string): Promise<Caller> {
-    const { id } = await createUser(database().query, { name: `${name}-${newId()}`, role: "user" });
-    return { userId: id, name, role: "user", permissions: [], via: "api-key" };
+    const user = await createUser(database().query, { name: `${name}-${newId()}`, role: "user" });
+    return { ...callerOf(user, "api-key"), name };
   }
 
   const daily = { agent: "assistant", prompt: "What is on today?", every: "1d" };

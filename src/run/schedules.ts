@@ -1,3 +1,4 @@
+import { permittedAgents } from "../agents/permitted-agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
@@ -81,7 +82,7 @@ export function createSchedules(runtime: Runtime): ScheduleService {
     async create(caller, input) {
       const { id = newId(), prompt, timeZone = "UTC" } = input;
       if (!isId(id)) throw new InvalidInput("id must be a UUID", { param: "id" });
-      const agent = runtime.agents.get(input.agent);
+      const agent = permittedAgents(runtime.agents, caller).get(input.agent);
       const cron = timeOf(input, timeZone);
       if (cron === undefined) throw new InvalidInput("When? Give cron or every.", { param: "cron" });
       return database.transaction(async (query) => {
@@ -127,7 +128,7 @@ export function createSchedules(runtime: Runtime): ScheduleService {
     get: async (caller, id) => toRecord(await find(database.query, caller, id)),
 
     async update(caller, id, patch) {
-      const agent = patch.agent === undefined ? null : runtime.agents.get(patch.agent).id;
+      const agent = patch.agent === undefined ? null : permittedAgents(runtime.agents, caller).get(patch.agent).id;
       const cron = timeOf(patch, patch.timeZone ?? "UTC") ?? null;
       const prompt = patch.prompt === undefined ? null : plainText(patch.prompt);
       if (!isId(id)) throw noSchedule(id);

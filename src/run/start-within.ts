@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../protocol/callers.ts";
 import { Conflict, messageOf } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
+import { filesIn } from "./attached-files.ts";
 import { textOf } from "../protocol/items.ts";
 import { isEnded, type RunDefinition } from "../protocol/runs.ts";
 import { askedCall, ensureChild, findLeftRequests, takeChild } from "./children.ts";
@@ -47,7 +48,15 @@ export async function startWithin(runtime: Runtime, caller: Caller, input: Start
   const objection = objectionTo(errand, path);
   if (objection) throw new Conflict(objection, { code: "delegation_refused" });
   const system = input.system ? [{ role: "system", content: input.system } as const] : [];
-  const asked = JSON.stringify([input.agent, input.history, input.system, input.message.content, input.options]);
+  const { content, files = [] } = input.message;
+  const asked = JSON.stringify([
+    input.agent,
+    input.history,
+    input.system,
+    content,
+    input.options,
+    ...files.map(({ id }) => id),
+  ]);
   const child = await ensureChild(runtime.database.query, parent, {
     call: askedCall(parent.step, createHash("sha256").update(asked).digest("base64url")),
     title: task.slice(0, 80),
@@ -58,6 +67,7 @@ export async function startWithin(runtime: Runtime, caller: Caller, input: Start
     }),
     caller,
     content: input.message.content,
+    ...filesIn(input.message),
     history: [
       ...(input.history ?? []),
       ...system.map((body) => ({ id: newId(), kind: "message" as const, author: caller.name, body })),

@@ -6,6 +6,7 @@ import type { Query } from "../protocol/tools.ts";
 import { KeyUsed } from "./accept.ts";
 import { getRun } from "./list-runs.ts";
 import { appendLocked, lockRun, publishItems, type LockedRun } from "./locked.ts";
+import { filesIn } from "./attached-files.ts";
 import type { Idempotency, Steered, SteerInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 import { directCall } from "./strategies/call.ts";
@@ -39,7 +40,12 @@ export async function steer(
     if (!run || isEnded(run.status) || run.definition.agent.strategy === directCall) return undefined;
     if (idempotency) await useKey(query, run, idempotency);
     const items = await appendLocked(query, run, [
-      { id: messageId, kind: "message", author: caller.name, body: { role: "user", content: message.content } },
+      {
+        id: messageId,
+        kind: "message",
+        author: caller.name,
+        body: { role: "user", content: message.content, ...filesIn(message) },
+      },
     ]);
     await query("update runs set steered = steered + 1 where id = $1", [run.id]);
     return { run, items };

@@ -33,6 +33,7 @@ export function emptyAnswer(): Answer {
   };
 }
 
+/** Told after it was added to the answer. */
 export type Tell = (kind: DeltaKind, offset: number, text: string) => void;
 
 /**
@@ -91,12 +92,14 @@ export async function readAnswer(
       text = "";
     }
     if (reasoning) {
-      tell("reasoning", answer.reasoning.length, reasoning);
+      const offset = answer.reasoning.length;
       answer.reasoning += reasoning;
+      tell("reasoning", offset, reasoning);
     }
     if (text) {
-      tell("text", answer.text.length, text);
+      const offset = answer.text.length;
       answer.text += text;
+      tell("text", offset, text);
     }
   }
   if (answer.finish === undefined) throw new ModelError("cut", `${model.id}: the answer broke off before its end.`);
@@ -161,7 +164,7 @@ export function partialItem(answer: Answer, place: AnswerPlace): NewItem | undef
   return { id: newId(), kind: "message", ...place, body: { ...messageBody(answer), partial: true } };
 }
 
-function messageBody({ text, reasoning, protocolAt, opaque, model, finish, usage }: Answer): MessageBody {
+export function messageBody({ text, reasoning, protocolAt, opaque, model, finish, usage }: Answer): MessageBody {
   return {
     role: "assistant",
     content: text,

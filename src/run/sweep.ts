@@ -5,6 +5,7 @@ import { endIdleRun } from "./control.ts";
 import { endLocked, lockRun, publishEnd } from "./locked.ts";
 import { startNext } from "./pending.ts";
 import { resumeRequests } from "./start-within.ts";
+import { removeOldAudits } from "../store/audit-log.ts";
 import { removeOldModelCalls } from "../store/model-calls.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -107,6 +108,7 @@ export async function removeExpired(runtime: Runtime): Promise<void> {
     runtime.retention.idempotencyHours,
   ]);
   await removeOldModelCalls(query);
+  await removeOldAudits(query);
   await query(
     "delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = d.attempt)",
   );
@@ -115,6 +117,7 @@ export async function removeExpired(runtime: Runtime): Promise<void> {
 /** Does the rounds until stopped; each by itself, so that a fault in one does not keep the others from theirs. */
 export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { stop(): void } {
   let busy = false;
+  let stopped = false;
   let turn = 0;
   const timer = setInterval(() => {
     if (busy) return;
@@ -129,12 +132,20 @@ export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { st
         ? [requeueOrphans, expireWaits, endOrphans, resumeRequests, startForgotten, removeExpired]
         : [requeueOrphans, expireWaits, endOrphans, resumeRequests, startForgotten];
     for (const duty of duties) {
+      if (stopped) return;
       try {
         await duty(runtime);
       } catch (error) {
-        runtime.log.warn({ error: String(error), duty: duty.name }, "a round of upkeep failed; it comes again");
+        // The database may be closed under the last one.
+        if (!stopped)
+          runtime.log.warn({ error: String(error), duty: duty.name }, "a round of upkeep failed; it comes again");
       }
     }
   }
-  return { stop: () => clearInterval(timer) };
+  return {
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
 }

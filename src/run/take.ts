@@ -1,4 +1,4 @@
-import { cutBack, type Caller, type Role } from "../protocol/callers.ts";
+import { cutBack, type Caller, type Rights } from "../protocol/callers.ts";
 import type { RunDefinition } from "../protocol/runs.ts";
 import type { Database } from "../store/database.ts";
 import type { Job } from "./engine.ts";
@@ -8,6 +8,7 @@ export type Taken = {
   readonly runId: string;
   readonly threadId: string;
   readonly rootRun: string;
+  readonly rootThreadId: string;
   readonly epoch: number;
   /** With the rights of its start, cut by those that the account has now. */
   readonly caller: Caller;
@@ -24,6 +25,9 @@ export type Taken = {
   readonly steered: number;
 };
 
+/** What a take asks of the user that the run is for. */
+export const userColumns = "users.disabled, users.role, permissions_of(users.id, users.role) as permissions";
+
 /** What a take returns of a run's row. */
 export const takenColumns =
   "id, thread_id, user_id, root_run, epoch, caller, definition, takeovers, cancel_asked, steered";
@@ -32,6 +36,7 @@ export type TakenRow = {
   id: string;
   thread_id: string;
   root_run: string;
+  root_thread: string;
   epoch: number;
   caller: Caller;
   definition: RunDefinition;
@@ -41,19 +46,17 @@ export type TakenRow = {
   leaf: string | null;
   next_seq: number;
   steered: number;
-  role: Role;
   disabled: boolean;
-};
+} & Rights;
 
 export function takenOf(row: TakenRow): Taken {
   return {
     runId: row.id,
     threadId: row.thread_id,
     rootRun: row.root_run,
+    rootThreadId: row.root_thread,
     epoch: row.epoch,
-    caller: row.caller.elsewhere
-      ? { ...cutBack(row.caller, row.role), run: row.root_run }
-      : cutBack(row.caller, row.role),
+    caller: row.caller.elsewhere ? { ...cutBack(row.caller, row), run: row.root_run } : cutBack(row.caller, row),
     disabled: row.disabled,
     definition: row.definition,
     takeovers: row.takeovers,
@@ -75,7 +78,7 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
        where id = $1 and job_id = $2 and status in ('queued', 'running')
        returning ${takenColumns.replace(", steered", "")}),
      b as (update budgets set deadline = now() + left_ms * interval '1 millisecond' from r where budgets.root_run = r.root_run returning left_ms)
-     select r.*, b.left_ms, threads.leaf, threads.next_seq, seen.steered, users.role, users.disabled from r, b, threads, runs seen, users
+     select r.*, r.thread_id as root_thread, b.left_ms, threads.leaf, threads.next_seq, seen.steered, ${userColumns} from r, b, threads, runs seen, users
      where threads.id = r.thread_id and seen.id = $1 and users.id = seen.user_id`,
     [job.runId, job.id, node],
   );

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { permittedAgents } from "../agents/permitted-agents.ts";
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import type { TeamMember } from "../protocol/runs.ts";
 import type { Tool, ToolRegistry } from "../protocol/tools.ts";
 import { defineTool } from "../tools/define-tool.ts";
-import { matchesGlob } from "../tools/glob.ts";
+import { matchesGlob } from "../protocol/glob.ts";
 
 /** Takes the place of another tool of this name, for agents that have a team. */
 export const delegateName = "delegate";
@@ -15,7 +16,7 @@ export function teamOf(
   agent: AgentDefinition,
   caller: Caller,
 ): TeamMember[] {
-  return agents
+  return permittedAgents(agents, caller)
     .list()
     .filter(({ id }) => id !== agent.id && agent.agents.some((glob) => matchesGlob(glob, id)))
     .map((member) => ({ agent: member, tools: tools.select(member.tools, caller).map(({ name }) => name) }));

@@ -14,7 +14,9 @@ type Threads = Pick<
   | "getThread"
   | "findSessions"
   | "listThreads"
+  | "threadOfFiles"
   | "renameThread"
+  | "archiveThread"
   | "deleteThread"
   | "listItems"
   | "rate"
@@ -38,10 +40,11 @@ export function createThreads(database: Database): Threads {
     async createThread(caller, { id, title = "", agent }) {
       if (id !== undefined && !isId(id)) throw new InvalidInput("id must be a UUID", { param: "id" });
       const [row] = await database.query<ThreadRow>(
-        `insert into threads (id, user_id, title, agent) values ($1, $2, $3, $4) on conflict do nothing returning ${threadColumns}`,
+        `insert into threads (id, user_id, title, agent) select $1::uuid, $2::uuid, $3::text, $4::text
+         where not exists (select from removed_threads where thread_id = $1) on conflict do nothing returning ${threadColumns}`,
         [id ?? newId(), caller.userId, plainText(title), agent ?? null],
       );
-      // The same id sent again answers the first.
+      // The same id sent again answers the first. That of a thread whose files are not gone yet must not get them.
       return row ? toThread(row) : getThread(caller, id!);
     },
     findSessions(caller, { prefix, threadId }) {
@@ -51,21 +54,43 @@ export function createThreads(database: Database): Threads {
         [caller.userId, prefix, threadId ?? null],
       );
     },
-    async listThreads(caller, { before, after, limit = 50, order = "desc" }) {
+    async listThreads(caller, { before, after, limit = 50, order = "desc", archived = false }) {
       for (const [param, id] of Object.entries({ before, after }))
         if (id !== undefined && !isId(id)) throw new InvalidInput(`${param} must be a thread's id`, { param });
       const rows = await database.query<ThreadRow>(
-        `select ${threadColumns} from threads where user_id = $1 and not hidden and parent_run is null
+        `select ${threadColumns} from threads where user_id = $1 and not hidden and parent_run is null and (archived_at is not null) = $5
            and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3) order by id ${order === "asc" ? "asc" : "desc"} limit $4`,
-        [caller.userId, before ?? null, after ?? null, limit],
+        [caller.userId, before ?? null, after ?? null, limit, archived],
       );
       return rows.map(toThread);
+    },
+    async threadOfFiles(caller, threadId) {
+      const rows = isId(threadId)
+        ? await database.query<{ id: string }>(
+            `select coalesce(root.thread_id, t.id) as id from threads t left join runs parent on parent.id = t.parent_run
+               left join runs root on root.id = parent.root_run where t.id = $1 and t.user_id = $2`,
+            [threadId, caller.userId],
+          )
+        : [];
+      if (!rows[0]) throw noThread(threadId);
+      return rows[0].id;
     },
     async renameThread(caller, threadId, title) {
       const rows = isId(threadId)
         ? await database.query<ThreadRow>(
             `update threads set title = $3, updated_at = now() where id = $1 and user_id = $2 returning ${threadColumns}`,
             [threadId, caller.userId, plainText(title)],
+          )
+        : [];
+      if (!rows[0]) throw noThread(threadId);
+      return toThread(rows[0]);
+    },
+    async archiveThread(caller, threadId, archived) {
+      const rows = isId(threadId)
+        ? await database.query<ThreadRow>(
+            `update threads set archived_at = case when $3 then coalesce(archived_at, now()) end
+             where id = $1 and user_id = $2 returning ${threadColumns}`,
+            [threadId, caller.userId, archived],
           )
         : [];
       if (!rows[0]) throw noThread(threadId);
@@ -120,6 +145,6 @@ export function createThreads(database: Database): Threads {
   };
 }
 
-function noThread(threadId: string): NotFound {
+export function noThread(threadId: string): NotFound {
   return new NotFound(`There is no thread ${threadId}.`, { code: "thread_not_found" });
 }

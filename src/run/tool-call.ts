@@ -5,8 +5,9 @@ import { newId } from "../protocol/ids.ts";
 import type { Tool } from "../protocol/tools.ts";
 import { parseCall, unknownTool } from "../tools/call-tool.ts";
 import { toolSchemas } from "../tools/registry.ts";
+import type { Beginning } from "./accept.ts";
 import { admit } from "./admit.ts";
-import { findThread } from "./run.ts";
+import { findThread, inThread } from "./run.ts";
 import type { Started, ToolCallInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 import { directCall } from "./strategies/call.ts";
@@ -23,11 +24,20 @@ export async function callTool(runtime: Runtime, caller: Caller, input: ToolCall
   const parsed = parseCall(tool, input.arguments);
   if (!parsed.ok) throw new InvalidInput(parsed.result.content, { code: "invalid_arguments", param: "arguments" });
 
-  const existing = await findThread(runtime, caller, input);
-  const runId = newId();
-  return admit(
-    runtime,
-    {
+  const { sessionKey = null, idempotency = null } = input;
+  const find = () => findThread(runtime, caller, input);
+  return inThread(find, (existing) => {
+    const runId = newId();
+    const call: Beginning["items"][number] = {
+      id: newId(),
+      kind: "call",
+      step: "0",
+      index: 0,
+      author: caller.name,
+      body: { name: tool.name, arguments: input.arguments, target: "server" },
+      run: runId,
+    };
+    const beginning: Beginning = {
       runId,
       jobId: newId(),
       threadId: existing ?? newId(),
@@ -39,24 +49,14 @@ export async function callTool(runtime: Runtime, caller: Caller, input: ToolCall
         limits: runtime.limits,
         tools: toolSchemas([tool]),
       },
-      items: [
-        {
-          id: newId(),
-          kind: "call",
-          step: "0",
-          index: 0,
-          author: caller.name,
-          body: { name: tool.name, arguments: input.arguments, target: "server" },
-          run: runId,
-        },
-      ],
-      idempotency: input.idempotency ?? null,
+      items: [call],
+      idempotency,
       newThread: existing
         ? null
-        : { title: tool.name, hidden: true, sessionKey: null, days: runtime.retention.hiddenThreadsDays },
-    },
-    {},
-  );
+        : { title: tool.name, hidden: sessionKey === null, sessionKey, days: runtime.retention.hiddenThreadsDays },
+    };
+    return admit(runtime, beginning, {});
+  });
 }
 
 /** Stands where a run has its agent; no file can define one with such an id. */

@@ -2,7 +2,8 @@ import { createHash, randomInt } from "node:crypto";
 import { NotFound } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Query } from "../protocol/tools.ts";
-import type { User } from "./users.ts";
+import { createMemory, type MemoryOptions } from "./memory.ts";
+import { type User, userColumns } from "./users.ts";
 
 export type ApiKey = {
   readonly id: string;
@@ -11,92 +12,100 @@ export type ApiKey = {
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
+  /** Permissions and globs; null: all that the account may. */
+  readonly scopes: readonly string[] | null;
+  readonly expiresAt: Date | null;
 };
 
-export type KeyAndUser = { readonly key: ApiKey; readonly user: User };
+export type KeyAndUser = { readonly key: Pick<ApiKey, "id" | "scopes" | "expiresAt">; readonly user: User };
 
-const columns = `id, user_id as "userId", label, created_at as "createdAt", last_used_at as "lastUsedAt", revoked_at as "revokedAt"`;
+const columns = `k.id, k.user_id as "userId", k.label, k.created_at as "createdAt", k.last_used_at as "lastUsedAt",
+  k.revoked_at as "revokedAt", k.scopes, k.expires_at as "expiresAt"`;
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+export type NewKey = {
+  readonly userId: string;
+  readonly label: string;
+  readonly scopes?: readonly string[] | undefined;
+  readonly expiresAt?: Date | undefined;
+};
 
 /** `text` is the key itself, `ck_` and 40 characters: shown this once, since only its hash is kept. */
 export async function createApiKey(
   query: Query,
-  { userId, label }: { readonly userId: string; readonly label: string },
+  { userId, label, scopes, expiresAt }: NewKey,
 ): Promise<{ readonly key: ApiKey; readonly text: string }> {
   const text = `ck_${Array.from({ length: 40 }, () => alphabet[randomInt(alphabet.length)]).join("")}`;
   const [key] = await query<ApiKey>(
-    `insert into api_keys (id, user_id, label, hash) values ($1, $2, $3, $4) returning ${columns}`,
-    [newId(), userId, label, hashOf(text)],
+    `insert into api_keys as k (id, user_id, label, hash, scopes, expires_at)
+     values ($1, $2, $3, $4, $5::jsonb, $6) returning ${columns}`,
+    [newId(), userId, label, hashOf(text), scopes ? JSON.stringify(scopes) : null, expiresAt ?? null],
   );
   return { key: key!, text };
 }
 
 export async function listApiKeys(query: Query, userId: string): Promise<readonly ApiKey[]> {
-  return query<ApiKey>(`select ${columns} from api_keys where user_id = $1 order by id`, [userId]);
+  return query<ApiKey>(`select ${columns} from api_keys k where k.user_id = $1 order by k.id`, [userId]);
 }
 
-/** Throws NotFound. A finder may honour the key for as long as it remembers it. */
-export async function revokeApiKey(query: Query, { id }: { readonly id: string }): Promise<void> {
-  const rows = await query("update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id", [
-    id,
-  ]);
+/** Throws NotFound; with `userId` also for a key of somebody else. A finder may honour the key for as long as it remembers it. */
+export async function revokeApiKey(
+  query: Query,
+  { id, userId }: { readonly id: string; readonly userId?: string },
+): Promise<void> {
+  const rows = await query(
+    `update api_keys set revoked_at = coalesce(revoked_at, now())
+     where id = $1 and user_id = coalesce($2::uuid, user_id) returning id`,
+    [id, userId ?? null],
+  );
   if (rows.length === 0) throw new NotFound(`There is no API key ${id}.`, { code: "key_not_found" });
 }
 
+/** How many keys of a user may still be used. */
+export async function countLiveKeys(query: Query, userId: string): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    `select count(*) from api_keys where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
+    [userId],
+  );
+  return row!.count;
+}
+
 export type KeyFinder = {
-  /** Whose key this is; undefined for an unknown or revoked one. A disabled user is told as such. */
+  /** Whose key this is; undefined for one that is unknown, revoked or expired. A disabled user is told as such. */
   findByKey(text: string): Promise<KeyAndUser | undefined>;
   /** After a revocation or a change of a user: what is remembered is asked again. */
   forget(): void;
 };
 
 /** Remembers what it found for 30 seconds, so that a request costs no SQL. */
-export function createKeyFinder(
-  query: Query,
-  { rememberMs = 30_000, rememberMost = 1000 }: { readonly rememberMs?: number; readonly rememberMost?: number } = {},
-): KeyFinder {
-  const remembered = new Map<string, { readonly until: number; readonly found: Promise<KeyAndUser | undefined> }>();
-
-  function remember(hash: string): Promise<KeyAndUser | undefined> {
-    const found = find(query, hash);
-    // Unknown keys are not kept: whoever guesses could fill the memory with them.
-    const forget = (): void => {
-      if (remembered.get(hash)?.found === found) remembered.delete(hash);
-    };
-    found.then((result) => result ?? forget(), forget);
-    remembered.delete(hash);
-    remembered.set(hash, { until: performance.now() + rememberMs, found });
-    if (remembered.size > rememberMost) remembered.delete(remembered.keys().next().value!);
-    return found;
-  }
-
+export function createKeyFinder(query: Query, options: MemoryOptions = {}): KeyFinder {
+  const memory = createMemory((hash) => find(query, hash), options);
   return {
-    findByKey(text) {
-      const hash = hashOf(text);
-      const entry = remembered.get(hash);
-      return entry && entry.until > performance.now() ? entry.found : remember(hash);
+    async findByKey(text) {
+      const found = await memory.find(hashOf(text));
+      const until = found?.key.expiresAt;
+      return until && until <= new Date() ? undefined : found;
     },
-    forget: () => remembered.clear(),
+    forget: memory.forget,
   };
 }
 
 /** One statement finds the key and, at most once a minute, notes that it was used. */
 async function find(query: Query, hash: string): Promise<KeyAndUser | undefined> {
-  const [row] = await query<ApiKey & Omit<User, "id" | "createdAt"> & { userCreatedAt: Date }>(
+  const [row] = await query<User & { keyId: string; scopes: ApiKey["scopes"]; expiresAt: ApiKey["expiresAt"] }>(
     `with used as (
        update api_keys set last_used_at = now()
        where hash = $1 and revoked_at is null and (last_used_at is null or last_used_at < now() - interval '1 minute')
      )
-     select k.id, k.user_id as "userId", k.label, k.created_at as "createdAt", k.last_used_at as "lastUsedAt",
-            k.revoked_at as "revokedAt", u.name, u.role, u.disabled, u.created_at as "userCreatedAt"
-     from api_keys k join users u on u.id = k.user_id
+     select k.id as "keyId", k.scopes, k.expires_at as "expiresAt", ${userColumns}
+     from api_keys k join users on users.id = k.user_id
      where k.hash = $1 and k.revoked_at is null`,
     [hash],
   );
   if (!row) return undefined;
-  const { name, role, disabled, userCreatedAt, ...key } = row;
-  return { key, user: { id: key.userId, name, role, disabled, createdAt: userCreatedAt } };
+  const { keyId, scopes, expiresAt, ...user } = row;
+  return { key: { id: keyId, scopes, expiresAt }, user };
 }
 
 function hashOf(text: string): string {

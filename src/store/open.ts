@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { InvalidInput, messageOf } from "../protocol/errors.ts";
 import type { Log } from "../protocol/log.ts";
 import type { Database } from "./database.ts";
 import { takeLock } from "./lock.ts";
@@ -18,12 +19,23 @@ export type OpenOptions = {
   readonly onStep?: (text: string) => void;
 };
 
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new InvalidInput(`The data directory ${folder} can't be made or used: ${messageOf(error)}`, {
+      code: "data_unusable",
+      cause: error,
+    });
+  }
+}
+
 /**
  * Opens the database, without migrating it. Throws Conflict `data_in_use` if another process has the data directory
  * open on PGlite, Unavailable if PostgreSQL can't be reached or is too old.
  */
 export async function openDatabase({ url, dataDirectory, connections, log, onStep }: OpenOptions): Promise<Database> {
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+  makeFolder(dataDirectory);
   if (url !== undefined) return openPostgres({ url, connections, log });
 
   const lock = takeLock(dataDirectory);

@@ -8,7 +8,17 @@ type Json<Value> = ColumnType<Value, string, string>;
 /** The tables as Kysely sees them; `migrations/` makes them. */
 export type Tables = {
   meta: { key: string; value: string };
-  users: { id: string; name: string; role: "admin" | "user"; disabled: Generated<boolean>; created_at: Time };
+  users: {
+    id: string;
+    name: string;
+    role: "admin" | "user";
+    disabled: Generated<boolean>;
+    created_at: Time;
+    /** The one of local mode and of commands on this machine. */
+    is_owner: Generated<boolean>;
+    password_hash: string | null;
+    password_set_at: NullableTime;
+  };
   api_keys: {
     id: string;
     user_id: string;
@@ -18,7 +28,34 @@ export type Tables = {
     created_at: Time;
     last_used_at: NullableTime;
     revoked_at: NullableTime;
+    /** Permissions; null: all that the account has. */
+    scopes: Json<readonly string[]> | null;
+    expires_at: NullableTime;
   };
+  signing_keys: { id: string; sealed: string; created_at: Time };
+  web_sessions: {
+    id: string;
+    user_id: string;
+    label: string;
+    created_at: Time;
+    last_used_at: Time;
+    expires_at: Time;
+  };
+  identities: { issuer: string; subject: string; user_id: string; created_at: Time };
+  groups: { name: string; permissions: Json<readonly string[]>; created_at: Time };
+  /** `issuer`: who says so at each login; null: an admin of ours. */
+  group_members: { group_name: string; user_id: string; issuer: string | null };
+  account_links: {
+    id: string;
+    purpose: "setup" | "invite" | "reset";
+    user_id: string | null;
+    role: Generated<"admin" | "user">;
+    groups: Json<readonly string[]>;
+    created_at: Time;
+    expires_at: ColumnType<Date, Date | string, Date | string>;
+    used_at: NullableTime;
+  };
+  login_failures: { key: string; failures: number; last_at: Time };
   threads: {
     id: string;
     user_id: string;
@@ -33,8 +70,44 @@ export type Tables = {
     previous_leaf: string | null;
     /** Messages that wait for the live run to end. */
     pending: Generated<number>;
+    archived_at: NullableTime;
     created_at: Time;
     updated_at: Time;
+    expires_at: NullableTime;
+  };
+  audit_log: {
+    id: string;
+    at: Time;
+    user_id: string | null;
+    user_name: string;
+    via: string;
+    address: string;
+    method: string;
+    path: string;
+    status: number;
+    request_id: string;
+  };
+  uploads: {
+    id: string;
+    user_id: string;
+    name: string;
+    bytes: number;
+    state: "receiving" | "reading" | "ready";
+    file: string;
+    sha256: string | null;
+    kind: string | null;
+    media_type: string | null;
+    metadata: Json<unknown>;
+    problem: string | null;
+    created_at: Time;
+  };
+  shares: {
+    id: string;
+    thread_id: string;
+    user_id: string;
+    token_hash: string;
+    leaf: string;
+    created_at: Time;
     expires_at: NullableTime;
   };
   items: {
@@ -52,6 +125,8 @@ export type Tables = {
     body: Json<unknown>;
     created_at: Time;
   };
+  /** Whose files may still be there. */
+  removed_threads: { thread_id: string; user_id: string; remove_at: Time };
   feedback: { item_id: string; user_id: string; kind: "positive" | "negative"; created_at: Time };
   runs: {
     id: string;

@@ -1,24 +1,71 @@
 import type { Role } from "../protocol/callers.ts";
-import { type ApiKey, createApiKey, type KeyFinder, listApiKeys, revokeApiKey } from "./api-keys.ts";
+import { Conflict } from "../protocol/errors.ts";
+import { type AccountLink, createLink, listInvites, removeInvite } from "./account-links.ts";
+import { type ApiKey, countLiveKeys, createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./api-keys.ts";
 import type { Database } from "./database.ts";
+import {
+  addMember,
+  type Group,
+  groupsOf,
+  listGroups,
+  listMembers,
+  type Member,
+  removeGroup,
+  removeMember,
+  saveGroup,
+} from "./groups.ts";
 import { changeUser, createUser, existingUser, listUsers, type User, type UserChange } from "./users.ts";
+import { endWebSessions } from "./web-sessions.ts";
 
-/** What an admin does with accounts; whoever calls these has made sure that the caller is one. Keys are told only when made. */
+const dayMs = 24 * 60 * 60_000;
+const resetMs = dayMs;
+const mostKeysOfUser = 100;
+
+/**
+ * What is done with accounts, keys, groups and links; whoever calls these has made sure that the caller may. Keys are told only
+ * when made.
+ */
 export type UserAdmin = {
   list(): Promise<readonly User[]>;
   /** With a first key. Throws Conflict `user_exists`. */
   add(user: { readonly name: string; readonly role: Role }): Promise<{ readonly user: User; readonly key: string }>;
-  /** Throws NotFound, and Conflict `last_admin` or `owner_is_admin`. */
+  /** Throws NotFound, and Conflict `last_admin` or `owner_is_admin`. Who is disabled is logged out. */
   change(id: string, change: UserChange): Promise<User>;
   /** Those that are revoked too. Throws NotFound. */
   keys(userId: string): Promise<readonly ApiKey[]>;
-  addKey(userId: string, label: string): Promise<{ readonly key: ApiKey; readonly text: string }>;
-  /** Throws NotFound. */
-  revokeKey(id: string): Promise<void>;
+  /** Throws NotFound, and Conflict `too_many_keys`. */
+  addKey(key: NewKey): Promise<{ readonly key: ApiKey; readonly text: string }>;
+  /** Throws NotFound; with `userId` also for a key of somebody else. */
+  revokeKey(id: string, userId?: string): Promise<void>;
+  /** A link to set a new password, for a day. Throws NotFound. */
+  reset(userId: string): Promise<AccountLink>;
+  /** All logins of a user end. Throws NotFound. */
+  logOut(userId: string): Promise<void>;
+  /** A link to make an account. */
+  invite(to: { readonly role: Role; readonly groups: readonly string[]; readonly days: number }): Promise<AccountLink>;
+  invites(): Promise<readonly AccountLink[]>;
+  removeInvite(id: string): Promise<void>;
+  groups(): Promise<readonly Group[]>;
+  groupsOf(userId: string): Promise<readonly string[]>;
+  saveGroup(name: string, permissions: readonly string[]): Promise<void>;
+  removeGroup(name: string): Promise<void>;
+  members(group: string): Promise<readonly Member[]>;
+  addMember(group: string, userId: string): Promise<void>;
+  removeMember(group: string, userId: string): Promise<void>;
 };
 
-/** `keys` forgets what it knew after each change; on other nodes a revoked key may be honoured for as long as it is remembered. */
-export function createUserAdmin({ query, transaction }: Database, keys: Pick<KeyFinder, "forget">): UserAdmin {
+/** `forget`: what is remembered of users and keys is asked again; other nodes may honour it for as long as they remember it. */
+export function createUserAdmin(
+  { query, transaction }: Database,
+  { forget }: { readonly forget: () => void },
+): UserAdmin {
+  const forgetting = async <Value>(work: Promise<Value>): Promise<Value> => {
+    try {
+      return await work;
+    } finally {
+      forget();
+    }
+  };
   return {
     list: () => listUsers(query),
     add: (input) =>
@@ -27,22 +74,48 @@ export function createUserAdmin({ query, transaction }: Database, keys: Pick<Key
         const { text } = await createApiKey(within, { userId: user.id, label: "first" });
         return { user, key: text };
       }),
-    async change(id, change) {
-      const user = await transaction((within) => changeUser(within, { id, ...change }));
-      keys.forget();
-      return user;
-    },
+    change: (id, change) =>
+      forgetting(
+        transaction(async (within) => {
+          const user = await changeUser(within, { id, ...change });
+          if (user.disabled) await endWebSessions(within, id);
+          return user;
+        }),
+      ),
     async keys(userId) {
       await existingUser(query, userId);
       return listApiKeys(query, userId);
     },
-    async addKey(userId, label) {
+    async addKey(key) {
+      await existingUser(query, key.userId);
+      if ((await countLiveKeys(query, key.userId)) >= mostKeysOfUser)
+        throw new Conflict(`There are ${mostKeysOfUser} keys; revoke one first.`, { code: "too_many_keys" });
+      return createApiKey(query, key);
+    },
+    revokeKey: (id, userId) => forgetting(revokeApiKey(query, { id, ...(userId === undefined ? {} : { userId }) })),
+    async reset(userId) {
       await existingUser(query, userId);
-      return createApiKey(query, { userId, label });
+      return createLink(query, { purpose: "reset", userId, lifeMs: resetMs });
     },
-    async revokeKey(id) {
-      await revokeApiKey(query, { id });
-      keys.forget();
+    async logOut(userId) {
+      await existingUser(query, userId);
+      await forgetting(endWebSessions(query, userId));
     },
+    invite: async ({ days, ...to }) => {
+      for (const group of to.groups) await listMembers(query, group);
+      return createLink(query, { ...to, purpose: "invite", lifeMs: days * dayMs });
+    },
+    invites: () => listInvites(query),
+    removeInvite: (id) => removeInvite(query, id),
+    groups: () => listGroups(query),
+    groupsOf: (userId) => groupsOf(query, userId),
+    saveGroup: (name, permissions) => forgetting(saveGroup(query, name, permissions)),
+    removeGroup: (name) => forgetting(removeGroup(query, name)),
+    members: (group) => listMembers(query, group),
+    async addMember(group, userId) {
+      await existingUser(query, userId);
+      await forgetting(addMember(query, group, userId));
+    },
+    removeMember: (group, userId) => forgetting(removeMember(query, group, userId)),
   };
 }

@@ -1,57 +1,95 @@
-import type { Role } from "../protocol/callers.ts";
+import type { Rights, Role } from "../protocol/callers.ts";
 import { Conflict, NotFound } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Query } from "../protocol/tools.ts";
 import { sqlState, uniqueViolation } from "./sql-state.ts";
 
-export type User = {
+/** An account, with what it may do by its role and groups. */
+export type User = Rights & {
   readonly id: string;
   readonly name: string;
-  readonly role: Role;
   readonly disabled: boolean;
   readonly createdAt: Date;
 };
 
+/** Its name until somebody claims the account. */
 const owner = "owner";
-const columns = `id, name, role, disabled, created_at as "createdAt"`;
 
-/** Throws Conflict `user_exists` if the name is taken. */
-export async function createUser(
-  query: Query,
-  { name, role }: { readonly name: string; readonly role: Role },
-): Promise<User> {
+/** Of the table `users`, which a statement must name so. */
+export const userColumns = `users.id, users.name, users.role, users.disabled, users.created_at as "createdAt",
+  permissions_of(users.id, users.role) as permissions`;
+
+export type NewUser = { readonly name: string; readonly role: Role; readonly passwordHash?: string };
+
+/** Throws Conflict `user_exists` if the name is taken, be it in other letter case. */
+export async function createUser(query: Query, { name, role, passwordHash }: NewUser): Promise<User> {
   try {
-    const [user] = await query<User>(`insert into users (id, name, role) values ($1, $2, $3) returning ${columns}`, [
-      newId(),
-      name,
-      role,
-    ]);
-    return user!;
+    const [user] = await query<User>(
+      `insert into users (id, name, role, password_hash, password_set_at)
+       select $1::uuid, $2::text, $3::text, $4::text, case when $4::text is not null then now() end
+       where not exists (select from users where lower(name) = lower($2)) returning ${userColumns}`,
+      [newId(), name, role, passwordHash ?? null],
+    );
+    if (!user) throw nameTaken(name);
+    return user;
   } catch (cause) {
     if (sqlState(cause) !== uniqueViolation) throw cause;
-    throw new Conflict(`There is already a user named ${name}.`, { code: "user_exists", cause });
+    throw nameTaken(name, cause);
   }
 }
 
-/** Local mode's one user; the same row at every start. */
+/** Local mode's one user; the same row at every start, whatever its name is by now. */
 export async function ensureOwner(query: Query): Promise<User> {
-  await query("insert into users (id, name, role) values ($1, $2, 'admin') on conflict (name) do nothing", [
+  await query("insert into users (id, name, role, is_owner) values ($1, $2, 'admin', true) on conflict do nothing", [
     newId(),
     owner,
   ]);
-  return (await findUserByName(query, owner))!;
+  const [user] = await query<User>(`select ${userColumns} from users where is_owner`);
+  return user!;
+}
+
+/**
+ * Makes the owner the account of a person, with all that there is of local mode, once. In a transaction. Throws Conflict
+ * `user_exists` or `already_set_up`.
+ */
+export async function claimOwner(
+  query: Query,
+  { name, passwordHash }: { readonly name: string; readonly passwordHash: string },
+): Promise<User> {
+  const { id } = await ensureOwner(query);
+  const taken = await query("select 1 from users where lower(name) = lower($1) and id <> $2", [name, id]);
+  if (taken.length > 0) throw nameTaken(name);
+  const [user] = await query<User>(
+    `update users set name = $2, password_hash = $3, password_set_at = now(), disabled = false where id = $1
+       and password_hash is null returning ${userColumns}`,
+    [id, name, passwordHash],
+  );
+  if (!user) throw new Conflict("This server has its first admin already.", { code: "already_set_up" });
+  return user;
+}
+
+/** Whether no admin can log in in any way, so that the first start has to offer one. */
+export async function lacksAdmin(query: Query): Promise<boolean> {
+  const rows = await query(
+    `select 1 from users u where u.role = 'admin' and not u.disabled and (
+       u.password_hash is not null
+       or exists (select from identities i where i.user_id = u.id)
+       or exists (select from api_keys k where k.user_id = u.id and k.revoked_at is null
+                  and (k.expires_at is null or k.expires_at > now()))) limit 1`,
+  );
+  return rows.length === 0;
 }
 
 export async function findUser(query: Query, id: string): Promise<User | undefined> {
-  return (await query<User>(`select ${columns} from users where id = $1`, [id]))[0];
+  return (await query<User>(`select ${userColumns} from users where id = $1`, [id]))[0];
 }
 
 export async function findUserByName(query: Query, name: string): Promise<User | undefined> {
-  return (await query<User>(`select ${columns} from users where name = $1`, [name]))[0];
+  return (await query<User>(`select ${userColumns} from users where name = $1`, [name]))[0];
 }
 
 export async function listUsers(query: Query): Promise<readonly User[]> {
-  return query<User>(`select ${columns} from users order by name`);
+  return query<User>(`select ${userColumns} from users order by name`);
 }
 
 /** Throws NotFound. */
@@ -59,6 +97,24 @@ export async function existingUser(query: Query, id: string): Promise<User> {
   const user = await findUser(query, id);
   if (!user) throw new NotFound(`There is no user ${id}.`, { code: "user_not_found" });
   return user;
+}
+
+/** By the name in any letter case. Undefined: there is no such user. `hash` is null for an account without a password. */
+export async function findPassword(
+  query: Query,
+  name: string,
+): Promise<{ readonly user: User; readonly hash: string | null } | undefined> {
+  const [row] = await query<User & { hash: string | null }>(
+    `select ${userColumns}, users.password_hash as hash from users where lower(name) = lower($1) order by name = $1 desc limit 1`,
+    [name],
+  );
+  if (!row) return undefined;
+  const { hash, ...user } = row;
+  return { user, hash };
+}
+
+export async function setPassword(query: Query, userId: string, passwordHash: string): Promise<void> {
+  await query("update users set password_hash = $2, password_set_at = now() where id = $1", [userId, passwordHash]);
 }
 
 export type UserChange = { readonly disabled?: boolean; readonly role?: Role };
@@ -73,15 +129,20 @@ export async function changeUser(query: Query, { id, disabled, role }: UserChang
     "select id from users where role = 'admin' and not disabled order by id for update",
   );
   const user = await existingUser(query, id);
-  if (role === "user" && user.name === owner)
+  const [isOwner] = await query("select 1 from users where id = $1 and is_owner", [id]);
+  if (role === "user" && isOwner)
     throw new Conflict("The owner stays an admin: commands on this machine come in as this account.", {
       code: "owner_is_admin",
     });
   if ((role === "user" || disabled) && admins.length === 1 && admins[0]!.id === id)
     throw new Conflict(`${user.name} is the last admin who is not disabled.`, { code: "last_admin" });
   const [changed] = await query<User>(
-    `update users set disabled = coalesce($2, disabled), role = coalesce($3, role) where id = $1 returning ${columns}`,
+    `update users set disabled = coalesce($2, disabled), role = coalesce($3, role) where id = $1 returning ${userColumns}`,
     [id, disabled ?? null, role ?? null],
   );
   return changed!;
+}
+
+function nameTaken(name: string, cause?: unknown): Conflict {
+  return new Conflict(`There is already a user named ${name}.`, { code: "user_exists", cause });
 }

@@ -20,6 +20,7 @@ function createContext(change: Partial<ToolContext> = {}): ToolContext {
   return {
     caller: { userId: "u", name: "Ada", role: "user", permissions: [], via: "local" },
     threadId: "t",
+    rootThreadId: "t",
     runId: "r",
     call: { step: "1", index: 0 },
     signal: new AbortController().signal,
@@ -27,7 +28,7 @@ function createContext(change: Partial<ToolContext> = {}): ToolContext {
     answers: [],
     ownHeaders: () => ({}),
     query: async () => [],
-    step: async () => "",
+    step: () => Promise.reject(new Error("no model here")),
     progress: () => {},
     ...change,
   };

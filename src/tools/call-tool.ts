@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { LostRun, messageOf } from "../protocol/errors.ts";
 import { nearNames } from "../protocol/near-names.ts";
-import type { Query, Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
+import type { PlannedWrite, Query, Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
 import { errorResult } from "./tool-result.ts";
 
 export const maximumArgumentBytes = 1_000_000;
@@ -66,7 +66,12 @@ export async function executeTool(tool: Tool, input: unknown, context: ToolConte
   const expire = (): void => stop.abort(new Error(`${tool.name} took longer than ${tool.timeoutMs} ms.`));
   const timer = setTimeout(expire, tool.timeoutMs);
   const statements = tool.scope === "local" && tool.effect === "write" ? undoable(context.query) : undefined;
-  const ownContext = { ...context, signal: stop.signal, query: statements?.query ?? context.query };
+  const ownContext: ToolContext = {
+    ...context,
+    signal: stop.signal,
+    query: statements?.query ?? context.query,
+    step: (request, signal) => context.step(request, signal ? AbortSignal.any([stop.signal, signal]) : stop.signal),
+  };
   try {
     const result = await untilAborted(stop.signal, async () => tool.execute(input, ownContext));
     if (result.isError || result.ask) await statements?.undo();
@@ -81,6 +86,22 @@ export async function executeTool(tool: Tool, input: unknown, context: ToolConte
     context.signal.removeEventListener("abort", cancel);
     statements?.close();
   }
+}
+
+/** Why a call can't be done, if its tool can tell by looking; within the same time, and nothing is thrown but as above. */
+export async function checkCall(
+  { tool, input }: { readonly tool: Tool; readonly input: unknown },
+  context: ToolContext,
+  planned: readonly PlannedWrite[],
+): Promise<ToolResult | undefined> {
+  const { check } = tool;
+  if (!check) return undefined;
+  const execute: Tool["execute"] = async (given, ownContext) => {
+    const reason = await check(given, ownContext, planned);
+    return reason === undefined ? { content: "" } : errorResult(reason);
+  };
+  const { isError, content } = await executeTool({ ...tool, effect: "read", execute }, input, context);
+  return isError ? errorResult(content) : undefined;
 }
 
 function readArguments(text: string): unknown {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { InvalidInput, messageOf } from "../protocol/errors.ts";
 import type { JsonSchema } from "../protocol/models.ts";
-import type { Effect, Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
+import type { Effect, PlannedWrite, Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
 import { toToolResult } from "./tool-result.ts";
 
 /** What the author of a tool writes. Absent flags are false; `scope` absent means that it works somewhere else. */
@@ -15,26 +15,34 @@ export type ToolDefinition<Input extends z.ZodType> = {
   readonly scope?: "local" | "sandbox";
   readonly destructive?: boolean;
   readonly sendsOut?: boolean;
+  /** Runs code that nobody has read, in the sandbox. */
+  readonly runsCode?: boolean;
   readonly permissions?: readonly string[];
   /** The system whose rights these are; absent: this server's. */
   readonly rights?: string;
   readonly idempotent?: boolean;
   /** Default 60 s. */
   readonly timeoutMs?: number;
+  /** Of a write: why it can't be done, if that can be told by looking. What it throws is a reason too. */
+  readonly check?: (
+    input: z.output<Input>,
+    context: ToolContext,
+    planned: readonly PlannedWrite[],
+  ) => Promise<string | undefined>;
   readonly reconcile?: (input: z.output<Input>, context: ToolContext) => Promise<ToolResult | "not-done" | undefined>;
   /** Returns text, a JSON value or a ToolResult, or a promise of one. What it throws becomes an error result. */
   readonly execute: (input: z.output<Input>, context: ToolContext) => unknown;
 };
 
 const namePattern = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
-const defaultTimeoutMs = 60_000;
+export const defaultTimeoutMs = 60_000;
 const maximumTimeoutMs = 24 * 60 * 60_000;
 
 /** Makes a tool, with its JSON Schema. Throws InvalidInput (`invalid_tool`) that lists all that is wrong with it. */
 export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<Input>): Tool {
   const problems = problemsOf(definition);
   if (problems.length > 0) throw invalidTool(definition.name, problems.join("; "));
-  const { execute, reconcile } = definition;
+  const { execute, reconcile, check } = definition;
   const input = refuseUnknownKeys(definition.input);
   return {
     name: definition.name,
@@ -45,12 +53,14 @@ export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<I
     scope: definition.scope ?? "remote",
     destructive: definition.destructive ?? false,
     sendsOut: definition.sendsOut ?? false,
+    ...(definition.runsCode ? { runsCode: true } : {}),
     permissions: definition.permissions ?? [],
     ...(definition.rights === undefined ? {} : { rights: definition.rights }),
     idempotent: definition.idempotent ?? false,
     timeoutMs: definition.timeoutMs ?? defaultTimeoutMs,
     source: "built-in",
     // The casts hold because whoever calls a tool gives it what its own `input` parsed.
+    ...(check && { check: (value, context, planned) => check(value as z.output<Input>, context, planned) }),
     ...(reconcile && { reconcile: (value, context) => reconcile(value as z.output<Input>, context) }),
     execute: async (value, context) => toToolResult(await execute(value as z.output<Input>, context)),
   };
@@ -73,6 +83,7 @@ function problemsOf(definition: ToolDefinition<z.ZodType>): string[] {
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= maximumTimeoutMs)) {
     problems.push("its timeoutMs must be above 0 and at most 24 hours");
   }
+  if (definition.runsCode && scope !== "sandbox") problems.push("what runs code must have the scope 'sandbox'");
   if (scope === "local") problems.push(...problemsOfLocal(definition));
   return problems;
 }

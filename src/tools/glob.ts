@@ -1,17 +1,4 @@
-/** Whether a text fits a glob in which `*` stands for any characters. Linear in the text, whatever the glob. */
-export function matchesGlob(glob: string, text: string): boolean {
-  const [head = "", ...rest] = glob.split("*");
-  if (rest.length === 0) return text === head;
-  const tail = rest.pop()!;
-  if (text.length < head.length + tail.length || !text.startsWith(head) || !text.endsWith(tail)) return false;
-  let from = head.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, from);
-    if (found === -1 || found + part.length > text.length - tail.length) return false;
-    from = found + part.length;
-  }
-  return true;
-}
+import { matchesGlob } from "../protocol/glob.ts";
 
 /** Whether globs name a text. One after `!` takes texts out again, wherever it stands in the list. */
 export function selectsByGlobs(globs: readonly string[]): (text: string) => boolean {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import type { Caller } from "../protocol/callers.ts";
 import { Conflict } from "../protocol/errors.ts";
+import type { Tool } from "../protocol/tools.ts";
 import { defineTool } from "./define-tool.ts";
 import { createToolRegistry, toolSchemas } from "./registry.ts";
 
@@ -49,9 +50,11 @@ test("globs name tools, ! takes them out again wherever it stands", () => {
 });
 
 test("a caller gets only tools all of whose permissions they hold", () => {
-  const some = { ...owner, permissions: ["tasks"] };
-  assert.deepEqual(select(["task_*"], some), ["task_list"]);
-  assert.deepEqual(select(["task_*"], { ...owner, permissions: ["tasks", "write"] }), ["task_add", "task_list"]);
+  const names = (...permissions: string[]) => select(["task_*"], { ...owner, permissions });
+  assert.deepEqual(names("tool:*", "tasks"), ["task_list"]);
+  assert.deepEqual(names("tool:*", "tasks", "write"), ["task_add", "task_list"]);
+  assert.deepEqual(names("tool:task_add", "tasks", "write"), ["task_add"]);
+  assert.deepEqual(names("agent:*", "tasks", "write"), []);
 });
 
 test("two tools of one name are an error that names both sources", () => {
@@ -92,7 +95,7 @@ test("a tool that needs rights elsewhere is there for whom that system gives the
   };
   const card = { ...tool("add_card", ["add"]), rights: "board" };
   const lost = { ...tool("lost", ["add"]), rights: "elsewhere" };
-  const boards = createToolRegistry([card, lost, tool("plain")], [], [rights]);
+  const boards = createToolRegistry([card, lost, tool("plain")], [], { rights: [rights] });
   const names = () => boards.select(["*"], owner).map(({ name }) => name);
   assert.deepEqual(names(), ["plain"], "not even for whoever may do everything here");
   assert.deepEqual(boards.missing(card, owner), ["add"]);
@@ -127,4 +130,29 @@ test("what sources offer is merged once, until one of them offers another list",
   assert.notEqual(changing.get("a_one"), offers["b"][1], "what comes first stays");
   sources.pop();
   assert.deepEqual(names(), ["a_one", "a_two"]);
+});
+
+test("what the operator set: some are not there, and the others stay the same objects", () => {
+  const elsewhere = [tool("far"), tool("far_off")];
+  const source = { name: "s", tools: () => elsewhere, ready: async () => {} };
+  const set = createToolRegistry([tool("near"), tool("nearer")], [source], {
+    settings: { available: ["near*", "far"], byName: { nearer: { enabled: false }, far: { timeout: 3 } } },
+  });
+  const names = set.list().map(({ name }) => name);
+  assert.deepEqual(names, ["far", "near"]);
+  assert.equal(set.get("nearer"), undefined);
+  assert.equal(set.get("far")?.timeoutMs, 3000);
+  assert.equal(set.get("far"), set.select(["*"], owner)[0]);
+});
+
+test("one source's tools may take the place of all others, as soon as it has told them", () => {
+  let there: readonly Tool[] = [];
+  const instead = { name: "elsewhere", tools: () => there, ready: async () => {} };
+  const source = { name: "s", tools: () => listed, ready: async () => {} };
+  const listed = [tool("b")];
+  const both = createToolRegistry([tool("a")], [source], { instead });
+  const sources = () => both.list().map(({ name, source: from }) => `${name} ${from}`);
+  assert.deepEqual(sources(), ["a built-in", "b built-in"]);
+  there = ["a", "b", "c"].map((name) => ({ ...tool(name), source: "elsewhere" }));
+  assert.deepEqual(sources(), ["a elsewhere", "b elsewhere", "c elsewhere"]);
 });

@@ -1,9 +1,21 @@
 import { holds } from "../protocol/callers.ts";
 import { Conflict } from "../protocol/errors.ts";
-import { matchesGlob, mayNameAny, selectsByGlobs } from "./glob.ts";
+import { matchesGlob } from "../protocol/glob.ts";
+import { mayNameAny, selectsByGlobs } from "./glob.ts";
 import type { ToolSchema } from "../protocol/models.ts";
 import type { Caller } from "../protocol/callers.ts";
+import type { ToolSettings } from "../protocol/tool-settings.ts";
 import type { RightsSource, Tool, ToolRegistry, ToolSource } from "../protocol/tools.ts";
+import { createSettler } from "./tool-settings.ts";
+
+export type RegistryOptions = {
+  /** The systems whose rights some of the tools need. */
+  readonly rights?: readonly RightsSource[] | undefined;
+  /** What the operator set for them by name. */
+  readonly settings?: ToolSettings | undefined;
+  /** Its tools take the place of all others of the same name. */
+  readonly instead?: ToolSource | undefined;
+};
 
 const longestPreparationMs = 1000;
 /** Of lists that are kept, for callers who see different tools. */
@@ -12,18 +24,22 @@ const mostMerged = 32;
 /**
  * All tools, always in the order of their names. Throws Conflict when two share one. A source's tool whose name is taken
  * already is left out: what comes later must not take the place of what a person chose before. `sources` is looked at anew
- * each time, so it may be a list that changes. `rights`: the systems whose rights some of the tools need.
+ * each time, so it may be a list that changes.
  */
 export function createToolRegistry(
   tools: readonly Tool[],
   sources: readonly ToolSource[] = [],
-  rights: readonly RightsSource[] = [],
+  { rights = [], settings = { byName: {} }, instead }: RegistryOptions = {},
 ): ToolRegistry {
+  const settle = createSettler(settings);
   const rightsByName = new Map(rights.map((source) => [source.name, source]));
-  const missing = ({ rights: system, permissions }: Tool, caller: Caller): readonly string[] => {
-    if (system === undefined) return permissions.filter((name) => !holds(caller, [name]));
+  const missing = ({ name: tool, rights: system, permissions }: Tool, caller: Caller): readonly string[] => {
+    const here = [`tool:${tool}`, ...(system === undefined ? permissions : [])].filter(
+      (name) => !holds(caller, [name]),
+    );
+    if (system === undefined) return here;
     const held = rightsByName.get(system)?.permissions(caller) ?? [];
-    return permissions.filter((name) => !held.includes(name));
+    return [...here, ...permissions.filter((name) => !held.includes(name))];
   };
   const systemsOf = (some: readonly Tool[]): readonly RightsSource[] => {
     const named = new Set(some.map((tool) => tool.rights));
@@ -39,16 +55,20 @@ export function createToolRegistry(
     }
     byName.set(tool.name, tool);
   }
-  const own: readonly Tool[] = [...byName.values()];
+  const settled = (some: Iterable<Tool>): readonly Tool[] => [...some].flatMap((tool) => settle(tool) ?? []);
+  const own = settled(byName.values());
   const merge = (lists: readonly (readonly Tool[])[]): readonly Tool[] => {
     const first = new Map(byName);
-    for (const tool of lists.flat()) if (!first.has(tool.name)) first.set(tool.name, tool);
-    return [...first.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const [before = [], ...after] = instead ? lists : [[], ...lists];
+    for (const tool of before) first.set(tool.name, tool);
+    for (const tool of after.flat()) if (!first.has(tool.name)) first.set(tool.name, tool);
+    return settled([...first.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
   };
+  const allSources = () => (instead ? [instead, ...sources] : sources);
   // A source gives the same list as long as nothing changes in it; some give each user another.
   const merged: { readonly lists: readonly (readonly Tool[])[]; readonly tools: readonly Tool[] }[] = [];
   const mergedFor = (caller: Caller | undefined): readonly Tool[] => {
-    const lists = sources.map((source) => source.tools(caller));
+    const lists = allSources().map((source) => source.tools(caller));
     const isSame = (others: readonly (readonly Tool[])[]) =>
       others.length === lists.length && others.every((list, at) => list === lists[at]);
     const known = merged.find((one) => isSame(one.lists));
@@ -58,9 +78,9 @@ export function createToolRegistry(
     merged.length = Math.min(merged.length, mostMerged);
     return tools;
   };
-  const all = (caller?: Caller): readonly Tool[] => (sources.length === 0 ? own : mergedFor(caller));
+  const all = (caller?: Caller): readonly Tool[] => (allSources().length === 0 ? own : mergedFor(caller));
   return {
-    get: (name) => byName.get(name) ?? all().find((tool) => tool.name === name),
+    get: (name) => all().find((tool) => tool.name === name),
     select: (globs, caller) => {
       const isNamed = selectsByGlobs(globs);
       const isMeant = ({ name, mustBeNamed }: Tool) =>
@@ -71,7 +91,7 @@ export function createToolRegistry(
     async prepare(globs, caller) {
       const isNamed = selectsByGlobs(globs);
       const asked = [
-        ...sources.filter(({ prefix = "" }) => mayNameAny(globs, prefix)),
+        ...allSources().filter(({ prefix = "" }) => mayNameAny(globs, prefix)),
         ...systemsOf(own.filter(({ name }) => isNamed(name))),
       ];
       if (asked.length === 0) return;

@@ -21,13 +21,14 @@ async function createCaller(database: Database): Promise<{ readonly userId: stri
   const context: Omit<ToolContext, "query"> = {
     caller: { userId, name: "Ada", role: "user", permissions: [], via: "local" },
     threadId: "t",
+    rootThreadId: "t",
     runId: "r",
     call: { step: "1", index: 0 },
     signal: new AbortController().signal,
     idempotencyKey: "k",
     answers: [],
     ownHeaders: () => ({}),
-    step: async () => "",
+    step: () => Promise.reject(new Error("no model here")),
     progress: () => {},
   };
   const call: Call = async (name, input) => {

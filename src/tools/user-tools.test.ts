@@ -27,6 +27,7 @@ function toolFile(name: string): string {
 const callContext: ToolContext = {
   caller: { userId: "u", name: "Ada", role: "user", permissions: [], via: "local" },
   threadId: "t",
+  rootThreadId: "t",
   runId: "r",
   call: { step: "1", index: 0 },
   signal: new AbortController().signal,
@@ -34,7 +35,7 @@ const callContext: ToolContext = {
   answers: [],
   ownHeaders: () => ({}),
   query: async () => [],
-  step: async () => "",
+  step: () => Promise.reject(new Error("no model here")),
   progress: () => {},
 };
 

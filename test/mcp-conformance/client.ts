@@ -21,7 +21,7 @@ const given = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as {
 };
 const base = "https://colloquy.example";
 
-const caller = callerOf({ id: "u1", name: "ada", role: "admin" }, "api-key");
+const caller = callerOf({ id: "u1", name: "ada", role: "admin", permissions: ["*"] }, "api-key");
 /** Of one user at one server, for as long as the suite runs this; a database would take longer than all the rest. */
 let login: string | undefined;
 let begun: string | undefined;
@@ -85,6 +85,14 @@ function argumentsFor(schema: unknown): Record<string, unknown> {
   );
 }
 
+/** A form as a person fills it in who leaves alone what has a value already. */
+function filled(schema: unknown): Record<string, unknown> {
+  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, object>> };
+  return Object.fromEntries(
+    Object.entries(argumentsFor(schema)).filter(([name]) => !("default" in (properties[name] ?? {}))),
+  );
+}
+
 /** No suite waits for long: neither does this. */
 async function settled(): Promise<void> {
   for (const end = Date.now() + 10_000; Date.now() < end; await sleep(20)) {
@@ -106,7 +114,7 @@ async function call(tool: Tool, input: unknown): Promise<string> {
   const answers: ToolAnswer[] = [];
   let result = await tool.execute(input, { ...testContext, caller });
   while (result.ask && answers.length < 3) {
-    answers.push({ decision: "answer", data: { confirmed: true }, state: result.ask.state });
+    answers.push({ decision: "answer", data: filled(result.ask.schema), state: result.ask.state });
     result = await tool.execute(input, { ...testContext, caller, answers });
   }
   process.stderr.write(`${tool.name}: ${result.content}\n`);

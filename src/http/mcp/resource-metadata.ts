@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { NotFound } from "../../protocol/errors.ts";
 import { endpoint, type Route } from "../endpoint.ts";
+import { baseOf } from "../origins.ts";
 
 const wellKnown = "/.well-known/oauth-protected-resource";
 
@@ -23,12 +24,12 @@ export function resourceMetadataRoutes(paths: readonly string[]): Route[] {
       handle({ request, services }) {
         if (services.access.mode === "local")
           throw new NotFound("Nobody logs in to this server.", { code: "no_login" });
-        const origin = originOf(request);
+        const base = baseOf(request);
         return {
-          resource: `${origin}${path}`,
+          resource: `${base}${path}`,
           resource_name: "Colloquy",
           bearer_methods_supported: ["header"],
-          resource_documentation: `${origin}/docs`,
+          resource_documentation: `${base}/docs`,
         };
       },
     });
@@ -43,11 +44,5 @@ export function isMcp({ url }: Pick<FastifyRequest, "url">): boolean {
 export function challengeOf(request: FastifyRequest): string {
   if (!isMcp(request)) return "Bearer";
   const [path = ""] = request.url.split("?");
-  return `Bearer resource_metadata="${originOf(request)}${wellKnown}${path.replace(/\/$/, "")}"`;
-}
-
-/** As the client knows it, also behind a proxy that ends TLS. A host that is none is left out. */
-function originOf({ protocol, host, headers }: FastifyRequest): string {
-  const scheme = headers["x-forwarded-proto"] === "https" ? "https" : protocol;
-  return /^[\w.:[\]-]{1,255}$/.test(host) ? `${scheme}://${host}` : "";
+  return `Bearer resource_metadata="${baseOf(request)}${wellKnown}${path.replace(/\/$/, "")}"`;
 }

@@ -69,6 +69,7 @@ function contextOf(
     query,
     signal,
     threadId: "",
+    rootThreadId: "",
     runId: "",
     call: { step: "0", index: 0 },
     idempotencyKey: key,

@@ -59,7 +59,7 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
     method: ["GET", "POST", "DELETE"],
     url: "/mcp",
     handler: async (request, reply) => {
-      const caller = await authenticate(request);
+      const { caller } = await authenticate(request);
       return serveMcp(
         { request, reply, caller, streams, services: { server } },
         { surface: () => todoSurface(tasks, caller, version), cancels },

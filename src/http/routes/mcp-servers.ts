@@ -50,13 +50,13 @@ export const signInToMcpServer = endpoint({
 export const signOutOfMcpServer = endpoint({
   tag: "agents",
   summary: "Sign out of an MCP server",
-  description: "What you were signed in with is deleted here.",
+  description:
+    "What you were signed in with is deleted here, and revoked where you signed in if that is offered there.",
   params: nameParams,
-  answers: { 204: z.null() },
-  async handle({ params, caller, services, reply }) {
-    await mcpOf(services).forget(params.name, caller.userId);
-    return reply.code(204).send();
+  answers: {
+    200: z.object({ revoked: z.boolean(), reason: z.string().optional().describe("Why it was not revoked") }),
   },
+  handle: ({ params, caller, services }) => mcpOf(services).forget(params.name, caller.userId),
 });
 
 export const followSignInLink = endpoint({

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { InvalidInput } from "../../protocol/errors.ts";
 import { formatCursor } from "../../protocol/events.ts";
 import { runStatuses } from "../../protocol/runs.ts";
-import { messageModes } from "../../run/runs.ts";
+import { messageModes, type Started } from "../../run/runs.ts";
+import { withFiles } from "../attach.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
 import { withinOf } from "../within.ts";
@@ -26,7 +28,15 @@ export const startRun = endpoint({
   params: idParams,
   body: z.strictObject({
     agent: z.string(),
-    message: messageInputSchema,
+    message: messageInputSchema.optional().describe("What is said; this or `again`"),
+    instead: idSchema
+      .optional()
+      .describe(
+        "A message of yours that this one stands in place of: the conversation goes on from before it, on a branch beside it",
+      ),
+    again: idSchema
+      .optional()
+      .describe("A message of yours that is to be answered anew: a copy of it begins a branch beside it"),
     options: runOptionsSchema.optional(),
     mode: z
       .enum(messageModes)
@@ -45,9 +55,22 @@ export const startRun = endpoint({
       replayed: z.boolean().describe("It was started before"),
     }),
   },
-  async handle({ params, body, caller, request, reply, services }) {
-    const input = { ...body, threadId: params.id, idempotency: idempotencyOf(request), ...withinOf(request) };
-    const { runId, threadId, cursor, pending, replayed } = await services.runs.start(caller, input);
+  async handle(call) {
+    const { params, body, caller, request, reply, services } = call;
+    const { message, instead, again, ...rest } = body;
+    const shared = { ...rest, threadId: params.id, idempotency: idempotencyOf(request), ...withinOf(request) };
+    const begin = async (): Promise<Started> => {
+      if (again !== undefined && message === undefined && instead === undefined)
+        return services.runs.askAgain(caller, { ...shared, message: again });
+      if (message === undefined || again !== undefined)
+        throw new InvalidInput("Send either message or again; instead goes with message.", { param: "message" });
+      return services.runs.start(caller, {
+        ...shared,
+        message: await withFiles(call, message),
+        ...(instead !== undefined && { instead }),
+      });
+    };
+    const { runId, threadId, cursor, pending, replayed } = await begin();
     reply
       .code(202)
       .header("location", `/api/runs/${runId}`)
@@ -105,7 +128,11 @@ export const steerRun = endpoint({
     202: z.object({ runId: idSchema, messageId: idSchema, cursor: z.string().describe("Follow the run from here") }),
   },
   async handle({ params, body, caller, reply, services }) {
-    const { runId, messageId, seq } = await services.runs.steer(caller, params.id, body);
+    const { runId, messageId, seq } = await services.runs.steer(
+      caller,
+      params.id,
+      await withFiles({ caller, services }, body),
+    );
     reply.code(202);
     return { runId, messageId, cursor: formatCursor({ seq: seq - 1, live: [] }) };
   },

@@ -26,11 +26,29 @@ export const createThread = endpoint({
 
 export const listThreads = endpoint({
   tag: "threads",
-  summary: "List your threads, newest first",
-  query: z.object({ before: idSchema.optional().describe("The last id of the page before"), ...pageQuery }),
-  answers: { 200: listOf(threadSchema) },
-  async handle({ query, caller, services }) {
-    return { data: (await services.runs.listThreads(caller, query)).map(publicThread) };
+  summary: "List your threads, newest first, or search them",
+  description:
+    "`search` finds threads by their titles and by the words of their messages (each word may be the beginning of one), " +
+    "archived ones too; `found` is then the newest message that fits.",
+  query: z.object({
+    before: idSchema.optional().describe("The last id of the page before"),
+    archived: z.enum(["true", "false"]).optional().describe("Only archived ones; absent: none of them"),
+    search: z.string().max(500).optional(),
+    ...pageQuery,
+  }),
+  answers: {
+    200: listOf(threadSchema.extend({ found: z.object({ item: idSchema, excerpt: z.string() }).optional() })),
+  },
+  async handle({ query: { search, archived, ...page }, caller, services: { runs } }) {
+    if (search === undefined || search.trim() === "")
+      return { data: (await runs.listThreads(caller, { ...page, archived: archived === "true" })).map(publicThread) };
+    const found = await runs.searchThreads(caller, { text: search, ...(page.limit && { limit: page.limit }) });
+    return {
+      data: found.map(({ thread, item }) => ({
+        ...publicThread(thread),
+        ...(item && { found: { item: item.id, excerpt: item.excerpt } }),
+      })),
+    };
   },
 });
 
@@ -44,14 +62,27 @@ export const getThread = endpoint({
   },
 });
 
-export const renameThread = endpoint({
+export const changeThread = endpoint({
   tag: "threads",
-  summary: "Give a thread another title",
+  summary: "Rename or archive a thread, or choose the branch that it shows",
+  description:
+    "`leaf`: any item of a branch; the conversation goes on at the newest one below it. 409 `thread_busy` while a run works " +
+    "in the thread.",
   params: idParams,
-  body: z.strictObject({ title: z.string().max(500) }),
+  body: z
+    .strictObject({
+      title: z.string().max(500).optional(),
+      archived: z.boolean().optional(),
+      leaf: idSchema.optional(),
+    })
+    .refine((changes) => Object.keys(changes).length > 0, "must change something"),
   answers: { 200: threadSchema },
-  async handle({ params, body, caller, services }) {
-    return publicThread(await services.runs.renameThread(caller, params.id, body.title));
+  async handle({ params: { id }, body: { title, archived, leaf }, caller, services: { runs } }) {
+    if (leaf !== undefined) await runs.chooseBranch(caller, id, leaf);
+    if (archived !== undefined) await runs.archiveThread(caller, id, archived);
+    return publicThread(
+      await (title === undefined ? runs.getThread(caller, id) : runs.renameThread(caller, id, title)),
+    );
   },
 });
 

@@ -1,17 +1,10 @@
 import { z } from "zod";
-import { ColloquyError } from "../../protocol/errors.ts";
-import type { ItemOf } from "../../protocol/items.ts";
-import type { Started } from "../../run/runs.ts";
 import { toolName } from "../../tools/taiga/names.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { followUntil } from "../follow-run.ts";
+import { endpoint } from "../endpoint.ts";
+import { resultOfCall } from "../follow-tool-call.ts";
 import { idempotencyOf } from "../idempotency.ts";
 import { publicQuestion, questionSchema } from "../question-view.ts";
 import { idSchema, publicRun, runSchema } from "../schemas.ts";
-import { whenClosed } from "../sse.ts";
-
-/** As long as most proxies let a request wait; then the run is answered, which goes on. */
-const longestWaitMs = 55_000;
 
 const resultSchema = z.object({ content: z.string(), isError: z.boolean().optional(), data: z.unknown().optional() });
 
@@ -45,7 +38,7 @@ export const callTool = endpoint({
       .header("location", `/api/runs/${started.runId}`)
       .header("x-colloquy-run", started.runId)
       .header("x-colloquy-thread", started.threadId);
-    const result = wait ? await resultOf(call, started) : undefined;
+    const result = wait ? await resultOfCall(call, started) : undefined;
     const run = publicRun(await services.runs.get(caller, started.runId));
     if (result) {
       const { content, isError, data } = result.body;
@@ -56,40 +49,3 @@ export const callTool = endpoint({
     return { run, questions: questions.map(publicQuestion) };
   },
 });
-
-/** The call's result once the run has ended; undefined if it waits, or takes too long for one request. */
-async function resultOf(
-  { reply, services }: Pick<Call, "reply" | "services">,
-  { threadId, runId, cursor }: Started,
-): Promise<ItemOf<"result"> | undefined> {
-  let close = () => {};
-  try {
-    return await new Promise<ItemOf<"result"> | undefined>((resolve, reject) => {
-      let result: ItemOf<"result"> | undefined;
-      const follower = followUntil(
-        services.runs,
-        { target: { threadId, runId }, from: cursor },
-        {
-          events(events) {
-            for (const event of events) if (event.type === "call-end") result = event.item;
-            // What follows a wait in the same batch has brought the run past it.
-            const last = events.at(-1)?.type;
-            if (last === "run-end" || last === "run-wait") resolve(result);
-            return last === "run-end" || last === "run-wait";
-          },
-          error: reject,
-        },
-      );
-      const timer = setTimeout(() => resolve(undefined), longestWaitMs);
-      close = () => {
-        clearTimeout(timer);
-        follower.close();
-      };
-      whenClosed(reply.raw, () =>
-        reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on.")),
-      );
-    });
-  } finally {
-    close();
-  }
-}

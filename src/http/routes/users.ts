@@ -1,19 +1,18 @@
 import { z } from "zod";
-import type { ApiKey } from "../../store/api-keys.ts";
+import {
+  addKeyBody,
+  keySchema,
+  keyView,
+  madeKeySchema,
+  nameSchema,
+  newKeyOf,
+  roleSchema,
+} from "../accounts/schemas.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idParams, idSchema, listOf } from "../schemas.ts";
+import { idParams, listOf } from "../schemas.ts";
 
-const role = z.enum(["admin", "user"]);
-const userView = z.object({ id: z.string(), name: z.string(), role, disabled: z.boolean() });
-const time = z.string().describe("ISO 8601");
-const keyView = z.object({
-  id: idSchema,
-  label: z.string(),
-  createdAt: time,
-  lastUsedAt: time.nullable(),
-  revokedAt: time.nullable(),
-});
+const userView = z.object({ id: z.string(), name: z.string(), role: roleSchema, disabled: z.boolean() });
 
 export const listUsers = endpoint({
   tag: "admin",
@@ -30,8 +29,8 @@ export const addUser = endpoint({
   summary: "Make an account with an API key",
   description: "The key is in this answer and nowhere else: only its hash is kept.",
   body: z.strictObject({
-    name: z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u, "letters, digits and . _ @ -, at most 64"),
-    role: role.default("user"),
+    name: nameSchema,
+    role: roleSchema.default("user"),
   }),
   answers: { 201: z.object({ user: userView, key: z.string() }) },
   async handle({ caller, body, services, reply }) {
@@ -46,10 +45,10 @@ export const changeUser = endpoint({
   tag: "admin",
   summary: "Disable or enable an account, or change its role",
   description:
-    "A disabled account's keys open nothing, and its runs end when they are next taken up. 409 `last_admin`: nobody else " +
+    "A disabled account is logged out and its keys open nothing; its runs end when they are next taken up. 409 `last_admin`: nobody else " +
     "could undo it. Other nodes may need 30 seconds to notice.",
   params: idParams,
-  body: z.strictObject({ disabled: z.boolean().optional(), role: role.optional() }),
+  body: z.strictObject({ disabled: z.boolean().optional(), role: roleSchema.optional() }),
   answers: { 200: userView },
   async handle({ caller, params, body, services }) {
     requireAdmin(caller);
@@ -62,10 +61,10 @@ export const listKeys = endpoint({
   summary: "List an account's API keys",
   description: "Also those that are revoked. Of the keys themselves only hashes are kept.",
   params: idParams,
-  answers: { 200: listOf(keyView) },
+  answers: { 200: listOf(keySchema) },
   async handle({ caller, params, services }) {
     requireAdmin(caller);
-    return { data: (await services.users.keys(params.id)).map(viewOfKey) };
+    return { data: (await services.users.keys(params.id)).map(keyView) };
   },
 });
 
@@ -74,13 +73,13 @@ export const addKey = endpoint({
   summary: "Make another API key for an account",
   description: "`text` is the key; it is in this answer and nowhere else.",
   params: idParams,
-  body: z.strictObject({ label: z.string().min(1).max(100) }),
-  answers: { 201: z.object({ key: keyView, text: z.string() }) },
+  body: addKeyBody,
+  answers: { 201: madeKeySchema },
   async handle({ caller, params, body, services, reply }) {
     requireAdmin(caller);
-    const { key, text } = await services.users.addKey(params.id, body.label);
+    const { key, text } = await services.users.addKey({ userId: params.id, ...newKeyOf(body) });
     reply.code(201);
-    return { key: viewOfKey(key), text };
+    return { key: keyView(key), text };
   },
 });
 
@@ -99,14 +98,4 @@ export const revokeKey = endpoint({
 
 function view({ id, name, role: userRole, disabled }: z.infer<typeof userView>): z.infer<typeof userView> {
   return { id, name, role: userRole, disabled };
-}
-
-function viewOfKey({ id, label, createdAt, lastUsedAt, revokedAt }: ApiKey): z.infer<typeof keyView> {
-  return {
-    id,
-    label,
-    createdAt: createdAt.toISOString(),
-    lastUsedAt: lastUsedAt?.toISOString() ?? null,
-    revokedAt: revokedAt?.toISOString() ?? null,
-  };
 }

@@ -1,5 +1,6 @@
 import type { ResultBody } from "../../protocol/items.ts";
-import { madeBy, type PlannedWrite, plannedWrites, stepOf, withMade } from "../planned.ts";
+import type { PlannedWrite } from "../../protocol/tools.ts";
+import { madeBy, plannedWrites, stepOf, withMade } from "../planned.ts";
 import type { Turn } from "../turn.ts";
 
 const choices = ["Do exactly this", "Do nothing"] as const;

@@ -95,6 +95,32 @@ eachRunDatabase((suite) => {
     );
   });
 
+  test("a python_coder is given what it takes: code, or a task in words", async () => {
+    for (const [key, rule] of [
+      ["code", /its Action Input is the Python code itself/],
+      ["task", /Its Action Input is an instruction in plain words, never code/],
+    ] as const) {
+      const given: string[] = [];
+      const coder = defineTool({
+        name: "python_coder",
+        description: "Codes.",
+        input: z.object({ [key]: z.string() }),
+        effect: "read",
+        execute: (input) => given.push(String(input[key])),
+      });
+      const act = "Thought: code.\nAction: python_coder\nAction Input: x = 1\nprint(x)";
+      const service = await start({ tools: [coder], script: [act, enough, "1"] });
+      await service.ask("go");
+      const [system, thought] = service.model.requests[0]!.messages.map(({ content }) => String(content));
+      assert.match(system!, rule);
+      assert.match(
+        thought! + lastPrompt(service.model.requests[0]!),
+        key === "task" ? /never code/ : /Python code that prints/,
+      );
+      assert.deepEqual(given, ["x = 1\nprint(x)"]);
+    }
+  });
+
   test("a final answer in place of an action is the answer, and the next request sees it as such", async () => {
     const script = ["Thought: easy.\nFinal Answer: It is 55.", "Thought: thanks.\nFinal Answer: You're welcome."];
     const service = await start({ script });

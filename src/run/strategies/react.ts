@@ -20,7 +20,10 @@ export async function react(turn: Turn): Promise<void> {
     else await doNext(turn);
   }
 }
-react.prompts = ["react_system", "react_thought", "react_observation", "react_final"];
+react.prompts = [
+  ...["react_system", "react_system_nanocoder", "react_thought", "react_thought_nanocoder"],
+  ...["react_observation", "react_final"],
+];
 
 async function doNext(turn: Turn): Promise<void> {
   const steps = turn.fold.items.filter(isReactStep);
@@ -97,7 +100,7 @@ function promptOf(
 ): Pick<StepOptions, "instructions" | "then"> {
   const { items } = fold;
   const fill = (prompt: string, values: Readonly<Record<string, string>>) =>
-    fillPrompt(run.prompts[prompt] ?? "", { question: run.input, ...values });
+    fillPrompt(promptText(run, prompt), { question: run.input, ...values });
   const system = { tools: describeTools(run.tools), instructions: run.agent.instructions, now: momentText(new Date()) };
   return {
     instructions: fill("react_system", system),
@@ -109,6 +112,13 @@ function promptOf(
       return [{ role: "user", content: fill(name, { scratchpad, result: told }) }];
     },
   };
+}
+
+/** Where python_coder takes a task in words instead of code, in that prompt's other version if it has one. */
+function promptText({ tools, prompts }: Turn["run"], name: string): string {
+  const coder = tools.find((tool) => tool.name === "python_coder")?.parameters["properties"];
+  const takesTask = typeof coder === "object" && coder !== null && "task" in coder;
+  return (takesTask ? prompts[`${name}_nanocoder`] : undefined) ?? prompts[name] ?? "";
 }
 
 function toolNames({ tools }: Turn["run"]): string[] {

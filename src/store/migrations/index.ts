@@ -5,6 +5,11 @@ import { feedback } from "./0004-feedback.ts";
 import { runSecrets } from "./0005-run-secrets.ts";
 import { reservedOnce } from "./0006-reserved-once.ts";
 import { mcpCredentials } from "./0007-mcp-credentials.ts";
+import { accounts } from "./0008-accounts.ts";
+import { removedThreads } from "./0009-removed-threads.ts";
+import { sessions } from "./0010-sessions.ts";
+import { uploads } from "./0011-uploads.ts";
+import { audit } from "./0012-audit.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -16,4 +21,9 @@ export const migrations: readonly Migration[] = [
   runSecrets,
   reservedOnce,
   mcpCredentials,
+  accounts,
+  removedThreads,
+  sessions,
+  uploads,
+  audit,
 ];

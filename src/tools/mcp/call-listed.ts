@@ -3,10 +3,12 @@ import { z } from "zod";
 import { nearNames } from "../../protocol/near-names.ts";
 import type { ToolContext, ToolResult } from "../../protocol/tools.ts";
 import { errorResult } from "../tool-result.ts";
+import { type AskingCall, askingCallOf, type HeldCalls, heardOf } from "./asking-calls.ts";
+import type { Outcome } from "./call-outcome.ts";
 import type { ListedTool } from "./catalogue.ts";
 import { resultOf } from "./content.ts";
 import { answeredBefore, questionIn } from "./elicitation.ts";
-import { type Failure, failureOf } from "./failures.ts";
+import { type Failure, failureOf, isTimeOut } from "./failures.ts";
 import type { OpenClient } from "./open-client.ts";
 
 export type CallOptions = {
@@ -14,6 +16,10 @@ export type CallOptions = {
   readonly context: ToolContext;
   readonly timeoutMs: number;
   readonly isWrite: boolean;
+  readonly isIdempotent: boolean;
+  /** Calls of this server whose questions people have yet to answer, and for how long they wait for that. */
+  readonly held: HeldCalls<Outcome>;
+  readonly patienceMs: number;
   /** Where the user signs in, if the server is used as the user. */
   readonly signInLink?: (() => string) | undefined;
   /** Works with the open client, which is opened before if need be. */
@@ -25,6 +31,8 @@ export type CallOptions = {
 };
 
 const anything = z.unknown();
+/** The client's own time-out, where a call that waits for a person has another. */
+const ownTimer = 2 ** 31 - 1;
 const progressEveryMs = 200;
 const progressCharacters = 500;
 
@@ -36,7 +44,9 @@ export async function callListed(tool: ListedTool, input: unknown, options: Call
   const { server, context, isWrite } = options;
   const answered = answeredBefore(context.answers);
   if ("ask" in answered) return { content: answered.ask.text, ask: answered.ask };
-  const first = await attempt(tool, { ...options, params: { arguments: input, ...answered.params } });
+  const first =
+    (await resumed(tool, options)) ??
+    (await attempt(tool, { ...options, params: { arguments: input, ...answered.params } }));
   const isRepeatable =
     first.kind === "not-sent" || first.kind === "session-gone" || (!isWrite && first.kind === "unknown");
   const again = first.kind !== "answer" && isRepeatable && !first.isTimeout;
@@ -57,42 +67,81 @@ export async function callListed(tool: ListedTool, input: unknown, options: Call
   };
 }
 
-type Outcome = Failure | { readonly kind: "answer"; readonly result: ToolResult };
+/** Goes on with a call that waited for a person; undefined: there is none, or it can as well be made anew. */
+async function resumed(tool: ListedTool, options: CallOptions): Promise<Outcome | undefined> {
+  const { context, held, server, isWrite, isIdempotent } = options;
+  const asked = askingCallOf(context.answers);
+  if (!asked) return undefined;
+  const call = held.take(asked.call);
+  if (!call) {
+    const reason = "the call that asked was cut off before it had the answer";
+    return isWrite && !isIdempotent ? { kind: "unknown", reason } : undefined;
+  }
+  call.answer(heardOf(context.answers.at(-1)!));
+  const outcome = await attend(call, options);
+  if (!call.wentOn || outcome.kind !== "answer" || outcome.result.ask) return outcome;
+  const content = `The answer came too late: ${server} went on with ${tool.name} without it.\n${outcome.result.content}`;
+  return { kind: "answer", result: { ...outcome.result, content } };
+}
 
-async function attempt(
-  tool: ListedTool,
-  options: CallOptions & { readonly params: Readonly<Record<string, unknown>> },
-): Promise<Outcome> {
-  const { context, timeoutMs, isWrite, params, use, lost } = options;
-  const { signal } = context;
+/** Waits with a call until it has an outcome, or a person must be asked. */
+async function attend(call: AskingCall<Outcome>, { context, held }: CallOptions): Promise<Outcome> {
+  const next = await call.next(context.signal);
+  if ("kind" in next) return next;
+  held.keep(call, context.runId);
+  return { kind: "answer", result: { content: next.text, ask: next } };
+}
+
+type Trying = CallOptions & { readonly params: Readonly<Record<string, unknown>> };
+
+async function attempt(tool: ListedTool, options: Trying): Promise<Outcome> {
+  const { context, timeoutMs, patienceMs, use } = options;
+  const { signal, answers } = context;
   signal.throwIfAborted();
+  const key = askingCallOf(answers)?.key ?? context.idempotencyKey;
   try {
-    return await use(async (open) => {
-      try {
-        const request = {
-          ...params,
-          name: tool.name,
-          ...(isWrite ? { _meta: { "colloquy/idempotencyKey": context.idempotencyKey } } : {}),
-        };
-        const answer = await ask(open, tool, {
-          request,
-          options: { signal, timeout: timeoutMs, onprogress: progressTo(context), allowInputRequired: true },
-        });
-        const result = questionIn(answer) ?? resultOf(answer as Parameters<typeof resultOf>[0]);
-        return { kind: "answer", result } satisfies Outcome;
-      } catch (error) {
-        signal.throwIfAborted();
-        const failure = failureOf(error);
-        // A stream that broke says as much of the server as a refused connection; silence may be only this call's.
-        const isBroken = failure.kind === "unknown" && !failure.isTimeout;
-        if (isBroken || failure.kind === "not-sent" || failure.kind === "session-gone" || failure.denied === "login")
-          lost(open, failure);
-        return failure;
-      }
+    return await use((open) => {
+      if (open.client.getProtocolEra() !== "legacy") return exchange(open, tool, { ...options, key, signal });
+      const call = open.calls.begin({ key, answers, timeoutMs, patienceMs }, (own) =>
+        exchange(open, tool, { ...options, key, signal: own.signal, timeoutMs: ownTimer }),
+      );
+      return attend(call, options);
     });
   } catch (error) {
     signal.throwIfAborted();
     return { ...failureOf(error), kind: "refused" };
+  }
+}
+
+/** One request and what became of it. Throws the signal's reason. */
+async function exchange(
+  open: OpenClient,
+  tool: ListedTool,
+  {
+    context,
+    params,
+    isWrite,
+    key,
+    signal,
+    timeoutMs,
+    lost,
+  }: Trying & { readonly key: string; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  try {
+    const request = { ...params, name: tool.name, ...(isWrite ? { _meta: { "colloquy/idempotencyKey": key } } : {}) };
+    const answer = await ask(open, tool, {
+      request,
+      options: { signal, timeout: timeoutMs, onprogress: progressTo(context), allowInputRequired: true },
+    });
+    return { kind: "answer", result: questionIn(answer) ?? resultOf(answer as Parameters<typeof resultOf>[0]) };
+  } catch (error) {
+    if (signal.aborted && !isTimeOut(signal.reason)) throw signal.reason;
+    const failure = failureOf(error);
+    // A stream that broke says as much of the server as a refused connection; silence may be only this call's.
+    const isBroken = failure.kind === "unknown" && !failure.isTimeout;
+    if (isBroken || failure.kind === "not-sent" || failure.kind === "session-gone" || failure.denied === "login")
+      lost(open, failure);
+    return failure;
   }
 }
 

@@ -5,7 +5,9 @@ import { Unavailable } from "../../protocol/errors.ts";
 import type { Log } from "../../protocol/log.ts";
 import { type McpServerConfig, type McpServerState, transportOf } from "../../protocol/mcp-servers.ts";
 import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
+import { HeldCalls } from "./asking-calls.ts";
 import { callListed } from "./call-listed.ts";
+import type { Outcome } from "./call-outcome.ts";
 import { type Catalogue, emptyCatalogue, type ListedTool, makeCatalogue, natureOf } from "./catalogue.ts";
 import { type Failure, failureOf, reasonOf } from "./failures.ts";
 import { type OpenClient, openClient } from "./open-client.ts";
@@ -27,8 +29,13 @@ export type ConnectionOptions = {
   readonly log: Log;
   /** Time between tries, first and at most; of tests, shorter. */
   readonly backoffMs?: readonly [first: number, most: number];
+  /** Where calls are kept that wait for a person; its own when absent. */
+  readonly held?: HeldCalls<Outcome>;
+  /** How long a server of the older protocol waits for a person in the middle of a call; of tests, shorter. */
+  readonly patienceMs?: number;
 };
 
+const defaultPatienceMs = 10 * 60_000;
 const defaultTimeoutMs = 60_000;
 const connectTimeoutMs = 20_000;
 /** Another node may have signed the user in. */
@@ -64,6 +71,7 @@ export class Connection {
   private readonly timeoutMs: number;
   private readonly web: GuardedFetch | undefined;
   private readonly stopped = new AbortController();
+  private readonly held: HeldCalls<Outcome>;
   private lease: Lease | undefined;
   private opening: Promise<Lease> | undefined;
   private listing: Promise<void> | undefined;
@@ -84,6 +92,7 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.options = options;
+    this.held = options.held ?? new HeldCalls();
     const { url, timeoutMs = defaultTimeoutMs } = options.config;
     this.timeoutMs = timeoutMs;
     this.web =
@@ -270,13 +279,19 @@ export class Connection {
   }
 
   private call(tool: ListedTool, input: unknown, context: ToolContext): Promise<ToolResult> {
-    const { server, config } = this.options;
+    const { server, config, signInLink, patienceMs = defaultPatienceMs } = this.options;
+    const { effect, idempotent } = natureOf(tool, config);
+    // A program may take seconds to start.
+    if (!this.lease && !this.isResting()) context.progress(`connecting to ${server}`);
     return callListed(tool, input, {
       server,
       context,
       timeoutMs: this.timeoutMs,
-      signInLink: this.options.signInLink,
-      isWrite: natureOf(tool, config).effect === "write",
+      signInLink,
+      isWrite: effect === "write",
+      isIdempotent: idempotent,
+      held: this.held,
+      patienceMs,
       use: (work) => this.use(work),
       lost: (client, failure) => this.lost(failure, client),
       relist: async () => {

@@ -8,7 +8,8 @@ const inputRequiredSchema = z.object({
   inputRequests: z.record(z.string(), z.object({ method: z.string(), params: z.unknown() })).default({}),
   requestState: z.string().optional(),
 });
-const formSchema = z.object({
+/** What a server wants to know; another mode than a form is not understood. */
+export const formSchema = z.object({
   mode: z.literal("form").default("form"),
   message: z.string(),
   requestedSchema: z.record(z.string(), z.unknown()),
@@ -22,7 +23,7 @@ const stateSchema = z.object({
 });
 type State = z.infer<typeof stateSchema>;
 
-const longestText = 4000;
+export const longestText = 4000;
 
 /** What must go along with a call since people answered, or whom else they must be asked first. */
 export type Answered = { readonly params: Readonly<Record<string, unknown>> } | { readonly ask: ToolQuestion };

@@ -219,6 +219,27 @@ test("a server that comes back is connected again; meanwhile its tools stay, and
   assert.equal(callsTo(again), 1);
 });
 
+test("while it is connected again, that is a state, and whoever calls is told what is waited for", async () => {
+  let isBack = false;
+  const begin = Promise.withResolvers<void>();
+  const { mcp } = await serve((message, { response }) => {
+    if (isCall(message)) return isBack ? text("seen") : die(response);
+    if (message.method !== "initialize" || !isBack) return undefined;
+    const result = { protocolVersion: message.params?.["protocolVersion"], capabilities: { tools: {} } };
+    const answer = { jsonrpc: "2.0", id: message.id, result: { ...result, serverInfo: { name: "raw", version: "1" } } };
+    void begin.promise.then(() => response.setHeader("content-type", "application/json").end(JSON.stringify(answer)));
+    return "handled";
+  });
+  assert.equal((await mcp.call("raw_send")).uncertain, true);
+  isBack = true;
+  await mcp.until("raw", "connecting");
+  const told = Promise.withResolvers<string>();
+  const called = mcp.call("raw_look", {}, { progress: told.resolve });
+  assert.equal(await told.promise, "connecting to raw");
+  begin.resolve();
+  assert.deepEqual(await called, { content: "seen" });
+});
+
 test("a session that the server has forgotten is begun anew, and the call made once", async () => {
   let session = "one";
   let done = 0;

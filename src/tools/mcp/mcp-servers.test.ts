@@ -46,6 +46,27 @@ test("a server that is signed in to as the user: a connection, a list and a logi
   assert.deepEqual([...tokens].sort(), ["Bearer of-ada", "Bearer of-bob"]);
 });
 
+test("until it is time nobody is connected to in the background, but whoever needs a server before has it", async () => {
+  const raw = await startRaw([{ name: "look", inputSchema: { type: "object" } }], () => undefined);
+  const { promise: after, resolve } = Promise.withResolvers<void>();
+  const mcp = testServers({ needed: { url: raw.url }, other: { url: raw.url } }, { after });
+  cleanups.push(
+    () => raw.close(),
+    () => mcp.close(),
+  );
+  const registry = createToolRegistry([], mcp.sources);
+  await registry.prepare(["needed_*"], testCaller);
+  assert.deepEqual(
+    mcp.states().flatMap(({ name, state }) => (state === "disabled" ? [] : [[name, state]])),
+    [
+      ["needed", "ready"],
+      ["other", "idle"],
+    ],
+  );
+  resolve();
+  await mcp.until("other", "ready");
+});
+
 test("who names none of a server's tools does not wait for it, nor start it", async () => {
   const mcp = testServers({ slow: { command: "sleep", args: ["60"] } });
   cleanups.push(() => mcp.close());

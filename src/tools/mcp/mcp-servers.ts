@@ -11,7 +11,9 @@ import {
 } from "../../protocol/mcp-servers.ts";
 import type { Tool, ToolSource } from "../../protocol/tools.ts";
 import { tokensOfTool } from "../tool-tokens.ts";
-import { Connection } from "./connection.ts";
+import { HeldCalls } from "./asking-calls.ts";
+import type { Outcome } from "./call-outcome.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
 import { InvokeServer } from "./invoke.ts";
 
 /** How a server is signed in to as a user; whoever has the same `user` shares a connection. */
@@ -36,9 +38,12 @@ export type McpOptions = {
   readonly own?: readonly ToolSource[];
   /** False: none is connected to, for a command that only looks. */
   readonly works?: boolean;
+  /** When to connect in the background, at once if absent. Whoever needs a server before connects to it then. */
+  readonly after?: Promise<unknown>;
   /** Of servers that are signed in to as the user; undefined: the server is the same for all. */
   readonly credentialsFor?: (server: NamedServer, caller: Caller) => Credentials | undefined;
   readonly backoffMs?: readonly [first: number, most: number];
+  readonly patienceMs?: number;
 };
 
 export type McpServers = {
@@ -53,6 +58,8 @@ export type McpServers = {
   readonly renew: (name: string, user: string) => Promise<void>;
   /** Starts what is new, restarts what has changed, stops what is gone. */
   readonly update: (servers: McpServersConfig) => Promise<void>;
+  /** Calls in the middle of which its servers asked a person are cancelled. */
+  readonly runEnded: (runId: string) => void;
   readonly close: () => Promise<void>;
 };
 
@@ -88,6 +95,7 @@ type Server = {
 
 /** Connects to servers in the background; programs are started when somebody needs them. */
 export function createMcpServers(options: McpOptions): McpServers {
+  const held = new HeldCalls<Outcome>();
   const servers = new Map<string, Server>();
   const sources: ToolSource[] = [];
 
@@ -98,7 +106,7 @@ export function createMcpServers(options: McpOptions): McpServers {
     );
     for (const { name } of stopped) servers.delete(name);
     for (const [name, config] of Object.entries(wanted))
-      if (!servers.has(name)) servers.set(name, startServer(name, config, options));
+      if (!servers.has(name)) servers.set(name, startServer(name, config, { ...options, held }));
     const configured = Object.keys(wanted).flatMap((name) => servers.get(name)?.source ?? []);
     const own = (options.own ?? []).filter(({ name }) => !(name in wanted));
     sources.splice(0, sources.length, ...configured, ...own);
@@ -141,6 +149,7 @@ export function createMcpServers(options: McpOptions): McpServers {
       return { name, config: server.config };
     },
     renew: async (name, user) => servers.get(name)?.renew?.(user),
+    runEnded: (runId) => held.runEnded(runId),
     update: async (configs) => void (await apply(configs)),
     async close() {
       sources.length = 0;
@@ -151,7 +160,11 @@ export function createMcpServers(options: McpOptions): McpServers {
   };
 }
 
-function startServer(name: string, config: McpServerConfig, options: McpOptions): Server {
+function startServer(
+  name: string,
+  config: McpServerConfig,
+  options: McpOptions & Pick<ConnectionOptions, "held">,
+): Server {
   if (config.disabled) return idleServer(name, config);
   return transportOf(config) === "invoke" ? invokeServer(name, config) : mcpServer(name, config, options);
 }
@@ -197,7 +210,11 @@ function invokeServer(name: string, config: McpServerConfig): Server {
   };
 }
 
-function mcpServer(name: string, config: McpServerConfig, options: McpOptions): Server {
+function mcpServer(
+  name: string,
+  config: McpServerConfig,
+  options: McpOptions & Pick<ConnectionOptions, "held">,
+): Server {
   const { credentialsFor } = options;
   const shared = new Connection({ ...options, server: name, config });
   const byUser = new Map<string, Connection>();
@@ -217,7 +234,10 @@ function mcpServer(name: string, config: McpServerConfig, options: McpOptions): 
     }
     return connection;
   };
-  if (transportOf(config) !== "stdio" && !config.auth) shared.begin();
+  if (transportOf(config) !== "stdio" && !config.auth) {
+    if (options.after) void options.after.then(() => shared.begin());
+    else shared.begin();
+  }
   return {
     name,
     config,

@@ -10,7 +10,9 @@ import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
 import { messageOf } from "../../protocol/errors.ts";
 import type { Log } from "../../protocol/log.ts";
 import { type McpServerConfig, type McpTransport, transportOf } from "../../protocol/mcp-servers.ts";
-import { unwrapAnswers } from "./first-event.ts";
+import { OpenCalls } from "./asking-calls.ts";
+import type { Outcome } from "./call-outcome.ts";
+import { deliverResults } from "./deliver-results.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { watchRequests } from "./watched-transport.ts";
 
@@ -34,6 +36,8 @@ export type OpenOptions = {
 export type OpenClient = {
   readonly client: Client;
   readonly transport: McpTransport;
+  /** In the older protocol, where a server may ask in the middle of a call. */
+  readonly calls: OpenCalls<Outcome>;
   readonly close: () => Promise<void>;
 };
 
@@ -71,14 +75,14 @@ async function openProgram(options: OpenOptions): Promise<OpenClient> {
       log,
       maxBytes,
     });
-    const client = clientOf(options, { isLegacy: legacy });
+    const { client, calls } = clientOf(options, { isLegacy: legacy });
     try {
       await connect(client, transport, options);
     } catch (error) {
       if (transport.ending === undefined) throw error;
       throw new Error(`${command} ${transport.ending} before it answered.`, { cause: error });
     }
-    return { client, transport: "stdio", close: () => client.close() };
+    return { client, calls, transport: "stdio", close: () => client.close() };
   };
   if (isLegacy) return start(true);
   try {
@@ -91,13 +95,13 @@ async function openProgram(options: OpenOptions): Promise<OpenClient> {
 }
 
 async function openHttp(options: OpenOptions, url: URL): Promise<OpenClient> {
-  const transport = watchRequests(
-    new StreamableHTTPClientTransport(url, { ...httpOptions(options), fetch: unwrapAnswers(options.fetch) }),
-  );
-  const client = clientOf(options, { isLegacy: options.isLegacy });
+  const fetch = deliverResults(options.fetch, (result) => transport.onmessage?.(result));
+  const transport = watchRequests(new StreamableHTTPClientTransport(url, { ...httpOptions(options), fetch }));
+  const { client, calls } = clientOf(options, { isLegacy: options.isLegacy });
   await connect(client, transport, options);
   return {
     client,
+    calls,
     transport: "streamable-http",
     async close() {
       // A server that keeps sessions need not keep this one; one that does not answer is not waited for.
@@ -112,13 +116,13 @@ async function openHttp(options: OpenOptions, url: URL): Promise<OpenClient> {
 
 async function openSse(options: OpenOptions, url: URL): Promise<OpenClient> {
   const transport = new SSEClientTransport(url, httpOptions(options));
-  const client = clientOf(options, { isLegacy: true });
+  const { client, calls } = clientOf(options, { isLegacy: true });
   await connect(client, transport, options);
   // The answers come on this one stream; one that begins anew has not those of before.
   client.onerror = (error) => {
     if (error instanceof SseError) void client.close();
   };
-  return { client, transport: "sse", close: () => client.close() };
+  return { client, calls, transport: "sse", close: () => client.close() };
 }
 
 function httpOptions({ config, fetch, auth }: OpenOptions) {
@@ -129,20 +133,20 @@ function httpOptions({ config, fetch, auth }: OpenOptions) {
   };
 }
 
-function clientOf({ version }: OpenOptions, { isLegacy }: { readonly isLegacy: boolean }): Client {
+function clientOf({ version }: OpenOptions, { isLegacy }: { readonly isLegacy: boolean }) {
   const client = new Client(
     { name: "colloquy", version },
     {
       versionNegotiation: isLegacy ? { mode: "legacy" } : { mode: "auto", probe: { timeoutMs: probeTimeoutMs } },
-      capabilities: { elicitation: { form: {} } },
+      // What a person leaves out has the value that the form gives it.
+      capabilities: { elicitation: { form: { applyDefaults: true } } },
       inputRequired: { autoFulfill: false },
     },
   );
-  // The newer protocol ends the call for the question. In the older one the call waits, which no restart survives.
-  client.setRequestHandler("elicitation/create", () => {
-    throw new Error("Nobody can be asked in the middle of a call of this protocol version.");
-  });
-  return client;
+  const calls = new OpenCalls<Outcome>();
+  // The newer protocol ends the call for the question; in the older one the call waits.
+  client.setRequestHandler("elicitation/create", ({ params }) => calls.ask(params));
+  return { client, calls };
 }
 
 /** Closes what did not connect, whatever it waits for. */

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
+import type { PlannedWrite, Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
 import { defineTool } from "../define-tool.ts";
 import { type Desk, type TaigaAccess, taigaSystem } from "./access.ts";
 import { TaigaFailure } from "./failure.ts";
@@ -51,12 +51,17 @@ export function defineRead<Input extends z.ZodType>(
   return { ...tool, source: taigaSystem };
 }
 
+/** For a look before a write: what a dry run does before it. */
+export type Looking = { readonly signal: AbortSignal; readonly planned: readonly PlannedWrite[] };
+
 export type WriteDefinition<Input extends z.ZodType> = {
   readonly name: string;
   readonly description: string;
   readonly input: Input;
   readonly permissions: readonly string[];
   readonly destructive?: boolean;
+  /** Throws TaigaFailure if it can't be done, by reads alone. */
+  readonly check: (desk: Desk, input: z.output<Input>, looking: Looking) => Promise<void>;
   readonly write: (desk: Desk, input: z.output<Input>, context: ToolContext) => Promise<ToolResult>;
   /** Looks whether it was done; undefined: it can't be told. */
   readonly find: (
@@ -68,13 +73,19 @@ export type WriteDefinition<Input extends z.ZodType> = {
 
 export function defineWrite<Input extends z.ZodType>(
   { access }: TaigaKit,
-  { write, find, ...definition }: WriteDefinition<Input>,
+  { write, find, check, ...definition }: WriteDefinition<Input>,
 ): Tool {
   const tool = defineTool({
     ...definition,
     effect: "write",
     rights: taigaSystem,
     timeoutMs: writeMs,
+    async check(input, { caller, signal }, planned) {
+      const desk = await access.open(caller, signal);
+      if (desk.project.isBlocked) throw new TaigaFailure(451, "The project is blocked: nothing can be changed in it.");
+      await check(desk, input, { signal, planned });
+      return undefined;
+    },
     async execute(input, context) {
       const desk = await access.open(context.caller, context.signal);
       try {

@@ -9,6 +9,7 @@ const projectSchema = z.looseObject({
   description: z.string().nullish(),
   my_permissions: z.array(z.string()),
   i_am_admin: z.boolean().nullish(),
+  blocked_code: z.string().nullish(),
   members: z.array(
     z.looseObject({
       id: z.int(),
@@ -30,6 +31,8 @@ export type TaigaProject = {
   readonly slug: string;
   readonly name: string;
   readonly description: string;
+  /** Nothing can be changed in it. */
+  readonly isBlocked: boolean;
   /** Of whoever asked, as Taiga itself computes it. */
   readonly permissions: readonly string[];
   readonly members: readonly {
@@ -56,6 +59,7 @@ export function projectOf(body: unknown): TaigaProject {
     slug: project.slug,
     name: project.name,
     description: project.description ?? "",
+    isBlocked: Boolean(project.blocked_code),
     permissions: project.my_permissions,
     members: project.members.map(({ id, username, full_name: name, role_name: role }) => ({
       id,

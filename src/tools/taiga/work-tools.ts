@@ -2,37 +2,13 @@ import { z } from "zod";
 import type { Tool, ToolResult } from "../../protocol/tools.ts";
 import type { Desk } from "./access.ts";
 import { changeWork, hasFields, readWork } from "./change.ts";
-import { type Artifact, artifactResult, defineWrite, type TaigaKit } from "./define-taiga.ts";
+import { checkMilestone, checkWork } from "./check-work.ts";
+import { type Artifact, artifactResult, defineWrite, type Looking, type TaigaKit } from "./define-taiga.ts";
 import { TaigaFailure } from "./failure.ts";
 import { type Id, idSchema, realId, wireFields, type WireFields, workFields, type WorkFields } from "./fields.ts";
-import { findMarked, isMarkerTag, markerFields, type WorkPath } from "./markers.ts";
-import type { TaigaProject, TaigaStatus } from "./project.ts";
+import { findMarked, isMarkerTag, markerFields } from "./markers.ts";
 import { parsed, shownWork, type WireWork, workSchema } from "./shapes.ts";
-
-/** In what stories and tasks differ. */
-type Kind = {
-  readonly type: Artifact["type"];
-  readonly words: string;
-  readonly path: WorkPath;
-  /** Of rights: `add_us`. */
-  readonly right: "us" | "task";
-  readonly statuses: (project: TaigaProject) => readonly TaigaStatus[];
-};
-
-const story: Kind = {
-  type: "user_story",
-  words: "user story",
-  path: "/userstories",
-  right: "us",
-  statuses: (project) => project.storyStatuses,
-};
-const task: Kind = {
-  type: "task",
-  words: "task",
-  path: "/tasks",
-  right: "task",
-  statuses: (project) => project.taskStatuses,
-};
+import { type Kind, story, task, viewRight } from "./work-kinds.ts";
 
 const subject = z.string().trim().min(1).max(500);
 const sprint = idSchema.describe("The id of a sprint");
@@ -84,6 +60,20 @@ function toWire(
   };
 }
 
+function changesIn(desk: Desk, kind: Kind, given: Given): WireFields {
+  const fields = toWire(desk, kind, given);
+  if (Object.keys(fields).length === 0) throw new TaigaFailure(0, "Nothing to change was given.");
+  return fields;
+}
+
+/** That what it names is there: sprint, status and person, and for a task its story. */
+async function checkFields(desk: Desk, kind: Kind, { given, looking }: { given: Given; looking: Looking }) {
+  const { milestone_id: milestone, user_story_id: ofWhich, ...fields } = given;
+  wireFields(desk.project, kind.statuses(desk.project), fields);
+  if (milestone !== undefined && milestone !== null) await checkMilestone(desk, milestone, looking);
+  if (kind === task && ofWhich !== undefined) await checkWork(desk, { kind: story, id: ofWhich }, looking);
+}
+
 function resultOf(
   kit: TaigaKit,
   desk: Desk,
@@ -109,6 +99,7 @@ function createTool<Input extends z.ZodType<Given & { readonly subject: string }
     description,
     input,
     permissions: [`add_${kind.right}`],
+    check: (desk, given, looking) => checkFields(desk, kind, { given, looking }),
     async write(desk, given, { signal, idempotencyKey: key }) {
       const fields = toWire(desk, kind, given);
       const body = { project: desk.project.id, ...fields, ...markerFields(kit.marker, key, fields.tags) };
@@ -139,9 +130,13 @@ function updateTool<Input extends z.ZodType<Given>>(
     description: `Changes the given fields of a ${kind.words}; what is left out stays as it is.`,
     input,
     permissions: [`modify_${kind.right}`, viewRight(kind)],
+    async check(desk, given, looking) {
+      await checkWork(desk, { kind, id: idOf(given) }, looking);
+      await checkFields(desk, kind, { given, looking });
+      changesIn(desk, kind, given);
+    },
     async write(desk, given, { signal }) {
-      if (Object.keys(toWire(desk, kind, given)).length === 0)
-        throw new TaigaFailure(0, "Nothing to change was given.");
+      changesIn(desk, kind, given);
       const place = { path: kind.path, id: realId(idOf(given)), signal };
       const work = await changeWork(desk, place, fieldsFor(desk, given));
       return resultOf(kit, desk, { kind, action: "updated", work });
@@ -166,6 +161,7 @@ function deleteTool<Input extends z.ZodType>(
     input,
     permissions: [`delete_${kind.right}`, viewRight(kind)],
     destructive: true,
+    check: (desk, given, looking) => checkWork(desk, { kind, id: idOf(given) }, looking),
     async write(desk, given, { signal }) {
       const id = realId(idOf(given));
       const work = await readWork(desk, { path, id, signal });
@@ -183,9 +179,4 @@ function deleteTool<Input extends z.ZodType>(
       }
     },
   });
-}
-
-/** Without it, what is there can't be looked at. */
-function viewRight({ right }: Kind): string {
-  return right === "us" ? "view_us" : "view_tasks";
 }

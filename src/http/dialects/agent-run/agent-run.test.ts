@@ -192,6 +192,17 @@ eachDatabase((databases) => {
     assert.equal(answer.artifacts[0]?.subject, "First");
   });
 
+  test(`${kind}: a model that refuses, or is cut off, is a warning, with what was made before`, async () => {
+    const make = call("taiga_create_user_story", { subject: "First" });
+    await start([make, [{ finish: "filter" }], [{ text: "Half an ans" }, { finish: "length" }]]);
+    const refused = await run();
+    assert.deepEqual([refused.status, refused.answer.stop_reason], [200, "end"]);
+    assert.deepEqual(refused.answer.warnings, ["The model refused to go on."]);
+    assert.match(refused.answer.summary, /^created user story #\d+: First$/);
+    const cut = await run();
+    assert.deepEqual([cut.answer.summary, cut.answer.warnings.length], ["Half an ans", 1]);
+  });
+
   test(`${kind}: a write that Taiga refuses is a warning too`, async () => {
     await start([call("taiga_create_user_story", { subject: "x", milestone_id: 999 }), "I could not."]);
     const { answer } = await run();

@@ -6,6 +6,7 @@ import { followUntil } from "../../follow-run.ts";
 import { idempotencyOf } from "../../idempotency.ts";
 import { runFailed } from "../../run-errors.ts";
 import { idParams } from "../../schemas.ts";
+import { sessionNameOf } from "../../session-name.ts";
 import { whenClosed } from "../../sse.ts";
 import { enterProject } from "./enter.ts";
 import { createOutcomeReader, type OutcomeReader } from "./outcome.ts";
@@ -66,10 +67,11 @@ async function start(call: Call, body: AgentRunRequest): Promise<Started> {
   if (callback !== undefined && !services.hooks?.includes(callback))
     throw new InvalidInput(`No webhook named ${JSON.stringify(callback)} is configured.`, { param: "callback" });
   const { caller, project, secrets } = await enterProject(call, body.project_ref);
+  const session = sessionNameOf(request, body.session_id);
   const sprint = body.sprint_ref === undefined ? "" : `Sprint: ${body.sprint_ref}\n`;
   return services.runs.start(caller, {
     agent: agentId,
-    hidden: true,
+    ...(session === undefined ? { hidden: true } : { sessionKey: session, showQuestions: true }),
     title: body.sprint_ref === undefined ? project.name : `${project.name}: ${body.sprint_ref}`,
     message: { content: `Project: ${project.name} (${project.slug})\n${sprint}\n${body.prompt}` },
     options: {

@@ -71,18 +71,25 @@ eachDatabase((databases) => {
   });
 
   test(`${kind}: it stops at the first failure`, async () => {
+    const { id } = taiga.state.story("Import the list of customers");
     const shown = await plan([
       calls(
         ["taiga_create_user_story", { subject: "One" }],
-        ["taiga_create_user_story", { subject: "Two", milestone_id: 999 }],
+        ["taiga_update_user_story", { user_story_id: id, subject: "Two" }],
         ["taiga_create_user_story", { subject: "Three" }],
       ),
       "Planned.",
     ]);
+    // Somebody deletes it while the plan waits.
+    const { stories } = taiga.state.world;
+    stories.splice(
+      stories.findIndex((story) => story.id === id),
+      1,
+    );
     const done = await answer(shown, "Do exactly this");
-    assert.match(done.summary, /^1 of 3 planned writes were done; then taiga_create_user_story \(new:2\) failed/);
+    assert.match(done.summary, /^1 of 3 planned writes were done; then taiga_update_user_story \(new:2\) failed/);
     assert.deepEqual(taiga.state.counts(), { One: 1 });
-    assert.match(done.warnings[0] ?? "", /^taiga\.create_user_story: /);
+    assert.match(done.warnings[0] ?? "", /^taiga\.update_user_story: /);
   });
 
   test(`${kind}: what may not be done is not planned, and deleting is allowed with the plan`, async () => {
@@ -92,14 +99,23 @@ eachDatabase((databases) => {
         ["taiga_create_task", { subject: "Of nothing", user_story_id: "new:7" }],
         ["taiga_delete_user_story", { user_story_id: story }],
         ["taiga_create_task", { subject: 1 }],
+        ["taiga_create_user_story", { subject: "In no sprint", milestone_id: 999 }],
+        ["taiga_update_user_story", { user_story_id: 999, subject: "Of no story" }],
+        ["taiga_create_user_story", { subject: "In no state", status: "Someday" }],
       ),
+      // What is deleted by the plan can't be planned with any more.
+      calls(["taiga_create_task", { subject: "Too late", user_story_id: story }]),
       "Planned.",
     ]);
     assert.deepEqual(
       shown.planned?.map(({ tool }) => tool),
       ["taiga.delete_user_story"],
     );
-    assert.match(shown.warnings.join("\n"), /Nothing that is planned is called new:7/);
+    const warnings = shown.warnings.join("\n");
+    assert.match(warnings, /Nothing that is planned is called new:7/);
+    assert.match(warnings, /There is no status "Someday"/);
+    assert.match(warnings, new RegExp(`The user story ${story} is deleted before, by new:2`));
+    assert.deepEqual(taiga.state.writes, []);
     const done = await answer(shown, "Do exactly this");
     assert.equal(done.artifacts[0]?.action, "deleted");
     assert.throws(() => taiga.state.story(story));

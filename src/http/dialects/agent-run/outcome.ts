@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { RunEvent } from "../../../protocol/events.ts";
 import { type ItemOf, textOf } from "../../../protocol/items.ts";
+import type { FinishReason } from "../../../protocol/models.ts";
 import { isNested } from "../../../run/fold.ts";
 import { shownName } from "../../../tools/taiga/names.ts";
 import { publicQuestion } from "../../question-view.ts";
@@ -14,6 +15,11 @@ export type OutcomeReader = {
 };
 
 const mostWarnings = 50;
+/** By why a model stopped. */
+const unfinishedAnswers: Readonly<Record<string, string>> = {
+  filter: "The model refused to go on.",
+  length: "The model's answer was cut off at its length limit.",
+} satisfies Partial<Record<FinishReason, string>>;
 const dataSchema = z.looseObject({ artifact: artifactSchema.optional(), planned: plannedSchema.optional() });
 
 export function createOutcomeReader(runId: string, isWrite: (tool: string) => boolean): OutcomeReader {
@@ -32,7 +38,10 @@ export function createOutcomeReader(runId: string, isWrite: (tool: string) => bo
     usage.steps++;
     usage.input_tokens += body.usage?.inputTokens ?? 0;
     usage.output_tokens += body.usage?.outputTokens ?? 0;
-    if (!isNested({ ...item, body })) text = textOf(body.content) || text;
+    if (isNested({ ...item, body })) return;
+    text = textOf(body.content) || text;
+    const unfinished = unfinishedAnswers[body.finish ?? ""];
+    if (unfinished !== undefined) warnings.push(unfinished);
   }
 
   function addResult({ step, index, body }: ItemOf<"result">): void {
@@ -85,7 +94,10 @@ export function createOutcomeReader(runId: string, isWrite: (tool: string) => bo
       const stopReason = end ? reasonOf(end) : wait ? "waiting" : "running";
       const stopped = error ? [`Stopped before its end: ${error.message}`] : [];
       return {
-        summary: end?.status === "done" ? text : [text, ...stopped, sumUp(artifacts)].filter(Boolean).join("\n\n"),
+        summary:
+          end?.status === "done" && text !== ""
+            ? text
+            : [text, ...stopped, sumUp(artifacts)].filter(Boolean).join("\n\n"),
         artifacts,
         warnings: [...stopped, ...warnings.slice(0, mostWarnings)],
         usage,

@@ -14,6 +14,7 @@ export const requestSchema = z.strictObject({
   project_ref: z.string().min(1).max(500).describe("The project's slug or number"),
   sprint_ref: z.string().min(1).max(500).optional().describe('The sprint by its name, such as "Sprint 6"'),
   prompt: z.string().min(1).max(200_000).describe("What is to be done, minutes and all"),
+  session_id: z.string().min(1).max(255).optional().describe("The thread to go on with; also x-session-id"),
   dry_run: z.boolean().default(false).describe("Plans the writes, waits for approval, then does exactly those"),
   stream: z
     .boolean()

@@ -1,15 +1,17 @@
 import { ColloquyError, InvalidInput, messageOf } from "../../../protocol/errors.ts";
 import type { Started } from "../../../run/runs.ts";
 import type { Call } from "../../endpoint.ts";
+import { createAnswerImages } from "../../answer-images.ts";
 import { followUntil } from "../../follow-run.ts";
 import { idempotencyOf } from "../../idempotency.ts";
+import { sessionNameOf } from "../../session-name.ts";
 import { withinOf } from "../../within.ts";
 import { openAiError } from "../../openai-error.ts";
 import { whenClosed } from "../../sse.ts";
 import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
 import { serverStops } from "../../run-errors.ts";
-import { createRunReader, type Outcome } from "./run-reader.ts";
+import { createRunReader, type Outcome, type ReaderOptions } from "./run-reader.ts";
 import { readAgentRequest } from "./start-input.ts";
 
 /** Answers with a durable run of an agent. A closed connection ends the telling, never the run. */
@@ -25,7 +27,7 @@ export async function runAgent(call: Call, chat: ChatRequest): Promise<string | 
 
 async function startOrContinue(call: Call, chat: ChatRequest): Promise<Started> {
   const { caller, services } = call;
-  const { results, start } = readAgentRequest(chat, sessionOf(call, chat));
+  const { results, start } = readAgentRequest(chat, sessionNameOf(call.request, chat.sessionId));
   const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
   if (start) {
     const idempotency = idempotencyOf(call.request);
@@ -37,18 +39,10 @@ async function startOrContinue(call: Call, chat: ChatRequest): Promise<Started> 
   });
 }
 
-function sessionOf({ request }: Call, chat: ChatRequest): string | undefined {
-  const session = chat.sessionId ?? request.headers["x-session-id"];
-  if (session === undefined) return undefined;
-  if (typeof session !== "string" || session === "" || session.length > 255)
-    throw new InvalidInput("session_id must have 1 to 255 characters.", { param: "session_id" });
-  return session;
-}
-
 function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
   const { request, reply, services, streams } = call;
   const encode = createChunkEncoder(newAnswerHead(), chat.includeUsage);
-  const read = createRunReader(started.runId, { ...started, finalOnly: chat.format !== undefined });
+  const read = createRunReader(started.runId, readerOptions(call, started, chat));
   const stream = streams.open(reply, {
     onClose: () => follower.close(),
     farewell: () => errorEvent(serverStops(started.runId)),
@@ -75,7 +69,7 @@ async function collectRun(call: Call, started: Started, chat: ChatRequest): Prom
   const { reply, services } = call;
   const completion = createCompletion(newAnswerHead());
   completion.add([{ type: "start", model: chat.model, provider: "colloquy" }]);
-  const read = createRunReader(started.runId, { ...started, finalOnly: chat.format !== undefined });
+  const read = createRunReader(started.runId, readerOptions(call, started, chat));
   const outcome = await new Promise<Outcome>((resolve, reject) => {
     const follower = followUntil(services.runs, placeOf(started), {
       events(events) {
@@ -99,6 +93,17 @@ async function collectRun(call: Call, started: Started, chat: ChatRequest): Prom
   }
   reply.header("x-colloquy-status", outcome.status).type("application/json; charset=utf-8");
   return JSON.stringify(completion.body());
+}
+
+/** An answer that a program reads is the answer alone; so is one that another run of ours asked for. */
+function readerOptions(call: Call, started: Started, chat: ChatRequest): ReaderOptions {
+  const finalOnly = chat.format !== undefined;
+  const isShown = !finalOnly && withinOf(call.request).within === undefined;
+  return {
+    pending: started.pending,
+    finalOnly,
+    ...(isShown && { images: createAnswerImages(call, started.threadId) }),
+  };
 }
 
 /** Behind another run its thread is followed, since that one may have to wait for a person. */

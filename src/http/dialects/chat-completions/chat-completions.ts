@@ -2,6 +2,7 @@ import { z } from "zod";
 import { NotFound } from "../../../protocol/errors.ts";
 import { type Call, endpoint } from "../../endpoint.ts";
 import { runAgent } from "./agent-run.ts";
+import { withAttached } from "./attach.ts";
 import { decodeChatRequest } from "./decode.ts";
 import { passThrough } from "./pass-through.ts";
 
@@ -44,8 +45,8 @@ export const chatCompletions = endpoint({
   body: bodySchema,
   decodesBody: true,
   answers: { 200: answerSchema },
-  handle(call) {
-    const chat = decodeChatRequest(call.body);
+  async handle(call) {
+    const chat = await withAttached(call, decodeChatRequest(call.body));
     const { models, agents } = call.services;
     if (models.has(chat.model)) return passThrough(call, chat);
     if (agents.has(chat.model)) return runAgent(call, chat);

@@ -1,13 +1,25 @@
+import type { AttachedFile } from "../../../protocol/items.ts";
 import type { ContentPart, ModelCall, ModelMessage } from "../../../protocol/models.ts";
 import { type Fields, isFields, optionalString, refuse } from "./fields.ts";
+
+/** As in the native API. */
+const mostFiles = 20;
+
+/** A user's message may bring files, by the ids of their uploads. */
+export type UserMessage = Extract<ModelMessage, { role: "user" }> & {
+  readonly fileIds?: readonly string[];
+  /** Once they are looked up. */
+  readonly files?: readonly AttachedFile[];
+};
+export type ChatMessage = Exclude<ModelMessage, { role: "user" }> | UserMessage;
 
 /**
  * Reads `messages`. Written by hand, since histories are long and this runs before the first token.
  * Every call is answered right after the message that made it, and every result has its call.
  */
-export function decodeMessages(value: unknown): readonly ModelMessage[] {
+export function decodeMessages(value: unknown): readonly ChatMessage[] {
   if (!Array.isArray(value) || value.length === 0) refuse("messages", "must be a list of at least one message");
-  const messages: ModelMessage[] = [];
+  const messages: ChatMessage[] = [];
   /** Names of the calls still without a result, by id. */
   const open = new Map<string, string>();
   for (let index = 0; index < value.length; index++) {
@@ -25,12 +37,12 @@ function unanswered(open: ReadonlyMap<string, string>): string {
   return `the tool calls before it have no result: ${[...open.keys()].join(", ")}. Each needs a message with role "tool" and its tool_call_id`;
 }
 
-function decodeMessage(fields: Fields, at: string, open: Map<string, string>): ModelMessage {
+function decodeMessage(fields: Fields, at: string, open: Map<string, string>): ChatMessage {
   switch (fields["role"]) {
     case "user":
       return {
         role: "user",
-        content: userContent(fields["content"], at),
+        ...userContent(fields["content"], at),
         name: optionalString(fields, "name", at + "."),
       };
     case "assistant":
@@ -92,10 +104,19 @@ function plainText(content: unknown, at: string): string {
   return text;
 }
 
-function userContent(content: unknown, at: string): string | readonly ContentPart[] {
-  if (typeof content === "string") return content;
+function userContent(content: unknown, at: string): Pick<UserMessage, "content" | "fileIds"> {
+  if (typeof content === "string") return { content };
   if (!Array.isArray(content) || content.length === 0) refuse(at + ".content", "must be a string or a list of parts");
-  return content.map((part: unknown, index) => userPart(part, `${at}.content[${index}]`));
+  const fileIds: string[] = [];
+  const parts = content.flatMap((part: unknown, index) => {
+    const here = `${at}.content[${index}]`;
+    if (!isFields(part) || part["type"] !== "file") return [userPart(part, here)];
+    const id = isFields(part["file"]) ? part["file"]["file_id"] : undefined;
+    if (typeof id !== "string") refuse(here + ".file.file_id", "must be the id of a file that POST /v1/files took");
+    if (fileIds.push(id) > mostFiles) refuse(at + ".content", `has more than ${mostFiles} files`);
+    return [];
+  });
+  return fileIds.length === 0 ? { content: parts } : { content: parts.length === 0 ? "" : parts, fileIds };
 }
 
 function userPart(part: unknown, at: string): ContentPart {
@@ -110,5 +131,5 @@ function userPart(part: unknown, at: string): ContentPart {
       refuse(at + ".image_url.url", "must be an http(s) URL or a data:image/… URL");
     return { type: "image", url };
   }
-  refuse(at + ".type", `${JSON.stringify(part["type"])} is not supported: send "text" or "image_url"`);
+  refuse(at + ".type", `${JSON.stringify(part["type"])} is not supported: send "text", "image_url" or "file"`);
 }

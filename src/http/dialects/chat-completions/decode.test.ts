@@ -121,10 +121,10 @@ const faults: [string, object, string, RegExp][] = [
     /"input_audio" is not supported/,
   ],
   [
-    "a file",
-    { messages: [{ role: "user", content: [{ type: "file" }] }] },
-    "messages[0].content[0].type",
-    /"file" is not supported/,
+    "a file that was not uploaded",
+    { messages: [{ role: "user", content: [{ type: "file", file: { file_data: "data:" } }] }] },
+    "messages[0].content[0].file.file_id",
+    /POST \/v1\/files/,
   ],
   [
     "an image of the local disk",

@@ -1,5 +1,5 @@
-import type { ModelMessage, ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "../../../protocol/models.ts";
-import { decodeMessages } from "./decode-messages.ts";
+import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "../../../protocol/models.ts";
+import { type ChatMessage, decodeMessages } from "./decode-messages.ts";
 import {
   type Fields,
   isFields,
@@ -13,7 +13,7 @@ import {
 /** A request of this dialect in our own words. */
 export type ChatRequest = {
   readonly model: string;
-  readonly messages: readonly ModelMessage[];
+  readonly messages: readonly ChatMessage[];
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly tools?: readonly ToolSchema[];

@@ -3,6 +3,7 @@ import type { ModelPart, ModelRequest } from "../../../protocol/models.ts";
 import type { Call } from "../../endpoint.ts";
 import { openAiError } from "../../openai-error.ts";
 import { type SseStream, whenClosed } from "../../sse.ts";
+import { readable } from "./attach.ts";
 import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
 
@@ -21,7 +22,7 @@ export async function passThrough(call: Call, chat: ChatRequest): Promise<string
   });
   const { messages, tools, toolChoice, format, settings } = chat;
   const request: ModelRequest = {
-    messages,
+    messages: await readable(call, messages),
     tools,
     toolChoice,
     format,

@@ -3,6 +3,7 @@ import type { RunEvent } from "../../../protocol/events.ts";
 import { callIdOf, type ItemOf, textOf } from "../../../protocol/items.ts";
 import type { FinishReason, ModelPart, Usage } from "../../../protocol/models.ts";
 import { isNested } from "../../../run/fold.ts";
+import type { AnswerImages } from "../../answer-images.ts";
 import { createWaitWatcher, runOf } from "../../wait-watcher.ts";
 import { runCancelled, runFailed, textWithdrawn } from "../../run-errors.ts";
 import { createTextTeller } from "../../text-teller.ts";
@@ -22,6 +23,13 @@ export type Reading = {
 /** Characters of a tool's result that the trace shows. */
 const traceLimit = 2000;
 
+export type ReaderOptions = {
+  readonly pending?: boolean;
+  readonly finalOnly?: boolean;
+  /** Those that its calls made are shown below the answer. */
+  readonly images?: AnswerImages | undefined;
+};
+
 /**
  * Tells a run's events as the parts of one model answer: what agents say is text, their thoughts and the
  * server's tools are reasoning (a client must never try to run those), the caller's own tools are calls.
@@ -30,7 +38,7 @@ const traceLimit = 2000;
  */
 export function createRunReader(
   run: string,
-  { pending = false, finalOnly = false }: { readonly pending?: boolean; readonly finalOnly?: boolean } = {},
+  { pending = false, finalOnly = false, images }: ReaderOptions = {},
 ): (events: readonly RunEvent[]) => Reading {
   let parts: ModelPart[] = [];
   let outcome: Outcome | undefined;
@@ -99,6 +107,7 @@ export function createRunReader(
         return trace(`${event.item.body.name} ${event.item.body.arguments}`);
       }
       case "call-end": {
+        images?.see(event.item.body.data);
         const place = placeOf(event.item);
         const call = open.get(place);
         open.delete(place);
@@ -115,6 +124,7 @@ export function createRunReader(
       case "run-end":
         if (event.status === "done") {
           say(last);
+          say(text.apart(images?.markdown() ?? ""));
           return end("done", finish);
         }
         return fail(event.status === "cancelled" ? runCancelled(run) : runFailed(run, event.error));

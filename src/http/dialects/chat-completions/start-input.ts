@@ -4,6 +4,9 @@ import { type Content, itemIdOfCall, type NewItem } from "../../../protocol/item
 import type { ModelMessage } from "../../../protocol/models.ts";
 import type { RunOptions } from "../../../protocol/runs.ts";
 import type { StartInput } from "../../../run/runs.ts";
+import { filesIn } from "../../../run/attached-files.ts";
+import { filesOf } from "./attach.ts";
+import type { ChatMessage } from "./decode-messages.ts";
 import type { ChatRequest } from "./decode.ts";
 
 export type ClientResult = { readonly callId: string; readonly content: string };
@@ -30,11 +33,13 @@ export function readAgentRequest(chat: ChatRequest, sessionKey: string | undefin
   const shared = { agent: chat.model, options: optionsOf(chat), ...(system !== "" && { system }) };
   if (sessionKey !== undefined) {
     const content = joinContents(questions.map((message) => message.content));
-    const start: StartInput = { ...shared, sessionKey, message: { content }, showQuestions: true };
+    const files = filesOf(questions);
+    const start: StartInput = { ...shared, sessionKey, message: { content, files }, showQuestions: true };
     return { results: ownResults(results), start };
   }
   const history = toHistory(spoken.slice(0, spoken.lastIndexOf(last)));
-  return { results: [], start: { ...shared, hidden: true, history, message: { content: contentOf(last.content) } } };
+  const message = { content: contentOf(last.content), files: filesOf([last]) };
+  return { results: [], start: { ...shared, hidden: true, history, message } };
 }
 
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
@@ -64,7 +69,7 @@ function optionsOf({ settings, format, toolChoice, tools, onLimit }: ChatRequest
 }
 
 /** The client's own record of the conversation as items; calls keep their results. */
-function toHistory(messages: readonly ModelMessage[]): NewItem[] {
+function toHistory(messages: readonly ChatMessage[]): NewItem[] {
   const items: NewItem[] = [];
   let answers = 0;
   /** Index of each call in its answer, by the client's id of it. */
@@ -87,7 +92,8 @@ function toHistory(messages: readonly ModelMessage[]): NewItem[] {
         body: { content: message.content },
       });
     } else if (message.role === "user") {
-      items.push({ id: newId(), kind: "message", body: { role: "user", content: contentOf(message.content) } });
+      const body = { role: "user", content: contentOf(message.content), ...filesIn(message) } as const;
+      items.push({ id: newId(), kind: "message", body });
     }
   }
   return items;

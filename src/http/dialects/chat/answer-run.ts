@@ -3,6 +3,7 @@ import { type Item, textOf } from "../../../protocol/items.ts";
 import { type ActionEvent, actionTrace } from "../../../run/json-actions-trace.ts";
 import type { Started } from "../../../run/runs.ts";
 import type { Call } from "../../endpoint.ts";
+import { createAnswerImages } from "../../answer-images.ts";
 import { followUntil } from "../../follow-run.ts";
 import { serverStops } from "../../run-errors.ts";
 import { whenClosed } from "../../sse.ts";
@@ -56,7 +57,7 @@ function answerIn(items: readonly Item[]): string {
 export function tellRun(call: Call, place: Place): undefined {
   const { request, reply, services, streams } = call;
   const watch = createRunWatch(place.runId, place.pending);
-  const message = createUiMessage(place, namesIn(call));
+  const message = createUiMessage(place, namesIn(call), createAnswerImages(call, place.threadId));
   const stream = streams.open(reply, {
     headers: streamHeaders,
     onClose: () => follower.close(),

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { InvalidInput } from "../../../protocol/errors.ts";
 import { isEnded } from "../../../protocol/runs.ts";
 import type { Started } from "../../../run/runs.ts";
 import { type Call, endpoint } from "../../endpoint.ts";
 import { idempotencyOf } from "../../idempotency.ts";
+import { sessionNameOf } from "../../session-name.ts";
 import { withinOf } from "../../within.ts";
 import { answerWhole, tellRun } from "./answer-run.ts";
 import { type ChatBody, decodeChat } from "./decode.ts";
@@ -28,6 +28,7 @@ export const chat = endpoint({
     "stream (SSE) to the bodies of `useChat` and of assistant-ui's data stream, and with `Accept: text/event-stream`.",
   body: z.looseObject({
     messages: z.array(z.looseObject({ role: z.string() })).describe("The last message of the user counts."),
+    session_id: z.string().max(255).optional().describe("The thread to go on with; also x-session-id"),
     id: z.string().optional().describe("The page's name of the conversation: the thread to go on with"),
   }),
   decodesBody: true,
@@ -66,9 +67,9 @@ export const resumeChat = endpoint({
   },
 });
 
-async function start(call: Call, { text, conversation, system, history }: ChatBody): Promise<Started> {
+async function start(call: Call, { text, session: given, conversation, system, history }: ChatBody): Promise<Started> {
   const { caller, request, services } = call;
-  const session = sessionOf(call) ?? conversation;
+  const session = sessionNameOf(request, given) ?? conversation;
   return await services.runs.start(caller, {
     agent,
     message: { content: text },
@@ -78,12 +79,4 @@ async function start(call: Call, { text, conversation, system, history }: ChatBo
     idempotency: idempotencyOf(request),
     ...withinOf(request),
   });
-}
-
-function sessionOf({ request }: Call): string | undefined {
-  const session = request.headers["x-session-id"];
-  if (session === undefined) return undefined;
-  if (typeof session !== "string" || session === "" || session.length > 255)
-    throw new InvalidInput("x-session-id must have 1 to 255 characters.", { param: "x-session-id" });
-  return session;
 }

@@ -8,6 +8,8 @@ export type ChatBody = {
   readonly text: string;
   /** The page reads an AI SDK UI message stream. */
   readonly streams: boolean;
+  /** `session_id`, as it was given. */
+  readonly session?: unknown;
   /** The page's own name of the conversation. */
   readonly conversation?: string;
   readonly system?: string;
@@ -34,13 +36,19 @@ export function decodeChat(body: unknown, accept: string | undefined): ChatBody 
   const last = said.findLastIndex((message) => message["role"] === "user" && textsOf(message).length > 0);
   const texts = last === -1 ? [] : textsOf(said[last]!);
   if (!streamsWanted(body, said, accept)) {
-    return { text: texts[0] || "No text content provided.", streams: false, history: [] };
+    return {
+      text: texts[0] || "No text content provided.",
+      streams: false,
+      session: body["session_id"],
+      history: [],
+    };
   }
   const system = [body["system"], ...said.filter(({ role }) => role === "system").flatMap(textsOf)].filter(Boolean);
   const conversation = nameOf(body["threadId"] ?? body["id"]);
   return {
     text: texts.join("\n\n") || "No text content provided.",
     streams: true,
+    session: body["session_id"],
     ...(conversation === undefined ? {} : { conversation }),
     ...(system.length > 0 ? { system: system.join("\n\n") } : {}),
     history: historyOf(said.slice(0, Math.max(0, last))),

@@ -2,6 +2,7 @@ import type { RunEvent } from "../../../protocol/events.ts";
 import { callIdOf, type ItemOf, textOf } from "../../../protocol/items.ts";
 import { protocolText } from "../../../run/fold.ts";
 import { actionTrace } from "../../../run/json-actions-trace.ts";
+import type { AnswerImages } from "../../answer-images.ts";
 import { createPartialAnswer, type PartialAnswer } from "./partial-answer.ts";
 import { createChunkWriter, doneEvent } from "./ui-chunks.ts";
 import type { Ending, Seen } from "../../watch-run.ts";
@@ -21,6 +22,7 @@ type UiMessage = {
 export function createUiMessage(
   { runId, threadId }: { readonly runId: string; readonly threadId: string },
   known: Parameters<typeof actionTrace>[1],
+  images?: AnswerImages,
 ): UiMessage {
   const writer = createChunkWriter();
   const metadata = { run: runId, thread: threadId };
@@ -95,6 +97,7 @@ export function createUiMessage(
         return writer.put("tool-input-available", { toolCallId, toolName: item.body.name, input, ...byServer });
       }
       case "call-end": {
+        images?.see(event.item.body.data);
         const toolCallId = calls.get(placeOf(event.item));
         if (toolCallId === undefined) return;
         const { content, isError } = event.item.body;
@@ -106,6 +109,8 @@ export function createUiMessage(
 
   const end = (ending: Ending) => {
     if (ending.status === "waiting") writer.say("waiting", ending.text);
+    if (ending.status === "done")
+      for (const { url, mediaType } of images?.list() ?? []) writer.put("file", { url, mediaType });
     writer.leave();
     if (ending.status === "failed") writer.put("error", { errorText: ending.error.message });
     else if (ending.status === "cancelled") writer.put("abort", { reason: ending.error.message });

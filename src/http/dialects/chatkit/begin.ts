@@ -1,6 +1,6 @@
 import { InvalidInput } from "../../../protocol/errors.ts";
 import { newId } from "../../../protocol/ids.ts";
-import type { Content } from "../../../protocol/items.ts";
+import type { MessageBody } from "../../../protocol/items.ts";
 import type { RunRecord, ThreadRecord } from "../../../protocol/runs.ts";
 import type { Started, StartInput } from "../../../run/runs.ts";
 import type { Call } from "../../endpoint.ts";
@@ -13,6 +13,7 @@ import { itemIdFrom, threadIdFrom } from "./ids.ts";
 import { noItem } from "./pages.ts";
 import { itemsBackwards } from "./read-thread.ts";
 import { type Metadata, type RequestOf, textOfInput, type UserInput } from "./requests.ts";
+import { uploadIdFrom } from "./attachments.ts";
 import { shownThread, shownUserMessage } from "./show.ts";
 import { type StreamEvent, streamOptions } from "./stream-events.ts";
 
@@ -39,7 +40,7 @@ export async function addUserMessage(
   });
   if (!started.pending) return { first: [], run: { ...started, beginning: true } };
   const place = { id, threadId: thread.id, createdAt: new Date().toISOString() };
-  const item = shownUserMessage(place, textOfInput(params.input));
+  const item = shownUserMessage(place, await messageOf(call, params.input));
   // Of a request that is sent again the message has an id of before, so it is told when its turn comes.
   const said: StreamEvent[] = started.replayed ? [] : [{ type: "thread.item.done", item }, streamOptions];
   // What that run waits for was told before, and its wait may be long.
@@ -62,7 +63,7 @@ type StartRequest = {
   readonly mode?: StartInput["mode"];
 };
 
-function start(
+async function start(
   call: Call,
   thread: Partial<ThreadRecord>,
   { input, metadata, message, mode }: StartRequest,
@@ -73,13 +74,19 @@ function start(
   const toolChoice = inference?.tool_choice && { name: inference.tool_choice.id };
   return services.runs.start(caller, {
     agent,
-    message: { ...message, content: textOfInput(input) },
+    message: { ...message, ...(await messageOf(call, input)) },
     ...(thread.id !== undefined && { threadId: thread.id }),
     ...(mode && { mode }),
     options: { ...optionsOf(metadata), ...(toolChoice && { toolChoice: checkedChoice(call, toolChoice, metadata) }) },
     idempotency: idempotencyOf(request),
     ...withinOf(request),
   });
+}
+
+async function messageOf({ services, caller }: Call, input: UserInput) {
+  const content = textOfInput(input);
+  const ids = input.attachments.map(uploadIdFrom);
+  return { content, ...(ids.length > 0 && { files: await services.uploads.attach(caller, ids) }) };
 }
 
 function optionsOf({ client_tools: clientTools }: Metadata) {
@@ -113,7 +120,7 @@ export async function retryAfterItem(
     agent: agentFor(call, metadata.agent ?? message.to, thread.agent),
     threadId: thread.id,
     instead: message.id,
-    message: { content: message.content },
+    message: { content: message.content, files: message.files ?? [] },
     options: optionsOf(metadata),
     mode: "reject",
     idempotency: idempotencyOf(request),
@@ -129,12 +136,11 @@ async function userMessage(
   call: Call,
   thread: ThreadRecord,
   shown: string,
-): Promise<{ readonly id: string; readonly content: Content; readonly to?: string | undefined }> {
+): Promise<{ readonly id: string } & Pick<MessageBody, "content" | "files" | "to">> {
   const id = itemIdFrom(shown);
   for await (const item of itemsBackwards(call, thread)) {
     if (item.id !== id) continue;
-    if (item.kind === "message" && item.body.role === "user")
-      return { id, content: item.body.content, to: item.body.to };
+    if (item.kind === "message" && item.body.role === "user") return { id, ...item.body };
     throw new InvalidInput(`params.item_id: ${shown} is no user message`, { param: "params.item_id" });
   }
   throw noItem(shown);

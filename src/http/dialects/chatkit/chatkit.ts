@@ -1,3 +1,4 @@
+import { createAttachment, uploadIdFrom } from "./attachments.ts";
 import { z } from "zod";
 import { InvalidInput } from "../../../protocol/errors.ts";
 import { isEnded } from "../../../protocol/runs.ts";
@@ -7,7 +8,7 @@ import { askInConversation } from "./conversation.ts";
 import { addClientToolOutput, addStructuredInput } from "./go-on.ts";
 import { shownThreadId, threadIdFrom } from "./ids.ts";
 import { findItems, listItems, listThreads } from "./pages.ts";
-import { type ChatKitRequest, decodeRequest, noAttachments, type RequestOf, requestSchema } from "./requests.ts";
+import { type ChatKitRequest, decodeRequest, type RequestOf, requestSchema } from "./requests.ts";
 import { streamRun } from "./stream.ts";
 import { streamOptions } from "./stream-events.ts";
 import { shownThread } from "./show.ts";
@@ -50,8 +51,10 @@ async function answer(call: Call, request: ChatKitRequest): Promise<object | und
       await act(call, request);
       return {};
     case "attachments.create":
+      return await createAttachment(call, request);
     case "attachments.delete":
-      throw noAttachments();
+      await call.services.uploads.remove(call.caller, uploadIdFrom(request.params.attachment_id));
+      return {};
     case "input.transcribe":
       throw new InvalidInput("This server does not transcribe speech.", { code: "transcription_not_supported" });
     default:

@@ -1,8 +1,8 @@
 import { NotFound } from "../../../protocol/errors.ts";
 import { isId } from "../../../protocol/ids.ts";
 
-/** The kinds of ids that clients of this dialect know: of messages, client tool calls, workflows, tasks and structured inputs. */
-export type ItemPrefix = "msg" | "tc" | "wf" | "tsk" | "sti";
+/** The kinds of ids that clients of this dialect know: of messages, client tool calls, workflows, tasks, structured inputs and attachments. */
+export type ItemPrefix = "msg" | "tc" | "wf" | "tsk" | "sti" | "atc";
 
 export function shownThreadId(id: string): string {
   return "thr_" + compact(id);

@@ -100,7 +100,7 @@ export async function* readBackwards(
 function* shownMessage(item: ItemOf<"message">): Generator<Shown> {
   if (item.body.role === "system") return;
   if (item.body.role === "user") {
-    yield { shown: shownUserMessage(item, item.body.content), item };
+    yield { shown: shownUserMessage(item, item.body), item };
     return;
   }
   for (const shown of [shownAnswer(item), shownThought(item)]) if (shown) yield { shown, item };

@@ -16,7 +16,7 @@ const contentSchema = z.discriminatedUnion("type", [
 ]);
 const inputSchema = z.object({
   content: z.array(contentSchema),
-  attachments: z.array(z.string()).default([]),
+  attachments: z.array(z.string().max(200)).max(20).default([]),
   quoted_text: z.string().nullish(),
   inference_options: z
     .object({ tool_choice: z.object({ id }).nullish(), model: z.string().nullish() })
@@ -85,8 +85,11 @@ const operations = [
     "items.feedback",
     z.object({ ...thread, item_ids: z.array(id).min(1).max(100), kind: z.enum(["positive", "negative"]) }),
   ),
-  operation("attachments.create", z.looseObject({})),
-  operation("attachments.delete", z.looseObject({})),
+  operation(
+    "attachments.create",
+    z.object({ name: z.string().min(1).max(500), size: z.int().positive(), mime_type: z.string().max(200) }),
+  ),
+  operation("attachments.delete", z.object({ attachment_id: id })),
   operation("input.transcribe", z.looseObject({})),
 ] as const;
 
@@ -111,14 +114,9 @@ export function decode<Schema extends z.ZodType>(schema: Schema, body: unknown):
 }
 
 /** A message as a model reads it: what was quoted first, tags as their text. */
-export function textOfInput({ content, attachments, quoted_text: quoted }: UserInput): string {
-  if (attachments.length > 0) throw noAttachments("params.input.attachments");
+export function textOfInput({ content, quoted_text: quoted }: UserInput): string {
   const text = content.map((part) => part.text).join("");
   if (text.trim() === "")
     throw new InvalidInput("params.input.content: has no text", { param: "params.input.content" });
   return quoted ? `${quoted.trim().replaceAll(/^/gm, "> ")}\n\n${text}` : text;
-}
-
-export function noAttachments(param?: string): InvalidInput {
-  return new InvalidInput("This server takes no attachments.", { code: "attachments_not_supported", param });
 }

@@ -1,4 +1,4 @@
-import { callIdOf, type Content, decisions, type ItemOf, textOf } from "../../../protocol/items.ts";
+import { callIdOf, decisions, type ItemOf, textOf } from "../../../protocol/items.ts";
 import type { ThreadRecord } from "../../../protocol/runs.ts";
 import { plainArguments } from "../../question-view.ts";
 import { shownItemId, shownStepId, shownThreadId } from "./ids.ts";
@@ -24,7 +24,7 @@ export function shownThread(
 
 export function shownUserMessage(
   message: Pick<Message, "id" | "threadId" | "createdAt">,
-  content: Content,
+  { content, files = [] }: Pick<Message["body"], "content" | "files">,
 ): ThreadItem {
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
   return {
@@ -32,7 +32,12 @@ export function shownUserMessage(
     ...baseOf(message),
     type: "user_message",
     content: parts.map((part) => ({ type: "input_text", text: part.type === "text" ? part.text : "[image]" })),
-    attachments: [],
+    attachments: files.map(({ id, name, mediaType, isImage }) => ({
+      id: shownItemId("atc", id),
+      type: isImage ? "image" : "file",
+      name,
+      mime_type: mediaType,
+    })),
     inference_options: {},
   };
 }

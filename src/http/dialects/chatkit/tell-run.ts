@@ -40,7 +40,7 @@ export function createTeller({ runId, threadId, beginning, known = [] }: TellerO
   const hearUser = (item: ItemOf<"message">) => {
     // What was said to the run at work is told; the message that began it only where the client has not got it yet.
     if (begins || item.body.to === undefined)
-      put({ type: "thread.item.done", item: shownUserMessage(item, item.body.content) });
+      put({ type: "thread.item.done", item: shownUserMessage(item, item.body) });
     if (begins) put(streamOptions);
     begins = false;
   };

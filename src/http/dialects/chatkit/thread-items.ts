@@ -18,12 +18,19 @@ export type StructuredInput = {
 
 export type OutputText = { readonly type: "output_text"; readonly text: string; readonly annotations: readonly [] };
 
+export type Attachment = {
+  readonly id: string;
+  readonly type: "file" | "image";
+  readonly name: string;
+  readonly mime_type: string;
+};
+
 /** What clients of this dialect see of a thread. */
 export type ThreadItem = { readonly id: string; readonly thread_id: string; readonly created_at: string } & (
   | {
       readonly type: "user_message";
       readonly content: readonly { readonly type: "input_text"; readonly text: string }[];
-      readonly attachments: readonly [];
+      readonly attachments: readonly Attachment[];
       readonly inference_options: object;
     }
   | { readonly type: "assistant_message"; readonly content: readonly OutputText[] }

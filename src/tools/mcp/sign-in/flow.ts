@@ -126,6 +126,11 @@ export async function renew({ tokens, ...grantor }: Login, fetch: Fetch): Promis
   return loginOf(grantor, { ...renewed, scope: renewed.scope ?? tokens.scope });
 }
 
+/** As it was kept; ours since it was sealed by us. */
+export function loginIn(text: string | undefined): Login | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as Login);
+}
+
 function loginOf({ server, metadata, client, resource }: Grantor, tokens: OAuthTokens): Login {
   return {
     server,

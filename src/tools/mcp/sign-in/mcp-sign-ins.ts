@@ -1,4 +1,5 @@
 import type { McpServers } from "../mcp-servers.ts";
+import type { Revocation } from "./revoke.ts";
 import type { Returned, SignIns } from "./sign-ins.ts";
 
 /** Signing in and out with what it means for connections: they begin anew. */
@@ -17,9 +18,10 @@ export function createMcpSignIns(servers: McpServers, signIns: SignIns, base: ()
       await servers.renew(server, userId);
       return server;
     },
-    async forget(server: string, userId: string): Promise<void> {
-      await signIns.forget(servers.named(server), userId);
+    async forget(server: string, userId: string): Promise<Revocation> {
+      const revocation = await signIns.forget(servers.named(server), userId);
       await servers.renew(server, userId);
+      return revocation;
     },
   };
 }

@@ -5,7 +5,8 @@ import { ColloquyError, InvalidInput, messageOf, Unavailable } from "../../../pr
 import type { McpServerConfig, OAuthConfig } from "../../../protocol/mcp-servers.ts";
 import type { CredentialPlace, McpCredentials } from "../../../store/mcp-credentials.ts";
 import type { Credentials, NamedServer } from "../mcp-servers.ts";
-import { type Begun, beginSignIn, finishSignIn } from "./flow.ts";
+import { type Begun, beginSignIn, finishSignIn, loginIn } from "./flow.ts";
+import { type Revocation, revoke } from "./revoke.ts";
 import { readTicket, signTicket, type Ticket } from "./ticket.ts";
 import { UserLogin } from "./user-login.ts";
 
@@ -116,10 +117,20 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
         link: () => linkFor(userId, name),
       };
     },
-    async forget({ name, config }: NamedServer, userId: string): Promise<void> {
+    /** Deletes a login here whatever its giver says, who is asked to let it count no more. */
+    async forget({ name, config }: NamedServer, userId: string): Promise<Revocation> {
       const server = oauthOf({ name, config });
+      const place = placeOf(userId, name, server);
+      const login = loginIn(await credentials.login(place));
       await credentials.forget({ userId, server: name });
-      loginOf(placeOf(userId, name, server), server).forget();
+      loginOf(place, server).forget();
+      if (!login) return { revoked: false, reason: "Nobody was signed in." };
+      try {
+        const revoked = await online(server, (fetch) => revoke(login, fetch));
+        return revoked ? { revoked } : { revoked, reason: `${new URL(login.server).host} takes no login back.` };
+      } catch (error) {
+        return { revoked: false, reason: messageOf(error).slice(0, 300) };
+      }
     },
   };
 }

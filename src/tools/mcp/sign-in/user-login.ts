@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GuardedFetch } from "../../../egress/guarded-fetch.ts";
 import { messageOf, Unavailable } from "../../../protocol/errors.ts";
 import type { CredentialPlace, McpCredentials } from "../../../store/mcp-credentials.ts";
-import { type Login, renew } from "./flow.ts";
+import { type Login, loginIn, renew } from "./flow.ts";
 import { SignInNeeded } from "./sign-in-needed.ts";
 
 export type UserLoginOptions = {
@@ -156,9 +156,4 @@ export class UserLogin implements AuthProvider {
     }
     throw new Unavailable("The login is being renewed, which takes too long.");
   }
-}
-
-/** Ours since it was sealed by us. */
-function loginIn(text: string | undefined): Login | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as Login);
 }

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { agentSchema } from "../protocol/agents.ts";
+import { missingTools, strayNames } from "./stray-names.ts";
+
+const known = {
+  agents: ["coder", "helper"],
+  strategies: ["chat", "react", "tools"],
+  tools: ["now", "delete_task"],
+  toolPrefixes: ["files_"],
+  hasModel: (name: string) => name === "default",
+};
+
+test("tools named exactly must be there; globs may fit none, and those of MCP servers come later", () => {
+  const tools = ["now", "read_file", "mcp_*", "!delete_*", "!now", "!delte_task", "Now", "files_read"];
+  assert.deepEqual(missingTools({ tools }, known), ["read_file", "!delte_task", "Now"]);
+  assert.deepEqual(missingTools({ tools: ["*"] }, { tools: [], toolPrefixes: [""] }), []);
+});
+
+test("whatever an agent names and is not there is told, with what is near", () => {
+  const agent = { id: "helper", model: "gpt-99", strategy: "reakt", agents: ["codr", "c*"], tools: ["nwo", "now"] };
+  assert.deepEqual(strayNames(agentSchema.parse(agent), known), [
+    'agent helper: there is no model "gpt-99".',
+    'agent helper: there is no strategy "reakt". Did you mean react?',
+    'agent helper: there is no agent "codr". Did you mean coder?',
+    'agent helper: there is no tool "nwo". Did you mean now?',
+  ]);
+  assert.deepEqual(strayNames(agentSchema.parse({ id: "helper", tools: ["now"], agents: ["coder"] }), known), []);
+});

@@ -1,0 +1,9 @@
+/** What the help says of one command, given its first words; all of it where there is no such command. */
+export function helpFor(help: string, [command, second]: readonly string[]): string {
+  if (command === undefined) return help;
+  const entries = help.split(/\n(?= {2}colloquy )|\n\n/).filter((entry) => entry.startsWith("  colloquy "));
+  const about = (words: string) => entries.filter((entry) => entry.startsWith(`  colloquy ${words} `));
+  const narrow = second === undefined ? [] : about(`${command} ${second}`);
+  const own = narrow.length > 0 ? narrow : about(command);
+  return own.length > 0 ? `${own.join("\n")}\n\n\`colloquy --help\` lists all commands.` : help;
+}

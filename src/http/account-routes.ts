@@ -1,0 +1,53 @@
+import type { Route } from "./endpoint.ts";
+import { authSettings, changePassword, logIn, logOut, me, resetPassword, setUp, signUp } from "./routes/auth.ts";
+import { addOwnKey, listOwnKeys, revokeOwnKey } from "./routes/auth-keys.ts";
+import { beginOidc, connectOidc, finishOidc } from "./routes/auth-oidc.ts";
+import { logInPage, resetPage, setUpPage, signUpPage } from "./routes/auth-pages.ts";
+import { endLogin, endOtherLogins, listLogins } from "./routes/auth-sessions.ts";
+import { addMember, deleteGroup, listGroups, listMembers, removeMember, saveGroup } from "./routes/groups.ts";
+import { addKey, addUser, changeUser, listKeys, listUsers, revokeKey } from "./routes/users.ts";
+import { invite, listInvites, logUserOut, resetUser, withdrawInvite } from "./routes/users-links.ts";
+
+/** How people come in, and what admins do with accounts. */
+export const accountRoutes: readonly Route[] = [
+  ["GET", "/login", logInPage],
+  ["GET", "/setup", setUpPage],
+  ["GET", "/signup", signUpPage],
+  ["GET", "/reset", resetPage],
+
+  ["GET", "/api/auth/settings", authSettings],
+  ["POST", "/api/auth/setup", setUp],
+  ["POST", "/api/auth/signup", signUp],
+  ["POST", "/api/auth/login", logIn],
+  ["POST", "/api/auth/logout", logOut],
+  ["GET", "/api/auth/me", me],
+  ["POST", "/api/auth/password", changePassword],
+  ["POST", "/api/auth/reset", resetPassword],
+  ["GET", "/api/auth/sessions", listLogins],
+  ["DELETE", "/api/auth/sessions", endOtherLogins],
+  ["DELETE", "/api/auth/sessions/:id", endLogin],
+  ["GET", "/api/auth/keys", listOwnKeys],
+  ["POST", "/api/auth/keys", addOwnKey],
+  ["DELETE", "/api/auth/keys/:id", revokeOwnKey],
+  ["GET", "/api/auth/oidc/login", beginOidc],
+  ["POST", "/api/auth/oidc/connect", connectOidc],
+  ["GET", "/api/auth/oidc/callback", finishOidc],
+
+  ["GET", "/api/admin/users", listUsers],
+  ["POST", "/api/admin/users", addUser],
+  ["PATCH", "/api/admin/users/:id", changeUser],
+  ["POST", "/api/admin/users/:id/reset", resetUser],
+  ["DELETE", "/api/admin/users/:id/sessions", logUserOut],
+  ["GET", "/api/admin/users/:id/keys", listKeys],
+  ["POST", "/api/admin/users/:id/keys", addKey],
+  ["DELETE", "/api/admin/keys/:id", revokeKey],
+  ["GET", "/api/admin/invites", listInvites],
+  ["POST", "/api/admin/invites", invite],
+  ["DELETE", "/api/admin/invites/:id", withdrawInvite],
+  ["GET", "/api/admin/groups", listGroups],
+  ["PUT", "/api/admin/groups/:name", saveGroup],
+  ["DELETE", "/api/admin/groups/:name", deleteGroup],
+  ["GET", "/api/admin/groups/:name/members", listMembers],
+  ["PUT", "/api/admin/groups/:name/members/:id", addMember],
+  ["DELETE", "/api/admin/groups/:name/members/:id", removeMember],
+];

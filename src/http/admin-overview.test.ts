@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { eachDatabase } from "../../test/databases.ts";
+import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
+import type { ScriptAnswer } from "../models/scripted.ts";
+import type { Usage } from "../store/usage.ts";
+
+eachDatabase((databases) => {
+  let server: AgentServing;
+  before(async () => {
+    const script = (): ScriptAnswer => [
+      { text: "hello" },
+      { finish: "stop", usage: { inputTokens: 7, outputTokens: 3 } },
+    ];
+    server = await serveAgents(script, {}, { database: await databases.open() });
+  });
+  after(() => server.close());
+
+  const get = async <Data>(path: string): Promise<{ status: number; data: Data }> => {
+    const response = await fetch(server.url + path);
+    const { data } = (await response.json()) as { data: Data };
+    return { status: response.status, data };
+  };
+  const ask = () =>
+    fetch(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "assistant", messages: [{ role: "user", content: "hi" }] }),
+    }).then((response) => response.text());
+
+  test("use is counted by user, model, agent and day", async () => {
+    await ask();
+    await ask();
+    const keys: Record<string, string> = {};
+    for (const by of ["user", "model", "agent", "day"]) {
+      const { status, data } = await get<readonly Usage[]>(`/api/admin/usage?by=${by}`);
+      assert.equal(status, 200);
+      const [{ key, requests, errors, inputTokens, outputTokens, runs, totalP50, totalP95 }] = data as [Usage];
+      keys[by] = key;
+      assert.deepEqual([requests, errors, inputTokens, outputTokens, runs], [2, 0, 14, 6, 2]);
+      assert.ok(totalP50! > 0 && totalP95! >= totalP50!);
+    }
+    assert.deepEqual(
+      [keys["user"], keys["agent"], keys["day"]],
+      ["owner", "assistant", new Date().toISOString().slice(0, 10)],
+    );
+    assert.equal((await get<readonly Usage[]>("/api/usage?by=model")).data.length, 1);
+    assert.deepEqual((await get(`/api/admin/usage?to=2020-01-01T00:00:00Z`)).data, []);
+    for (const wrong of ["?by=colour", "?from=2020-01-01T00:00:00Z", "?from=yesterday"])
+      assert.equal((await fetch(`${server.url}/api/admin/usage${wrong}`)).status, 400, wrong);
+  });
+
+  test("models are listed with how they did", async () => {
+    type Listed = {
+      readonly id: string;
+      readonly health: { readonly requests: number; readonly errors: number } | null;
+    };
+    const { data } = await get<readonly Listed[]>("/api/admin/models");
+    const served = data.filter(({ health }) => health !== null);
+    assert.deepEqual(
+      served.map(({ id, health }) => [id, health!.requests, health!.errors]),
+      [["script", 2, 0]],
+    );
+  });
+
+  test("what is changed is audited, with who did it; what is only read is not", async () => {
+    const response = await fetch(`${server.url}/api/shares/018f0000-0000-7000-8000-000000000001?secret=x`, {
+      method: "DELETE",
+    });
+    assert.equal(response.status, 404);
+    type Row = { readonly userName: string; readonly method: string; readonly path: string; readonly status: number };
+    const rows = async () => (await get<readonly Row[]>("/api/admin/audit?user=owner")).data;
+    let found = await rows();
+    while (found.length === 0) found = await rows();
+    assert.deepEqual(
+      found.map(({ userName, method, path, status }) => [userName, method, path, status]),
+      [["owner", "DELETE", "/api/shares/018f0000-0000-7000-8000-000000000001", 404]],
+    );
+    assert.deepEqual((await get("/api/admin/audit?user=nobody")).data, []);
+  });
+});

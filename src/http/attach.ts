@@ -1,0 +1,22 @@
+import type { z } from "zod";
+import type { AttachedFile, Content } from "../protocol/items.ts";
+import type { Call } from "./endpoint.ts";
+import type { messageInputSchema } from "./schemas.ts";
+
+type Message = {
+  readonly id?: string;
+  readonly content: Content;
+  readonly files?: readonly AttachedFile[];
+};
+
+/** A message of the native API with its files as they are stored. Throws NotFound for one that is not the caller's. */
+export async function withFiles(
+  { caller, services }: Pick<Call, "caller" | "services">,
+  { id, content, files = [] }: z.output<typeof messageInputSchema>,
+): Promise<Message> {
+  return {
+    ...(id !== undefined && { id }),
+    content,
+    ...(files.length > 0 && { files: await services.uploads.attach(caller, files) }),
+  };
+}

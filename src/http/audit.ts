@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Caller } from "../protocol/callers.ts";
+import type { AuditLog } from "../store/audit-log.ts";
+import { pathOf } from "./errors.ts";
+
+/** Routes that administer, let in or hand out; all that deletes is audited too. */
+const audited = /^\/api\/(admin|auth|shares|mcp|threads\/:id\/shares)(\/|$)/;
+
+/**
+ * Once a request is over, answered or not. Nothing of its body or query is kept, where passwords and tokens are, but the name
+ * that somebody tried to come in with.
+ */
+export function auditRequest(
+  audit: AuditLog,
+  {
+    request,
+    reply,
+    caller,
+  }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly caller: Caller | undefined },
+): void {
+  const route = request.routeOptions.url;
+  if (route === undefined || !isAudited(request, route)) return;
+  audit.add({
+    userId: caller?.userId ?? null,
+    userName: caller?.name ?? triedName(request),
+    via: caller?.via ?? "none",
+    address: request.ip,
+    method: request.method,
+    path: route === "/chatkit" ? `${route} ${operationOf(request)}` : pathOf(request).slice(0, 500),
+    status: reply.raw.headersSent ? reply.statusCode : 499,
+    requestId: request.id,
+  });
+}
+
+function isAudited(request: FastifyRequest, route: string): boolean {
+  const { method } = request;
+  if (method === "DELETE") return true;
+  if (method === "GET") return route.endsWith("/callback");
+  if (method === "HEAD" || method === "OPTIONS") return false;
+  return route === "/chatkit" ? /\.delete$/.test(operationOf(request)) : audited.test(route);
+}
+
+function operationOf(request: FastifyRequest): string {
+  return stringIn(request.body, "type").slice(0, 100);
+}
+
+function triedName(request: FastifyRequest): string {
+  return stringIn(request.body, "username").slice(0, 100);
+}
+
+function stringIn(body: unknown, key: string): string {
+  const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[key] : undefined;
+  return typeof value === "string" ? value : "";
+}

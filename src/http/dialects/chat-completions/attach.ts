@@ -1,0 +1,55 @@
+import { InvalidInput } from "../../../protocol/errors.ts";
+import type { AttachedFile } from "../../../protocol/items.ts";
+import type { ModelMessage } from "../../../protocol/models.ts";
+import { contentWithFiles, withImages } from "../../../run/attached-files.ts";
+import type { Call } from "../../endpoint.ts";
+import type { ChatRequest } from "./decode.ts";
+import type { ChatMessage } from "./decode-messages.ts";
+
+/** In one request, its history included. */
+const mostFiles = 100;
+
+/** The request with the files that its messages name. Throws NotFound for one that is not the caller's. */
+export async function withAttached({ caller, services }: Call, chat: ChatRequest): Promise<ChatRequest> {
+  const ids = new Set(chat.messages.flatMap((message) => (hasIds(message) ? message.fileIds : [])));
+  if (ids.size === 0) return chat;
+  if (ids.size > mostFiles)
+    throw new InvalidInput(`The messages name more than ${mostFiles} files.`, { param: "messages" });
+  const files = new Map((await services.uploads.attach(caller, [...ids])).map((file) => [file.id, file]));
+  const messages = chat.messages.map((message): ChatMessage => {
+    if (!hasIds(message)) return message;
+    const { fileIds, ...rest } = message;
+    return { ...rest, files: [...new Set(fileIds)].flatMap((id) => files.get(id.toLowerCase()) ?? []) };
+  });
+  return { ...chat, messages };
+}
+
+/** For a model that is asked straight: what is told of the files, and the images themselves. */
+export async function readable(
+  { caller, services }: Call,
+  messages: ChatRequest["messages"],
+): Promise<readonly ModelMessage[]> {
+  const files = messages.flatMap((message) => (message.role === "user" ? (message.files ?? []) : []));
+  if (files.length === 0) return messages;
+  const told = messages.map((message): ModelMessage => {
+    if (message.role !== "user" || !message.files) return message;
+    const { files: own, content, ...rest } = message;
+    return {
+      ...rest,
+      content: contentWithFiles({ content: typeof content === "string" ? content : [...content], files: own }),
+    };
+  });
+  return withImages(told, (id) => services.uploads.imageUrl(id, caller.userId));
+}
+
+type WithIds = Extract<ChatMessage, { role: "user" }> & { readonly fileIds: readonly string[] };
+
+function hasIds(message: ChatMessage): message is WithIds {
+  return message.role === "user" && message.fileIds !== undefined;
+}
+
+/** What came with these messages, each once. */
+export function filesOf(messages: readonly ChatMessage[]): readonly AttachedFile[] {
+  const files = messages.flatMap((message) => (message.role === "user" ? (message.files ?? []) : []));
+  return [...new Map(files.map((file) => [file.id, file])).values()];
+}

@@ -1,0 +1,47 @@
+import { ColloquyError } from "../protocol/errors.ts";
+import type { ItemOf } from "../protocol/items.ts";
+import type { Started } from "../run/runs.ts";
+import type { Call } from "./endpoint.ts";
+import { followUntil } from "./follow-run.ts";
+import { whenClosed } from "./sse.ts";
+
+/** As long as most proxies let a request wait; then the run is answered, which goes on. */
+export const usualWaitMs = 55_000;
+
+/** The call's result once the run has ended; undefined if it waits, or takes too long for one request. */
+export async function resultOfCall(
+  { reply, services }: Pick<Call, "reply" | "services">,
+  { threadId, runId, cursor }: Started,
+  longestMs = usualWaitMs,
+): Promise<ItemOf<"result"> | undefined> {
+  let close = () => {};
+  try {
+    return await new Promise<ItemOf<"result"> | undefined>((resolve, reject) => {
+      let result: ItemOf<"result"> | undefined;
+      const follower = followUntil(
+        services.runs,
+        { target: { threadId, runId }, from: cursor },
+        {
+          events(events) {
+            for (const event of events) if (event.type === "call-end") result = event.item;
+            // What follows a wait in the same batch has brought the run past it.
+            const last = events.at(-1)?.type;
+            if (last === "run-end" || last === "run-wait") resolve(result);
+            return last === "run-end" || last === "run-wait";
+          },
+          error: reject,
+        },
+      );
+      const timer = setTimeout(() => resolve(undefined), longestMs);
+      close = () => {
+        clearTimeout(timer);
+        follower.close();
+      };
+      whenClosed(reply.raw, () =>
+        reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on.")),
+      );
+    });
+  } finally {
+    close();
+  }
+}

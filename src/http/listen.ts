@@ -1,0 +1,24 @@
+import type { FastifyInstance } from "fastify";
+import { Conflict, InvalidInput } from "../protocol/errors.ts";
+
+/** Throws Conflict `port_in_use` or InvalidInput, in words for whoever chose the address; `advice` says how to choose another. */
+export async function listen(
+  app: FastifyInstance,
+  { host, port, advice }: { readonly host: string; readonly port: number; readonly advice: string },
+): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    if (code === "EADDRINUSE")
+      throw new Conflict(`Port ${port} on ${host} is in use. Stop what uses it, or choose another: ${advice}`, {
+        code: "port_in_use",
+        cause: error,
+      });
+    if (code === "EACCES")
+      throw new InvalidInput(`Port ${port} may not be used by this user; ports from 1024 up may.`, { cause: error });
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+      throw new InvalidInput(`This machine has no address ${host}.`, { cause: error });
+    throw error;
+  }
+}

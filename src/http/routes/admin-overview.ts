@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { type ModelHealth, usageGroups } from "../../store/usage.ts";
+import { InvalidInput } from "../../protocol/errors.ts";
+import { endpoint } from "../endpoint.ts";
+import { requireAdmin } from "../require-admin.ts";
+import { idSchema, listOf, pageQuery } from "../schemas.ts";
+
+const dayMs = 24 * 60 * 60_000;
+const longestDays = 92;
+const time = z.string().describe("ISO 8601");
+const milliseconds = z.number().nullable();
+
+const usageSchema = z.object({
+  key: z.string().describe("A user, model, agent, day or hour; empty: of none"),
+  requests: z.int(),
+  errors: z.int(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cost: z.number(),
+  runs: z.int(),
+  firstPartP50: milliseconds,
+  firstPartP95: milliseconds,
+  totalP50: milliseconds,
+  totalP95: milliseconds,
+});
+const usageQuery = z.object({
+  by: z.enum(usageGroups).default("day"),
+  from: z.iso.datetime({ offset: true }).optional().describe("Absent: 30 days before `to`"),
+  to: z.iso.datetime({ offset: true }).optional().describe("Absent: now"),
+});
+
+export const allUsage = endpoint({
+  tag: "admin",
+  summary: "What models were used, by whom and for what, over time",
+  description:
+    "Requests, tokens, cost (of models with a price), errors and latencies (median and 95th percentile, in milliseconds) from " +
+    "the call log, which goes back 90 days.",
+  query: usageQuery.extend({ user: idSchema.optional().describe("Only this account's") }),
+  answers: { 200: listOf(usageSchema) },
+  async handle({ query: { by, user, ...span }, caller, services }) {
+    requireAdmin(caller);
+    return { data: await services.overview.usage({ by, userId: user, ...spanOf(span) }) };
+  },
+});
+
+export const ownUsage = endpoint({
+  tag: "accounts",
+  summary: "What models you used, over time",
+  query: usageQuery.extend({ by: z.enum(["model", "agent", "day", "hour"]).default("day") }),
+  answers: { 200: listOf(usageSchema) },
+  async handle({ query: { by, ...span }, caller, services }) {
+    return { data: await services.overview.usage({ by, userId: caller.userId, ...spanOf(span) }) };
+  },
+});
+
+function spanOf({ from, to }: { readonly from?: string | undefined; readonly to?: string | undefined }) {
+  const end = to === undefined ? new Date() : new Date(to);
+  const start = from === undefined ? new Date(end.getTime() - 30 * dayMs) : new Date(from);
+  if (start.getUTCFullYear() < 1970 || end.getUTCFullYear() > 9000)
+    throw new InvalidInput("from and to must be after 1970", { param: "from" });
+  if (start >= end || end.getTime() - start.getTime() > longestDays * dayMs)
+    throw new InvalidInput(`from must be before to, by ${longestDays} days at most`, { param: "from" });
+  return { from: start, to: end };
+}
+
+const modelSchema = z.looseObject({
+  id: z.string(),
+  health: z
+    .object({
+      lastUsedAt: time,
+      lastError: z.string().nullable(),
+      lastErrorAt: time.nullable(),
+      requests: z.int().describe("Of the last day"),
+      errors: z.int(),
+    })
+    .nullable()
+    .describe("null: not asked within a week"),
+});
+
+export const modelsWithHealth = endpoint({
+  tag: "admin",
+  summary: "The models, and how they did lately",
+  answers: { 200: listOf(modelSchema) },
+  async handle({ caller, services: { models, overview } }) {
+    requireAdmin(caller);
+    const health = new Map((await overview.modelHealth()).map((row) => [row.model, row]));
+    return { data: models.list().map((model) => ({ ...model, health: healthView(health.get(model.id)) })) };
+  },
+});
+
+function healthView(row: ModelHealth | undefined): z.infer<typeof modelSchema>["health"] {
+  if (!row) return null;
+  const { lastUsedAt, lastError, lastErrorAt, requests, errors } = row;
+  return {
+    lastUsedAt: lastUsedAt.toISOString(),
+    lastError,
+    lastErrorAt: lastErrorAt?.toISOString() ?? null,
+    requests,
+    errors,
+  };
+}
+
+export const listSettings = endpoint({
+  tag: "admin",
+  summary: "What this server is configured with, and where each value is from",
+  description: "Secrets are masked. `source` is `environment <VARIABLE>`, `<file>:<line>` or `default`.",
+  answers: { 200: listOf(z.object({ path: z.string(), value: z.unknown(), source: z.string() })) },
+  handle({ caller, services }) {
+    requireAdmin(caller);
+    return { data: services.overview.settings() };
+  },
+});
+
+const auditSchema = z.object({
+  id: idSchema,
+  at: time,
+  userId: idSchema.nullable(),
+  userName: z.string(),
+  via: z.string(),
+  address: z.string(),
+  method: z.string(),
+  path: z.string(),
+  status: z.int(),
+  requestId: z.string(),
+});
+
+export const listAudit = endpoint({
+  tag: "admin",
+  summary: "Who changed what, newest first",
+  description:
+    "A row for each request that administers, logs in, shares or deletes, whatever came of it. Kept for a year; what is in " +
+    "the requests is not kept.",
+  query: z.object({
+    user: z.string().max(200).optional().describe("Id or name"),
+    before: idSchema.optional().describe("The last id of the page before"),
+    ...pageQuery,
+  }),
+  answers: { 200: listOf(auditSchema) },
+  async handle({ query: { user, before, limit = 50 }, caller, services }) {
+    requireAdmin(caller);
+    const rows = await services.overview.audit.list({ limit, ...(user && { user }), ...(before && { before }) });
+    return { data: rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() })) };
+  },
+});

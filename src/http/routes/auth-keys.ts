@@ -1,0 +1,41 @@
+import { addKeyBody, keySchema, keyView, madeKeySchema, newKeyOf, requireWhole } from "../accounts/schemas.ts";
+import { endpoint } from "../endpoint.ts";
+import { idParams, listOf } from "../schemas.ts";
+import { z } from "zod";
+
+export const listOwnKeys = endpoint({
+  tag: "accounts",
+  summary: "List your API keys",
+  description: "Also those that are revoked. Of the keys themselves only hashes are kept.",
+  answers: { 200: listOf(keySchema) },
+  async handle({ caller, services }) {
+    return { data: (await services.users.keys(caller.userId)).map(keyView) };
+  },
+});
+
+export const addOwnKey = endpoint({
+  tag: "accounts",
+  summary: "Make an API key for yourself",
+  description: "`text` is the key; it is in this answer and nowhere else.",
+  body: addKeyBody,
+  answers: { 201: madeKeySchema },
+  async handle(call) {
+    requireWhole(call.caller);
+    const made = await call.services.users.addKey({ userId: call.caller.userId, ...newKeyOf(call.body) });
+    call.reply.code(201).header("cache-control", "no-store");
+    return { key: keyView(made.key), text: made.text };
+  },
+});
+
+export const revokeOwnKey = endpoint({
+  tag: "accounts",
+  summary: "Revoke one of your API keys",
+  description: "At once on this node, within 30 seconds on others.",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle(call) {
+    requireWhole(call.caller);
+    await call.services.users.revokeKey(call.params.id, call.caller.userId);
+    call.reply.code(204);
+  },
+});

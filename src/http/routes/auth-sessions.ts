@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { requireWhole } from "../accounts/schemas.ts";
+import { accountsOf } from "../accounts/visitor.ts";
+import { endpoint } from "../endpoint.ts";
+import { idParams, idSchema, listOf } from "../schemas.ts";
+
+const time = z.string().describe("ISO 8601");
+
+export const listLogins = endpoint({
+  tag: "accounts",
+  summary: "List where you are logged in",
+  answers: {
+    200: listOf(
+      z.object({
+        id: idSchema,
+        label: z.string().describe("What the browser or program calls itself"),
+        current: z.boolean(),
+        createdAt: time,
+        lastUsedAt: time,
+        expiresAt: time,
+      }),
+    ),
+  },
+  async handle({ caller, sessionId, services }) {
+    const data = (await accountsOf(services).sessions(caller.userId)).map(({ id, label, ...times }) => ({
+      id,
+      label,
+      current: id === sessionId,
+      createdAt: times.createdAt.toISOString(),
+      lastUsedAt: times.lastUsedAt.toISOString(),
+      expiresAt: times.expiresAt.toISOString(),
+    }));
+    return { data };
+  },
+});
+
+export const endLogin = endpoint({
+  tag: "accounts",
+  summary: "End one of your logins",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle(call) {
+    requireWhole(call.caller);
+    await accountsOf(call.services).endSession(call.caller.userId, call.params.id);
+    call.reply.code(204);
+  },
+});
+
+export const endOtherLogins = endpoint({
+  tag: "accounts",
+  summary: "End all your logins but this one",
+  answers: { 204: z.null() },
+  async handle(call) {
+    requireWhole(call.caller);
+    await accountsOf(call.services).endSessions(call.caller.userId, call.sessionId);
+    call.reply.code(204);
+  },
+});

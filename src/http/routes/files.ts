@@ -1,0 +1,201 @@
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import type { FastifyRequest } from "fastify";
+import { z } from "zod";
+import { InvalidInput, NotFound } from "../../protocol/errors.ts";
+import { type FileChange, fileChangeSchema, mediaTypeOf } from "../../protocol/files.ts";
+import { noFile } from "../../sandbox/file-fault.ts";
+import type { Entry } from "../../sandbox/walk.ts";
+import { parsePath } from "../../sandbox/workspace-path.ts";
+import { type Call, endpoint } from "../endpoint.ts";
+import { baseOf } from "../origins.ts";
+import { idSchema } from "../schemas.ts";
+import { sendFile } from "../send-file.ts";
+import { sessionNameOf } from "../session-name.ts";
+
+const mostListed = 2000;
+
+const url = z.string().describe("Of a file: for 30 days at least whoever has it needs no login").optional();
+const entrySchema = z.object({
+  path: z.string(),
+  kind: z.enum(["file", "folder", "link", "other"]),
+  bytes: z.int(),
+  modified: z.string().describe("ISO 8601"),
+  mediaType: z.string().optional(),
+  url,
+});
+const changeSchema = fileChangeSchema.extend({ url });
+const path = z.string().min(1).describe("Relative to the workspace; may hold /");
+const binary = { description: "The file", content: { "application/octet-stream": { schema: z.string() } } };
+
+/** Which thread is meant: the one that the path names, or that of a session. */
+type Place = { readonly id?: string | undefined };
+type FileCall = Pick<Call<Place>, "params" | "caller" | "request" | "services">;
+
+export const threadFiles = fileRoutes(z.object({ id: idSchema }), z.object({ id: idSchema, path }), {
+  where: "a thread",
+  isOpen: hasSignature,
+});
+/** Named by the header `x-session-id`. */
+export const sessionFiles = fileRoutes(z.object({}), z.object({ path }), {
+  where: "the session that x-session-id names",
+  isOpen: () => false,
+});
+
+function fileRoutes(
+  params: z.ZodType<Place>,
+  pathParams: z.ZodType<Place & { readonly path: string }>,
+  { where, isOpen }: { readonly where: string; readonly isOpen: (request: FastifyRequest) => boolean },
+) {
+  return {
+    list: endpoint({
+      tag: "files",
+      summary: `List the files of ${where}`,
+      params,
+      query: z.object({
+        under: z.string().optional().describe("A folder; absent: the whole workspace"),
+        depth: z.coerce.number().int().min(1).max(64).optional().describe("Levels of folders; absent: all"),
+      }),
+      answers: {
+        200: z.object({ data: z.array(entrySchema), more: z.boolean().describe(`There are more than ${mostListed}`) }),
+      },
+      async handle({ query: { under = "", depth }, ...call }) {
+        const threadId = await threadOf(call);
+        const workspace = await call.services.workspaces.find(threadId);
+        if (!workspace) return { data: [], more: false };
+        const options = { under, most: mostListed, ...(depth !== undefined && { depth }) };
+        const { entries, more } = await workspace.list(options);
+        return { data: entries.map((entry) => viewOf(call, threadId, entry)), more };
+      },
+    }),
+
+    download: endpoint({
+      tag: "files",
+      summary: `Download a file of ${where}`,
+      description:
+        "PNG, JPEG, GIF and WebP are shown by browsers, everything else is saved. Takes `Range` and `If-None-Match`.",
+      params: pathParams,
+      query: z.object({ until: z.coerce.number().optional(), signature: z.string().max(100).optional() }),
+      open: isOpen,
+      answers: { 200: binary, 206: binary },
+      async handle({ params, query, ...call }) {
+        const isLink = isOpen(call.request);
+        const threadId = isLink ? (params.id ?? "") : await threadOf({ ...call, params });
+        if (isLink && !call.services.fileLinks.allows(threadId, params.path, query)) throw noLink();
+        const workspace = await call.services.workspaces.find(threadId);
+        if (!workspace) throw noFile(params.path);
+        return sendFile(call, await workspace.openFile(params.path), { path: params.path, isLink });
+      },
+    }),
+
+    upload: endpoint({
+      tag: "files",
+      summary: `Write a file of ${where}`,
+      description:
+        "The body is the file, of any type, at most what is free in the workspace (`sandbox.diskMb`). Folders on the way are " +
+        "made. With `If-Match` it is only changed if it is still that one.",
+      params: pathParams,
+      takesBody: "any",
+      answers: { 200: changeSchema, 201: changeSchema },
+      async handle({ params, body, reply, ...call }) {
+        const threadId = await threadOf({ ...call, params }, { make: true });
+        const workspace = await call.services.workspaces.open(threadId);
+        const ifVersion = /^"(.+)"$/.exec(call.request.headers["if-match"] ?? "")?.[1];
+        const source = body instanceof Readable ? body : "";
+        const change = await workspace.write(params.path, source, { ...(ifVersion !== undefined && { ifVersion }) });
+        await keepsThread(call, threadId);
+        reply.code(change.change === "made" ? 201 : 200);
+        return withUrl(call, threadId, change);
+      },
+    }),
+
+    uploadForm: endpoint({
+      tag: "files",
+      summary: `Upload files to ${where} by a form`,
+      description:
+        "`multipart/form-data`; each part with a file name becomes a file of that name, in the folder `under`.",
+      params,
+      query: z.object({ under: z.string().default("") }),
+      takesBody: "form",
+      answers: { 201: z.object({ data: z.array(changeSchema) }) },
+      async handle({ query: { under }, reply, ...call }) {
+        const threadId = await threadOf(call, { make: true });
+        const workspace = await call.services.workspaces.open(threadId);
+        const folder = parsePath(under)
+          .map((name) => `${name}/`)
+          .join("");
+        const changes: FileChange[] = [];
+        for await (const part of call.request.files())
+          changes.push(await workspace.write(folder + basename(part.filename.replaceAll("\\", "/")), part.file));
+        if (changes.length === 0) throw new InvalidInput("The form has no file.", { code: "no_file" });
+        await keepsThread(call, threadId);
+        reply.code(201);
+        return { data: changes.map((change) => withUrl(call, threadId, change)) };
+      },
+    }),
+
+    remove: endpoint({
+      tag: "files",
+      summary: `Remove a file of ${where}, or a folder with all that is in it`,
+      params: pathParams,
+      answers: { 204: z.null() },
+      async handle({ params, reply, ...call }) {
+        const workspace = await call.services.workspaces.find(await threadOf({ ...call, params }));
+        if (!workspace) throw noFile(params.path);
+        await workspace.remove(params.path);
+        reply.code(204);
+      },
+    }),
+  };
+}
+
+/** The thread whose files are meant. `make`: a session that is new is begun. Throws NotFound for what is not the caller's. */
+async function threadOf({ params, caller, request, services }: FileCall, { make = false } = {}): Promise<string> {
+  const { runs } = services;
+  if (params.id !== undefined) return runs.threadOfFiles(caller, params.id);
+  const session = sessionNameOf(request);
+  if (session === undefined) throw new InvalidInput("Name the session: x-session-id.", { param: "x-session-id" });
+  const found = await runs.findThread(caller, session);
+  if (found !== undefined) return runs.threadOfFiles(caller, found);
+  if (make) return (await runs.createSession(caller, { id: session })).threadId;
+  throw new NotFound(`There is no session ${JSON.stringify(session)}.`, { code: "thread_not_found" });
+}
+
+/** A thread that was deleted while files were written leaves none behind. */
+async function keepsThread({ caller, services }: Pick<Call, "caller" | "services">, threadId: string): Promise<void> {
+  try {
+    await services.runs.getThread(caller, threadId);
+  } catch (error) {
+    if (error instanceof NotFound) await services.workspaces.remove(threadId);
+    throw error;
+  }
+}
+
+function hasSignature({ query }: FastifyRequest): boolean {
+  return typeof query === "object" && query !== null && "signature" in query;
+}
+
+function noLink(): NotFound {
+  return new NotFound("This link is not valid, or not any more.", { code: "link_invalid" });
+}
+
+function viewOf(call: Pick<Call, "request" | "services">, threadId: string, entry: Entry): z.infer<typeof entrySchema> {
+  const { path: place, kind, bytes, modified } = entry;
+  const mediaType = kind === "file" ? mediaTypeOf(place) : undefined;
+  return {
+    path: place,
+    kind,
+    bytes,
+    modified: modified.toISOString(),
+    ...(mediaType !== undefined && { mediaType }),
+    ...(kind === "file" && { url: urlOf(call, threadId, place) }),
+  };
+}
+
+function withUrl(call: Pick<Call, "request" | "services">, threadId: string, change: FileChange) {
+  return { ...change, url: urlOf(call, threadId, change.path) };
+}
+
+function urlOf({ request, services }: Pick<Call, "request" | "services">, threadId: string, place: string): string {
+  return baseOf(request) + services.fileLinks.linkTo(threadId, place);
+}

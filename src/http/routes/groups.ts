@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { permissionsSchema } from "../accounts/schemas.ts";
+import { endpoint } from "../endpoint.ts";
+import { requireAdmin } from "../require-admin.ts";
+import { idSchema, listOf } from "../schemas.ts";
+
+const nameParams = z.object({
+  name: z
+    .string()
+    .min(1)
+    .max(128)
+    .refine((text) => !/[\p{Cc}\s/]/u.test(text), "no spaces and no /"),
+});
+const memberParams = nameParams.extend({ id: idSchema });
+
+export const listGroups = endpoint({
+  tag: "admin",
+  summary: "List the groups and what they grant",
+  description: "`everyone` is there always: what it grants is what each user may. Admins may everything.",
+  answers: {
+    200: listOf(z.object({ name: z.string(), permissions: z.array(z.string()), members: z.int() })),
+  },
+  async handle({ caller, services }) {
+    requireAdmin(caller);
+    return { data: await services.users.groups() };
+  },
+});
+
+export const saveGroup = endpoint({
+  tag: "admin",
+  summary: "Make a group, or set what it grants",
+  description:
+    "Permissions are `agent:<id>`, `model:<id>`, `tool:<name>` and those that tools demand; each may be a glob (`model:gpt-*`). " +
+    "They count from the next request on, on other nodes within 30 seconds; what runs is cut back when it is next taken up.",
+  params: nameParams,
+  body: z.strictObject({ permissions: permissionsSchema }),
+  answers: { 200: z.object({ name: z.string(), permissions: z.array(z.string()) }) },
+  async handle({ caller, params: { name }, body: { permissions }, services }) {
+    requireAdmin(caller);
+    await services.users.saveGroup(name, permissions);
+    return { name, permissions };
+  },
+});
+
+export const deleteGroup = endpoint({
+  tag: "admin",
+  summary: "Delete a group",
+  description: "Of `everyone`: it grants again all agents, models and tools.",
+  params: nameParams,
+  answers: { 204: z.null() },
+  async handle({ caller, params, services, reply }) {
+    requireAdmin(caller);
+    await services.users.removeGroup(params.name);
+    reply.code(204);
+  },
+});
+
+export const listMembers = endpoint({
+  tag: "admin",
+  summary: "List the members of a group",
+  params: nameParams,
+  answers: { 200: listOf(z.object({ id: idSchema, name: z.string() })) },
+  async handle({ caller, params, services }) {
+    requireAdmin(caller);
+    return { data: await services.users.members(params.name) };
+  },
+});
+
+export const addMember = endpoint({
+  tag: "admin",
+  summary: "Put a user into a group",
+  params: memberParams,
+  answers: { 204: z.null() },
+  async handle({ caller, params, services, reply }) {
+    requireAdmin(caller);
+    await services.users.addMember(params.name, params.id);
+    reply.code(204);
+  },
+});
+
+export const removeMember = endpoint({
+  tag: "admin",
+  summary: "Take a user out of a group",
+  params: memberParams,
+  answers: { 204: z.null() },
+  async handle({ caller, params, services, reply }) {
+    requireAdmin(caller);
+    await services.users.removeMember(params.name, params.id);
+    reply.code(204);
+  },
+});

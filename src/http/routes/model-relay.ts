@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { NotFound } from "../../protocol/errors.ts";
+import { type Call, endpoint } from "../endpoint.ts";
+import { pathOf } from "../errors.ts";
+import { whenClosed } from "../sse.ts";
+
+const description =
+  "For tools that work on another server: the token that came with a call asks for model steps of that call's run, and is " +
+  "good until the call ends.";
+
+export const relayCompletion = endpoint({
+  tag: "server",
+  summary: "A model step of a call of a tool",
+  description,
+  // The token is of one call, and no login.
+  open: () => true,
+  body: z.record(z.string(), z.unknown()).describe("As of /v1/chat/completions"),
+  answers: { 200: z.unknown() },
+  handle: answerRelay,
+});
+
+export const relayModels = endpoint({
+  tag: "server",
+  summary: "The model that a call of a tool may ask",
+  description,
+  open: () => true,
+  answers: { 200: z.unknown() },
+  handle: answerRelay,
+});
+
+async function answerRelay({ request, reply, body, services }: Call): Promise<string> {
+  if (!services.relay) throw new NotFound("This server relays no models.");
+  const gone = new AbortController();
+  whenClosed(reply.raw, () => gone.abort(new Error("Nobody waits for this answer any more.")));
+  const answer = await services.relay.answer({
+    method: request.method,
+    path: pathOf(request),
+    authorization: request.headers.authorization,
+    body,
+    signal: gone.signal,
+  });
+  reply.code(answer.status).type(answer.contentType);
+  // As a text, which is not encoded again.
+  reply.serializer((text: string) => text);
+  return answer.body;
+}

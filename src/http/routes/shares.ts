@@ -1,0 +1,107 @@
+import { z } from "zod";
+import { Conflict, NotFound } from "../../protocol/errors.ts";
+import { contentSchema } from "../../protocol/items.ts";
+import { isErased, isNested } from "../../run/fold.ts";
+import type { Share } from "../../store/shares.ts";
+import { endpoint } from "../endpoint.ts";
+import { idParams, idSchema, listOf } from "../schemas.ts";
+
+const mostShown = 5000;
+const time = z.string().describe("ISO 8601");
+const shareSchema = z.object({
+  id: idSchema,
+  threadId: idSchema,
+  leaf: idSchema,
+  createdAt: time,
+  expiresAt: time.nullable(),
+});
+
+export const shareThread = endpoint({
+  tag: "threads",
+  summary: "Make a read-only link to a thread",
+  description:
+    "Whoever has the link reads the messages of the branch that is shown now, up to now; nothing of what tools were asked and " +
+    "brought. `path` holds the link's token and is in this answer alone.",
+  params: idParams,
+  body: z
+    .strictObject({ days: z.number().positive().max(3650).optional().describe("Absent: until it is withdrawn") })
+    .nullish(),
+  answers: { 201: z.object({ share: shareSchema, path: z.string() }) },
+  async handle({ params, body, caller, reply, services: { runs, shares } }) {
+    const { days } = body ?? {};
+    const { id: threadId, leaf } = await runs.getThread(caller, params.id);
+    if (leaf === null) throw new Conflict("The thread is empty: there is nothing to share.", { code: "thread_empty" });
+    const { share, token } = await shares.create({
+      userId: caller.userId,
+      threadId,
+      leaf,
+      ...(days !== undefined && { days }),
+    });
+    reply.code(201);
+    return { share: view(share), path: `/api/shared/${token}` };
+  },
+});
+
+export const listShares = endpoint({
+  tag: "threads",
+  summary: "List the links to a thread",
+  params: idParams,
+  answers: { 200: listOf(shareSchema) },
+  async handle({ params, caller, services: { runs, shares } }) {
+    await runs.getThread(caller, params.id);
+    return { data: (await shares.list(caller.userId, params.id)).map(view) };
+  },
+});
+
+export const withdrawShare = endpoint({
+  tag: "threads",
+  summary: "Withdraw a link to a thread",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle({ params, caller, reply, services }) {
+    await services.shares.remove(caller.userId, params.id);
+    reply.code(204);
+  },
+});
+
+export const readShared = endpoint({
+  tag: "threads",
+  summary: "Read a thread by a link to it",
+  description: "Without a login.",
+  open: () => true,
+  params: z.object({ id: z.string().max(100) }),
+  answers: {
+    200: z.object({
+      title: z.string(),
+      sharedAt: time,
+      messages: z.array(
+        z.object({
+          role: z.enum(["user", "assistant"]),
+          author: z.string().nullable(),
+          content: contentSchema,
+          createdAt: time,
+        }),
+      ),
+    }),
+  },
+  async handle({ params, reply, services: { runs, shares } }) {
+    const share = await shares.find(params.id);
+    if (!share) throw new NotFound("There is no such link, or it was withdrawn.", { code: "share_not_found" });
+    const { userId, threadId, leaf, title, createdAt } = share;
+    const items = await runs.listBranch({ userId }, threadId, { leaf, most: mostShown });
+    reply.header("cache-control", "no-store").header("referrer-policy", "no-referrer");
+    return {
+      title,
+      sharedAt: createdAt.toISOString(),
+      messages: items.flatMap((item) => {
+        if (item.kind !== "message" || isNested(item) || isErased(item) || item.body.role === "system") return [];
+        const { role, content } = item.body;
+        return content === "" ? [] : [{ role, author: item.author, content, createdAt: item.createdAt }];
+      }),
+    };
+  },
+});
+
+function view({ id, threadId, leaf, createdAt, expiresAt }: Share): z.infer<typeof shareSchema> {
+  return { id, threadId, leaf, createdAt: createdAt.toISOString(), expiresAt: expiresAt?.toISOString() ?? null };
+}

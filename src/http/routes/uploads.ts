@@ -1,0 +1,149 @@
+import { Readable } from "node:stream";
+import { z } from "zod";
+import { InvalidInput } from "../../protocol/errors.ts";
+import type { Upload } from "../../store/uploads.ts";
+import { type Call, endpoint } from "../endpoint.ts";
+import { idParams, idSchema, listOf, pageQuery } from "../schemas.ts";
+import { sendUpload } from "../send-upload.ts";
+
+const uploadSchema = z.object({
+  id: idSchema,
+  name: z.string(),
+  bytes: z.int(),
+  state: z.enum(["receiving", "reading", "ready"]),
+  offset: z.int().optional().describe("While it is received: so many bytes are here"),
+  mediaType: z.string().nullable().describe("Found out from its content"),
+  kind: z.string().nullable(),
+  metadata: z.looseObject({}).nullable().describe("What is in it: columns, pages, headings, definitions, …"),
+  problem: z.string().nullable().describe("Why its content can't be read"),
+  createdAt: z.string().describe("ISO 8601"),
+});
+const octets = { description: "The file", content: { "application/octet-stream": { schema: z.string() } } };
+
+export const uploadFiles = endpoint({
+  tag: "files",
+  summary: "Upload files",
+  description:
+    "`multipart/form-data`; each part with a file name is a file. Answers when they have been read; then messages may bring " +
+    "them (`files` of a message, by their ids). 413: one is too large (`uploads.fileMb`), or all of yours are (`uploads.userMb`).",
+  takesBody: "form",
+  answers: { 201: listOf(uploadSchema) },
+  async handle({ caller, request, reply, services: { uploads } }) {
+    const files: Upload[] = [];
+    for await (const part of request.files())
+      files.push(await uploads.receive(caller, { name: part.filename, bytes: part.file }));
+    if (files.length === 0) throw new InvalidInput("The form has no file.", { code: "no_file" });
+    reply.code(201);
+    return { data: files.map((file) => view(file)) };
+  },
+});
+
+export const beginUpload = endpoint({
+  tag: "files",
+  summary: "Begin a file that is uploaded in pieces",
+  description:
+    "For large ones. `PATCH /api/uploads/{id}` brings the pieces, and goes on where a broken connection left off.",
+  body: z.strictObject({ name: z.string().min(1).max(500), bytes: z.int().positive() }),
+  answers: { 201: uploadSchema },
+  async handle({ body, caller, reply, services: { uploads } }) {
+    reply.code(201);
+    return view(await uploads.begin(caller, body), 0);
+  },
+});
+
+export const continueUpload = endpoint({
+  tag: "files",
+  summary: "Bring the next piece of a file",
+  description:
+    "The body is the piece; the header `upload-offset` says how much of the file comes before it. 409 `wrong_offset`: another " +
+    "amount is here, see `offset`. With the last piece the file is read.",
+  params: idParams,
+  takesBody: "any",
+  answers: { 200: uploadSchema },
+  async handle({ params, body, caller, request, services: { uploads } }) {
+    const offset = /^\d{1,15}$/.exec(String(request.headers["upload-offset"] ?? ""))?.[0];
+    if (offset === undefined)
+      throw new InvalidInput("Say in the header upload-offset how many bytes come before.", { param: "upload-offset" });
+    const bytes = body instanceof Readable ? body : Readable.from([]);
+    return shown(uploads, await uploads.append(caller, params.id, { offset: Number(offset), bytes }));
+  },
+});
+
+export const putUpload = endpoint({
+  tag: "files",
+  summary: "Bring a file that was begun, in one piece",
+  description: "Begins anew what was brought of it so far.",
+  params: idParams,
+  takesBody: "any",
+  answers: { 200: uploadSchema },
+  async handle({ params, body, caller, services: { uploads } }) {
+    const bytes = body instanceof Readable ? body : Readable.from([]);
+    const upload = await uploads.append(caller, params.id, { offset: "start", bytes });
+    if (upload.state !== "receiving") return view(upload);
+    const have = await uploads.offsetOf(upload);
+    throw new InvalidInput(`${have} bytes came, and ${upload.bytes} were announced.`, { code: "file_incomplete" });
+  },
+});
+
+export const listUploads = endpoint({
+  tag: "files",
+  summary: "List your uploads, newest first",
+  query: z.object({ before: idSchema.optional().describe("The last id of the page before"), ...pageQuery }),
+  answers: { 200: listOf(uploadSchema) },
+  async handle({ query: { before, limit = 50 }, caller, services: { uploads } }) {
+    const page = { limit, ...(before !== undefined && { before }) };
+    return { data: (await uploads.list(caller, page)).map((upload) => view(upload)) };
+  },
+});
+
+export const getUpload = endpoint({
+  tag: "files",
+  summary: "Get an upload",
+  params: idParams,
+  answers: { 200: uploadSchema },
+  async handle({ params, caller, services: { uploads } }) {
+    return shown(uploads, await uploads.get(caller, params.id));
+  },
+});
+
+export const downloadUpload = endpoint({
+  tag: "files",
+  summary: "Download an upload",
+  params: idParams,
+  answers: { 200: octets, 206: octets },
+  async handle({ params, caller, services: { uploads }, ...call }) {
+    return sendUpload(call, await uploads.get(caller, params.id), uploads);
+  },
+});
+
+export const deleteUpload = endpoint({
+  tag: "files",
+  summary: "Delete an upload",
+  description: "What messages told of it stays in them; copies in workspaces stay until their threads are deleted.",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle({ params, caller, reply, services: { uploads } }) {
+    await uploads.remove(caller, params.id);
+    reply.code(204);
+  },
+});
+
+async function shown(uploads: Call["services"]["uploads"], upload: Upload): Promise<z.infer<typeof uploadSchema>> {
+  return view(upload, upload.state === "receiving" ? await uploads.offsetOf(upload) : undefined);
+}
+
+function view(upload: Upload, offset?: number): z.infer<typeof uploadSchema> {
+  const { id, name, bytes, state, kind, mediaType, metadata, problem, createdAt } = upload;
+  return {
+    id,
+    name,
+    bytes,
+    state,
+    ...(offset !== undefined && { offset }),
+    mediaType,
+    kind,
+    metadata,
+    problem,
+    createdAt: createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,94 @@
+import { z } from "zod";
+import type { AccountLink } from "../../store/account-links.ts";
+import { roleSchema } from "../accounts/schemas.ts";
+import { accountsOf } from "../accounts/visitor.ts";
+import { type Call, endpoint } from "../endpoint.ts";
+import { baseOf } from "../origins.ts";
+import { requireAdmin } from "../require-admin.ts";
+import { idParams, idSchema, listOf } from "../schemas.ts";
+
+const time = z.string().describe("ISO 8601");
+const inviteView = z.object({
+  id: idSchema,
+  role: roleSchema,
+  groups: z.array(z.string()),
+  createdAt: time,
+  expiresAt: time,
+});
+const url = z.string().describe("For the person alone: it works once");
+
+export const resetUser = endpoint({
+  tag: "admin",
+  summary: "Make a link with which a person sets a new password",
+  description: "For a day; it takes the place of the one before.",
+  params: idParams,
+  answers: { 201: z.object({ url, token: z.string(), expiresAt: time }) },
+  async handle(call) {
+    requireAdmin(call.caller);
+    const link = await call.services.users.reset(call.params.id);
+    call.reply.code(201);
+    return { ...placeOfLink(call, link, "reset"), expiresAt: link.expiresAt.toISOString() };
+  },
+});
+
+export const logUserOut = endpoint({
+  tag: "admin",
+  summary: "End all logins of an account",
+  description: "Here at once, on other nodes within 30 seconds. Its API keys stay.",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle({ caller, params, services, reply }) {
+    requireAdmin(caller);
+    await services.users.logOut(params.id);
+    reply.code(204);
+  },
+});
+
+export const invite = endpoint({
+  tag: "admin",
+  summary: "Make a link with which a person makes an account",
+  body: z.strictObject({
+    role: roleSchema.default("user"),
+    groups: z.array(z.string().max(64)).max(50).default([]),
+    days: z.number().positive().max(365).default(7),
+  }),
+  answers: { 201: inviteView.extend({ url, token: z.string() }) },
+  async handle(call) {
+    requireAdmin(call.caller);
+    const link = await call.services.users.invite(call.body);
+    call.reply.code(201);
+    return { ...view(link), ...placeOfLink(call, link, "signup") };
+  },
+});
+
+export const listInvites = endpoint({
+  tag: "admin",
+  summary: "List the invitations that nobody has used yet",
+  answers: { 200: listOf(inviteView) },
+  async handle({ caller, services }) {
+    requireAdmin(caller);
+    return { data: (await services.users.invites()).map(view) };
+  },
+});
+
+export const withdrawInvite = endpoint({
+  tag: "admin",
+  summary: "Withdraw an invitation",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle({ caller, params, services, reply }) {
+    requireAdmin(caller);
+    await services.users.removeInvite(params.id);
+    reply.code(204);
+  },
+});
+
+/** Behind the #, where no server's log and no other site sees it. */
+function placeOfLink({ request, services }: Call, link: AccountLink, page: string): { url: string; token: string } {
+  const token = accountsOf(services).tokenOf(link);
+  return { url: `${baseOf(request)}/${page}#${token}`, token };
+}
+
+function view({ id, role, groups, createdAt, expiresAt }: AccountLink): z.infer<typeof inviteView> {
+  return { id, role, groups: [...groups], createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() };
+}

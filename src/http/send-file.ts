@@ -1,0 +1,57 @@
+import { Readable } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { mediaTypeOf } from "../protocol/files.ts";
+import type { OpenFile } from "../sandbox/open-file.ts";
+import { byteRangeOf } from "./byte-range.ts";
+
+/** What browsers show and what can do nothing; everything else is saved. */
+const shown = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+/** Nobody knows who wrote the file: it may not run as a page of this server, whatever it says it is. */
+const policy = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
+
+/**
+ * Answers with a file or the part of it that is asked for, or with 304 if the client has it. `isLink`: pages of other sites
+ * may show it too, since whoever has the link may read it.
+ */
+export async function sendFile(
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  file: OpenFile,
+  { path, isLink }: { readonly path: string; readonly isLink: boolean },
+): Promise<FastifyReply> {
+  const tag = `"${file.version}"`;
+  const type = mediaTypeOf(path) ?? "application/octet-stream";
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  reply.headers({
+    "content-type": type.startsWith("text/") ? `${type}; charset=utf-8` : type,
+    "content-disposition": `${shown.has(type) ? "inline" : "attachment"}; filename*=UTF-8''${extended(name)}`,
+    "content-security-policy": policy,
+    "cross-origin-resource-policy": isLink ? "cross-origin" : "same-site",
+    "cache-control": "private, no-cache",
+    "accept-ranges": "bytes",
+    "last-modified": file.modified.toUTCString(),
+    etag: tag,
+  });
+  const { headers } = request;
+  if (listed(headers["if-none-match"], tag)) {
+    await file.close();
+    return reply.code(304).send();
+  }
+  const range = (headers["if-range"] ?? tag) === tag ? byteRangeOf(headers.range, file.bytes) : undefined;
+  if (range === "outside") {
+    await file.close();
+    return reply.code(416).header("content-range", `bytes */${file.bytes}`).send();
+  }
+  if (range) reply.code(206).header("content-range", `bytes ${range.start}-${range.end - 1}/${file.bytes}`);
+  reply.header("content-length", range ? range.end - range.start : file.bytes);
+  return reply.send(Readable.from(file.read(range)));
+}
+
+function listed(header: string | undefined, tag: string): boolean {
+  return header?.split(",").some((one) => one.trim().replace(/^W\//, "") === tag) ?? false;
+}
+
+/** As RFC 8187 wants it. */
+function extended(name: string): string {
+  return encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+}

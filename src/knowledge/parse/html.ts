@@ -1,0 +1,52 @@
+import { Readability } from "@mozilla/readability";
+import { parseHTML } from "linkedom";
+import TurndownService from "turndown";
+import { type Parsed, type Section, shortened, UnreadableFile } from "./parsed.ts";
+import { markdownSections } from "./markdown.ts";
+
+/** Readability needs seconds for a few hundred nested elements, and turndown's stack ends at two thousand. */
+const mostDepth = 256;
+
+/** The article of a page, as Markdown; of a page without one, all of it. */
+export function parseHtml(html: string): Parsed {
+  checkDepth(html);
+  const { document } = parseHTML(html);
+  const title = document.querySelector("title")?.textContent?.trim() ?? "";
+  const article = new Readability(parseHTML(html).document, { charThreshold: 100 }).parse();
+  for (const element of document.querySelectorAll("script, style, noscript, template")) element.remove();
+  const content = article?.content ?? document.body?.innerHTML ?? html;
+  const text = toMarkdown(content);
+  return {
+    metadata: {
+      ...(title === "" ? {} : { title: shortened(title, 300) }),
+      words: text.split(/\s+/).filter(Boolean).length,
+      preview: shortened(text.trim(), 500),
+    },
+    sections: markdownSections(text),
+  };
+}
+
+/** Of HTML that we made ourselves, all of it. */
+export function htmlSections(html: string): readonly Section[] {
+  checkDepth(html);
+  return markdownSections(toMarkdown(html));
+}
+
+function toMarkdown(html: string): string {
+  const service = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" });
+  const { document } = parseHTML(`<!doctype html><html><body>${html}</body></html>`);
+  return service.turndown(document.body).trim();
+}
+
+/** Counted in the text, before anything builds a tree of it. */
+function checkDepth(html: string): void {
+  let depth = 0;
+  for (const [tag, close, name] of html.matchAll(/<(\/?)([a-z][a-z0-9-]*)[^>]*>/gi)) {
+    if (/^(area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|td|tr|th|dt|dd|option)$/i.test(name!))
+      continue;
+    if (tag!.endsWith("/>")) continue;
+    depth = close === "/" ? Math.max(0, depth - 1) : depth + 1;
+    if (depth > mostDepth)
+      throw new UnreadableFile("too-large", `The page has more than ${mostDepth} elements within one another.`);
+  }
+}

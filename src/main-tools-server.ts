@@ -1,0 +1,119 @@
+import { readdir, stat, utimes } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { loadPrompts } from "./agents/load-prompts.ts";
+import { isLoopback, type Config } from "./config.ts";
+import { toolSettingsOf } from "./config-tools.ts";
+import { relayWire } from "./http/dialects/chat-completions/relay-wire.ts";
+import { listen } from "./http/listen.ts";
+import { createToolsApp } from "./http/tools-server/tools-app.ts";
+import { ownToolsOf } from "./main-own-tools.ts";
+import { sandboxOf } from "./main-sandbox.ts";
+import { defaultToolsPort } from "./main-tools.ts";
+import { workspacesOf } from "./main-workspaces.ts";
+import { InvalidInput, messageOf } from "./protocol/errors.ts";
+import { isId } from "./protocol/ids.ts";
+import type { Log } from "./protocol/log.ts";
+import type { SandboxState } from "./protocol/sandboxes.ts";
+import type { Workspaces } from "./sandbox/workspaces.ts";
+import { createModelRelay } from "./tools/model-relay.ts";
+import { createToolRegistry } from "./tools/registry.ts";
+import { loadUserTools, type ToolProblem } from "./tools/user-tools.ts";
+
+export type ToolsServer = {
+  readonly url: string;
+  /** Their names. */
+  readonly tools: readonly string[];
+  readonly sandbox: SandboxState;
+  readonly problems: readonly ToolProblem[];
+  /** Lets calls finish for ten seconds. */
+  readonly stop: () => Promise<void>;
+};
+
+export type ToolsServerWish = {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly log: Log;
+};
+
+const graceMs = 10_000;
+const dayMs = 24 * 60 * 60_000;
+
+/** The tools of this machine as a server of their own, for servers of agents that name it: no database, no runs. */
+export async function startToolsServer(
+  config: Config,
+  { host = "127.0.0.1", port, log }: ToolsServerWish,
+): Promise<ToolsServer> {
+  const { token } = config.tools;
+  if (token === undefined && !isLoopback(host))
+    throw new InvalidInput(
+      `Other machines can reach ${host}, and whoever calls tools runs code here: set TOOLS_TOKEN (16 characters or more) for both servers, or listen on 127.0.0.1.`,
+    );
+  const sandbox = sandboxOf(config);
+  const workspaces = keepingTime(workspacesOf(config, { fileProof: "shared", sandbox }));
+  const { prompts } = await loadPrompts({ folder: config.prompts, log });
+  const relay = createModelRelay(relayWire);
+  const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, prompts: () => prompts, works: true });
+  const userTools = await loadUserTools(config.tools.folder, { taken: ownTools });
+  const all = createToolRegistry([...ownTools, ...userTools.tools], [], { settings: toolSettingsOf(config.tools) });
+  // What works on tables, or by rights that are known elsewhere, stays where these are.
+  const tools = all.list().filter(({ scope, rights }) => scope !== "local" && rights === undefined);
+  const served = createToolsApp({ tools, token, sandbox: sandbox.state, log });
+  const days = config.retention.hiddenThreadsDays;
+  const clean = () => removeUnused(join(config.data, "scratch"), workspaces, { days, log });
+  const isAlone = !["db", "marker"].some((name) => existsSync(join(config.data, name)));
+  const timer = isAlone ? setInterval(() => void clean(), dayMs).unref() : undefined;
+  if (isAlone) void clean();
+  const stop = async () => {
+    clearInterval(timer);
+    await served.stop(graceMs);
+    await sandbox.close();
+  };
+  try {
+    const url = await listen(served.app, {
+      host,
+      port: port ?? config.tools.port ?? defaultToolsPort,
+      advice: "colloquy tools serve --port 10016",
+    });
+    return {
+      url,
+      tools: tools.map(({ name }) => name),
+      sandbox: await sandbox.state(),
+      problems: userTools.problems,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A folder shows when its workspace was last used. */
+function keepingTime(workspaces: Workspaces): Workspaces {
+  return {
+    ...workspaces,
+    async open(threadId) {
+      const opened = await workspaces.open(threadId);
+      await utimes(opened.folder, new Date(), new Date());
+      return opened;
+    },
+  };
+}
+
+/** Nobody tells this server that a session has ended. Where a server of agents has the same folder, that one removes them. */
+async function removeUnused(
+  folder: string,
+  workspaces: Workspaces,
+  { days, log }: { readonly days: number; readonly log: Log },
+): Promise<void> {
+  try {
+    await workspaces.removeLeftovers();
+    const names = existsSync(folder) ? await readdir(folder) : [];
+    for (const name of names.filter(isId)) {
+      const { mtimeMs } = await stat(join(folder, name));
+      if (mtimeMs < Date.now() - days * dayMs) await workspaces.remove(name);
+    }
+  } catch (error) {
+    log.warn({ error: messageOf(error) }, "workspaces that nobody uses were not removed; it is tried again");
+  }
+}

@@ -1,0 +1,105 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "./config.ts";
+import { createUploads, type Uploads } from "./knowledge/uploads.ts";
+import { messageOf } from "./protocol/errors.ts";
+import type { Log } from "./protocol/log.ts";
+import type { Workspace } from "./sandbox/workspace.ts";
+import type { Workspaces } from "./sandbox/workspaces.ts";
+import type { Database } from "./store/database.ts";
+import type { FileProof } from "./store/node-marker.ts";
+import { type Attached, listAttached } from "./store/uploads.ts";
+
+const megabyte = 1024 * 1024;
+const hourMs = 60 * 60_000;
+/** In a workspace: the ids of the uploads that were copied into it, so that what was deleted there stays deleted. */
+const noted = ".colloquy/uploads";
+
+export function uploadsOf(
+  config: Config,
+  { database, fileProof, log }: { readonly database: Database; readonly fileProof: FileProof; readonly log: Log },
+): Uploads {
+  const { fileMb, userMb, userFiles } = config.uploads;
+  return createUploads({
+    database,
+    folder: join(config.data, "uploads"),
+    fileBytes: fileMb * megabyte,
+    limits: { files: userFiles, bytes: userMb * megabyte },
+    log,
+    refusal:
+      fileProof === "apart"
+        ? "This node's data directory is not that of the others, so it can't work with files of theirs."
+        : undefined,
+  });
+}
+
+/** Uploads that were never finished go, at the start and each hour. */
+export function beginRemovingUploads(uploads: Uploads, log: Log): () => Promise<void> {
+  let round = Promise.resolve();
+  const go = () =>
+    (round = round
+      .then(() => uploads.removeAbandoned())
+      .catch((error: unknown) => log.warn({ error: messageOf(error) }, "abandoned uploads were not removed")));
+  void go();
+  const timer = setInterval(go, hourMs).unref();
+  return () => {
+    clearInterval(timer);
+    return round;
+  };
+}
+
+type Sources = { readonly uploads: Uploads; readonly database: Pick<Database, "query">; readonly log: Log };
+
+/** Whoever opens a workspace finds the files in it that messages of its thread brought. */
+export function withAttachedFiles(workspaces: Workspaces, { uploads, database: { query }, log }: Sources): Workspaces {
+  /** By thread: of two at once the second must not write over what code has changed since the first. */
+  const copying = new Map<string, Promise<void>>();
+
+  async function copyInto(workspace: Workspace, threadId: string): Promise<void> {
+    const attached = await listAttached(query, threadId);
+    if (attached.length === 0) return;
+    const note = await workspace.read(noted, { maxBytes: megabyte }).catch(() => undefined);
+    const known = new Set(note?.content.toString().split("\n"));
+    const fresh = attached.filter(({ id }) => !known.has(id));
+    if (fresh.length === 0) return;
+    for (const file of fresh) {
+      await copy(workspace, file);
+      known.add(file.id);
+    }
+    await workspace.write(noted, [...known].filter(Boolean).join("\n"));
+  }
+
+  /** One that can't be copied (too large, deleted meanwhile) must not keep tools from all the others. */
+  async function copy(workspace: Workspace, { id, file, path }: Attached): Promise<void> {
+    const place = uploads.placeOf({ file });
+    try {
+      await stat(place);
+      await workspace.write(path, readLazily(place));
+    } catch (error) {
+      log.warn({ upload: id, error: messageOf(error) }, "a file of a message could not be put into its workspace");
+    }
+  }
+
+  return {
+    ...workspaces,
+    async open(threadId) {
+      const workspace = await workspaces.open(threadId);
+      const before = copying.get(threadId) ?? Promise.resolve();
+      const mine = before
+        .then(() => copyInto(workspace, threadId))
+        .catch((error: unknown) =>
+          log.warn({ threadId, error: messageOf(error) }, "files of messages were not copied"),
+        );
+      copying.set(threadId, mine);
+      await mine;
+      if (copying.get(threadId) === mine) copying.delete(threadId);
+      return workspace;
+    },
+  };
+}
+
+/** A stream that is open before anybody reads it may fail where nobody hears it, which ends the process. */
+async function* readLazily(place: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(place) as AsyncIterable<Uint8Array>;
+}

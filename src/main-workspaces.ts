@@ -1,0 +1,80 @@
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Config } from "./config.ts";
+import { sandboxLimitsOf } from "./main-sandbox.ts";
+import { InvalidInput, messageOf } from "./protocol/errors.ts";
+import type { Log } from "./protocol/log.ts";
+import type { SandboxSource } from "./sandbox/sandbox.ts";
+import { createWorkspaces, type Workspaces } from "./sandbox/workspaces.ts";
+import type { Database } from "./store/database.ts";
+import type { FileProof } from "./store/node-marker.ts";
+import { forgetRemovedThread, listRemovedThreads, postponeRemovedThread } from "./store/removed-threads.ts";
+
+const everyMs = 10_000;
+const dayMs = 24 * 60 * 60_000;
+const againMinutes = 60;
+const together = 50;
+
+type Surroundings = { readonly database: Pick<Database, "query">; readonly log: Log };
+
+export type WorkspacesKit = { readonly fileProof: FileProof; readonly sandbox: SandboxSource };
+
+/** The files of threads, as the configuration wants them. Throws InvalidInput if the folder they begin with is missing. */
+export function workspacesOf({ data, sandbox }: Config, { fileProof, sandbox: source }: WorkspacesKit): Workspaces {
+  const named = sandbox.workspace;
+  if (named !== undefined && !statSync(named, { throwIfNoEntry: false })?.isDirectory())
+    throw new InvalidInput(`sandbox.workspace: there is no folder ${named}.`, { code: "config_invalid" });
+  return createWorkspaces({
+    folder: join(data, "scratch"),
+    template: named ?? resolve("workspace"),
+    diskBytes: sandboxLimitsOf(sandbox).diskBytes,
+    async release(folder) {
+      if ((source.known()?.driver ?? "none") !== "none") await (await source.open()).release(folder);
+    },
+    refusal:
+      fileProof === "apart"
+        ? "This node's data directory is not that of the others, so it can't work with files of theirs."
+        : undefined,
+  });
+}
+
+/** Removes the files of threads that are gone, also those that a crash left; at the start and daily what is half done. */
+export function beginRemovingFiles(workspaces: Workspaces, { database, log }: Surroundings): () => Promise<void> {
+  let cleaned = -Infinity;
+  let round = Promise.resolve();
+  const go = async () => {
+    try {
+      if (performance.now() - cleaned > dayMs) {
+        await workspaces.removeLeftovers();
+        cleaned = performance.now();
+      }
+      await removeForgotten(workspaces, { database, log });
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, "files of removed threads were not removed; it is tried again");
+    }
+  };
+  const begin = () => (round = round.then(go));
+  void begin();
+  const timer = setInterval(begin, everyMs).unref();
+  return () => {
+    clearInterval(timer);
+    return round;
+  };
+}
+
+export async function removeForgotten(workspaces: Workspaces, { database, log }: Surroundings): Promise<void> {
+  const { query } = database;
+  for (;;) {
+    const removed = await listRemovedThreads(query, together);
+    for (const threadId of removed) {
+      try {
+        await workspaces.remove(threadId);
+        await forgetRemovedThread(query, threadId);
+      } catch (error) {
+        log.warn({ threadId, error: messageOf(error) }, "the files of a removed thread could not be removed");
+        await postponeRemovedThread(query, threadId, againMinutes);
+      }
+    }
+    if (removed.length < together) return;
+  }
+}

@@ -1,0 +1,14 @@
+import { type Caller, holds } from "../protocol/callers.ts";
+import type { ModelRegistry } from "../protocol/models.ts";
+
+/** The models that a caller may ask straight. `get` still knows all: who may use an agent uses its model with it. */
+export function permittedModels(models: ModelRegistry, caller: Caller): ModelRegistry {
+  if (holds(caller, ["model:*"])) return models;
+  const permitted = models.list().filter(({ id }) => holds(caller, [`model:${id}`]));
+  return {
+    get: models.get,
+    has: (asked) =>
+      models.has(asked) && permitted.some(({ id, provider, name }) => id === asked || `${provider}/${name}` === asked),
+    list: () => permitted,
+  };
+}

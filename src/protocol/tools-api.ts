@@ -1,0 +1,90 @@
+import { z } from "zod";
+import type { Tool, ToolResult } from "./tools.ts";
+
+/** What a call of `POST /api/tools/{name}` answers, on a server of agents as on one of tools alone. */
+export const toolAnswerSchema = z.strictObject({
+  success: z.boolean(),
+  /** What a model would read. */
+  answer: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  metadata: z.record(z.string(), z.unknown()),
+});
+export type ToolAnswerBody = z.infer<typeof toolAnswerSchema>;
+
+export const listedToolSchema = z.object({
+  name: z.string(),
+  description: z.string(),
+  endpoint: z.string(),
+  parameters: z.record(z.string(), z.unknown()).describe("JSON Schema"),
+  returns: z.string(),
+  effect: z.enum(["read", "write"]),
+  scope: z.enum(["remote", "local", "sandbox"]),
+  destructive: z.boolean(),
+  sendsOut: z.boolean(),
+  idempotent: z.boolean(),
+  permissions: z.array(z.string()),
+  timeoutSeconds: z.number(),
+  source: z.string(),
+});
+export type ListedTool = z.infer<typeof listedToolSchema>;
+
+export function listedTool(tool: Tool): ListedTool {
+  const { name, description, parameters, effect, scope, destructive, sendsOut, idempotent, permissions, source } = tool;
+  return {
+    name,
+    description,
+    endpoint: `/api/tools/${name}`,
+    parameters,
+    returns: "{success, answer, data, metadata}",
+    effect,
+    scope,
+    destructive,
+    sendsOut,
+    idempotent,
+    permissions: [...permissions],
+    timeoutSeconds: tool.timeoutMs / 1000,
+    source,
+  };
+}
+
+export type ToolCallBody = { readonly input: Readonly<Record<string, unknown>>; readonly session?: string };
+
+/**
+ * The body of a call: the tool's parameters, and beside them `session_id` and `user`, unless these are parameters too. Who
+ * asks is told by the login alone, so `user` changes nothing.
+ */
+export function readToolCall(
+  body: Readonly<Record<string, unknown>>,
+  { parameters }: Pick<Tool, "parameters">,
+): ToolCallBody {
+  const own = z.looseObject({ properties: z.looseObject({}).default({}) }).parse(parameters).properties;
+  const { session_id, user, ...input } = body;
+  const session =
+    "session_id" in own || session_id === null || session_id === undefined ? undefined : String(session_id);
+  return {
+    input: {
+      ...input,
+      ...("session_id" in own && session_id !== undefined ? { session_id } : {}),
+      ...("user" in own && user !== undefined ? { user } : {}),
+    },
+    ...(session === undefined ? {} : { session }),
+  };
+}
+
+/** A result in that shape. A tool whose data has the shape already keeps it. */
+export function toolAnswer({ content, data, isError = false }: ToolResult, metadata: object): ToolAnswerBody {
+  const shaped = toolAnswerSchema.safeParse(data);
+  if (shaped.success)
+    return {
+      ...shaped.data,
+      success: shaped.data.success && !isError,
+      metadata: { ...shaped.data.metadata, ...metadata },
+    };
+  const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
+  return {
+    success: !isError,
+    answer: content,
+    data: isObject ? { ...data } : data === undefined ? {} : { value: data },
+    metadata: { ...metadata },
+  };
+}

@@ -1,0 +1,67 @@
+import type { MessageBody } from "../protocol/items.ts";
+import type { ContentPart, ModelMessage } from "../protocol/models.ts";
+
+/** Stands for an image until it is sent: a prompt is built many times, and most never leave. */
+const scheme = "upload:";
+
+type UserContent = Extract<ModelMessage, { role: "user" }>["content"];
+
+/** Of a message without any nothing is kept: an index holds those that have some. */
+export function filesIn({ files = [] }: Pick<MessageBody, "files">): Pick<MessageBody, "files"> {
+  return files.length === 0 ? {} : { files };
+}
+
+/** What a model reads of a message with files: what was said, what is told of each file, and the images themselves. */
+export function contentWithFiles({ content, files = [] }: Pick<MessageBody, "content" | "files">): UserContent {
+  if (files.length === 0) return content;
+  const parts: ContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : [...content];
+  const told = files.map(({ about }) => `<attached-file>\n${withoutTags(about)}\n</attached-file>`).join("\n");
+  parts.push({ type: "text", text: `\n\n${told}` });
+  for (const { id, isImage } of files) if (isImage) parts.push({ type: "image", url: scheme + id });
+  // Servers that know nothing but text take nothing but a string.
+  return parts.every((part) => part.type === "text") ? parts.map(({ text }) => text).join("") : parts;
+}
+
+/** A file's own text can't end what is told of it. */
+function withoutTags(about: string): string {
+  return about.replaceAll(/<(\/?attached-file)/gi, "[$1");
+}
+
+/** Of one request, as text; base64 is a third more. What is older than that is told of and not shown. */
+const mostImageBytes = 30 * 1024 * 1024;
+
+/**
+ * With the images in place, each read once, the newest first as far as there is room for them. One that is gone is left out:
+ * its file is told of all the same.
+ */
+export async function withImages(
+  messages: readonly ModelMessage[],
+  read: (uploadId: string) => Promise<string | undefined>,
+): Promise<readonly ModelMessage[]> {
+  const held = messages.flatMap((message) =>
+    message.role === "user" && typeof message.content !== "string" ? message.content.flatMap(idOf) : [],
+  );
+  if (held.length === 0) return messages;
+  const urls = new Map<string, string>();
+  let bytes = 0;
+  for (const id of new Set(held.toReversed())) {
+    const url = await read(id);
+    if (url === undefined || bytes + url.length > mostImageBytes) continue;
+    bytes += url.length;
+    urls.set(id, url);
+  }
+  return messages.map((message) => {
+    if (message.role !== "user" || typeof message.content === "string") return message;
+    const content = message.content.flatMap((part): ContentPart[] => {
+      const [id] = idOf(part);
+      if (id === undefined) return [part];
+      const url = urls.get(id);
+      return url === undefined ? [] : [{ type: "image", url }];
+    });
+    return { ...message, content };
+  });
+}
+
+function idOf(part: ContentPart): string[] {
+  return part.type === "image" && part.url.startsWith(scheme) ? [part.url.slice(scheme.length)] : [];
+}

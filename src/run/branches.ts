@@ -1,0 +1,156 @@
+import type { Caller } from "../protocol/callers.ts";
+import { Conflict, NotFound } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import type { Item, NewItem } from "../protocol/items.ts";
+import type { Query } from "../protocol/tools.ts";
+import { liveRootSql } from "./accept.ts";
+import { isErased } from "./fold.ts";
+import { itemPageSql, pageBytes, pageItems } from "./item-pages.ts";
+import { publishItems } from "./locked.ts";
+import {
+  insertItemsSql,
+  itemColumns,
+  type ItemRow,
+  itemsParameter,
+  placeItems,
+  threadColumns,
+  type ThreadRow,
+  toItem,
+  toThread,
+} from "./rows.ts";
+import { startRun } from "./run.ts";
+import type { Runs } from "./runs.ts";
+import type { Runtime } from "./runtime.ts";
+import { noThread } from "./threads.ts";
+
+const mostBytes = 16 * 1024 * 1024;
+const pageSql = itemPageSql({ where: "thread_id = $1 and seq < $2", order: "desc", limit: "$3", bytes: "$4" });
+
+type Branches = Pick<Runs, "askAgain" | "chooseBranch" | "listBranch">;
+
+/** A thread is a tree by parent item; which of its branches is shown, and what is said beside what was said before. */
+export function createBranches(runtime: Runtime): Branches {
+  const { query, transaction } = runtime.database;
+  return {
+    async askAgain(caller, { message: messageId, ...input }) {
+      const [row] = isId(messageId)
+        ? await query<ItemRow>(
+            `select ${itemColumns} from items where id = $1 and thread_id = $2 and user_id = $3 and kind = 'message' and body ->> 'role' = 'user'`,
+            [messageId, isId(input.threadId) ? input.threadId : null, caller.userId],
+          )
+        : [];
+      const item = row && toItem(row);
+      if (!item || item.kind !== "message" || isErased(item))
+        throw new NotFound(`The thread has no message ${messageId} of yours.`, { param: "again" });
+      const { content, files = [], again = item.id } = item.body;
+      return startRun(runtime, caller, { ...input, message: { content, files }, instead: item.id, again });
+    },
+
+    async chooseBranch(caller, threadId, itemId) {
+      const chosen = await transaction(async (within) => {
+        const thread = await lockIdle(within, caller, threadId);
+        const end = await endOfBranch(within, threadId, itemId);
+        if (end === undefined) throw new NotFound(`The thread has no item ${itemId}.`, { param: "leaf" });
+        // The log is told only of what changes.
+        return end === thread.leaf ? { thread, items: [] } : appendBranch(within, threadId, end);
+      });
+      publishItems(runtime, threadId, chosen.items);
+      return toThread(chosen.thread);
+    },
+
+    async listBranch(caller, threadId, { leaf, most = 1000 } = {}) {
+      const [thread] = isId(threadId)
+        ? await query<ThreadRow>(`select ${threadColumns} from threads where id = $1 and user_id = $2`, [
+            threadId,
+            caller.userId,
+          ])
+        : [];
+      if (!thread) throw noThread(threadId);
+      return readBranch(query, { threadId, leaf: leaf ?? thread.leaf, most });
+    },
+  };
+}
+
+/**
+ * The branch that ends in `leaf`, oldest first; of a longer one its newest `most` items, and no more than about 16 MB. It is
+ * whole if the first has no parent.
+ */
+export async function readBranch(
+  query: Query,
+  { threadId, leaf, most }: { readonly threadId: string; readonly leaf: string | null; readonly most: number },
+): Promise<Item[]> {
+  const branch: Item[] = [];
+  let next = leaf;
+  let bytes = 0;
+  while (next !== null && branch.length < most && bytes < mostBytes) {
+    // Other branches may stand between: on from where this one does.
+    const [place] = await query<{ seq: number }>("select seq from items where id = $1 and thread_id = $2", [
+      next,
+      threadId,
+    ]);
+    if (!place) break;
+    const rows = await query<ItemRow & { total: number }>(pageSql, [threadId, place.seq + 1, pageItems, pageBytes]);
+    let before = 0;
+    for (const { total, ...row } of rows) {
+      const size = Number(total) - before;
+      before = Number(total);
+      if (row.id !== next || branch.length === most || bytes >= mostBytes) continue;
+      branch.push(toItem(row));
+      bytes += size;
+      next = row.parent_id;
+      if (next === null) break;
+    }
+  }
+  return branch.reverse();
+}
+
+/** The newest item below this one; itself if nothing follows it. Undefined: the thread has no such item. */
+async function endOfBranch(query: Query, threadId: string, itemId: string): Promise<string | undefined> {
+  if (!isId(itemId)) return undefined;
+  const rows = await query<{ id: string; parent_id: string | null }>(
+    `select id, parent_id from items where thread_id = $1
+       and seq >= (select seq from items where id = $2 and thread_id = $1) order by seq`,
+    [threadId, itemId],
+  );
+  const below = new Set<string>();
+  let end: string | undefined;
+  for (const { id, parent_id: parent } of rows) {
+    if (id !== itemId && (parent === null || !below.has(parent))) continue;
+    below.add(id);
+    end = id;
+  }
+  return end;
+}
+
+/** Throws Conflict while a run works in the thread or a message waits for it: they write to the branch that is shown. */
+async function lockIdle(query: Query, caller: Caller, threadId: string): Promise<ThreadRow> {
+  const [thread] = isId(threadId)
+    ? await query<ThreadRow & { pending: number }>(
+        `select ${threadColumns}, pending from threads where id = $1 and user_id = $2 and parent_run is null for update`,
+        [threadId, caller.userId],
+      )
+    : [];
+  if (!thread) throw noThread(threadId);
+  const [{ busy } = { busy: false }] = await query<{ busy: boolean }>(`select exists (${liveRootSql("$1")}) as busy`, [
+    threadId,
+  ]);
+  if (busy || thread.pending > 0)
+    throw new Conflict("The thread has a run that has not ended.", { code: "thread_busy" });
+  return thread;
+}
+
+async function appendBranch(
+  query: Query,
+  threadId: string,
+  parent: string,
+): Promise<{ readonly thread: ThreadRow; readonly items: readonly Item[] }> {
+  const time = new Date().toISOString();
+  const state: NewItem & { run: null } = { id: newId(), kind: "state", body: { type: "branch" }, run: null };
+  const [row] = await query<ThreadRow & { first: number }>(
+    `with t as (update threads set next_seq = next_seq + 1, previous_leaf = leaf, leaf = $2, updated_at = now() where id = $1
+       returning ${threadColumns}, next_seq - 1 as first, $3::uuid as parent),
+     i as (${insertItemsSql("$4", "$5")}) select * from t`,
+    [threadId, state.id, parent, itemsParameter([state]), time],
+  );
+  return { thread: row!, items: placeItems([state], { threadId, firstSeq: row!.first, parent, time }) };
+}

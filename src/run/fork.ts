@@ -1,0 +1,124 @@
+import type { Caller } from "../protocol/callers.ts";
+import { Conflict, NotFound } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import { jsonText, plainText } from "../protocol/json-text.ts";
+import type { ThreadRecord } from "../protocol/runs.ts";
+import type { Query } from "../protocol/tools.ts";
+import type { Database } from "../store/database.ts";
+import { threadColumns, type ThreadRow, toThread } from "./rows.ts";
+import type { Runs } from "./runs.ts";
+import { noThread } from "./threads.ts";
+
+const mostItems = 10_000;
+
+/** What of an item decides whether and how it is copied; its body stays in the database. */
+type Stub = {
+  readonly id: string;
+  readonly parent_id: string | null;
+  readonly seq: number;
+  readonly kind: string;
+  readonly run_id: string | null;
+  readonly step: string | null;
+  readonly call_index: number | null;
+  readonly erased: boolean;
+  readonly up_to: number | null;
+  readonly seen: number | null;
+};
+
+/**
+ * What was said on a branch, as the beginning of another thread: messages, calls with their results, summaries. The copies
+ * belong to no run, so nothing of what happened there can be done again.
+ */
+export async function forkThread(
+  database: Database,
+  caller: Caller,
+  threadId: string,
+  { itemId, title }: NonNullable<Parameters<Runs["forkThread"]>[2]>,
+): Promise<ThreadRecord> {
+  return database.transaction(async (query) => {
+    const [thread] = isId(threadId)
+      ? await query<ThreadRow>(
+          `select ${threadColumns} from threads where id = $1 and user_id = $2 and parent_run is null`,
+          [threadId, caller.userId],
+        )
+      : [];
+    if (!thread) throw noThread(threadId);
+    const branch = await stubsOf(query, threadId, itemId ?? thread.leaf);
+    if (itemId !== undefined && branch.length === 0)
+      throw new NotFound(`The thread has no item ${itemId}.`, { param: "item" });
+    if (branch.length > mostItems)
+      throw new Conflict(`The branch has more than ${mostItems} items.`, { code: "too_long" });
+    const copies = copiesOf(branch);
+    const [made] = await query<ThreadRow>(
+      `insert into threads (id, user_id, title, agent, next_seq, leaf) values ($1, $2, $3, $4, $5, $6) returning ${threadColumns}`,
+      [
+        newId(),
+        caller.userId,
+        plainText(title ?? thread.title),
+        thread.agent,
+        copies.length + 1,
+        copies.at(-1)?.id ?? null,
+      ],
+    );
+    await query(
+      `insert into items (thread_id, seq, id, user_id, parent_id, kind, step, call_index, author, body)
+       select $1, x.seq, x.id, i.user_id, x.parent, i.kind, x.step, i.call_index, i.author,
+         (i.body - 'again') || jsonb_strip_nulls(jsonb_build_object('upToSeq', x.up_to, 'seen', x.seen))
+       from jsonb_to_recordset($2::jsonb) as x (source uuid, id uuid, seq bigint, parent uuid, step text, up_to bigint, seen bigint)
+       join items i on i.id = x.source order by x.seq`,
+      [made!.id, jsonText(copies)],
+    );
+    return toThread(made!);
+  });
+}
+
+async function stubsOf(query: Query, threadId: string, leaf: string | null): Promise<Stub[]> {
+  if (leaf === null || !isId(leaf)) return [];
+  const rows = await query<Stub>(
+    `select id, parent_id, seq, kind, run_id, step, call_index, body ? 'erased' as erased, (body ->> 'upToSeq')::bigint as up_to,
+       (body ->> 'seen')::bigint as seen
+     from items where thread_id = $1 and seq <= (select seq from items where id = $2 and thread_id = $1) order by seq desc`,
+    [threadId, leaf],
+  );
+  const branch: Stub[] = [];
+  let next: string | null = leaf;
+  for (const row of rows) {
+    if (row.id !== next) continue;
+    branch.push(row);
+    next = row.parent_id;
+  }
+  return branch.reverse();
+}
+
+/** Steps get numbers of their own, since those of two runs may have the same names. */
+function copiesOf(branch: readonly Stub[]) {
+  const placeOf = ({ run_id, step, call_index }: Stub) => `${run_id} ${step} ${call_index}`;
+  const whole = branch.filter(({ erased }) => !erased);
+  const placesOf = (kind: string) => new Set(whole.filter((item) => item.kind === kind).map(placeOf));
+  const [called, answered] = [placesOf("call"), placesOf("result")];
+  const kept = whole.filter((item) => {
+    if (item.kind === "summary") return true;
+    if (item.step?.includes("/")) return false;
+    if (item.kind === "call" || item.kind === "result") return called.has(placeOf(item)) && answered.has(placeOf(item));
+    return item.kind === "message";
+  });
+  const steps = new Map<string, number>();
+  const stepOf = ({ run_id, step }: Stub) => {
+    if (step === null) return null;
+    const name = `${run_id} ${step}`;
+    if (!steps.has(name)) steps.set(name, steps.size + 1);
+    return `fork:${steps.get(name)}`;
+  };
+  const ids = kept.map(() => newId());
+  /** A place in the log, as it is among the copies. */
+  const placeAt = (place: number | null) => (place === null ? null : kept.filter(({ seq }) => seq <= place).length);
+  return kept.map((item, at) => ({
+    source: item.id,
+    id: ids[at]!,
+    seq: at + 1,
+    parent: ids[at - 1] ?? null,
+    step: stepOf(item),
+    up_to: placeAt(item.up_to),
+    seen: placeAt(item.seen),
+  }));
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { freshDataDirectory } from "../../test/pglite.ts";
+import { startTestRuns } from "../../test/runs.ts";
+import { migrate } from "../store/migrate.ts";
+import { openDatabase } from "../store/open.ts";
+
+type File = { readonly session_id: string; readonly messages: readonly { role: string; content: string }[] };
+
+test("each session is a file too: what was said on the shown branch, under its name or its thread's id", async () => {
+  const folder = join(await mkdtemp(join(tmpdir(), "sessions-")), "sessions");
+  const database = await openDatabase({ dataDirectory: await freshDataDirectory() });
+  await migrate(database);
+  const begin = () => startTestRuns({ database, script: () => "hello", mirror: { folder, byName: true } });
+  const read = async (name: string) => JSON.parse(await readFile(join(folder, name), "utf8")) as File;
+  const say = async (service: Awaited<ReturnType<typeof begin>>, sessionKey: string, content: string) => {
+    const started = await service.runs.start(service.caller, { agent: "assistant", sessionKey, message: { content } });
+    await service.events(started);
+    return started.threadId;
+  };
+
+  const first = await begin();
+  const threadId = await say(first, "my-chat", "hi");
+  const odd = await say(first, "../../../tmp/out", "out");
+  await first.stop(1000);
+  assert.deepEqual((await readdir(folder)).sort(), [`${odd}.json`, "my-chat.json"].sort());
+  const file = await read("my-chat.json");
+  assert.equal(file.session_id, "my-chat");
+  assert.deepEqual(
+    file.messages.map(({ role, content }) => [role, content]),
+    [
+      ["user", "hi"],
+      ["assistant", "hello"],
+    ],
+  );
+
+  // A process that died before it wrote: the next one does.
+  await writeFile(join(folder, "my-chat.json"), "{}");
+  for (const name of await readdir(folder)) await utimes(join(folder, name), 1, 1);
+  const second = await begin();
+  await say(second, "other", "hi");
+  await second.stop(1000);
+  assert.equal((await read("my-chat.json")).messages.length, 2);
+  assert.equal((await read("other.json")).messages.length, 2);
+
+  const third = await begin();
+  await third.runs.deleteThread(third.caller, threadId);
+  await third.stop(1000);
+  assert.ok(!(await readdir(folder)).includes("my-chat.json"));
+  await database.close();
+});

@@ -1,0 +1,133 @@
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../protocol/errors.ts";
+import { textOf, type Item } from "../protocol/items.ts";
+import type { Log } from "../protocol/log.ts";
+import type { Query } from "../protocol/tools.ts";
+import { isErased, isNested } from "./fold.ts";
+import { readBranch } from "./branches.ts";
+
+export type MirrorOptions = {
+  readonly query: Query;
+  /** For `<session>.json`; made when needed. */
+  readonly folder: string;
+  /** Whether a file is named as its session is: only where there is one user. Else it has the thread's id. */
+  readonly byName: boolean;
+  readonly log: Log;
+};
+
+/** Writes each session to a file for people to read. What it holds is a copy: nothing is ever read back. */
+export type Mirror = {
+  /** Something was committed to the thread. Never waits, never throws. */
+  changed(threadId: string): void;
+  /** Before a thread is deleted: how to remove its file once it is gone. */
+  leaving(threadId: string): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+};
+
+/** Several messages within this time are one write. */
+const pauseMs = 500;
+const mostMessages = 5000;
+const graceSeconds = 3600;
+
+type SessionRow = { name: string; title: string; updated: Date; leaf: string | null };
+
+export function createMirror({ query, folder, byName, log }: MirrorOptions): Mirror {
+  const dirty = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let working: Promise<void> = Promise.resolve();
+
+  const find = async (threadId: string): Promise<(SessionRow & { readonly file: string }) | undefined> => {
+    const [row] = await query<SessionRow>(
+      `select coalesce(session_key, id::text) as name, title, updated_at as updated, leaf from threads
+       where id = $1 and not hidden and parent_run is null`,
+      [threadId],
+    );
+    return row && { ...row, file: join(folder, `${byName && isFileName(row.name) ? row.name : threadId}.json`) };
+  };
+
+  async function write(threadId: string): Promise<void> {
+    const session = await find(threadId);
+    if (!session) return;
+    const { file, name, title, updated, leaf } = session;
+    const items = await readBranch(query, { threadId, leaf, most: mostMessages });
+    const text = JSON.stringify(
+      { session_id: name, title, updated_at: updated.toISOString(), messages: items.flatMap(sessionMessage) },
+      null,
+      2,
+    );
+    await mkdir(folder, { recursive: true });
+    // A reader never sees half a file.
+    const part = `${file}.${process.pid}.part`;
+    await writeFile(part, text + "\n", { mode: 0o600 });
+    await rename(part, file);
+  }
+
+  async function writeAll(): Promise<void> {
+    timer = undefined;
+    for (const threadId of dirty) {
+      dirty.delete(threadId);
+      await write(threadId).catch((error: unknown) =>
+        log.warn({ threadId, error: messageOf(error) }, "could not write the session's file"),
+      );
+    }
+  }
+
+  const soon = () => {
+    timer ??= setTimeout(() => {
+      working = working.then(writeAll);
+    }, pauseMs).unref();
+  };
+
+  const changed = (threadId: string) => {
+    dirty.add(threadId);
+    soon();
+  };
+  void changedSince(query, folder).then(
+    (threads) => threads.forEach(changed),
+    (error: unknown) => log.warn({ error: messageOf(error) }, "could not look for sessions without files"),
+  );
+
+  return {
+    changed,
+    async leaving(threadId) {
+      const session = await find(threadId);
+      return async () => {
+        dirty.delete(threadId);
+        await working;
+        if (session) await rm(session.file, { force: true });
+      };
+    },
+    async close() {
+      clearTimeout(timer);
+      await working;
+      await writeAll();
+    },
+  };
+}
+
+/** `{role, content, timestamp}` of what was said aloud. */
+export function sessionMessage(item: Item): { role: "user" | "assistant"; content: string; timestamp: string }[] {
+  if (item.kind !== "message" || isNested(item) || isErased(item) || item.body.role === "system") return [];
+  const { role, content } = item.body;
+  const text = textOf(content);
+  return text === "" ? [] : [{ role, content: text, timestamp: item.createdAt }];
+}
+
+/** What was committed after the newest file was written, by a process that died before it could write another. */
+async function changedSince(query: Query, folder: string): Promise<readonly string[]> {
+  let newest = 0;
+  for (const name of await readdir(folder).catch(() => []))
+    if (name.endsWith(".json")) newest = Math.max(newest, (await stat(join(folder, name))).mtimeMs);
+  const rows = await query<{ id: string }>(
+    `select id from threads where updated_at > to_timestamp($1) and leaf is not null and not hidden and parent_run is null
+     order by updated_at desc limit 1000`,
+    // One that was committed before that and not yet written is written once more than it need be.
+    [Math.floor(newest / 1000) - graceSeconds],
+  );
+  return rows.map(({ id }) => id);
+}
+
+function isFileName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !name.endsWith(".");
+}

@@ -1,0 +1,63 @@
+import { newId } from "../protocol/ids.ts";
+import { callIdOf, textOf, type MessageBody, type NewItem } from "../protocol/items.ts";
+import type { FinishReason, Model } from "../protocol/models.ts";
+import type { StepAnswer, StepRequest } from "../protocol/tools.ts";
+import { insertModelCalls } from "../store/model-calls.ts";
+import { originOf, reserveFor, settled, stepIn } from "./ask-model.ts";
+import { emptyAnswer, messageBody, readAnswer, type Answer } from "./step.ts";
+import type { Work } from "./work.ts";
+
+export type NestedRequest = Omit<StepRequest, "model"> & {
+  /** The agent's own when absent. */
+  readonly model?: Model;
+  /** Filled while it comes. */
+  readonly answer?: Answer;
+  /** What follows from the answer, committed together with it. */
+  readonly outcome?: () => readonly NewItem[];
+  /** Stops it before the run's own signal does. */
+  readonly stop?: AbortSignal;
+};
+
+/** A model call beside a strategy's steps: recorded under its own key, and no part of the conversation. */
+export async function performNestedStep(
+  work: Work,
+  key: string,
+  { model: chosen, answer = emptyAnswer(), outcome, stop, ...request }: NestedRequest,
+): Promise<StepAnswer> {
+  const known = stepIn(work, key);
+  if (known) return stepAnswer(known.body);
+  const { definition, epoch } = work.taken;
+  const model = chosen ?? work.runtime.models.get(definition.agent.model);
+  const signal = stop ? AbortSignal.any([work.signal, stop]) : work.signal;
+  signal.throwIfAborted();
+  const reserved = await reserveFor(work, model, request);
+  try {
+    await readAnswer(model, { ...request, origin: originOf(work, key) }, { signal, answer, tell: () => {} });
+  } catch (error) {
+    // With no item to commit it with; what was asked for and failed is in the log all the same.
+    if (!outcome) await insertModelCalls(work.runtime.database.query, answer.records);
+    throw error;
+  }
+  const calls = answer.calls.map((call) => ({ id: callIdOf(newId()), ...call }));
+  const body = { ...messageBody(answer), ...(calls.length > 0 ? { calls } : {}) };
+  const message: NewItem = {
+    id: newId(),
+    kind: "message",
+    step: key,
+    attempt: epoch,
+    author: definition.agent.id,
+    body,
+  };
+  await work.commit([message, ...(outcome?.() ?? [])], settled(work, key, { answer, model, reserved }));
+  return stepAnswer(body);
+}
+
+function stepAnswer({ content, calls = [], finish, usage, model = "" }: MessageBody): StepAnswer {
+  return {
+    text: textOf(content),
+    calls,
+    finish: finish as FinishReason,
+    ...(usage ? { usage } : {}),
+    model,
+  };
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { z } from "zod";
+import { eachDatabase } from "../../test/databases.ts";
+import { startTestRuns, type TestRunsOptions } from "../../test/runs.ts";
+import { InvalidInput } from "../protocol/errors.ts";
+import type { Database } from "../store/database.ts";
+import { defineTool } from "../tools/define-tool.ts";
+import type { SandboxInfo } from "./sandbox-demand.ts";
+
+const runCode = { name: "run", description: "Runs.", input: z.object({}), scope: "sandbox" } as const;
+const script = [[{ call: "run", arguments: {} }], "ok"];
+
+const sandboxes = {
+  strong: { driver: "bubblewrap", grade: "strong" },
+  partial: { driver: "landlock", grade: "partial" },
+  simulated: { driver: "simulated", grade: "simulated" },
+  native: { driver: "unsafe-native", grade: "none" },
+  absent: { driver: "none", grade: "none" },
+} as const satisfies Record<string, SandboxInfo>;
+
+eachDatabase((databases) => {
+  let database: Database;
+  before(async () => void (database = await databases.open()));
+
+  /** What the model is told of its call, or the question that a person is asked; and how often the tool ran. */
+  async function told(sandbox: SandboxInfo, options: Partial<TestRunsOptions> & { effect?: "read" | "write" } = {}) {
+    let count = 0;
+    const { effect = "write", ...rest } = options;
+    const tool = defineTool({ ...runCode, effect, runsCode: true, execute: () => `ran ${(count += 1)}` });
+    const service = await startTestRuns({ database, script, tools: [tool], sandbox: async () => sandbox, ...rest });
+    const { started } = await service.ask("go");
+    const [question] = await service.runs.questions(service.caller, started.runId);
+    await service.stop(0);
+    return { text: question?.body.text ?? service.model.requests[1]!.messages.at(-1)!.content, count };
+  }
+
+  test("code that may change something is asked about where little holds it", async () => {
+    assert.deepEqual(await told(sandboxes.strong), { text: "ran 1", count: 1 });
+    assert.deepEqual(await told(sandboxes.partial), { text: "ran 1", count: 1 });
+    for (const [name, shown] of [
+      ["simulated", "simulated (simulated)"],
+      ["native", "unsafe-native (none)"],
+    ] as const) {
+      const text = `May run be called with these arguments? It runs in ${shown}.`;
+      assert.deepEqual(await told(sandboxes[name]), { text, count: 0 });
+    }
+  });
+
+  test("not what only reads, nor what the operator allows, nor where nothing runs at all", async () => {
+    assert.equal((await told(sandboxes.native, { effect: "read" })).text, "ran 1");
+    assert.equal((await told(sandboxes.native, { approval: { allow: ["run"] } })).text, "ran 1");
+    assert.equal((await told(sandboxes.absent)).text, "ran 1");
+  });
+
+  test("an agent that demands more than there is does not run code, whatever is allowed", async () => {
+    const approval = { allow: ["*"] };
+    const demanding = (sandbox: SandboxInfo) => told(sandbox, { approval, agent: { sandbox: "strong" } });
+    assert.deepEqual(await demanding(sandboxes.partial), {
+      text: "The agent assistant runs code only in a sandbox that is at least strong; landlock here is partial.",
+      count: 0,
+    });
+    assert.match(String((await demanding(sandboxes.absent)).text), /at least strong; there is none here\.$/);
+    assert.equal((await demanding(sandboxes.strong)).count, 1);
+    assert.equal((await told(sandboxes.strong, { agent: { sandbox: "partial" } })).count, 1);
+  });
+});
+
+test("a tool that runs code does it in the sandbox", () => {
+  const wrong = { ...runCode, scope: undefined, effect: "write", runsCode: true, execute: () => "" } as const;
+  assert.throws(() => defineTool(wrong), InvalidInput);
+});

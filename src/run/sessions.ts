@@ -1,0 +1,59 @@
+import type { Caller } from "../protocol/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import { plainText } from "../protocol/json-text.ts";
+import type { Query } from "../protocol/tools.ts";
+import type { Runs, SessionRecord } from "./runs.ts";
+import { violatedConstraint } from "./violated-constraint.ts";
+
+type Sessions = Pick<Runs, "listSessions" | "getSession" | "createSession">;
+
+/** What was said aloud: calls, results and empty answers are no messages of a session. */
+const isSaid = `kind = 'message' and (step is null or step not like '%/%') and body ->> 'role' in ('user', 'assistant') and body ->> 'content' is distinct from ''`;
+const columns = `t.id as "threadId", coalesce(t.session_key, t.id::text) as id, t.title, t.archived_at as "archivedAt",
+  t.created_at as "createdAt", t.updated_at as "updatedAt",
+  (select count(*)::integer from items i where i.thread_id = t.id and ${isSaid}) as "messageCount"`;
+const mine = "t.user_id = $1 and not t.hidden and t.parent_run is null";
+
+/** Threads by the names that their callers gave them. */
+export function createSessions(query: Query): Sessions {
+  async function find(caller: Pick<Caller, "userId">, id: string): Promise<SessionRecord | undefined> {
+    const [row] = await query<SessionRecord>(
+      `select ${columns} from threads t where ${mine} and (t.session_key = $2 or t.id = $3) order by (t.session_key = $2) desc nulls last limit 1`,
+      [caller.userId, plainText(id), isId(id) ? id : null],
+    );
+    return row;
+  }
+  return {
+    async getSession(caller, id) {
+      const session = await find(caller, id);
+      if (!session) throw new NotFound(`There is no session ${id}.`, { code: "session_not_found" });
+      return session;
+    },
+    listSessions(caller, { limit = 50, offset = 0, archived = false }) {
+      return query<SessionRecord>(
+        `select ${columns} from (
+           select * from threads t where ${mine} and (archived_at is not null) = $4 order by updated_at desc, id desc limit $2 offset $3
+         ) t order by t.updated_at desc, t.id desc`,
+        [caller.userId, limit, offset, archived],
+      );
+    },
+    async createSession(caller, { id, title = "" }) {
+      if (id !== undefined && (id.length === 0 || id.length > 255 || id.includes("\0")))
+        throw new InvalidInput("session_id must have 1 to 255 characters, without NUL", { param: "session_id" });
+      try {
+        const threadId = newId();
+        await query("insert into threads (id, user_id, title, session_key) values ($1, $2, $3, $4)", [
+          threadId,
+          caller.userId,
+          plainText(title),
+          id ?? null,
+        ]);
+        return (await find(caller, threadId))!;
+      } catch (cause) {
+        if (violatedConstraint(cause) !== "threads_session") throw cause;
+        throw new Conflict(`There is a session ${id} already.`, { code: "session_exists", cause });
+      }
+    },
+  };
+}

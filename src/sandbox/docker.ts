@@ -1,0 +1,176 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ContainerKind, type ContainerUser, execArguments, ownLabel } from "./docker-arguments.ts";
+import { type Container, startContainer } from "./docker-container.ts";
+import { containerFilter } from "./docker-seccomp.ts";
+import { askEngine, type Engine, ensureImage } from "./docker-engine.ts";
+import { createContainerPool } from "./docker-pool.ts";
+import { tryContainer } from "./docker-trial.ts";
+import { relayedCommand } from "./relayed-command.ts";
+import { type Program, runProcess } from "./run-process.ts";
+import {
+  defaultSandboxLimits,
+  type DriverSettings,
+  type Sandbox,
+  type SandboxCommand,
+  type SandboxDriver,
+  SandboxFailed,
+  type SandboxLimits,
+  type SandboxResult,
+  SandboxUnusable,
+} from "./sandbox.ts";
+import { giveToSandboxUser } from "./sandbox-user.ts";
+import { watchDisk } from "./watch-disk.ts";
+import { workspaceOwner } from "./workspace-owner.ts";
+
+const usualImage = "python:3.11-slim";
+/** How often those are killed again whom the engine starts while they are being killed. */
+const killAgainMs = 100;
+
+export function containerDriver(name: Engine["name"], settings: DriverSettings = {}): SandboxDriver {
+  return {
+    name,
+    open: (signal) => openContainers({ name, environment: settings.environment ?? {} }, settings, signal),
+  };
+}
+
+/** A container for each workspace, kept for a while, in which commands run one after the other. */
+async function openContainers(engine: Engine, settings: DriverSettings, signal: AbortSignal): Promise<Sandbox> {
+  const { image = usualImage, limits = {} } = settings;
+  await ensureImage(engine, image, signal);
+  await removeEnded(engine, signal);
+  const folder = await mkdtemp(join(tmpdir(), "colloquy-containers-"));
+  const filter = join(folder, "filter.json");
+  try {
+    await writeFile(filter, JSON.stringify(containerFilter()));
+    for (const user of users()) {
+      const sandbox = await openAs({ engine, image, filter, limits, user }, signal);
+      if (!sandbox) continue;
+      const close = () => sandbox.close().finally(() => rm(folder, { recursive: true, force: true }));
+      return { ...sandbox, close };
+    }
+    throw new SandboxUnusable("containers can't write into a workspace as a user of this machine");
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error instanceof SandboxFailed ? new SandboxUnusable(error.message, { cause: error }) : error;
+  }
+}
+
+/** Undefined: in containers this user is somebody else. */
+async function openAs(parts: Parts, signal: AbortSignal): Promise<Sandbox | undefined> {
+  const commands = createCommands(parts);
+  try {
+    const trial = await tryContainer(commands, signal);
+    if (trial)
+      return { ...commands, report: { driver: parts.engine.name, runsPrograms: true, mounts: true, ...trial } };
+  } catch (error) {
+    await commands.close();
+    throw error;
+  }
+  await commands.close();
+  return undefined;
+}
+
+/** Without root's rights an engine's root is the server's own user, and its other users are nobody's. */
+function users(): readonly ContainerUser[] {
+  const { uid, gid } = workspaceOwner ?? { uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000 };
+  return [`${uid}:${gid}`, "0:0"];
+}
+
+/** What runs ends with its server; what could not be removed then is removed now, as far as the engine likes. */
+async function removeEnded(engine: Engine, signal: AbortSignal): Promise<void> {
+  const ofOurs = ["--filter", `label=${ownLabel}`, "--filter", "status=exited"];
+  const ended = await askEngine(engine, ["ps", "--all", "--quiet", ...ofOurs], signal).catch(() => "");
+  if (ended !== "") await askEngine(engine, ["rm", "--force", ...ended.split("\n")], signal).catch(() => "");
+}
+
+type Parts = {
+  readonly engine: Engine;
+  readonly image: string;
+  readonly filter: string;
+  readonly limits: Partial<SandboxLimits>;
+  readonly user: ContainerUser;
+};
+
+function createCommands({ engine, image, filter, limits: usual, user }: Parts): Omit<Sandbox, "report"> {
+  const pool = createContainerPool((kind, signal) => startContainer(engine, kind, signal));
+  const closing = new AbortController();
+
+  const run = async (asked: SandboxCommand): Promise<SandboxResult> => {
+    const command = { ...relayedCommand(asked), signal: AbortSignal.any([asked.signal, closing.signal]) };
+    const limits = { ...defaultSandboxLimits, ...usual, ...command.limits };
+    const { workspace, mounts = [] } = command;
+    const { memoryBytes, processes, cpus } = limits;
+    const kind: ContainerKind = { image, filter, workspace, mounts, limits: { memoryBytes, processes, cpus } };
+    await giveToSandboxUser(command);
+    let container: Container;
+    try {
+      container = await pool.take(kind, command.signal);
+    } catch (error) {
+      if (command.signal.aborted) return aborted;
+      throw error;
+    }
+    try {
+      return await runIn(container, { engine, user, command, limits });
+    } finally {
+      await pool.giveBack(kind, container);
+    }
+  };
+
+  return {
+    run,
+    release: (workspace) => pool.close(workspace),
+    async close() {
+      closing.abort();
+      await pool.close();
+    },
+  };
+}
+
+const nothing = { text: "", bytes: 0, omittedBytes: 0 };
+const aborted: SandboxResult = { end: "aborted", exitCode: undefined, stdout: nothing, stderr: nothing, durationMs: 0 };
+
+type Work = {
+  readonly engine: Engine;
+  readonly user: ContainerUser;
+  readonly command: SandboxCommand;
+  readonly limits: SandboxLimits;
+};
+
+async function runIn(container: Container, { engine, user, command, limits }: Work): Promise<SandboxResult> {
+  const killedBefore = await container.endProcesses();
+  let killed = killedBefore;
+  const { args, env } = execArguments(container.name, command, { user, diskBytes: limits.diskBytes });
+  const ending = new AbortController();
+  let killing: NodeJS.Timeout | undefined;
+  const program: Program = {
+    file: engine.name,
+    args,
+    env: { ...env, ...engine.environment },
+    started(_child, stop) {
+      const full = () => stop("disk-full");
+      const watch = { folder: command.workspace, limitBytes: limits.diskBytes, pids: container.processes };
+      watchDisk({ ...watch, signal: ending.signal, onFull: full }).catch(full);
+      return () => ending.abort();
+    },
+    // The engine's program itself is left to end: the engine may only be about to start the command.
+    kill(child) {
+      if (killing) return;
+      const kill = () => void container.endProcesses().catch(() => child.kill("SIGKILL"));
+      killing = setInterval(kill, killAgainMs);
+      kill();
+    },
+    async gone() {
+      clearInterval(killing);
+      killed = await container.endProcesses().catch(async (error: unknown) => {
+        await container.close();
+        throw error;
+      });
+    },
+  };
+  const result = await runProcess(program, { ...command, limits });
+  return result.end === "exited" && killed > killedBefore
+    ? { ...result, end: "out-of-memory", exitCode: undefined }
+    : result;
+}

@@ -1,0 +1,61 @@
+import { ColloquyError, Conflict, InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
+import { shownPath } from "./workspace-path.ts";
+
+/** What the file system calls a failure; undefined for any other. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** The file system's error as one that people, models and clients may read: where files are on this machine is in none. */
+export function faultOf(error: unknown, path: string): unknown {
+  if (error instanceof ColloquyError) return error;
+  const shown = shownPath(path);
+  const options = { cause: error };
+  switch (codeOf(error)) {
+    case "ENOENT":
+      return noFile(path, options);
+    case "ENOTDIR":
+    case "ELOOP":
+      return new Conflict(
+        `${shown} can't be reached: a part of its path is a file or a link; links are not followed.`,
+        {
+          code: "not_a_folder",
+          ...options,
+        },
+      );
+    case "EISDIR":
+    case "EEXIST":
+    case "ENOTEMPTY":
+      return isFolder(path, options);
+    case "EACCES":
+    case "EPERM":
+      return new Conflict(`${shown} is protected: its permissions forbid that.`, {
+        code: "file_protected",
+        ...options,
+      });
+    case "ENAMETOOLONG":
+      return new InvalidInput(`${shown} is too long.`, { code: "file_path_invalid", ...options });
+    case "ENOSPC":
+    case "EDQUOT":
+      return new Unavailable("The server has no disk space left; nothing was written.", {
+        code: "disk_full",
+        ...options,
+      });
+    default:
+      return error;
+  }
+}
+
+export function noFile(path: string, options?: ErrorOptions): NotFound {
+  return new NotFound(`There is no file ${shownPath(path)} in the workspace.`, { code: "file_not_found", ...options });
+}
+
+export function isFolder(path: string, options?: ErrorOptions): Conflict {
+  return new Conflict(`${shownPath(path)} is a folder.`, { code: "is_a_folder", ...options });
+}
+
+export function notRegular(path: string): Conflict {
+  return new Conflict(`${shownPath(path)} is no regular file; links, pipes and devices are not read.`, {
+    code: "not_a_file",
+  });
+}

@@ -1,0 +1,54 @@
+import { readdir, readFile, readlink, stat } from "node:fs/promises";
+
+/** A process and all below it that it started, and those that they left to it. What ends meanwhile is left out. */
+export async function processTree(pid: number | undefined): Promise<number[]> {
+  const found = pid === undefined ? [] : [pid];
+  for (const one of found) found.push(...(await childrenOf(one)));
+  return found;
+}
+
+/** All that can be seen from here in a process's namespace of processes: those of a container. */
+export async function processesBeside(pid: number): Promise<number[]> {
+  const namespaceOf = (each: string) => readlink(`/proc/${each}/ns/pid`).catch(() => undefined);
+  const own = await namespaceOf(String(pid));
+  if (own === undefined) return [];
+  const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const namespaces = await Promise.all(all.map(namespaceOf));
+  return all.filter((_, index) => namespaces[index] === own).map(Number);
+}
+
+/** What they have in memory, what they share counted for each. */
+export async function memoryOf(pids: readonly number[]): Promise<number> {
+  const pages = await Promise.all(
+    pids.map(async (pid) => Number((await read(`/proc/${pid}/statm`)).split(" ")[1] ?? 0)),
+  );
+  return pages.reduce((sum, count) => sum + count, 0) * pageBytes;
+}
+
+/** What files of a disk take that have no name any more and stay because these processes have them open. */
+export async function namelessBytesOf(pids: readonly number[], device: number): Promise<number> {
+  const files = new Map<number, number>();
+  for (const pid of pids) {
+    const folder = `/proc/${pid}/fd`;
+    for (const descriptor of await readdir(folder).catch(() => [])) {
+      const target = await readlink(`${folder}/${descriptor}`).catch(() => "");
+      if (!target.endsWith(" (deleted)")) continue;
+      const found = await stat(`${folder}/${descriptor}`).catch(() => undefined);
+      if (found?.dev === device) files.set(found.ino, found.blocks * 512);
+    }
+  }
+  return [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** Where it differs, machines count in larger pages, so that a limit only comes later. */
+const pageBytes = 4096;
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const texts = await Promise.all(threads.map((thread) => read(`/proc/${pid}/task/${thread}/children`)));
+  return texts.flatMap((text) => text.split(" ").filter(Boolean).map(Number));
+}
+
+async function read(path: string): Promise<string> {
+  return readFile(path, "utf8").catch(() => "");
+}

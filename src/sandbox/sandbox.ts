@@ -1,0 +1,125 @@
+import type { SandboxGrade, SandboxKind, SandboxState } from "../protocol/sandboxes.ts";
+
+/** What all processes of one command may use together, and what one workspace may hold. */
+export type SandboxLimits = {
+  readonly memoryBytes: number;
+  readonly processes: number;
+  /** Cores; 0.5 is half of one. */
+  readonly cpus: number;
+  /** Of the workspace, all files together. */
+  readonly diskBytes: number;
+  readonly timeoutMs: number;
+  /** Of both streams together; a command that writes more is killed. */
+  readonly outputBytes: number;
+};
+
+export const defaultSandboxLimits: SandboxLimits = {
+  memoryBytes: 1024 ** 3,
+  processes: 128,
+  cpus: 1,
+  diskBytes: 256 * 1024 ** 2,
+  timeoutMs: 30_000,
+  outputBytes: 64 * 1024 ** 2,
+};
+
+/** A file or folder of this machine that a command may read under another path. */
+export type Mount = { readonly source: string; readonly target: string };
+
+export type SandboxCommand = {
+  /** A program of the sandbox and its arguments: `["bash", "-c", "ls"]`. */
+  readonly argv: readonly string[];
+  /** An absolute folder on this machine: `/workspace` in the sandbox, writable, where the command starts. */
+  readonly workspace: string;
+  /** Beside PATH, HOME and LANG; nothing of the server's environment is there. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Absent: end of file at once. */
+  readonly stdin?: string | Uint8Array;
+  readonly limits?: Partial<SandboxLimits>;
+  /** Read-only. */
+  readonly mounts?: readonly Mount[];
+  /** The one address outside that it may reach: this unix socket, as `127.0.0.1:<port>` in the sandbox. */
+  readonly relay?: { readonly socket: string; readonly port: number };
+  readonly signal: AbortSignal;
+  /** Called with text as it comes; must not wait. */
+  readonly onOutput?: (text: string, stream: "stdout" | "stderr") => void;
+};
+
+/** The beginning and the end of what a command wrote; the middle of much is left out. */
+export type CapturedText = { readonly text: string; readonly bytes: number; readonly omittedBytes: number };
+
+export type SandboxResult = {
+  /** Why it ended. `exited` may be with any code. A signal that it got from within is `exited` too, with 128 + its number. */
+  readonly end: "exited" | "timed-out" | "aborted" | "too-much-output" | "out-of-memory" | "disk-full";
+  /** Undefined when it was killed. */
+  readonly exitCode: number | undefined;
+  readonly stdout: CapturedText;
+  readonly stderr: CapturedText;
+  readonly durationMs: number;
+};
+
+/** What was found out by trying, at the start. */
+export type SandboxReport = {
+  readonly driver: SandboxDriver["name"];
+  readonly grade: SandboxGrade;
+  /** One sentence for each thing that it does not hold: for `doctor`, the start's lines and refusals. */
+  readonly gaps: readonly string[];
+  /** Whether real programs of this machine or image run: Python, node. */
+  readonly runsPrograms: boolean;
+  /** Whether mounts and a relay work. */
+  readonly mounts: boolean;
+  readonly relay: boolean;
+};
+
+/**
+ * Runs commands that nobody has read. When `run` resolves, no process of the command is left. A command that fails is a
+ * result; `run` rejects (SandboxFailed) only when the sandbox itself can't work.
+ */
+export interface Sandbox {
+  readonly report: SandboxReport;
+  run(command: SandboxCommand): Promise<SandboxResult>;
+  /** A workspace is about to be deleted, or the server stops: ends what the driver keeps for it. */
+  release(workspace: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One way to make a sandbox. `open` tries it for real and throws SandboxUnusable, with the reason, where it can't work. */
+export interface SandboxDriver {
+  readonly name: Exclude<SandboxKind, "auto" | "none">;
+  open(signal: AbortSignal): Promise<Sandbox>;
+}
+
+/** The sandbox of a server, which is chosen and tried while the rest starts, or at its first use. */
+export type SandboxSource = {
+  /** Throws SandboxUnusable, with all that was tried, where there is none. */
+  open(): Promise<Sandbox>;
+  /** Waits for the choice; its driver is `none` where there is none. */
+  state(): Promise<SandboxState>;
+  /** The same without waiting; undefined before the choice. */
+  known(): SandboxState | undefined;
+  /** As `Sandbox.release`; nothing is kept before the choice. */
+  release(workspace: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** What every driver is told; each takes what it has use for. */
+export type DriverSettings = {
+  /** Of commands that name none of their own. */
+  readonly limits?: Partial<SandboxLimits>;
+  /** Folders of this machine that no command may see, wherever they lie: the server's data, its settings, itself. */
+  readonly hidden?: readonly string[];
+  /** Of containers. */
+  readonly image?: string;
+  /** What an engine of containers gets of the server's environment: where its daemon and its settings are. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+/** Where a command sees its workspace, whatever the driver. */
+export const workspaceTarget = "/workspace";
+
+export class SandboxUnusable extends Error {
+  override readonly name = "SandboxUnusable";
+}
+
+export class SandboxFailed extends Error {
+  override readonly name = "SandboxFailed";
+}

@@ -1,0 +1,9 @@
+/** Who commands in a sandbox are. It has no account on usual systems, and owns nothing but workspaces. */
+export const sandboxUser = { id: "65532" } as const;
+
+/**
+ * Whose the files of a workspace must be so that commands can change them: a server that is root gives theirs to the
+ * sandbox's user (by the descriptor, never by a path that a command could bend). Undefined: the server's own.
+ */
+export const workspaceOwner: { readonly uid: number; readonly gid: number } | undefined =
+  process.getuid?.() === 0 ? { uid: Number(sandboxUser.id), gid: Number(sandboxUser.id) } : undefined;

@@ -1,0 +1,188 @@
+import { lstat, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Conflict, InvalidInput } from "../protocol/errors.ts";
+import { fileChange, type FileChange } from "../protocol/files.ts";
+import { newId } from "../protocol/ids.ts";
+import { codeOf, isFolder, notRegular } from "./file-fault.ts";
+import type { HeldFolder } from "./held-folder.ts";
+import { type FileFacts, type OpenFile, openFileOf } from "./open-file.ts";
+import { removeTree } from "./remove-tree.ts";
+import { type Changes, changesBetween, type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { type Entry, versionOf, walk } from "./walk.ts";
+import { createWorkspaceFolders } from "./workspace-folders.ts";
+import { parsePath, shownPath } from "./workspace-path.ts";
+import { type FileSource, type Owner, writePart } from "./write-part.ts";
+
+/**
+ * The files of one thread. Commands at work in it may be hostile and change anything at any moment: what is read is always
+ * a regular file below the folder, and what is written is written there, whole or not at all. Paths are relative, or as
+ * commands see them (`/workspace/…`). Failures are errors that people and models may read.
+ */
+export type Workspace = {
+  /** Absolute; for a sandbox. */
+  readonly folder: string;
+  openFile(path: string): Promise<OpenFile>;
+  /** `content` is the beginning, if the file has more than `maxBytes`. */
+  read(path: string, options: { readonly maxBytes: number }): Promise<FileFacts & { readonly content: Buffer }>;
+  /** Makes the folders on the way. */
+  write(path: string, content: FileSource, options?: WriteOptions): Promise<FileChange>;
+  /** A file, or a folder with all that is in it. */
+  remove(path: string): Promise<FileChange>;
+  /** Each folder before what is in it. */
+  list(options?: ListOptions): Promise<{ readonly entries: readonly Entry[]; readonly more: boolean }>;
+  snapshot(): Promise<Snapshot>;
+  changesSince(before: Snapshot): Promise<Changes>;
+  usage(): Promise<Usage>;
+};
+
+export type WriteOptions = {
+  /** Refused (`file_changed`) if the file has another one meanwhile. */
+  readonly ifVersion?: string;
+  readonly signal?: AbortSignal;
+};
+
+export type ListOptions = {
+  readonly under?: string;
+  /** Levels of folders; 1 is the folder alone, all when absent. */
+  readonly depth?: number;
+  /** Entries at most; 1000 when absent. */
+  readonly most?: number;
+};
+
+/** On the disk. `isWhole` is false if there is more than can be looked at. */
+export type Usage = { readonly bytes: number; readonly entries: number; readonly isWhole: boolean };
+
+export type WorkspacePlaces = {
+  readonly folder: string;
+  /** Of ours alone, on the same disk: what is being written, and what is being removed. */
+  readonly making: string;
+  readonly removing: string;
+  readonly diskBytes: number;
+  readonly owner: Owner;
+};
+
+/** Folders of programs, not of anybody's work: lists tell them and don't look into them, changes in them are not told. */
+const housekeeping: ReadonlySet<string> = new Set(
+  ".cache .colloquy .config .git .local .nanocoder .npm __pycache__ node_modules".split(" "),
+);
+
+/** A workspace that has more levels of folders, or more entries, takes no more files. */
+const mostLevels = 64;
+const mostEntries = 50_000;
+
+export function createWorkspace(places: WorkspacePlaces): Workspace {
+  const { folder, making, removing, diskBytes, owner } = places;
+  const folders = createWorkspaceFolders(folder, owner);
+
+  const openFile: Workspace["openFile"] = (path) =>
+    folders.at(path, async (held, name) => {
+      const opened = await held.openFile(name);
+      if (opened) return openFileOf(opened, path);
+      throw (await lstat(held.at(name))).isDirectory() ? isFolder(path) : notRegular(path);
+    });
+
+  const usage: Workspace["usage"] = () =>
+    folders.in("", async (held) => {
+      let [bytes, entries] = [0, 0];
+      for await (const { diskBytes: taken, unseen } of walk(held, { depth: mostLevels })) {
+        if (unseen || entries === mostEntries) return { bytes, entries, isWhole: false };
+        bytes += taken;
+        entries += 1;
+      }
+      return { bytes, entries, isWhole: true };
+    });
+
+  const snapshot: Workspace["snapshot"] = () =>
+    folders.in("", (held) => takeSnapshot(walk(held, { depth: mostLevels, skip: housekeeping })));
+
+  /** What stands there now; undefined: nothing. */
+  const standing = async (held: HeldFolder, name: string, path: string) => {
+    try {
+      const stats = await lstat(held.at(name));
+      if (stats.isDirectory()) throw isFolder(path);
+      return stats;
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    folder,
+    openFile,
+    async read(path, { maxBytes }) {
+      const file = await openFile(path);
+      const { bytes, modified, version } = file;
+      const chunks: Buffer[] = [];
+      for await (const chunk of file.read({ end: Math.min(bytes, maxBytes) })) chunks.push(chunk);
+      return { bytes, modified, version, content: Buffer.concat(chunks) };
+    },
+    write: (path, content, { ifVersion, signal } = {}) =>
+      folders.at(
+        path,
+        async (held, name) => {
+          const before = await standing(held, name, path);
+          const room = diskBytes - (await roomTaken(usage)) + (before ? before.blocks * 512 : 0);
+          const check = (bytes: number) => {
+            if (bytes > room) throw workspaceFull(path, diskBytes);
+          };
+          const mode = before?.isFile() ? before.mode & 0o777 : 0o644;
+          const part = await writePart(content, { folder: making, owner, mode, check, signal });
+          try {
+            const now = await standing(held, name, path);
+            if (ifVersion !== undefined && (!now || versionOf(now) !== ifVersion)) throw fileChanged(path);
+            await rename(part.path, held.at(name));
+            return fileChange(parsePath(path).join("/"), part.bytes, now ? "changed" : "made");
+          } finally {
+            await rm(part.path, { force: true });
+          }
+        },
+        { make: true },
+      ),
+    remove: (path) =>
+      folders.at(path, async (held, name) => {
+        const taken = join(removing, newId());
+        await rename(held.at(name), taken);
+        await removeTree(taken);
+        return fileChange(parsePath(path).join("/"), 0, "removed");
+      }),
+    list: ({ under = "", depth = mostLevels, most = 1000 } = {}) =>
+      folders.in(under, async (held) => {
+        const inside = parsePath(under).map((name) => `${name}/`);
+        const entries: Entry[] = [];
+        for await (const entry of walk(
+          held,
+          { depth: Math.min(depth, mostLevels), skip: housekeeping },
+          inside.join(""),
+        )) {
+          if (entries.length === most) return { entries, more: true };
+          entries.push(entry);
+        }
+        return { entries, more: false };
+      }),
+    snapshot,
+    changesSince: async (before) => changesBetween(before, await snapshot()),
+    usage,
+  };
+}
+
+async function roomTaken(usage: Workspace["usage"]): Promise<number> {
+  const { bytes, isWhole } = await usage();
+  if (isWhole) return bytes;
+  throw new Conflict(
+    `The workspace has more than ${mostEntries} files, more than ${mostLevels} folders in one another, or folders that may not be looked into: remove some first.`,
+    { code: "workspace_full" },
+  );
+}
+
+function workspaceFull(path: string, diskBytes: number): InvalidInput {
+  const most = `${Math.floor(diskBytes / 1024 ** 2)} MB`;
+  return new InvalidInput(`There is no room for ${shownPath(path)}: a workspace holds ${most} (sandbox.diskMb).`, {
+    code: "workspace_full",
+    status: 413,
+  });
+}
+
+function fileChanged(path: string): Conflict {
+  return new Conflict(`${shownPath(path)} was changed meanwhile; read it again.`, { code: "file_changed" });
+}

@@ -1,0 +1,132 @@
+import { chmod, chown, lstat, mkdir, readdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { NotFound, Unavailable } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import { codeOf } from "./file-fault.ts";
+import { removeTree } from "./remove-tree.ts";
+import { defaultSandboxLimits } from "./sandbox.ts";
+import { copyTemplate } from "./template.ts";
+import { createWorkspace, type Workspace } from "./workspace.ts";
+import { workspaceOwner } from "./workspace-owner.ts";
+
+export type WorkspacesOptions = {
+  /** `<data>/scratch`: in it a folder for each thread that has files, by the thread's id. */
+  readonly folder: string;
+  /** The folder that each begins with; absent, or not there: empty. */
+  readonly template?: string | undefined;
+  /** What one may hold. */
+  readonly diskBytes?: number;
+  /** Before one is removed: ends what a sandbox keeps for it. */
+  readonly release?: (folder: string) => Promise<void>;
+  /** Why this process can't work with files. */
+  readonly refusal?: string | undefined;
+};
+
+/** A workspace for each thread that works with files: made at the first use, removed with the thread. */
+export type Workspaces = {
+  /** The thread must be the caller's, or that of a run at work. */
+  open(threadId: string): Promise<Workspace>;
+  /** Undefined: nothing has worked with files there yet. */
+  find(threadId: string): Promise<Workspace | undefined>;
+  /** With all its files. No run may be at work in it. */
+  remove(threadId: string): Promise<void>;
+  /** What a process left that died while it made or removed something: what nobody touched for an hour. */
+  removeLeftovers(options?: { readonly olderThanMs: number }): Promise<void>;
+};
+
+const leftoverMs = 60 * 60_000;
+
+export function createWorkspaces(options: WorkspacesOptions): Workspaces {
+  const { folder, template, diskBytes = defaultSandboxLimits.diskBytes, release, refusal } = options;
+  const making = join(folder, ".making");
+  const removing = join(folder, ".removing");
+  const owner = workspaceOwner;
+  /** By thread: of two at once the second must not come before the first is whole. */
+  const opening = new Map<string, Promise<Workspace>>();
+
+  const placeOf = (threadId: string): string => {
+    if (refusal !== undefined) throw new Unavailable(refusal, { code: "files_unavailable" });
+    if (!isId(threadId)) throw new NotFound(`There is no thread ${threadId}.`, { code: "thread_not_found" });
+    return join(folder, threadId.toLowerCase());
+  };
+
+  async function find(threadId: string): Promise<Workspace | undefined> {
+    const place = placeOf(threadId);
+    const stats = await unlessMissing(lstat(place));
+    if (!stats) return undefined;
+    // A command may have locked us out, or we may have died before the folder was given away.
+    if ((stats.mode & 0o777) !== 0o700) await chmod(place, 0o700);
+    if (owner && stats.uid !== owner.uid) await chown(place, owner.uid, owner.gid);
+    return createWorkspace({ folder: place, making, removing, diskBytes, owner });
+  }
+
+  async function make(threadId: string): Promise<Workspace> {
+    for (const needed of [making, removing]) await mkdir(needed, { recursive: true, mode: 0o700 });
+    const place = placeOf(threadId);
+    const isTemplate = template !== undefined && (await unlessMissing(stat(template)))?.isDirectory();
+    // Another process may be first; nothing of it is lost.
+    if (isTemplate) await unlessThere(copyInPlace(template, place));
+    else await unlessThere(mkdir(place, { mode: 0o700 }));
+    const made = await find(threadId);
+    if (!made) throw new Unavailable("The workspace was removed while it was made.", { code: "files_unavailable" });
+    return made;
+  }
+
+  /** A copy that is not whole is never seen: it gets its name when it is. */
+  async function copyInPlace(from: string, place: string): Promise<void> {
+    const copy = join(making, newId());
+    try {
+      await copyTemplate(from, copy, { diskBytes, owner });
+      await chmod(copy, 0o700);
+      await rename(copy, place);
+    } finally {
+      await removeTree(copy, { isDeserted: true });
+    }
+  }
+
+  return {
+    find,
+    open(threadId) {
+      const before = opening.get(threadId);
+      if (before) return before;
+      const opened = find(threadId).then((found) => found ?? make(threadId));
+      opening.set(threadId, opened);
+      return opened.finally(() => opening.delete(threadId));
+    },
+    async remove(threadId) {
+      const place = placeOf(threadId);
+      if (!(await find(threadId))) return;
+      await release?.(place);
+      await mkdir(removing, { recursive: true, mode: 0o700 });
+      const taken = join(removing, newId());
+      await rename(place, taken);
+      await removeTree(taken, { isDeserted: true });
+    },
+    async removeLeftovers({ olderThanMs = leftoverMs } = { olderThanMs: leftoverMs }) {
+      for (const place of [making, removing]) {
+        for (const name of (await unlessMissing(readdir(place))) ?? []) {
+          const stats = await unlessMissing(lstat(join(place, name)));
+          if (stats && stats.ctimeMs <= Date.now() - olderThanMs)
+            await removeTree(join(place, name), { isDeserted: true });
+        }
+      }
+    },
+  };
+}
+
+async function unlessMissing<Value>(asked: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function unlessThere(made: Promise<unknown>): Promise<void> {
+  try {
+    await made;
+  } catch (error) {
+    if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST") throw error;
+  }
+}

@@ -1,0 +1,112 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Role } from "../protocol/callers.ts";
+import { InvalidInput, NotFound } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import type { Query } from "../protocol/tools.ts";
+
+/** What a link opens, once: to make the first admin, to make an account, to set a new password. */
+export type LinkPurpose = "setup" | "invite" | "reset";
+
+export type AccountLink = {
+  readonly id: string;
+  readonly purpose: LinkPurpose;
+  /** Whose password it sets. */
+  readonly userId: string | null;
+  /** Of an invited account. */
+  readonly role: Role;
+  readonly groups: readonly string[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};
+
+const columns = `id, purpose, user_id as "userId", role, groups, created_at as "createdAt", expires_at as "expiresAt"`;
+
+export type NewLink = {
+  readonly purpose: "invite" | "reset";
+  readonly lifeMs: number;
+  readonly userId?: string;
+  readonly role?: Role;
+  readonly groups?: readonly string[];
+};
+
+/** A new reset of the same user takes the place of the one before. */
+export async function createLink(
+  query: Query,
+  { purpose, lifeMs, userId, role = "user", groups = [] }: NewLink,
+): Promise<AccountLink> {
+  const [link] = await query<AccountLink>(
+    `with before as (delete from account_links where purpose = 'reset' and user_id = $3)
+     insert into account_links (id, purpose, user_id, role, groups, expires_at)
+     values ($1, $2, $3, $4, $5::jsonb, now() + $6 * interval '1 millisecond') returning ${columns}`,
+    [newId(), purpose, userId ?? null, role, JSON.stringify(groups), lifeMs],
+  );
+  return link!;
+}
+
+/** The one link that makes the first admin: the same until it is used or over, on all nodes. In a transaction. */
+export async function ensureSetupLink(query: Query, lifeMs: number): Promise<AccountLink> {
+  await query("delete from account_links where purpose = 'setup' and used_at is null and expires_at < now()");
+  await query(
+    `insert into account_links (id, purpose, role, expires_at)
+     values ($1, 'setup', 'admin', now() + $2 * interval '1 millisecond') on conflict do nothing`,
+    [newId(), lifeMs],
+  );
+  const [link] = await query<AccountLink>(
+    `select ${columns} from account_links where purpose = 'setup' and used_at is null`,
+  );
+  return link!;
+}
+
+/** In a transaction: if that fails, the link is as before. Throws InvalidInput `link_over`. */
+export async function useLink(query: Query, id: string, purpose: LinkPurpose): Promise<AccountLink> {
+  const [link] = await query<AccountLink>(
+    `update account_links set used_at = now()
+     where id = $1 and purpose = $2 and used_at is null and expires_at > now() returning ${columns}`,
+    [id, purpose],
+  );
+  if (!link) throw linkOver();
+  return link;
+}
+
+/** Invitations that nobody has used yet, newest first. */
+export async function listInvites(query: Query): Promise<readonly AccountLink[]> {
+  return query<AccountLink>(
+    `select ${columns} from account_links
+     where purpose = 'invite' and used_at is null and expires_at > now() order by id desc limit 500`,
+  );
+}
+
+/** Throws NotFound. */
+export async function removeInvite(query: Query, id: string): Promise<void> {
+  const rows = await query("delete from account_links where id = $1 and purpose = 'invite' returning id", [id]);
+  if (rows.length === 0) throw new NotFound(`There is no invitation ${id}.`, { code: "invite_not_found" });
+}
+
+export async function removeOldLinks(query: Query): Promise<void> {
+  await query("delete from account_links where expires_at < now() - interval '1 day'");
+}
+
+/** The secret part of a link: made anew from its row whenever it is shown, so that no row holds it. */
+export function linkToken(secret: string, { id, purpose }: Pick<AccountLink, "id" | "purpose">): string {
+  return `${id.replaceAll("-", "")}${macOf(secret, purpose, id)}`;
+}
+
+/** The id of the link. Throws InvalidInput `link_over` for what we have not made. */
+export function readLinkToken(secret: string, token: string, purpose: LinkPurpose): string {
+  const [, ...parts] = /^(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})([\w-]{43})$/.exec(token) ?? [];
+  const mac = parts.pop() ?? "";
+  const id = parts.join("-");
+  const expected = Buffer.from(macOf(secret, purpose, id));
+  if (mac.length !== expected.length || !timingSafeEqual(Buffer.from(mac), expected)) throw linkOver();
+  return id;
+}
+
+function macOf(secret: string, purpose: LinkPurpose, id: string): string {
+  return createHmac("sha256", secret).update(`colloquy: account link ${purpose} ${id}`).digest("base64url");
+}
+
+function linkOver(): InvalidInput {
+  return new InvalidInput("This link was used, is too old, or is not one of this server. Ask for a new one.", {
+    code: "link_over",
+  });
+}

@@ -1,0 +1,87 @@
+import { newId } from "../protocol/ids.ts";
+import type { Log } from "../protocol/log.ts";
+import { messageOf } from "../protocol/errors.ts";
+import { plainText } from "../protocol/json-text.ts";
+import type { Query } from "../protocol/tools.ts";
+
+export type AuditEntry = {
+  readonly userId: string | null;
+  readonly userName: string;
+  readonly via: string;
+  readonly address: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly requestId: string;
+};
+export type AuditRow = AuditEntry & { readonly id: string; readonly at: Date };
+
+export type AuditLog = {
+  /** Never waits, never throws. */
+  add(entry: AuditEntry): void;
+  /** Newest first; `before` is an id, exclusive. */
+  list(page: {
+    readonly user?: string;
+    readonly before?: string;
+    readonly limit: number;
+  }): Promise<readonly AuditRow[]>;
+  close(): Promise<void>;
+};
+
+const keptDays = 365;
+const mostWaiting = 10_000;
+
+/** Rows are written in the background, in order; a database that is away for long costs the oldest. */
+export function createAuditLog(query: Query, log: Log): AuditLog {
+  const waiting = new Set<AuditRow>();
+  let writing: Promise<void> | undefined;
+
+  async function write(): Promise<void> {
+    for (const entry of waiting) {
+      const { id, at, userId, userName, via, address, method, path, status, requestId } = entry;
+      await query(
+        `insert into audit_log (id, at, user_id, user_name, via, address, method, path, status, request_id)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
+        [id, at, userId, plainText(userName), via, address, method, plainText(path), status, requestId],
+      );
+      waiting.delete(entry);
+    }
+  }
+
+  const begin = () => {
+    writing ??= write()
+      .catch((error: unknown) =>
+        log.error({ error: messageOf(error), waiting: waiting.size }, "the audit log could not be written"),
+      )
+      .finally(() => (writing = undefined));
+    return writing;
+  };
+
+  return {
+    add(entry) {
+      for (const oldest of waiting) {
+        if (waiting.size < mostWaiting) break;
+        waiting.delete(oldest);
+      }
+      waiting.add({ ...entry, id: newId(), at: new Date() });
+      void begin();
+    },
+    list({ user, before, limit }) {
+      return query<AuditRow>(
+        `select id, at, user_id as "userId", user_name as "userName", via, address, method, path, status, request_id as "requestId"
+         from audit_log where ($1::text is null or user_name = $1 or user_id::text = $1) and ($2::uuid is null or id < $2)
+         order by id desc limit $3`,
+        [user === undefined ? null : plainText(user), before ?? null, limit],
+      );
+    },
+    async close() {
+      await begin();
+    },
+  };
+}
+
+/** Says how many. */
+export async function removeOldAudits(query: Query): Promise<number> {
+  const rows = await query("delete from audit_log where at < now() - $1 * interval '1 day' returning 1", [keptDays]);
+  return rows.length;
+}

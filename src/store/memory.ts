@@ -1,0 +1,37 @@
+/** What was found lately, so that a request costs no SQL. */
+export type Memory<Value> = {
+  find(key: string): Promise<Value | undefined>;
+  /** What is remembered is asked again. */
+  forget(): void;
+};
+
+export type MemoryOptions = { readonly rememberMs?: number; readonly rememberMost?: number };
+
+/** Remembers for 30 seconds what `search` finds. */
+export function createMemory<Value>(
+  search: (key: string) => Promise<Value | undefined>,
+  { rememberMs = 30_000, rememberMost = 1000 }: MemoryOptions = {},
+): Memory<Value> {
+  const remembered = new Map<string, { readonly until: number; readonly found: Promise<Value | undefined> }>();
+
+  function remember(key: string): Promise<Value | undefined> {
+    const found = search(key);
+    // What is unknown is not kept: whoever guesses could fill the memory with it.
+    const forget = (): void => {
+      if (remembered.get(key)?.found === found) remembered.delete(key);
+    };
+    found.then((result) => result ?? forget(), forget);
+    remembered.delete(key);
+    remembered.set(key, { until: performance.now() + rememberMs, found });
+    if (remembered.size > rememberMost) remembered.delete(remembered.keys().next().value!);
+    return found;
+  }
+
+  return {
+    find(key) {
+      const entry = remembered.get(key);
+      return entry && entry.until > performance.now() ? entry.found : remember(key);
+    },
+    forget: () => remembered.clear(),
+  };
+}

@@ -1,0 +1,79 @@
+import type { Query } from "../protocol/tools.ts";
+
+export const usageGroups = ["user", "model", "agent", "day", "hour"] as const;
+export type UsageGroup = (typeof usageGroups)[number];
+
+export type UsageQuestion = {
+  readonly from: Date;
+  readonly to: Date;
+  readonly by: UsageGroup;
+  /** Only this user's. */
+  readonly userId?: string | undefined;
+};
+
+/** Of requests to models. Latencies in milliseconds; null where nothing was measured. */
+export type Usage = {
+  /** A name of a user, model or agent, or a time; empty: of nobody, outside of runs. */
+  readonly key: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** In the unit of `prices`; of models without a price nothing. */
+  readonly cost: number;
+  readonly runs: number;
+  readonly firstPartP50: number | null;
+  readonly firstPartP95: number | null;
+  readonly totalP50: number | null;
+  readonly totalP95: number | null;
+};
+
+const most = 1000;
+const keys: Readonly<Record<UsageGroup, string>> = {
+  user: "coalesce(u.name, '')",
+  model: "c.model",
+  agent: "coalesce(r.agent, '')",
+  day: "to_char(date_trunc('day', c.started_at at time zone 'UTC'), 'YYYY-MM-DD')",
+  hour: `to_char(date_trunc('hour', c.started_at at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:00"Z"')`,
+};
+
+/** From the call log, which goes back 90 days. By time in its order, else the most requests first. */
+export function readUsage(query: Query, { from, to, by, userId }: UsageQuestion): Promise<readonly Usage[]> {
+  const key = keys[by];
+  return query<Usage>(
+    `select ${key} as key, count(*)::integer as requests, count(c.error)::integer as errors,
+       coalesce(sum(c.input_tokens), 0)::float8 as "inputTokens", coalesce(sum(c.output_tokens), 0)::float8 as "outputTokens",
+       coalesce(sum(c.cost), 0)::float8 as cost, count(distinct c.run_id)::integer as runs,
+       percentile_cont(0.5) within group (order by c.first_part_ms) as "firstPartP50",
+       percentile_cont(0.95) within group (order by c.first_part_ms) as "firstPartP95",
+       percentile_cont(0.5) within group (order by c.total_ms) as "totalP50",
+       percentile_cont(0.95) within group (order by c.total_ms) as "totalP95"
+     from model_calls c ${by === "user" ? "left join users u on u.id = c.user_id" : ""}
+       ${by === "agent" ? "left join runs r on r.id = c.run_id" : ""}
+     where c.started_at >= $1 and c.started_at < $2 and ($3::uuid is null or c.user_id = $3)
+     group by 1 order by ${by === "day" || by === "hour" ? "1" : "requests desc, 1"} limit ${most}`,
+    [from, to, userId ?? null],
+  );
+}
+
+export type ModelHealth = {
+  readonly model: string;
+  readonly lastUsedAt: Date;
+  readonly lastError: string | null;
+  readonly lastErrorAt: Date | null;
+  /** Of the last day. */
+  readonly requests: number;
+  readonly errors: number;
+};
+
+/** How the models did that were asked within a week. */
+export function readModelHealth(query: Query): Promise<readonly ModelHealth[]> {
+  return query<ModelHealth>(
+    `select model, max(started_at) as "lastUsedAt",
+       (array_agg(error order by started_at desc) filter (where error is not null))[1] as "lastError",
+       max(started_at) filter (where error is not null) as "lastErrorAt",
+       count(*) filter (where started_at > now() - interval '1 day')::integer as requests,
+       count(error) filter (where started_at > now() - interval '1 day')::integer as errors
+     from model_calls where started_at > now() - interval '7 days' group by model order by model`,
+  );
+}

@@ -1,0 +1,58 @@
+import type { FileChange } from "../protocol/files.ts";
+import { defaultSandboxLimits, type SandboxLimits, type SandboxResult } from "../sandbox/sandbox.ts";
+
+/** What a model is shown of an output: all of it, or its beginning and its end. */
+const mostCharacters = 10_000;
+const headCharacters = 5_000;
+const tailCharacters = 2_000;
+const mostFilesNamed = 20;
+
+export function isLong(text: string): boolean {
+  return text.length > mostCharacters;
+}
+
+export function shortened(text: string): string {
+  if (!isLong(text)) return text;
+  return `${text.slice(0, headCharacters)}\n... [truncated] ...\n${text.slice(-tailCharacters)}`;
+}
+
+/** Why a command did not end by itself, with the limit that it ran into; undefined: it did. */
+export function stoppedText({ end }: Pick<SandboxResult, "end">, limits: Partial<SandboxLimits>): string | undefined {
+  const { timeoutMs, outputBytes, memoryBytes, diskBytes } = { ...defaultSandboxLimits, ...limits };
+  switch (end) {
+    case "timed-out":
+      return `[ERROR: Command timed out after ${timeoutMs / 1000}s]`;
+    case "too-much-output":
+      return `[ERROR: Command wrote more than ${megabytes(outputBytes)} and was stopped]`;
+    case "out-of-memory":
+      return `[ERROR: Command ran out of memory: it may use ${megabytes(memoryBytes)}]`;
+    case "disk-full":
+      return `[ERROR: The workspace is full: it may hold ${megabytes(diskBytes)}. Remove what is not needed]`;
+    default:
+      return undefined;
+  }
+}
+
+/** One line about files, or none. */
+export function filesText(files: readonly FileChange[]): string {
+  if (files.length === 0) return "";
+  const named = files
+    .slice(0, mostFilesNamed)
+    .map(({ path, bytes, change }) =>
+      change === "removed" ? `${path} (removed)` : `${path} (${change}, ${size(bytes)})`,
+    );
+  const more = files.length > mostFilesNamed ? `, and ${files.length - mostFilesNamed} more` : "";
+  return `Files: ${named.join(", ")}${more}`;
+}
+
+export function secondsText(durationMs: number): string {
+  return `${(durationMs / 1000).toFixed(1)} s`;
+}
+
+function size(bytes: number): string {
+  return bytes < 1000 ? `${bytes} bytes` : bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : megabytes(bytes);
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1024 ** 2)} MB`;
+}

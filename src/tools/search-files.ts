@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { InvalidInput } from "../protocol/errors.ts";
+import { matchesGlob } from "../protocol/glob.ts";
+import type { Tool } from "../protocol/tools.ts";
+import { shownPath } from "../sandbox/workspace-path.ts";
+import type { Workspace } from "../sandbox/workspace.ts";
+import type { Workspaces } from "../sandbox/workspaces.ts";
+import { textIn } from "./file-text.ts";
+import { fileTool } from "./file-tool.ts";
+import { type LineSearch, patternOf, startLineSearch } from "./search-files-lines.ts";
+
+const mostFiles = 5_000;
+/** Larger files, and what comes after so much in all, are told and not searched. */
+const mostBytesOfFile = 4 * 1024 * 1024;
+const mostBytes = 64 * 1024 * 1024;
+const mostMatches = 100;
+
+export function searchFilesTool(workspaces: Pick<Workspaces, "open">, { mostMs = 10_000 } = {}): Tool {
+  return fileTool(workspaces, {
+    name: "search_files",
+    description:
+      "Searches the names and the lines of the files of the workspace for a text, or for a regular expression. Shows " +
+      "path:line: text.",
+    input: z.object({
+      query: z.string().min(1).max(1000).describe("A text that a line or a name contains"),
+      regex: z.boolean().default(false).describe("true: query is a regular expression (JavaScript)"),
+      case_sensitive: z.boolean().default(false),
+      path: z.string().default("").describe("A folder; empty: the whole workspace"),
+      glob: z.string().default("*").describe("Only files whose path or name fits, such as *.py"),
+    }),
+    effect: "read",
+    async execute({ query, regex, case_sensitive, path, glob }, workspace, { signal }) {
+      const pattern = patternOf(query, { isRegex: regex, isExact: case_sensitive });
+      const tooLong = AbortSignal.timeout(mostMs);
+      const lines = startLineSearch(pattern, AbortSignal.any([signal, tooLong]));
+      try {
+        return await search(workspace, lines, { path, glob });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (tooLong.aborted)
+          throw new InvalidInput(
+            `The search took longer than ${mostMs / 1000} s: search one folder, or for something simpler.`,
+          );
+        throw error;
+      } finally {
+        await lines.close();
+      }
+    },
+  });
+}
+
+type Place = { readonly path: string; readonly glob: string };
+
+async function search(workspace: Workspace, lines: LineSearch, { path, glob }: Place): Promise<string> {
+  const { entries, more } = await workspace.list({ under: path, most: mostFiles });
+  const fits = (file: string) => matchesGlob(glob, file) || matchesGlob(glob, file.slice(file.lastIndexOf("/") + 1));
+  const files = entries.filter((entry) => entry.kind === "file" && fits(entry.path));
+  const names = await lines.find({ text: files.map((file) => file.path), most: mostMatches });
+  const found = names.map(({ line }) => shownPath(files[line - 1]!.path));
+  let [left, notSearched] = [mostBytes, 0];
+  for (const file of files) {
+    if (found.length >= mostMatches) break;
+    if (file.bytes > Math.min(left, mostBytesOfFile)) notSearched += 1;
+    else {
+      left -= file.bytes;
+      const text = await textOf(workspace, file.path);
+      const matches = text === undefined ? [] : await lines.find({ text, most: mostMatches - found.length });
+      found.push(...matches.map(({ line, text: shown }) => `${shownPath(file.path)}:${line}: ${shown}`));
+    }
+  }
+  const notes = [
+    found.length === 0 ? `Nothing in ${files.length} files.` : "",
+    found.length >= mostMatches ? `Only the first ${mostMatches} are shown.` : "",
+    notSearched > 0 ? `${notSearched} files are too large and were not searched.` : "",
+    more ? `Only the first ${mostFiles} entries were looked at.` : "",
+  ].filter((note) => note !== "");
+  return [...found, ...(notes.length > 0 ? [`[${notes.join(" ")}]`] : [])].join("\n");
+}
+
+/** Undefined: it is no text, or not to be read any more. */
+async function textOf(workspace: Workspace, path: string): Promise<string | undefined> {
+  try {
+    return textIn((await workspace.read(path, { maxBytes: mostBytesOfFile })).content);
+  } catch {
+    return undefined;
+  }
+}

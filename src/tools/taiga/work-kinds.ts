@@ -1,0 +1,33 @@
+import type { Artifact } from "./define-taiga.ts";
+import type { WorkPath } from "./markers.ts";
+import type { TaigaProject, TaigaStatus } from "./project.ts";
+
+/** In what stories and tasks differ. */
+export type Kind = {
+  readonly type: Artifact["type"];
+  readonly words: string;
+  readonly path: WorkPath;
+  /** Of rights: `add_us`. */
+  readonly right: "us" | "task";
+  readonly statuses: (project: TaigaProject) => readonly TaigaStatus[];
+};
+
+export const story: Kind = {
+  type: "user_story",
+  words: "user story",
+  path: "/userstories",
+  right: "us",
+  statuses: (project) => project.storyStatuses,
+};
+export const task: Kind = {
+  type: "task",
+  words: "task",
+  path: "/tasks",
+  right: "task",
+  statuses: (project) => project.taskStatuses,
+};
+
+/** Without it, what is there can't be looked at. */
+export function viewRight({ right }: Kind): string {
+  return right === "us" ? "view_us" : "view_tasks";
+}

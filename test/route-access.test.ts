@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { loadConfig } from "../src/config.ts";
+import { createTokens } from "../src/http/accounts/tokens.ts";
+import { allRoutes } from "../src/http/app.ts";
+import { type Colloquy, startColloquy } from "../src/main.ts";
+import { newId } from "../src/protocol/ids.ts";
+import { silentLog } from "../src/protocol/log.ts";
+import { createWebSession } from "../src/store/web-sessions.ts";
+import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
+import { type RouteAccess, routeAccess, type Things } from "./route-access.ts";
+
+const secret = "a secret of the route table";
+const lifeMs = 60 * 60_000;
+
+/** Somebody with an account: an API key, and a token that could be in a cookie. */
+type Person = { readonly id: string; readonly key: string; readonly token: string };
+
+let colloquy: Colloquy;
+let user: Person;
+let other: Person;
+let admin: Person;
+let disabled: Person;
+let expired: string;
+let things: Things;
+
+before(async () => {
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    COLLOQUY_DATA: await freshDataDirectory(),
+    COLLOQUY_AUTH__MODE: "accounts",
+    COLLOQUY_SECRET: secret,
+    COLLOQUY_PROBE: "false",
+    COLLOQUY_PORT: "0",
+  };
+  colloquy = await startColloquy(loadConfig({ env, cwd: temporaryFolder("routes") }), { log: silentLog });
+  [user, other, admin, disabled] = await Promise.all([
+    person("user"),
+    person("other"),
+    person("admin", "admin"),
+    person("disabled"),
+  ]);
+  await json("PATCH", `/api/admin/users/${disabled.id}`, colloquy.token, { disabled: true });
+  const session = await createWebSession(colloquy.database.query, { userId: user.id, label: "", lifeMs });
+  expired = await tokens().sign({ sessionId: session.id, userId: user.id, expiresAt: new Date(Date.now() - 1000) });
+  things = await makeThings();
+});
+after(() => colloquy.stop());
+
+const tokens = () => createTokens(colloquy.database.query, { secret, lifeMs });
+
+async function json<Body>(method: string, path: string, token: string, body?: unknown): Promise<Body> {
+  const response = await fetch(colloquy.url + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  assert.ok(response.ok, `${method} ${path}: ${response.status}`);
+  return (await response.json()) as Body;
+}
+
+async function person(name: string, role: "admin" | "user" = "user"): Promise<Person> {
+  const made = await json<{ user: { id: string }; key: string }>("POST", "/api/admin/users", colloquy.token, {
+    name,
+    role,
+  });
+  const { id: userId } = made.user;
+  const { id: sessionId, expiresAt } = await createWebSession(colloquy.database.query, { userId, label: "", lifeMs });
+  return { id: userId, key: made.key, token: await tokens().sign({ sessionId, userId, expiresAt }) };
+}
+
+async function makeThings(): Promise<Things> {
+  const make = <Body>(path: string, body: unknown, method = "POST") => json<Body>(method, path, user.key, body);
+  const thread = await make<{ id: string }>("/api/threads", {});
+  const message = { content: "hi" };
+  const run = await make<{ id: string }>(`/api/threads/${thread.id}/runs`, { agent: "assistant", message });
+  await (
+    await fetch(`${colloquy.url}/api/runs/${run.id}/events`, { headers: { authorization: `Bearer ${user.key}` } })
+  ).text();
+  const schedule = await make<{ id: string }>("/api/schedules", { agent: "assistant", prompt: "hi", every: "1d" });
+  const key = await make<{ key: { id: string } }>("/api/auth/keys", { label: "made" });
+  const { share } = await make<{ share: { id: string } }>(`/api/threads/${thread.id}/shares`, {});
+  const invite = await json<{ id: string }>("POST", "/api/admin/invites", colloquy.token, {});
+  const form = new FormData();
+  form.append("purpose", "user_data");
+  form.append("file", new Blob(["some text"], { type: "text/plain" }), "a.txt");
+  const uploaded = await fetch(`${colloquy.url}/v1/files`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${user.key}` },
+    body: form,
+  });
+  const upload = (await uploaded.json()) as { id: string };
+  const login = await createWebSession(colloquy.database.query, { userId: user.id, label: "", lifeMs });
+  const grant = newId();
+  await colloquy.database.query("insert into grants (id, user_id, tool, pattern) values ($1, $2, 'now', $3::jsonb)", [
+    grant,
+    user.id,
+    JSON.stringify({ exact: "x" }),
+  ]);
+  const ids = { thread: thread.id, run: run.id, schedule: schedule.id, key: key.key.id, share: share.id };
+  return { ...ids, invite: invite.id, upload: upload.id, login: login.id, user: disabled.id, grant };
+}
+
+/** Only the status: some answers are streams without an end. */
+async function statusOf(
+  method: string,
+  path: string,
+  access: RouteAccess,
+  headers: Record<string, string>,
+): Promise<number> {
+  const { body } = access;
+  const response = await fetch(colloquy.url + path, {
+    method,
+    redirect: "manual",
+    headers: { ...(body !== undefined && { "content-type": "application/json" }), ...access.headers, ...headers },
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+test("every route has a row here, and no row is of a route that is gone", () => {
+  const routes = allRoutes.flatMap(([methods, path]) => [methods].flat().map((method) => `${method} ${path}`));
+  const rows = Object.keys(routeAccess);
+  const without = routes.filter((route) => !rows.includes(route));
+  const gone = rows.filter((row) => !routes.includes(row));
+  assert.deepEqual({ without, gone }, { without: [], gone: [] });
+});
+
+for (const [route, access] of Object.entries(routeAccess)) {
+  test(`${route} is for ${access.for}`, async () => {
+    const [method = "", ownPath = ""] = route.split(" ");
+    const path = access.path?.(things) ?? ownPath;
+    const ask = (headers: Record<string, string>) => statusOf(method, path, access, headers);
+    const { status = 200 } = access;
+    const open = access.for === "everybody";
+    const cookie = `colloquy_session=${user.token}`;
+    const isSafe = method === "GET";
+    const seen = {
+      "no login": await ask({}),
+      "expired token": await ask(bearer(expired)),
+      "disabled user": await ask(bearer(disabled.key)),
+      "forged token": await ask(bearer(`${user.token.slice(0, -2)}xx`)),
+      ...(!isSafe && {
+        "cookie without the header of a page": await ask({ cookie }),
+        "cookie from another site's page": await ask({ cookie, "x-colloquy-page": "1", origin: "http://evil.example" }),
+      }),
+      "other user": await ask(bearer(other.key)),
+      // What is deleted goes with the last of these.
+      ...(access.for === "admins"
+        ? { user: await ask(bearer(user.key)), admin: await ask(bearer(admin.key)) }
+        : { admin: await ask(bearer(admin.key)), user: await ask({ cookie, "x-colloquy-page": "1" }) }),
+    };
+    const outside = open ? status : 401;
+    const foreign = { everybody: status, users: status, owner: 404, admins: 403 }[access.for];
+    assert.deepEqual(seen, {
+      "no login": outside,
+      "expired token": outside,
+      "disabled user": outside,
+      "forged token": outside,
+      ...(!isSafe && {
+        "cookie without the header of a page": open ? status : 403,
+        "cookie from another site's page": open ? status : 403,
+      }),
+      "other user": foreign,
+      ...(access.for === "admins"
+        ? { user: 403, admin: status }
+        : { admin: access.for === "owner" ? (access.admin ?? 404) : status, user: status }),
+    });
+  });
+}
