@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { loadConfig } from "../src/config.ts";
 import { createTokens } from "../src/http/accounts/tokens.ts";
-import { allRoutes } from "../src/http/app.ts";
+import { allRoutes } from "../src/http/all-routes.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
 import { newId } from "../src/protocol/ids.ts";
 import { silentLog } from "../src/protocol/log.ts";

@@ -1,0 +1,178 @@
+import { accountRoutes } from "./account-routes.ts";
+import { getAgentRun, runAgent } from "./dialects/agent-run/agent-run.ts";
+import { listAgentTools } from "./dialects/agent-run/agent-tools.ts";
+import { chat, resumeChat } from "./dialects/chat/chat.ts";
+import { chatCompletions } from "./dialects/chat-completions/chat-completions.ts";
+import { chatkit } from "./dialects/chatkit/chatkit.ts";
+import { conversationItems } from "./dialects/chatkit/conversation.ts";
+import { createFile, deleteFile, getFile, getFileContent, listFiles } from "./dialects/files.ts";
+import { getModel, listModels } from "./dialects/models.ts";
+import { askTool, listTools } from "./dialects/tools-api.ts";
+import {
+  changeSession,
+  createSession,
+  deleteSession,
+  findHistory,
+  getHistory,
+  listSessions,
+} from "./dialects/sessions.ts";
+import { type Route } from "./endpoint.ts";
+import { docs, openApiDocument } from "./openapi.ts";
+import { allUsage, listAudit, listSettings, modelsWithHealth, ownUsage } from "./routes/admin-overview.ts";
+import { cancelAnyRun, getAnyRun, listAllRuns, resolveWrite, retryRun } from "./routes/admin-runs.ts";
+import { listAgents } from "./routes/agents.ts";
+import { exportThread, forkThread, listBranch } from "./routes/branches.ts";
+import { continueRun, decide, listGrants, listQuestions, listQuestionsOfRun, removeGrant } from "./routes/decisions.ts";
+import { examine } from "./routes/doctor.ts";
+import { followRun, followThread } from "./routes/events.ts";
+import { sessionFiles, threadFiles } from "./routes/files.ts";
+import { health } from "./routes/health.ts";
+import { home } from "./routes/home.ts";
+import {
+  describeMcpClient,
+  finishSignIn,
+  followSignInLink,
+  listMcpServers,
+  signInToMcpServer,
+  signOutOfMcpServer,
+} from "./routes/mcp-servers.ts";
+import { relayCompletion, relayModels } from "./routes/model-relay.ts";
+import { bringResults } from "./routes/results.ts";
+import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
+import {
+  createSchedule,
+  deleteSchedule,
+  getSchedule,
+  listSchedules,
+  runSchedule,
+  updateSchedule,
+} from "./routes/schedules.ts";
+import { listShares, readShared, shareThread, withdrawShare } from "./routes/shares.ts";
+import { changeThread, createThread, deleteThread, getThread, listItems, listThreads } from "./routes/threads.ts";
+import { callTool } from "./routes/tool-calls.ts";
+import {
+  beginUpload,
+  continueUpload,
+  deleteUpload,
+  downloadUpload,
+  getUpload,
+  listUploads,
+  putUpload,
+  uploadFiles,
+} from "./routes/uploads.ts";
+import { allMcpRoutes } from "./mcp/mcp-routes.ts";
+
+const routes: readonly Route[] = [
+  ["GET", "/", home],
+  ["GET", "/health", health],
+  ["GET", "/openapi.json", openApiDocument],
+  ["GET", "/docs", docs],
+
+  ["POST", "/v1/chat/completions", chatCompletions],
+  ["POST", "/v1/files", createFile],
+  ["GET", "/v1/files", listFiles],
+  ["GET", "/v1/files/:id", getFile],
+  ["GET", "/v1/files/:id/content", getFileContent],
+  ["DELETE", "/v1/files/:id", deleteFile],
+  ["GET", "/v1/models", listModels],
+  ["GET", "/v1/models/*", getModel],
+
+  ["POST", "/agent/run", runAgent],
+  ["GET", "/agent/run/:id", getAgentRun],
+  ["GET", "/agent/tools", listAgentTools],
+
+  ["POST", "/chat", chat],
+  ["GET", "/chat/:id/stream", resumeChat],
+  ["GET", "/api/chat/sessions", listSessions],
+  ["POST", "/api/chat/sessions", createSession],
+  ["PATCH", "/api/chat/sessions/:id", changeSession],
+  ["DELETE", "/api/chat/sessions/:id", deleteSession],
+  ["GET", "/api/chat/history", findHistory],
+  ["GET", "/api/chat/history/:id", getHistory],
+  ["POST", "/chatkit", chatkit],
+  ["GET", "/chatkit/:id/items", conversationItems],
+
+  ["POST", "/api/threads", createThread],
+  ["GET", "/api/threads", listThreads],
+  ["GET", "/api/threads/:id", getThread],
+  ["PATCH", "/api/threads/:id", changeThread],
+  ["DELETE", "/api/threads/:id", deleteThread],
+  ["GET", "/api/threads/:id/items", listItems],
+  ["GET", "/api/threads/:id/events", followThread],
+  ["POST", "/api/threads/:id/runs", startRun],
+
+  ["GET", "/api/threads/:id/files", threadFiles.list],
+  ["POST", "/api/threads/:id/files", threadFiles.uploadForm],
+  ["GET", "/api/threads/:id/files/*", threadFiles.download],
+  ["PUT", "/api/threads/:id/files/*", threadFiles.upload],
+  ["DELETE", "/api/threads/:id/files/*", threadFiles.remove],
+  ["POST", "/api/uploads", uploadFiles],
+  ["GET", "/api/uploads", listUploads],
+  ["POST", "/api/uploads/begin", beginUpload],
+  ["PATCH", "/api/uploads/:id", continueUpload],
+  ["GET", "/api/uploads/:id", getUpload],
+  ["PUT", "/api/uploads/:id/content", putUpload],
+  ["GET", "/api/uploads/:id/content", downloadUpload],
+  ["DELETE", "/api/uploads/:id", deleteUpload],
+  ["GET", "/api/files", sessionFiles.list],
+  ["POST", "/api/files", sessionFiles.uploadForm],
+  ["GET", "/api/files/*", sessionFiles.download],
+  ["PUT", "/api/files/*", sessionFiles.upload],
+  ["DELETE", "/api/files/*", sessionFiles.remove],
+  ["GET", "/api/threads/:id/branch", listBranch],
+  ["POST", "/api/threads/:id/fork", forkThread],
+  ["GET", "/api/threads/:id/export", exportThread],
+  ["POST", "/api/threads/:id/shares", shareThread],
+  ["GET", "/api/threads/:id/shares", listShares],
+  ["DELETE", "/api/shares/:id", withdrawShare],
+  ["GET", "/api/shared/:id", readShared],
+
+  ["GET", "/api/runs", listRuns],
+  ["GET", "/api/runs/:id", getRun],
+  ["POST", "/api/runs/:id/cancel", cancelRun],
+  ["POST", "/api/runs/:id/continue", continueRun],
+  ["POST", "/api/runs/:id/steer", steerRun],
+  ["GET", "/api/runs/:id/events", followRun],
+  ["GET", "/api/runs/:id/questions", listQuestionsOfRun],
+  ["POST", "/api/runs/:id/decisions/:item", decide],
+  ["POST", "/api/runs/:id/results", bringResults],
+  ["GET", "/api/questions", listQuestions],
+  ["GET", "/api/grants", listGrants],
+  ["DELETE", "/api/grants/:id", removeGrant],
+
+  ["POST", "/api/schedules", createSchedule],
+  ["GET", "/api/schedules", listSchedules],
+  ["GET", "/api/schedules/:id", getSchedule],
+  ["PATCH", "/api/schedules/:id", updateSchedule],
+  ["DELETE", "/api/schedules/:id", deleteSchedule],
+  ["POST", "/api/schedules/:id/run", runSchedule],
+
+  ["GET", "/api/agents", listAgents],
+  ["GET", "/api/tools/list", listTools],
+  ["POST", "/api/tools/:name", askTool],
+  ["POST", "/api/tools/:name/calls", callTool],
+  ["POST", "/api/model-relay/v1/chat/completions", relayCompletion],
+  ["GET", "/api/model-relay/v1/models", relayModels],
+
+  ["GET", "/api/mcp/servers", listMcpServers],
+  ["POST", "/api/mcp/servers/:name/sign-in", signInToMcpServer],
+  ["DELETE", "/api/mcp/servers/:name/sign-in", signOutOfMcpServer],
+  ["GET", "/api/mcp/sign-in", followSignInLink],
+  ["GET", "/api/mcp/callback", finishSignIn],
+  ["GET", "/api/mcp/client.json", describeMcpClient],
+
+  ["GET", "/api/usage", ownUsage],
+  ["GET", "/api/admin/usage", allUsage],
+  ["GET", "/api/admin/models", modelsWithHealth],
+  ["GET", "/api/admin/settings", listSettings],
+  ["GET", "/api/admin/audit", listAudit],
+  ["GET", "/api/admin/doctor", examine],
+  ["GET", "/api/admin/runs", listAllRuns],
+  ["GET", "/api/admin/runs/:id", getAnyRun],
+  ["POST", "/api/admin/runs/:id/cancel", cancelAnyRun],
+  ["POST", "/api/admin/runs/:id/retry", retryRun],
+  ["POST", "/api/admin/runs/:id/ledger/:step/:index", resolveWrite],
+];
+
+/** Every route of the server: who answers what. */
+export const allRoutes: readonly Route[] = [...routes, ...accountRoutes, ...allMcpRoutes()];
