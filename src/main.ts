@@ -6,8 +6,10 @@ import { strayNames, type KnownNames } from "./agents/stray-names.ts";
 import { toolSettingsOf } from "./config-tools.ts";
 import { watchConfig } from "./config-watch.ts";
 import { shownSetting } from "./cli-settings.ts";
-import { type Config, describeConfig, modelChoiceOf, plainEnvironment } from "./config.ts";
+import { type Config, describeConfig, plainEnvironment } from "./config.ts";
 import { openAccess, serverSettingsOf } from "./main-access.ts";
+import { openModels } from "./main-models.ts";
+import { type Opened, openStore } from "./main-store.ts";
 import { codeFindings, ownToolsOf } from "./main-own-tools.ts";
 import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./main-uploads.ts";
 import { beginRemovingFiles, workspacesOf } from "./main-workspaces.ts";
@@ -20,31 +22,21 @@ import { createTaskCalls } from "./http/mcp/task-calls.ts";
 import { todoSurface } from "./http/mcp/todo-surface.ts";
 import { listen } from "./http/listen.ts";
 import { startWebhooks } from "./http/webhooks.ts";
-import { chooseModels, type ModelChoice } from "./models/choose.ts";
-import { createCallLog } from "./models/call-log.ts";
-import { createPrices } from "./models/prices.ts";
-import { createPromptLog } from "./models/prompt-log.ts";
-import { createModels } from "./models/registry.ts";
+import type { ModelChoice } from "./models/choose.ts";
 import { openToolsServer, strayToolModels, toolsServerFinding, withoutSandboxed } from "./main-tools.ts";
 import { InvalidInput } from "./protocol/errors.ts";
 import type { Log } from "./protocol/log.ts";
-import type { ModelCallRecord } from "./protocol/models.ts";
 import { createRuns } from "./run/create-runs.ts";
 import { strategies } from "./run/strategies.ts";
 import type { SandboxSource } from "./sandbox/sandbox.ts";
 import type { Database } from "./store/database.ts";
 import { examineDatabase } from "./store/examine.ts";
 import { createMcpCredentials } from "./store/mcp-credentials.ts";
-import { refuseHalfImported } from "./store/import.ts";
-import { migrate } from "./store/migrate.ts";
-import { insertModelCalls, type PricedCall } from "./store/model-calls.ts";
-import { ensureSecret, type FileProof, proveFiles } from "./store/node-marker.ts";
-import { openDatabase } from "./store/open.ts";
+import type { FileProof } from "./store/node-marker.ts";
 import { readRunSecret, replaceRunSecret } from "./store/run-secrets.ts";
 import { createAuditLog } from "./store/audit-log.ts";
 import { readModelHealth, readUsage } from "./store/usage.ts";
 import { createShares } from "./store/shares.ts";
-import { ensureOwner } from "./store/users.ts";
 import { findingOf } from "./tools/mcp/findings.ts";
 import { createMcpServers } from "./tools/mcp/mcp-servers.ts";
 import { createMcpSignIns } from "./tools/mcp/sign-in/mcp-sign-ins.ts";
@@ -93,7 +85,7 @@ export async function startColloquy(
   config: Config,
   { log, onStep, onFatal, works = true }: StartOptions,
 ): Promise<Colloquy> {
-  const opened: (() => Promise<unknown> | void)[] = [];
+  const opened: Opened = [];
   const close = async () => {
     for (const undo of opened.splice(0).reverse()) await undo();
   };
@@ -102,47 +94,17 @@ export async function startColloquy(
     opened.push(sandbox.close);
     // While the rest starts; whoever needs it waits for it.
     if (works) void sandbox.state();
-    const database = await openDatabase({
-      ...(config.database === undefined ? {} : { url: config.database }),
-      dataDirectory: config.data,
-      log,
-      ...(onStep ? { onStep } : {}),
-    });
-    opened.push(database.close);
+    const { database, secret, fileProof, owner } = await openStore(config, { log, onStep, opened });
     void database.failed?.then((error) => onFatal?.(error));
-    await refuseHalfImported(database.query);
-    await migrate(database);
-    const secret = await ensureSecret(database.query, {
-      dataDirectory: config.data,
-      ...(config.secret === undefined ? {} : { configured: config.secret }),
-    });
-    const fileProof = await proveFiles(database, config.data);
-    if (fileProof === "apart")
-      log.warn({ data: config.data }, "this is not the data directory of the other nodes: no work with files here");
-    const owner = await ensureOwner(database.query);
 
-    const choice = await chooseModels(modelChoiceOf(config));
-    const costOf = createPrices(config.prices);
-    const priced = (record: ModelCallRecord): PricedCall => {
-      const { model, inputTokens, outputTokens } = record;
-      const cost = costOf(model, { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
-      return cost === undefined ? record : { ...record, cost };
-    };
-    const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records.map(priced)) });
-    opened.push(callLog.close);
-    const promptLog = config.log.prompts
-      ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), secrets: keysOf(config), log })
-      : undefined;
-    if (promptLog) opened.push(promptLog.close);
     let ownPort = "";
     let ownUrl = "";
-    const models = createModels({
-      models: choice.models,
-      ...(promptLog ? { prompts: promptLog } : {}),
-      isOwn: ({ hostname, port }) =>
-        config.server.hosts.includes(hostname) || (port === ownPort && isLocalHost(hostname, config.server.host)),
+    const { choice, models, callLog, costOf } = await openModels(config, {
+      database,
+      log,
+      opened,
+      ownPort: () => ownPort,
     });
-    opened.push(models.close);
 
     const audit = createAuditLog(database.query, log);
     opened.push(audit.close);
@@ -323,10 +285,6 @@ export async function startColloquy(
   }
 }
 
-function isLocalHost(hostname: string, own: string): boolean {
-  return hostname === own || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-}
-
 /** The names of sessions are told apart only for one user. */
 function mirrorOf({ sessions, auth, data }: Config): { folder: string; byName: boolean } | undefined {
   const isLocal = auth.mode === "local";
@@ -348,11 +306,6 @@ function openTaiga(
       replace: (runId, text) => replaceRunSecret(query, secret, { runId, name, text }),
     },
   });
-}
-
-/** Keys without a form of their own are masked by their value. */
-function keysOf(config: Config): string[] {
-  return config.models.flatMap((model) => ("apiKey" in model && model.apiKey !== undefined ? [model.apiKey] : []));
 }
 
 function problemText({

@@ -1,0 +1,61 @@
+import { join } from "node:path";
+import { type Config, modelChoiceOf } from "./config.ts";
+import type { Opened } from "./main-store.ts";
+import { createCallLog } from "./models/call-log.ts";
+import { chooseModels, type ModelChoice } from "./models/choose.ts";
+import { createPrices } from "./models/prices.ts";
+import { createPromptLog } from "./models/prompt-log.ts";
+import { createModels } from "./models/registry.ts";
+import type { Log } from "./protocol/log.ts";
+import type { ModelCallRecord } from "./protocol/models.ts";
+import type { Database } from "./store/database.ts";
+import { insertModelCalls, type PricedCall } from "./store/model-calls.ts";
+
+export type OpenedModels = {
+  readonly choice: ModelChoice;
+  readonly models: ReturnType<typeof createModels>;
+  readonly callLog: ReturnType<typeof createCallLog>;
+  readonly costOf: ReturnType<typeof createPrices>;
+};
+
+/** The models of the configuration, or those that were found here, and the log of what they are asked. */
+export async function openModels(
+  config: Config,
+  {
+    database,
+    log,
+    opened,
+    ownPort,
+  }: { readonly database: Database; readonly log: Log; readonly opened: Opened; readonly ownPort: () => string },
+): Promise<OpenedModels> {
+  const choice = await chooseModels(modelChoiceOf(config));
+  const costOf = createPrices(config.prices);
+  const priced = (record: ModelCallRecord): PricedCall => {
+    const { model, inputTokens, outputTokens } = record;
+    const cost = costOf(model, { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
+    return cost === undefined ? record : { ...record, cost };
+  };
+  const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records.map(priced)) });
+  opened.push(callLog.close);
+  const promptLog = config.log.prompts
+    ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), secrets: keysOf(config), log })
+    : undefined;
+  if (promptLog) opened.push(promptLog.close);
+  const models = createModels({
+    models: choice.models,
+    ...(promptLog ? { prompts: promptLog } : {}),
+    isOwn: ({ hostname, port }) =>
+      config.server.hosts.includes(hostname) || (port === ownPort() && isLocalHost(hostname, config.server.host)),
+  });
+  opened.push(models.close);
+  return { choice, models, callLog, costOf };
+}
+
+function isLocalHost(hostname: string, own: string): boolean {
+  return hostname === own || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** Keys without a form of their own are masked by their value. */
+function keysOf(config: Config): string[] {
+  return config.models.flatMap((model) => ("apiKey" in model && model.apiKey !== undefined ? [model.apiKey] : []));
+}
