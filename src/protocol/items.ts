@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { JsonSchema, ModelCall } from "./models.ts";
 import type { WaitReason } from "./runs.ts";
+import type { Source } from "./sources.ts";
 
 const contentPartSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text"), text: z.string() }),
@@ -57,6 +58,10 @@ export type ResultBody = {
   readonly content: string;
   readonly isError?: boolean;
   readonly data?: unknown;
+  /** What it is made of, for clients to show. */
+  readonly sources?: readonly Source[];
+  /** Holds text that others wrote: from here on the run asks before it lets anything out. */
+  readonly untrusted?: true;
   /** The call was not run, or its outcome is not known. */
   readonly outcome?: "not-run" | "interrupted" | "unknown";
 };

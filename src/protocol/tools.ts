@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Caller } from "./callers.ts";
 import type { FinishReason, JsonSchema, ModelCall, ModelRequest, Usage } from "./models.ts";
+import type { Source } from "./sources.ts";
 
 export type Effect = "read" | "write";
 
@@ -9,6 +10,10 @@ export type ToolResult = {
   readonly content: string;
   readonly isError?: boolean;
   readonly data?: unknown;
+  /** What it is made of, for clients to show. */
+  readonly sources?: readonly Source[];
+  /** Holds text that others wrote, who may want something of the model that reads it. */
+  readonly untrusted?: true;
   /** Of a remote write: nobody knows whether it was done. The ledger finds out, or a person says it. */
   readonly uncertain?: true;
   /** Instead of a result: nothing was done, and the tool is called again with the person's answer. */
@@ -106,6 +111,8 @@ export type Tool = {
   readonly scope: "remote" | "local" | "sandbox";
   readonly destructive: boolean;
   readonly sendsOut: boolean;
+  /** Its results hold text that others wrote: pages, documents, mails. They are marked as untrusted. */
+  readonly bringsIn?: true;
   /** Runs code that nobody has read: its scope is `sandbox`, and how much that holds matters. */
   readonly runsCode?: true;
   readonly permissions: readonly string[];

@@ -25,7 +25,7 @@ export function questionItem(call: Call, { text, choices, schema, state }: ToolQ
 /** The result of a call, at the place that the call has. */
 export function resultItem(
   call: Call,
-  { content, isError, data }: ToolResult,
+  { content, isError, data, sources, untrusted }: ToolResult,
   outcome?: ResultBody["outcome"],
 ): NewItem {
   return {
@@ -39,6 +39,8 @@ export function resultItem(
       content,
       ...(isError ? { isError } : {}),
       ...(data === undefined ? {} : { data }),
+      ...(sources?.length ? { sources } : {}),
+      ...(untrusted ? { untrusted } : {}),
       ...(outcome ? { outcome } : {}),
     },
   };

@@ -15,6 +15,8 @@ export type ToolDefinition<Input extends z.ZodType> = {
   readonly scope?: "local" | "sandbox";
   readonly destructive?: boolean;
   readonly sendsOut?: boolean;
+  /** Its results hold text that others wrote; they are marked as untrusted. */
+  readonly bringsIn?: boolean;
   /** Runs code that nobody has read, in the sandbox. */
   readonly runsCode?: boolean;
   readonly permissions?: readonly string[];
@@ -53,6 +55,7 @@ export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<I
     scope: definition.scope ?? "remote",
     destructive: definition.destructive ?? false,
     sendsOut: definition.sendsOut ?? false,
+    ...(definition.bringsIn ? { bringsIn: true } : {}),
     ...(definition.runsCode ? { runsCode: true } : {}),
     permissions: definition.permissions ?? [],
     ...(definition.rights === undefined ? {} : { rights: definition.rights }),

@@ -1,8 +1,11 @@
 import { jsonText, plainText } from "../protocol/json-text.ts";
+import { mostSources, type Source, sourceSchema } from "../protocol/sources.ts";
 import type { ToolResult } from "../protocol/tools.ts";
 
 /** What a model reads of one result at most: more would push the conversation out of its context. */
 export const maximumContentCharacters = 100_000;
+/** Of what a source says. */
+const mostSnippetCharacters = 4000;
 /** What a trace keeps of one result at most. */
 export const maximumDataCharacters = 1_000_000;
 
@@ -15,9 +18,17 @@ export function toToolResult(value: unknown): ToolResult {
   if (typeof value === "string") return { content: boundContent(value) };
   if (isToolResult(value)) {
     const data = value.data === undefined ? undefined : boundData(writeJson(value.data));
-    const { ask, uncertain, isError } = value;
-    const flags = { ...(isError && { isError: true }), ...(uncertain && { uncertain: true as const }) };
-    return { content: boundContent(value.content), ...flags, ...data, ...(ask && { ask }) };
+    const { ask, uncertain, isError, untrusted } = value;
+    const sources = Array.isArray(value.sources) ? boundSources(value.sources) : undefined;
+    return {
+      content: boundContent(value.content),
+      ...(isError && { isError: true }),
+      ...(uncertain && { uncertain: true as const }),
+      ...(untrusted && { untrusted: true as const }),
+      ...data,
+      ...(sources?.length && { sources }),
+      ...(ask && { ask }),
+    };
   }
   const text = writeJson(value);
   return { content: boundContent(text), ...boundData(text) };
@@ -27,11 +38,21 @@ export function errorResult(content: string): ToolResult {
   return { content: boundContent(content), isError: true };
 }
 
+const resultKeys: ReadonlySet<string> = new Set([
+  "content",
+  "isError",
+  "data",
+  "sources",
+  "untrusted",
+  "ask",
+  "uncertain",
+] satisfies readonly (keyof ToolResult)[]);
+
 /** An object of a ToolResult's keys alone, so that a row that happens to have a `content` column is still JSON. */
 function isToolResult(value: unknown): value is ToolResult {
   if (typeof value !== "object" || value === null || !("content" in value)) return false;
   if (typeof value.content !== "string") return false;
-  return Object.keys(value).every((key) => ["content", "isError", "data", "ask", "uncertain"].includes(key));
+  return Object.keys(value).every((key) => resultKeys.has(key));
 }
 
 function boundContent(text: string): string {
@@ -42,6 +63,23 @@ function boundContent(text: string): string {
 
 function boundData(json: string): { readonly data?: unknown } {
   return json.length <= maximumDataCharacters ? { data: JSON.parse(json) } : {};
+}
+
+/** What is no source is left out, and what is too long is cut. */
+function boundSources(given: readonly unknown[]): readonly Source[] {
+  return given.slice(0, mostSources).flatMap((each) => {
+    const parsed = sourceSchema.safeParse(JSON.parse(writeJson(each)));
+    if (!parsed.success) return [];
+    const { title, snippet, url, ...rest } = parsed.data;
+    return [
+      {
+        ...rest,
+        title: storable(title.slice(0, 500)),
+        ...(url !== undefined && url.length <= 4000 && { url }),
+        ...(snippet !== undefined && { snippet: storable(snippet.slice(0, mostSnippetCharacters)) }),
+      },
+    ];
+  });
 }
 
 function writeJson(value: unknown): string {
