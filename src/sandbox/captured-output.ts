@@ -11,27 +11,27 @@ export type Capture = {
   finish(): CapturedText;
 };
 
-/** Keeps the beginning and the end of a stream of any length in bounded memory. */
+/** Keeps the beginning and the end of a stream of any length in memory of one size, however long it is. */
 export function createCapture(): Capture {
   const head: Buffer[] = [];
   let headLength = 0;
-  let tail: Buffer[] = [];
-  let tailLength = 0;
+  /** A ring: what comes next stands at `next`, over what came longest ago. */
+  let ring: Buffer | undefined;
+  let next = 0;
   let bytes = 0;
 
-  /** Keeps its own copy: a chunk may be a slice of a far larger buffer. */
   const keep = (chunk: Buffer) => {
-    tail.push(Buffer.from(chunk));
-    tailLength += chunk.length;
-    if (tailLength < 2 * tailBytes) return;
-    tail = [Buffer.concat(tail).subarray(-tailBytes)];
-    tailLength = tailBytes;
+    ring ??= Buffer.allocUnsafeSlow(tailBytes);
+    const toEnd = chunk.copy(ring, next);
+    if (toEnd < chunk.length) chunk.copy(ring, 0, toEnd);
+    next = (next + chunk.length) % tailBytes;
   };
 
   return {
     push(chunk) {
       bytes += chunk.length;
       const toHead = chunk.subarray(0, headBytes - headLength);
+      // A copy: whoever read it reads the next into the same memory.
       if (toHead.length > 0) head.push(Buffer.from(toHead));
       headLength += toHead.length;
       const rest = chunk.subarray(toHead.length);
@@ -39,12 +39,17 @@ export function createCapture(): Capture {
     },
     bytes: () => bytes,
     finish() {
-      const end = Buffer.concat(tail).subarray(-tailBytes);
-      const omittedBytes = bytes - headLength - end.length;
+      const behindHead = bytes - headLength;
+      const end = !ring
+        ? []
+        : behindHead < tailBytes
+          ? [ring.subarray(0, behindHead)]
+          : [ring.subarray(next), ring.subarray(0, next)];
+      const omittedBytes = Math.max(0, behindHead - tailBytes);
       const decode = (parts: readonly Buffer[]) => new TextDecoder().decode(Buffer.concat(parts));
-      if (omittedBytes === 0) return { text: decode([...head, end]), bytes, omittedBytes };
+      if (omittedBytes === 0) return { text: decode([...head, ...end]), bytes, omittedBytes };
       const note = Buffer.from(`\n[… ${omittedBytes} bytes left out …]\n`);
-      return { text: decode([...head, note, end]), bytes, omittedBytes };
+      return { text: decode([...head, note, ...end]), bytes, omittedBytes };
     },
   };
 }

@@ -21,6 +21,11 @@ export type OutputPipes = {
 
 type Pair = readonly [stdout: string, stderr: string];
 
+export type OutputName = "stdout" | "stderr";
+
+/** As much as a pipe holds. */
+const readBytes = 64 * 1024;
+
 /** Those that nobody uses: to make some takes a process, which would be one more for each command. */
 const idle: Pair[] = [];
 const mostIdle = 64;
@@ -31,8 +36,13 @@ let making: Promise<void> | undefined;
 let folder: string | undefined;
 let made = 0;
 
-/** Undefined where there are no named pipes. */
-export async function openOutputPipes(): Promise<OutputPipes | undefined> {
+/**
+ * Undefined where there are no named pipes. `onChunk` must copy what it keeps: the next is read into the same memory, so that
+ * a gigabyte leaves nothing behind for the garbage collector.
+ */
+export async function openOutputPipes(
+  onChunk: (chunk: Buffer, name: OutputName) => void,
+): Promise<OutputPipes | undefined> {
   // Whoever waits may find that others took them all.
   for (let tries = 0; idle.length === 0 && tries < mostTries; tries++)
     await (making ??= makePairs().finally(() => (making = undefined)));
@@ -48,7 +58,15 @@ export async function openOutputPipes(): Promise<OutputPipes | undefined> {
     return undefined;
   }
   const [readStdout, readStderr, writeStdout, writeStderr] = opened as [number, number, number, number];
-  const sockets = [readStdout, readStderr].map((fd) => new Socket({ fd, readable: true, writable: false }));
+  const socketOf = (fd: number, name: OutputName) => {
+    const callback = (length: number, buffer: Uint8Array) => {
+      onChunk(Buffer.from(buffer.buffer, buffer.byteOffset, length), name);
+      return true;
+    };
+    const onread = { buffer: Buffer.allocUnsafeSlow(readBytes), callback };
+    return new Socket({ fd, readable: true, writable: false, onread });
+  };
+  const sockets = [socketOf(readStdout, "stdout"), socketOf(readStderr, "stderr")];
   let ended = 0;
   for (const socket of sockets) socket.on("error", () => {}).once("end", () => ended++);
   return {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
-import { openOutputPipes, type OutputPipes } from "./output-pipes.ts";
+import { openOutputPipes, type OutputName, type OutputPipes } from "./output-pipes.ts";
 import { createCapture } from "./captured-output.ts";
 import { SandboxFailed, type SandboxCommand, type SandboxLimits, type SandboxResult } from "./sandbox.ts";
 
@@ -51,9 +51,14 @@ export async function runProcess(program: Program, command: BoundedCommand): Pro
   });
   if (signal.aborted) return resultOf("aborted");
 
-  const pipes = await openOutputPipes();
+  const decoders = onOutput && { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const onChunk = (chunk: Buffer, name: OutputName) => {
+    captures[name].push(chunk);
+    if (decoders) onOutput(decoders[name].decode(chunk, { stream: true }), name);
+    if (captures.stdout.bytes() + captures.stderr.bytes() > limits.outputBytes) stop("too-much-output");
+  };
+  const pipes = await openOutputPipes(onChunk);
   const child = await start(program, { hasStdin: command.stdin !== undefined, pipes });
-  const output = pipes ?? child;
   let reason: KillReason | undefined;
   const stop = (why: KillReason) => {
     reason ??= why;
@@ -65,13 +70,8 @@ export async function runProcess(program: Program, command: BoundedCommand): Pro
   const timer = setTimeout(() => stop("timed-out"), limits.timeoutMs);
   const exited = exitCodeOf(child);
   const read = (["stdout", "stderr"] as const).map((name) => {
-    const decoder = onOutput && new TextDecoder();
-    output[name]?.on("data", (chunk: Buffer) => {
-      captures[name].push(chunk);
-      if (decoder) onOutput?.(decoder.decode(chunk, { stream: true }), name);
-      if (captures.stdout.bytes() + captures.stderr.bytes() > limits.outputBytes) stop("too-much-output");
-    });
-    return closed(output[name]);
+    if (!pipes) child[name]?.on("data", (chunk: Buffer) => onChunk(chunk, name));
+    return closed((pipes ?? child)[name]);
   });
   const watched = program.started?.(child, stop);
   writeStdin(child, command.stdin);
