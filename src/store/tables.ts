@@ -87,6 +87,18 @@ export type Tables = {
     status: number;
     request_id: string;
   };
+  definitions: {
+    kind: "agent" | "model" | "mcp-server" | "default";
+    id: string;
+    revision: string;
+    body: Json<unknown> | null;
+    /** In place of `body`, for kinds that hold secrets. */
+    sealed: string | null;
+    created_by: string | null;
+    changed_by: string | null;
+    created_at: Time;
+    updated_at: Time;
+  };
   uploads: {
     id: string;
     user_id: string;
@@ -266,6 +278,51 @@ export type Tables = {
     cost: number | null;
     finish: string | null;
     error: string | null;
+  };
+  rag_collections: {
+    id: string;
+    user_id: string;
+    name: string;
+    description: Generated<string>;
+    settings: Json<unknown>;
+    embedding_model: Generated<string>;
+    dimension: number | null;
+    shared_with: Generated<Json<readonly string[]>>;
+    created_at: Time;
+    updated_at: Time;
+  };
+  rag_documents: {
+    id: string;
+    collection_id: string;
+    user_id: string;
+    name: string;
+    source: Json<unknown>;
+    /** The newest content, in `data/rag_documents`. */
+    file: string | null;
+    sha256: string | null;
+    bytes: Generated<number>;
+    status: "queued" | "working" | "ready" | "failed";
+    error: string | null;
+    progress: Generated<Json<unknown>>;
+    attempts: Generated<number>;
+    due_at: Time;
+    /** Who works on it, and until when without a sign of life. */
+    lease: string | null;
+    leased_until: NullableTime;
+    revision: Generated<number>;
+    /** What is searched. */
+    live_file: string | null;
+    live_sha256: string | null;
+    text_file: string | null;
+    kind: string | null;
+    media_type: string | null;
+    metadata: Json<unknown> | null;
+    pages: number | null;
+    characters: Generated<number>;
+    chunks: Generated<number>;
+    created_at: Time;
+    updated_at: Time;
+    ready_at: NullableTime;
   };
   tasks: {
     id: Generated<number>;

@@ -10,6 +10,8 @@ import { removedThreads } from "./0009-removed-threads.ts";
 import { sessions } from "./0010-sessions.ts";
 import { uploads } from "./0011-uploads.ts";
 import { audit } from "./0012-audit.ts";
+import { definitions } from "./0013-definitions.ts";
+import { knowledge } from "./0015-knowledge.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -26,4 +28,6 @@ export const migrations: readonly Migration[] = [
   sessions,
   uploads,
   audit,
+  definitions,
+  knowledge,
 ];

@@ -1,0 +1,164 @@
+import { Conflict, NotFound } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import { jsonText, plainText } from "../protocol/json-text.ts";
+import type { CollectionSettings } from "../protocol/knowledge.ts";
+import type { Query } from "../protocol/tools.ts";
+import { sqlState, uniqueViolation } from "./sql-state.ts";
+
+export type Collection = {
+  readonly id: string;
+  /** The owner: who may change it. */
+  readonly userId: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly description: string;
+  readonly settings: CollectionSettings;
+  /** `none`, `http:…`, `onnx:…` or `gguf:…`. */
+  readonly embeddingModel: string;
+  /** Of its embeddings; null while it has none. */
+  readonly dimension: number | null;
+  /** Who else may search and read it: `everyone`, `user:<name>`, `group:<name>`. */
+  readonly sharedWith: readonly string[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+export type CollectionCounts = {
+  readonly queued: number;
+  readonly working: number;
+  readonly ready: number;
+  readonly failed: number;
+  readonly documents: number;
+  readonly chunks: number;
+  /** Of all originals. */
+  readonly bytes: number;
+};
+
+const columns = `c.id, c.user_id as "userId", u.name as owner, c.name, c.description, c.settings, c.embedding_model as "embeddingModel",
+  c.dimension, c.shared_with as "sharedWith", c.created_at as "createdAt", c.updated_at as "updatedAt"`;
+
+/** Whether the user $1 is the owner, or it is shared with them. */
+const readable = `(c.user_id = $1 or c.shared_with ?| (
+  select array_agg(s.who) from (
+    select 'everyone' as who
+    union all select 'user:' || name from users where id = $1
+    union all select 'group:' || group_name from group_members where user_id = $1) s))`;
+
+/** Throws Conflict `collection_exists`. */
+export async function createCollection(
+  query: Query,
+  collection: Pick<Collection, "userId" | "name" | "description" | "settings" | "embeddingModel">,
+): Promise<string> {
+  const { userId, name, description, settings, embeddingModel } = collection;
+  const id = newId();
+  await named(name, () =>
+    query(
+      `insert into rag_collections (id, user_id, name, description, settings, embedding_model) values ($1, $2, $3, $4, $5::jsonb, $6)`,
+      [id, userId, plainText(name), plainText(description), jsonText(settings), plainText(embeddingModel)],
+    ),
+  );
+  return id;
+}
+
+/** Throws NotFound for one that the user may not read. */
+export async function getCollection(query: Query, userId: string, id: string): Promise<Collection> {
+  const [row] = isId(id)
+    ? await query<Collection>(
+        `select ${columns} from rag_collections c join users u on u.id = c.user_id where c.id = $2 and ${readable}`,
+        [userId, id],
+      )
+    : [];
+  if (!row) throw noCollection(id);
+  return row;
+}
+
+/** All that the user may read, own ones first. */
+export function listCollections(query: Query, userId: string): Promise<readonly Collection[]> {
+  return query<Collection>(
+    `select ${columns} from rag_collections c join users u on u.id = c.user_id where ${readable}
+     order by c.user_id <> $1, c.name, u.name limit 1000`,
+    [userId],
+  );
+}
+
+/** By id, whoever asks: for work that was accepted before. */
+export async function findCollection(query: Query, id: string): Promise<Collection | undefined> {
+  const [row] = await query<Collection>(
+    `select ${columns} from rag_collections c join users u on u.id = c.user_id where c.id = $1`,
+    [id],
+  );
+  return row;
+}
+
+export type CollectionChange = {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly settings?: CollectionSettings | undefined;
+  readonly sharedWith?: readonly string[] | undefined;
+  readonly embeddingModel?: string | undefined;
+  /** null: it has no embeddings any more. */
+  readonly dimension?: number | null | undefined;
+};
+
+/** Leaves what is absent as it is. Throws Conflict `collection_exists`. */
+export async function changeCollection(query: Query, id: string, change: CollectionChange): Promise<void> {
+  const { name, description, settings, sharedWith, embeddingModel, dimension } = change;
+  await named(name ?? "", () =>
+    query(
+      `update rag_collections set name = coalesce($2, name), description = coalesce($3, description), settings = coalesce($4::jsonb, settings),
+         shared_with = coalesce($5::jsonb, shared_with), embedding_model = coalesce($6, embedding_model),
+         dimension = case when $7 then $8::integer else dimension end, updated_at = now()
+       where id = $1`,
+      [
+        id,
+        name === undefined ? null : plainText(name),
+        description === undefined ? null : plainText(description),
+        settings === undefined ? null : jsonText(settings),
+        sharedWith === undefined ? null : jsonText(sharedWith),
+        embeddingModel === undefined ? null : plainText(embeddingModel),
+        dimension !== undefined,
+        dimension ?? null,
+      ],
+    ),
+  );
+}
+
+/** The rows of its documents go with it. */
+export async function deleteCollection(query: Query, id: string): Promise<void> {
+  await query("delete from rag_collections where id = $1", [id]);
+}
+
+/** By collection; one without documents is not in it. */
+export async function countDocuments(
+  query: Query,
+  collectionIds: readonly string[],
+): Promise<ReadonlyMap<string, CollectionCounts>> {
+  const rows = await query<CollectionCounts & { readonly id: string }>(
+    `select collection_id as id, count(*)::integer as documents, coalesce(sum(chunks), 0)::integer as chunks,
+       coalesce(sum(bytes), 0)::float8 as bytes,
+       count(*) filter (where status = 'queued')::integer as queued, count(*) filter (where status = 'working')::integer as working,
+       count(*) filter (where status = 'ready')::integer as ready, count(*) filter (where status = 'failed')::integer as failed
+     from rag_documents where collection_id = any ($1::uuid[]) group by collection_id`,
+    [collectionIds],
+  );
+  return new Map(rows.map(({ id, ...counts }) => [id, counts]));
+}
+
+/** Which of these ids are of collections that there are. */
+export async function existingCollections(query: Query, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await query<{ id: string }>("select id from rag_collections where id = any ($1::uuid[])", [ids]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function named(name: string, write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (sqlState(error) !== uniqueViolation) throw error;
+    throw new Conflict(`You have a collection ${name} already.`, { code: "collection_exists", cause: error });
+  }
+}
+
+function noCollection(id: string): NotFound {
+  return new NotFound(`There is no collection ${id}.`, { code: "collection_not_found" });
+}
