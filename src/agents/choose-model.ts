@@ -4,7 +4,8 @@ import { createAgentRegistry } from "./load.ts";
 
 /** The same agents, each with the one model that its `model` stands for. */
 export function withModels(agents: AgentRegistry, models: readonly ModelInfo[]): AgentRegistry {
-  return createAgentRegistry(agents.list().map((agent) => ({ ...agent, model: chooseModel(agent, models) })));
+  const chosen = agents.list().map((agent) => ({ ...agent, model: chooseModel(agent, models) }));
+  return createAgentRegistry(chosen, agents.defaultId?.());
 }
 
 /**

@@ -13,6 +13,8 @@ export type LoadedAgents = {
   readonly agents: AgentRegistry;
   /** Ids of those that the folder has. */
   readonly own: ReadonlySet<string>;
+  /** The files of these, by id. */
+  readonly files: ReadonlyMap<string, string>;
   readonly problems: readonly AgentProblem[];
 };
 /** What holds for every agent whose file doesn't say otherwise. */
@@ -31,17 +33,19 @@ export async function loadAgents(options: {
 }): Promise<LoadedAgents> {
   const { folder, defaults = {} } = options;
   const builtIn = await loadFolder(builtInFolder, defaults);
-  const own = folder === undefined ? { agents: [], problems: [] } : await loadFolder(folder, defaults);
+  const own =
+    folder === undefined ? { agents: [], files: new Map(), problems: [] } : await loadFolder(folder, defaults);
   const byId = new Map([...builtIn.agents, ...own.agents].map((agent) => [agent.id, agent]));
   return {
     agents: createAgentRegistry([...byId.values()]),
     own: new Set(own.agents.map(({ id }) => id)),
+    files: own.files,
     problems: [...builtIn.problems, ...own.problems],
   };
 }
 
-/** Agents by id, listed in the order of their ids. */
-export function createAgentRegistry(agents: readonly AgentDefinition[]): AgentRegistry {
+/** Agents by id, listed in the order of their ids. A default that is not among them is none. */
+export function createAgentRegistry(agents: readonly AgentDefinition[], defaultId?: string): AgentRegistry {
   const sorted = agents.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const byId = new Map(sorted.map((agent) => [agent.id, agent]));
   return {
@@ -59,10 +63,15 @@ export function createAgentRegistry(agents: readonly AgentDefinition[]): AgentRe
     },
     has: (id) => byId.has(id),
     list: () => sorted,
+    defaultId: () => (defaultId !== undefined && byId.has(defaultId) ? defaultId : undefined),
   };
 }
 
-type LoadedFolder = { readonly agents: readonly AgentDefinition[]; readonly problems: readonly AgentProblem[] };
+type LoadedFolder = {
+  readonly agents: readonly AgentDefinition[];
+  readonly files: ReadonlyMap<string, string>;
+  readonly problems: readonly AgentProblem[];
+};
 
 async function loadFolder(folder: string, defaults: AgentDefaults): Promise<LoadedFolder> {
   const agents = new Map<string, { readonly agent: AgentDefinition; readonly file: string }>();
@@ -83,7 +92,11 @@ async function loadFolder(folder: string, defaults: AgentDefaults): Promise<Load
     if (other) problems.push({ file, message: `There is already an agent ${agent.id}, in ${other.file}.` });
     else agents.set(agent.id, { agent, file });
   }
-  return { agents: [...agents.values()].map(({ agent }) => agent), problems };
+  return {
+    agents: [...agents.values()].map(({ agent }) => agent),
+    files: new Map([...agents].map(([id, { file }]) => [id, file])),
+    problems,
+  };
 }
 
 async function markdownFilesIn(folder: string): Promise<string[]> {

@@ -5,5 +5,6 @@ import { createAgentRegistry } from "./load.ts";
 /** The agents that a caller may use; of the others it does not even learn the names. */
 export function permittedAgents(agents: AgentRegistry, caller: Caller): AgentRegistry {
   if (holds(caller, ["agent:*"])) return agents;
-  return createAgentRegistry(agents.list().filter(({ id }) => holds(caller, [`agent:${id}`])));
+  const permitted = agents.list().filter(({ id }) => holds(caller, [`agent:${id}`]));
+  return createAgentRegistry(permitted, agents.defaultId?.());
 }

@@ -51,3 +51,35 @@ export async function chooseModels({ models, wish, probe, ownPort }: ChooseOptio
     };
   return { models: withDefault([], "demo"), probes, detail: "the demo model: simple rules, not an LLM", demo: true };
 }
+
+/** Models that admins have defined, and which of all models they want for `default`. */
+export type StoredModels = { readonly models: readonly ModelConfig[]; readonly wanted?: string | undefined };
+
+/** Whether the configuration says what `default` is, so that nobody else does. */
+export function isDefaultConfigured({ models, wish }: Pick<ChooseOptions, "models" | "wish">): boolean {
+  return models.some(({ id }) => id === "default") || wish.backend !== undefined;
+}
+
+/**
+ * The same choice with more models. They give way to configured ones of the same id, and take the place of those that were
+ * found. `default`: what the configuration says, else what is wanted, else as without them, but the first of them instead of
+ * the demo.
+ */
+export function withStoredModels(
+  choice: ModelChoice,
+  { models: configured, wish }: Pick<ChooseOptions, "models" | "wish">,
+  { models: stored, wanted }: StoredModels,
+): ModelChoice {
+  const has = (list: readonly ModelConfig[], id: string) => list.some((config) => config.id === id);
+  const added = stored.filter(({ id }) => !has(configured, id) && id !== "default");
+  const found = choice.models.filter(({ id }) => id !== "default" && !has(configured, id) && !has(added, id));
+  const all = [...configured, ...added, ...found];
+  const usual = choice.models.filter(({ id }) => id === "default" && !has(configured, id));
+  if (isDefaultConfigured({ models: configured, wish })) return { ...choice, models: [...all, ...usual] };
+  const [first] = added;
+  const taken = wanted !== undefined && (has(all, wanted) || wanted === "demo") ? wanted : choice.demo && first?.id;
+  if (!taken) return { ...choice, models: [...all, ...usual] };
+  const detail = taken === wanted ? `${taken}, as an admin has set it` : `${taken}, the first that an admin has added`;
+  const isDemo = taken === "demo";
+  return { ...choice, models: [...all, { id: "default", fallback: [taken] }], detail, demo: isDemo };
+}

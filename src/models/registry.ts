@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { Agent } from "undici";
 import { InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
 import type { Model, ModelCallRecord, ModelInfo, ModelRegistry } from "../protocol/models.ts";
@@ -32,30 +33,41 @@ export type ModelsOptions = {
   readonly isOwn?: (url: URL) => boolean;
 };
 
-/** `close` ends all connections, those in use too. */
-export type Models = ModelRegistry & { close(): Promise<void> };
+export type Models = ModelRegistry & {
+  /** From now on there are these. What streams ends as it began; a model that is the same stays the same. */
+  update(models: readonly ModelConfig[]): void;
+  /** Ends all connections, those in use too. */
+  close(): Promise<void>;
+};
 
 /** `serving`: the provider's models behind it, in order; empty when it is not available. */
 type Entry = { readonly info: ModelInfo; readonly model?: Model; readonly serving: readonly ServedModel[] };
 
+type Listing = { readonly configs: readonly ModelConfig[]; readonly entries: ReadonlyMap<string, Entry> };
+
 /** All models by id and by `<provider>/<name>`; `demo` is always there. Throws InvalidInput for a list that can't be right. */
 export function createModels(options: ModelsOptions): Models {
-  const hasDemo = options.models.some(({ id }) => id === "demo");
-  const configs: readonly ModelConfig[] = hasDemo
-    ? options.models
-    : [...options.models, { id: "demo", provider: "demo" }];
-  const problems = problemsOf(configs, Object.keys(options.adapters ?? {}));
-  if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join("; "));
-
   // HTTP/1.1 only: there the end of a request is the end of its socket, and every model server stops working.
   const dispatcher = new Agent({ allowH2: false, connect: { timeout: 120_000 }, keepAliveTimeout: 30_000 });
   const serve = (id: string, adapter: Adapter, retries: number | undefined) =>
     servedEntry(serveModel(id, adapter, { sink: options.onCall, prompts: options.prompts, retries }));
-  const entries = new Map<string, Entry>();
-  for (const [id, adapter] of Object.entries(options.adapters ?? {}))
-    entries.set(id, serve(id, adapter, options.retries ?? 0));
-  for (const config of configs) if (!isFallback(config)) entries.set(config.id, providerEntry(config));
-  for (const config of configs) if (isFallback(config)) entries.set(config.id, fallbackEntry(config));
+  const inProcess = new Map(
+    Object.entries(options.adapters ?? {}).map(([id, adapter]) => [id, serve(id, adapter, options.retries ?? 0)]),
+  );
+  let current = listingOf(options.models, { configs: [], entries: new Map() });
+
+  function listingOf(models: readonly ModelConfig[], before: Listing): Listing {
+    const hasDemo = models.some(({ id }) => id === "demo");
+    const configs: readonly ModelConfig[] = hasDemo ? models : [...models, { id: "demo", provider: "demo" }];
+    const problems = problemsOf(configs, [...inProcess.keys()]);
+    if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join("; "));
+    const entries = new Map(inProcess);
+    for (const config of configs)
+      if (!isFallback(config)) entries.set(config.id, sameEntry(before, config) ?? providerEntry(config));
+    for (const config of configs)
+      if (isFallback(config)) entries.set(config.id, fallbackEntry(config, { configs, entries }));
+    return { configs, entries };
+  }
 
   function providerEntry(config: ProviderConfig): Entry {
     const reason = missingKey(config);
@@ -74,8 +86,8 @@ export function createModels(options: ModelsOptions): Models {
     return serve(config.id, adapter, retries ?? options.retries);
   }
 
-  function fallbackEntry(config: FallbackConfig): Entry {
-    const members = membersOf(config);
+  function fallbackEntry(config: FallbackConfig, listing: Listing): Entry {
+    const members = membersOf(config, listing);
     const [first, ...others] = new Set(members.flatMap(({ serving }) => serving));
     const info = { id: config.id, provider: "fallback", name: config.id, available: first !== undefined };
     if (first) return { info, model: createFallback(config.id, [first, ...others]), serving: [first, ...others] };
@@ -86,16 +98,17 @@ export function createModels(options: ModelsOptions): Models {
   }
 
   /** The entries of providers behind a chain, chains within it followed in place. */
-  function membersOf(config: FallbackConfig): readonly Entry[] {
+  function membersOf(config: FallbackConfig, listing: Listing): readonly Entry[] {
     return config.fallback.flatMap((name) => {
-      const member = findConfig(configs, name);
-      if (member && isFallback(member)) return membersOf(member);
-      const entry = entries.get(member?.id ?? name);
+      const member = findConfig(listing.configs, name);
+      if (member && isFallback(member)) return membersOf(member, listing);
+      const entry = listing.entries.get(member?.id ?? name);
       return entry ? [entry] : [];
     });
   }
 
   function find(name: string): Entry | undefined {
+    const { configs, entries } = current;
     return entries.get(name) ?? entries.get(findConfig(configs, name)?.id ?? "");
   }
 
@@ -103,7 +116,7 @@ export function createModels(options: ModelsOptions): Models {
     get(name) {
       const entry = find(name);
       if (!entry) {
-        const known = [...entries.keys()].join(", ");
+        const known = [...current.entries.keys()].join(", ");
         throw new NotFound(`There is no model "${name}". Known: ${known}.`, {
           code: "model_not_found",
           param: "model",
@@ -114,9 +127,18 @@ export function createModels(options: ModelsOptions): Models {
       return entry.model;
     },
     has: (name) => find(name) !== undefined,
-    list: () => [...entries.values()].map(({ info }) => info),
+    list: () => [...current.entries.values()].map(({ info }) => info),
+    update(models) {
+      current = listingOf(models, current);
+    },
     close: () => dispatcher.destroy(),
   };
+}
+
+/** Of a model that has not changed: what it has found out about its server stays known. */
+function sameEntry({ configs, entries }: Listing, config: ProviderConfig): Entry | undefined {
+  const before = configs.find(({ id }) => id === config.id);
+  return isDeepStrictEqual(before, config) ? entries.get(config.id) : undefined;
 }
 
 function servedEntry(model: ServedModel): Entry {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { approvalSchema } from "./approval.ts";
+import type { RoomSpec } from "./rooms.ts";
 import { sandboxGradeSchema } from "./sandboxes.ts";
 
 /** What one run tree may spend. Reserved before the work. */
@@ -60,11 +61,16 @@ export const agentSchema = z.strictObject({
    */
   sandbox: sandboxGradeSchema.default("none"),
 });
-export type AgentDefinition = Readonly<z.infer<typeof agentSchema>>;
+export type AgentDefinition = Readonly<z.infer<typeof agentSchema>> & {
+  /** It is a room: its members work, and it leads them. */
+  readonly room?: RoomSpec;
+};
 
 /** All agents by id. `get` throws NotFound with the known ids. */
 export type AgentRegistry = {
   get(id: string): AgentDefinition;
   has(id: string): boolean;
   list(): readonly AgentDefinition[];
+  /** Who answers where nobody is named, if that has been said. */
+  defaultId?(): string | undefined;
 };

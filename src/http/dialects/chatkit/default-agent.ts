@@ -2,5 +2,5 @@ import type { AgentRegistry } from "../../../protocol/agents.ts";
 
 /** Who answers where nobody is named. */
 export function defaultAgent(agents: AgentRegistry): string {
-  return agents.has("todo") ? "todo" : "assistant";
+  return agents.defaultId?.() ?? (agents.has("todo") ? "todo" : "assistant");
 }

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import type { DefinitionProblem } from "./definitions.ts";
+import { nearNames } from "./near-names.ts";
+
+type Node = z.core.JSONSchema.BaseSchema;
+
+/** All that a schema finds wrong with a value, for whoever wrote it; repeats no value, which may be a secret. */
+export function schemaProblems(error: z.ZodError, schema: z.ZodType): DefinitionProblem[] {
+  return error.issues.flatMap((issue) => problemsOf(issue, [], schema));
+}
+
+function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[], schema: z.ZodType): DefinitionProblem[] {
+  const path = [...before, ...issue.path];
+  if (issue.code === "unrecognized_keys") {
+    const known = keysAt(schema, path);
+    return issue.keys.map((key) => {
+      const near = nearNames(key, known);
+      const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : ` There are: ${known.join(", ")}.`;
+      return { path: textOf([...path, key]), message: `is not a known key.${known.length > 0 ? hint : ""}` };
+    });
+  }
+  if (issue.code === "invalid_union" && "options" in issue && issue.options)
+    return [
+      { path: textOf(path), message: `must be one of ${issue.options.filter((one) => one !== undefined).join(", ")}` },
+    ];
+  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    // The branch that the value comes nearest to says most.
+    const [nearest = []] = issue.errors.toSorted((a, b) => a.length - b.length);
+    return nearest.flatMap((inner) => problemsOf(inner, path, schema));
+  }
+  return [{ path: textOf(path), message: issue.message }];
+}
+
+function textOf(path: readonly PropertyKey[]): string {
+  return path.map(String).join(".");
+}
+
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let nodes = variants(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }));
+  for (const part of path)
+    nodes = nodes.flatMap(({ properties, additionalProperties, items }) => {
+      const child = typeof part === "number" ? items : (properties?.[String(part)] ?? additionalProperties);
+      return typeof child === "object" && !Array.isArray(child) ? variants(child) : [];
+    });
+  return [...new Set(nodes.flatMap((node) => Object.keys(node.properties ?? {})))];
+}
+
+function variants(node: Node): Node[] {
+  const inner = [...(node.anyOf ?? []), ...(node.oneOf ?? [])].filter((one) => typeof one === "object");
+  return [node, ...inner.flatMap(variants)];
+}
