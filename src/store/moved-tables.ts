@@ -36,6 +36,9 @@ export const tableRules: readonly TableRule[] = [
   { table: "uploads", rows: "all", key: ["id"] },
   { table: "rag_collections", rows: "all", key: ["id"] },
   { table: "rag_documents", rows: "all", key: ["id"] },
+  { table: "rag_chunks", rows: "all", key: ["id"] },
+  { table: "rag_vectors", rows: "all", key: ["chunk_id"] },
+  { table: "rag_traces", rows: "all", key: ["id"] },
   { table: "shares", rows: "all", key: ["id"] },
   { table: "feedback", rows: "all", key: ["item_id"] },
   { table: "run_secrets", rows: "all", key: ["run_id", "name"] },
@@ -55,6 +58,8 @@ export const tableRules: readonly TableRule[] = [
   { table: "signing_keys", rows: "none", why: "they sign those logins" },
   { table: "account_links", rows: "none", why: "links lead to the installation that gave them out" },
   { table: "login_failures", rows: "none", why: "of the last minutes" },
+  { table: "rag_indexes", rows: "none", why: "they are made anew, of the kinds that the target has" },
+  { table: "rag_terms", rows: "none", why: "made anew where they are needed" },
   {
     table: "deltas",
     rows: "none",

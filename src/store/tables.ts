@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from "kysely";
+import type { RagTables } from "./tables-rag.ts";
 
 type Time = ColumnType<Date, Date | string | undefined, Date | string>;
 type NullableTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
@@ -6,7 +7,7 @@ type NullableTime = ColumnType<Date | null, Date | string | null | undefined, Da
 type Json<Value> = ColumnType<Value, string, string>;
 
 /** The tables as Kysely sees them; `migrations/` makes them. */
-export type Tables = {
+export type Tables = RagTables & {
   meta: { key: string; value: string };
   users: {
     id: string;
@@ -278,51 +279,6 @@ export type Tables = {
     cost: number | null;
     finish: string | null;
     error: string | null;
-  };
-  rag_collections: {
-    id: string;
-    user_id: string;
-    name: string;
-    description: Generated<string>;
-    settings: Json<unknown>;
-    embedding_model: Generated<string>;
-    dimension: number | null;
-    shared_with: Generated<Json<readonly string[]>>;
-    created_at: Time;
-    updated_at: Time;
-  };
-  rag_documents: {
-    id: string;
-    collection_id: string;
-    user_id: string;
-    name: string;
-    source: Json<unknown>;
-    /** The newest content, in `data/rag_documents`. */
-    file: string | null;
-    sha256: string | null;
-    bytes: Generated<number>;
-    status: "queued" | "working" | "ready" | "failed";
-    error: string | null;
-    progress: Generated<Json<unknown>>;
-    attempts: Generated<number>;
-    due_at: Time;
-    /** Who works on it, and until when without a sign of life. */
-    lease: string | null;
-    leased_until: NullableTime;
-    revision: Generated<number>;
-    /** What is searched. */
-    live_file: string | null;
-    live_sha256: string | null;
-    text_file: string | null;
-    kind: string | null;
-    media_type: string | null;
-    metadata: Json<unknown> | null;
-    pages: number | null;
-    characters: Generated<number>;
-    chunks: Generated<number>;
-    created_at: Time;
-    updated_at: Time;
-    ready_at: NullableTime;
   };
   tasks: {
     id: Generated<number>;

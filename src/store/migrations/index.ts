@@ -12,6 +12,7 @@ import { uploads } from "./0011-uploads.ts";
 import { audit } from "./0012-audit.ts";
 import { definitions } from "./0013-definitions.ts";
 import { knowledge } from "./0015-knowledge.ts";
+import { ragChunks } from "./0016-rag-chunks.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   audit,
   definitions,
   knowledge,
+  ragChunks,
 ];

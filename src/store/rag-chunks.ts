@@ -1,0 +1,136 @@
+import { jsonText, plainText } from "../protocol/json-text.ts";
+import type { Chunk, EmbeddedChunk } from "../protocol/knowledge.ts";
+import type { Query } from "../protocol/tools.ts";
+import { floatArray } from "./float-array.ts";
+import { indexName, lexicalPlace, textConfigFor } from "./rag-lexical.ts";
+
+/** What must be known of a collection to write chunks of it. `textConfig`: the language of its settings. */
+export type ChunkedCollection = {
+  readonly id: string;
+  readonly embeddingModel: string;
+  readonly dimension?: number | null;
+  readonly textConfig: string;
+};
+
+/** Rows of one statement: a page of them is written within milliseconds. */
+const batchSize = 200;
+
+/**
+ * In a transaction: the chunks of a document take the place of those that it had. Vectors are found at once, by an exact scan
+ * until `ensureIndexes` has put them into the collection's index.
+ */
+export async function replaceChunks(
+  query: Query,
+  {
+    collection,
+    documentId,
+    chunks,
+  }: {
+    readonly collection: ChunkedCollection;
+    readonly documentId: string;
+    readonly chunks: readonly EmbeddedChunk[];
+  },
+): Promise<void> {
+  const textConfig = await textConfigFor(query, collection.textConfig);
+  const place = await lexicalPlace(query, collection.id, textConfig);
+  await removeChunks(query, documentId);
+  for (let from = 0; from < chunks.length; from += batchSize) {
+    const batch = chunks.slice(from, from + batchSize);
+    const ids = await insertChunks(query, {
+      collectionId: collection.id,
+      documentId,
+      lexical: place.kind === "bm25" ? place.index : null,
+      batch,
+    });
+    if (place.kind === "terms") await insertTerms(query, ids, textConfig);
+    await insertVectors(query, { collection, documentId, ids, batch });
+  }
+}
+
+/** In the order of the batch. */
+async function insertChunks(
+  query: Query,
+  {
+    collectionId,
+    documentId,
+    lexical,
+    batch,
+  }: { collectionId: string; documentId: string; lexical: number | null; batch: readonly Chunk[] },
+): Promise<readonly number[]> {
+  const rows = batch.map(({ ordinal, charStart, charEnd, page, headingPath, text, tokens }) => ({
+    ordinal,
+    char_start: charStart,
+    char_end: charEnd,
+    page: page ?? null,
+    heading_path: headingPath,
+    heading: headingPath.length === 0 ? "" : `${headingPath.join(" > ")}\n`,
+    text,
+    tokens,
+  }));
+  const inserted = await query<{ id: number; ordinal: number }>(
+    `insert into rag_chunks (collection_id, document_id, lexical, ordinal, char_start, char_end, page, heading_path, heading, text, tokens)
+     select $1, $2, $3, ordinal, char_start, char_end, page, heading_path, heading, text, tokens
+     from jsonb_to_recordset($4::jsonb) as t(ordinal integer, char_start integer, char_end integer, page integer, heading_path text[],
+       heading text, text text, tokens integer) returning id, ordinal`,
+    [collectionId, documentId, lexical, jsonText(rows)],
+  );
+  const ids = new Map(inserted.map(({ id, ordinal }) => [ordinal, id]));
+  return batch.map(({ ordinal }) => ids.get(ordinal)!);
+}
+
+/** The words of chunks, as PostgreSQL's own BM25 reads them. */
+export async function insertTerms(query: Query, ids: readonly number[], textConfig: string): Promise<void> {
+  await query(
+    `insert into rag_terms (chunk_id, collection_id, document_id, config, terms, length)
+     select id, collection_id, document_id, $2, terms, (select coalesce(sum(cardinality(positions)), 0) from unnest(terms))
+     from (select id, collection_id, document_id, to_tsvector($2::regconfig, heading || text) as terms
+           from rag_chunks where id = any ($1::bigint[])) c
+     on conflict (chunk_id) do update set config = excluded.config, terms = excluded.terms, length = excluded.length`,
+    [ids, textConfig],
+  );
+}
+
+async function insertVectors(
+  query: Query,
+  {
+    collection,
+    documentId,
+    ids,
+    batch,
+  }: { collection: ChunkedCollection; documentId: string; ids: readonly number[]; batch: readonly EmbeddedChunk[] },
+): Promise<void> {
+  const embedded = batch.flatMap(({ embedding }, at) => (embedding ? [{ id: ids[at]!, embedding }] : []));
+  const length = embedded[0]?.embedding.length;
+  if (length === undefined) return;
+  if (embedded.some(({ embedding }) => embedding.length !== length))
+    throw new RangeError(`The embeddings of document ${documentId} are not of one length.`);
+  const all = new Float32Array(embedded.length * length);
+  for (const [at, { embedding }] of embedded.entries()) all.set(embedding, at * length);
+  await query(
+    `insert into rag_vectors (chunk_id, collection_id, document_id, model, embedding)
+     select id, $1, $2, $3, ($5::real[])[(n - 1) * $6::integer + 1 : n * $6::integer]
+     from unnest($4::bigint[]) with ordinality as t(id, n)`,
+    [
+      collection.id,
+      documentId,
+      plainText(collection.embeddingModel),
+      embedded.map(({ id }) => id),
+      floatArray(all),
+      length,
+    ],
+  );
+}
+
+/** What is found of a document goes with its chunks. */
+export async function removeChunks(query: Query, documentId: string): Promise<void> {
+  await query("delete from rag_chunks where document_id = $1", [documentId]);
+}
+
+/** In a transaction: all chunks of a collection, and its indexes. */
+export async function removeCollectionChunks(query: Query, collectionId: string): Promise<void> {
+  await query("delete from rag_chunks where collection_id = $1", [collectionId]);
+  const indexes = await query<{ id: number }>("delete from rag_indexes where collection_id = $1 returning id", [
+    collectionId,
+  ]);
+  for (const { id } of indexes) await query(`drop index if exists ${indexName(id)}`);
+}
