@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { approvalSchema } from "./approval.ts";
-import type { RoomSpec } from "./rooms.ts";
+import type { RoomGuards, turnOrders, WakeRule } from "./rooms.ts";
 import { sandboxGradeSchema } from "./sandboxes.ts";
 
 /** What one run tree may spend. Reserved before the work. */
@@ -64,6 +64,31 @@ export const agentSchema = z.strictObject({
 export type AgentDefinition = Readonly<z.infer<typeof agentSchema>> & {
   /** It is a room: its members work, and it leads them. */
   readonly room?: RoomSpec;
+};
+
+export type RoomMember = {
+  readonly agent: AgentDefinition;
+  /** It is shown what others are about to do, and may stop them with a message. */
+  readonly mayInterrupt: boolean;
+  readonly wake?: WakeRule;
+};
+
+/** Who works in a room, and how; a run keeps it from its start. */
+export type RoomSpec = {
+  readonly title: string;
+  readonly members: readonly RoomMember[];
+  readonly turns: (typeof turnOrders)[number];
+  /** Names or globs of the tools that may be used in it; an agent's own must allow them too. */
+  readonly tools: readonly string[];
+  readonly guards: RoomGuards;
+  /** How many messages an agent is told. */
+  readonly messages: number;
+  /** Members may say things that only some hear. */
+  readonly private: boolean;
+  /** The folder that its workspace begins with. */
+  readonly workspace?: string;
+  /** Who may come in: those whom the owner lets in, or everybody with an account. */
+  readonly people: "invited" | "everybody";
 };
 
 /** All agents by id. `get` throws NotFound with the known ids. */

@@ -40,6 +40,19 @@ export type RunEvent =
   | { readonly type: "plan"; readonly seq: number; readonly item: ItemOf<"plan"> }
   | { readonly type: "summary"; readonly seq: number; readonly item: ItemOf<"summary"> }
   | { readonly type: "notice"; readonly seq: number; readonly item: ItemOf<"notice"> }
+  /** An agent of a room is woken by the message `answers`; what follows with this run is its turn. */
+  | {
+      readonly type: "turn-start";
+      readonly seq: number;
+      readonly run: string;
+      readonly agent: string;
+      readonly answers: string;
+      readonly rootRun: string;
+    }
+  /** It had nothing to say. */
+  | { readonly type: "pass"; readonly seq: number; readonly run: string; readonly agent: string }
+  /** From here on a room's agents are told nothing of before. */
+  | { readonly type: "chapter"; readonly seq: number; readonly by: string }
   /** A person chose the branch that ends in this item; what is written from now on follows it. */
   | { readonly type: "branch"; readonly seq: number; readonly leaf: string | null }
   | {

@@ -122,9 +122,16 @@ export type StateBody =
   /** Which strategy was picked for the run, and why. */
   | { readonly type: "strategy"; readonly strategy: string; readonly reason?: string }
   /** A person chose the branch that ends in its parent: the conversation goes on there. */
-  | { readonly type: "branch" };
+  | { readonly type: "branch" }
+  /** In a room: an agent's turn begins, woken by a message. */
+  | { readonly type: "turn"; readonly agent: string; readonly answers: string; readonly rootRun: string }
+  /** In a room: the agent had nothing to say. */
+  | { readonly type: "pass" }
+  /** In a room: from here on agents are told nothing of before. */
+  | { readonly type: "chapter" };
 
-export type NoticeBody = { readonly text: string; readonly code?: string };
+/** `about`: the message that it is about. */
+export type NoticeBody = { readonly text: string; readonly code?: string; readonly about?: string };
 
 export type ItemBodies = {
   readonly message: MessageBody;

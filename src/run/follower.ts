@@ -133,6 +133,17 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
           ...(body.text === undefined ? {} : { text: body.text }),
         });
       else if (body.type === "branch") events.push({ type: "branch", seq, leaf: item.parentId });
+      else if (body.type === "turn")
+        events.push({
+          type: "turn-start",
+          seq,
+          run,
+          agent: body.agent,
+          answers: body.answers,
+          rootRun: body.rootRun,
+        });
+      else if (body.type === "pass") events.push({ type: "pass", seq, run, agent: item.author ?? "" });
+      else if (body.type === "chapter") events.push({ type: "chapter", seq, by: item.author ?? "" });
       else if (body.type === "strategy") {
         const { strategy, reason } = body;
         events.push({ type: "strategy", seq, run, strategy, ...(reason === undefined ? {} : { reason }) });

@@ -1,0 +1,176 @@
+import type { RoomGuards } from "../protocol/rooms.ts";
+
+/** A message of the room as the order of turns sees it. `from` and `mentions` are handles. */
+export type Said = {
+  readonly id: string;
+  readonly seq: number;
+  readonly from: string;
+  readonly mentions: readonly string[];
+  readonly text: string;
+};
+
+/** What an agent did when a message woke it. `waiting`: a person must decide first. */
+export type TurnTaken = {
+  readonly agent: string;
+  /** The message that woke it. */
+  readonly answers: string;
+  readonly begunAt: number;
+  readonly outcome: "open" | "waiting" | "spoke" | "passed" | "stopped" | "failed";
+};
+
+export type RoomLog = {
+  /** In the order of their seq. */
+  readonly messages: readonly Said[];
+  /** In the order in which they began. */
+  readonly turns: readonly TurnTaken[];
+  /** Of an agent's message: the message that its turn answered. */
+  readonly answered: ReadonlyMap<string, string>;
+  /** What people said and what is to be answered now; of what was said before only the words count. */
+  readonly asked: ReadonlySet<string>;
+  /** Where a guard stopped a chain, by the message that nobody answered. */
+  readonly halted: ReadonlySet<string>;
+  /** A person's "continue": the message that it takes up. */
+  readonly resumes: ReadonlyMap<string, string>;
+};
+
+export type Order = {
+  readonly members: readonly { readonly id: string; readonly activation: "always" | "mention" }[];
+  readonly turns: "sequential" | "parallel";
+  readonly guards: RoomGuards;
+};
+
+export type TurnToTake = { readonly agent: string; readonly answers: string };
+export type Halt = { readonly about: string; readonly code: GuardCode };
+export type GuardCode = "room_turns" | "room_pair" | "room_repeats";
+
+/** `halt`: a guard says that the chain of this message ends here. Neither: it is the people's turn, or somebody is still at it. */
+export type Next = { readonly turns: readonly TurnToTake[]; readonly halt?: Halt };
+
+/**
+ * Who would answer a message, in order: who asked its writer for it, then the agents that it wakes. Never its writer.
+ */
+export function candidatesFor(message: Said, { messages }: Pick<RoomLog, "messages">, { members }: Order): string[] {
+  const before = messages.filter(({ seq }) => seq < message.seq);
+  const initiator = initiatorOf(message, before);
+  const asker = members.filter(({ id }) => id === initiator);
+  const woken = members.filter(({ id, activation }) => {
+    // It asked the writer something, and waits for the answer.
+    const awaits = before.findLast(({ from }) => from === id)?.mentions.includes(message.from) ?? false;
+    return awaits || activation === "always" || message.mentions.includes(id);
+  });
+  return [...new Set([...asker, ...woken].map(({ id }) => id))].filter((id) => id !== message.from);
+}
+
+/** Who mentioned the writer since it last spoke. */
+function initiatorOf({ from }: Said, before: readonly Said[]): string | undefined {
+  for (const message of before.toReversed()) {
+    if (message.from === from) return undefined;
+    if (message.mentions.includes(from)) return message.from;
+  }
+  return undefined;
+}
+
+/** The message of a person with which its chain began. */
+export function originOf(id: string, { answered }: Pick<RoomLog, "answered">): string {
+  let origin = id;
+  for (let answers = answered.get(origin); answers !== undefined; answers = answered.get(origin)) origin = answers;
+  return origin;
+}
+
+/** Whose turn it is, by what was said and done. */
+export function nextTurns(log: RoomLog, order: Order): Next {
+  const view = viewOf(log, order);
+  const open = view.heads.filter((head) => !view.isDealtWith(head));
+  const turns: TurnToTake[] = [];
+  const busy = new Set(log.turns.filter(({ outcome }) => isBusy(outcome)).map(({ agent }) => agent));
+  for (const head of open) {
+    const left = view.left(head);
+    if (left.length === 0) continue;
+    const halt = guardAt(head, log, order);
+    if (halt) return { turns: [], halt };
+    if (order.turns === "sequential") {
+      // The first must have had its chance before the next one is asked.
+      if (!busy.has(left[0]!)) return { turns: [{ agent: left[0]!, answers: head.id }] };
+      continue;
+    }
+    for (const agent of left) {
+      if (busy.has(agent)) continue;
+      busy.add(agent);
+      turns.push({ agent, answers: head.id });
+    }
+  }
+  if (order.turns === "parallel" || open.some((head) => view.left(head).length > 0)) return { turns };
+  const owed = view.owed().find(({ agent }) => !busy.has(agent));
+  return { turns: owed ? [owed] : [] };
+}
+
+function isBusy(outcome: TurnTaken["outcome"]): boolean {
+  return outcome === "open" || outcome === "waiting";
+}
+
+function viewOf(log: RoomLog, order: Order) {
+  const byId = new Map(log.messages.map((message) => [message.id, message]));
+  const person = (id: string) => byId.get(originOf(id, log))?.from;
+  const halted = new Set([...log.halted].map((id) => originOf(id, log)));
+  const isOpen = (message: Said) => {
+    const origin = originOf(message.id, log);
+    return log.asked.has(origin) && !halted.has(origin);
+  };
+  /** Turns that the agent began when it could see the message, for the same person. */
+  const turnsAfter = (message: Said, agent: string) =>
+    log.turns.filter(
+      (turn) =>
+        turn.agent === agent && turn.begunAt > message.seq && person(turn.answers) === person(message.id),
+    );
+  const wanted = (message: Said): readonly string[] => {
+    const earlier = byId.get(log.resumes.get(message.id) ?? "");
+    return earlier ? candidatesFor(earlier, log, order) : candidatesFor(message, log, order);
+  };
+  /** Whom nothing is to be expected of: it was woken by this message, and passed or failed. */
+  const isThrough = (message: Said, agent: string) =>
+    log.turns.some(
+      (turn) => turn.agent === agent && turn.answers === message.id && ["passed", "failed"].includes(turn.outcome),
+    );
+  const asked = log.messages.filter(({ id }) => log.asked.has(id));
+  const people = asked.filter(isOpen);
+  const agents = log.messages.filter((message) => log.answered.has(message.id) && isOpen(message));
+  return {
+    /** Messages that may want an answer, those of people first. */
+    heads: [...people, ...agents],
+    isDealtWith: (message: Said): boolean =>
+      order.turns === "sequential" &&
+      wanted(message).some((agent) =>
+        turnsAfter(message, agent).some(({ outcome }) => outcome !== "passed" && outcome !== "failed"),
+      ),
+    left: (message: Said): string[] =>
+      wanted(message).filter((agent) =>
+        order.turns === "sequential" ? !isThrough(message, agent) : turnsAfter(message, agent).length === 0,
+      ),
+    /** Agents that a person named and that have had no turn since, though somebody else answered. */
+    owed: (): TurnToTake[] =>
+      people.flatMap((message) =>
+        order.members
+          .filter(({ id }) => message.mentions.includes(id) && turnsAfter(message, id).length === 0)
+          .map(({ id }) => ({ agent: id, answers: message.id })),
+      ),
+  };
+}
+
+function guardAt(head: Said, log: RoomLog, { guards }: Order): Halt | undefined {
+  const origin = originOf(head.id, log);
+  const spoken = log.messages.filter(
+    (message) => log.answered.has(message.id) && originOf(message.id, log) === origin,
+  );
+  if (spoken.length >= guards.turns) return { about: head.id, code: "room_turns" };
+  const last = spoken.slice(-guards.pair);
+  if (last.length === guards.pair && new Set(last.map(({ from }) => from)).size <= 2)
+    return { about: head.id, code: "room_pair" };
+  const words = wordsOf(head);
+  const same = spoken.filter((message) => message.from === head.from && wordsOf(message) === words);
+  if (same.length > guards.repeats) return { about: head.id, code: "room_repeats" };
+  return undefined;
+}
+
+function wordsOf({ text }: Said): string {
+  return text.toLowerCase().split(/\s+/).join(" ").trim();
+}
