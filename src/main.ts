@@ -11,8 +11,10 @@ import { openAccess, serverSettingsOf } from "./main-access.ts";
 import { openModels } from "./main-models.ts";
 import { type Opened, openStore } from "./main-store.ts";
 import { codeFindings, ownToolsOf } from "./main-own-tools.ts";
+import { openSpending } from "./main-spending.ts";
 import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./main-uploads.ts";
 import { beginRemovingFiles, workspacesOf } from "./main-workspaces.ts";
+import { websearchFindings } from "./main-websearch.ts";
 import { sandboxFindings, sandboxOf, unmetDemands } from "./main-sandbox.ts";
 import { createApp } from "./http/app.ts";
 import { createFileLinks } from "./http/file-links.ts";
@@ -112,6 +114,8 @@ export async function startColloquy(
     const workspaces = withAttachedFiles(workspacesOf(config, { fileProof, sandbox }), { uploads, database, log });
     if (works && fileProof === "shared") opened.push(beginRemovingUploads(uploads, log));
     if (works && fileProof === "shared") opened.push(beginRemovingFiles(workspaces, { database, log }));
+    const spending = openSpending({ query: database.query, costOf, log, works });
+    opened.push(async () => spending.close());
     const relay = createModelRelay(relayWire);
     const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, prompts: () => prompts, works });
     const userTools = await loadUserTools(config.tools.folder, { taken: ownTools });
@@ -236,6 +240,7 @@ export async function startColloquy(
         ...(toolsServer ? [toolsServerFinding(toolsServer.state())] : []),
         ...sandboxFindings(await sandbox.state()),
         ...(await codeFindings(config)),
+        ...websearchFindings(config),
       ],
       tasks,
       users,
@@ -248,6 +253,7 @@ export async function startColloquy(
           describeConfig(config).map(({ path, value, source }) => ({ path, value: shownSetting(path, value), source })),
         audit,
       },
+      spending,
       access,
       server: { ...serverSettingsOf(config), graceMs },
       log,

@@ -171,6 +171,10 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
 
   "GET /api/usage": users(),
 
+  "GET /api/budget": users(),
+  "GET /api/admin/budgets": admins(),
+  "PUT /api/admin/budgets": admins(400, { body: { period: "day" } }),
+  "DELETE /api/admin/budgets/:id": admins(404, { path: () => `/api/admin/budgets/${nobody}` }),
   "GET /api/admin/usage": admins(),
   "GET /api/admin/models": admins(),
   "GET /api/admin/settings": admins(),

@@ -37,6 +37,7 @@ import {
   signOutOfMcpServer,
 } from "./routes/mcp-servers.ts";
 import { relayCompletion, relayModels } from "./routes/model-relay.ts";
+import { allBudgets, ownBudgets, removeBudget, setBudget } from "./routes/budgets.ts";
 import { bringResults } from "./routes/results.ts";
 import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
 import {
@@ -162,6 +163,10 @@ const routes: readonly Route[] = [
   ["GET", "/api/mcp/client.json", describeMcpClient],
 
   ["GET", "/api/usage", ownUsage],
+  ["GET", "/api/budget", ownBudgets],
+  ["GET", "/api/admin/budgets", allBudgets],
+  ["PUT", "/api/admin/budgets", setBudget],
+  ["DELETE", "/api/admin/budgets/:id", removeBudget],
   ["GET", "/api/admin/usage", allUsage],
   ["GET", "/api/admin/models", modelsWithHealth],
   ["GET", "/api/admin/settings", listSettings],

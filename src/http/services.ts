@@ -20,6 +20,8 @@ import type { TaigaAccess } from "../tools/taiga/access.ts";
 import type { Uploads } from "../knowledge/uploads.ts";
 import type { AuditLog } from "../store/audit-log.ts";
 import type { ModelHealth, Usage, UsageQuestion } from "../store/usage.ts";
+import type { RequestHolds } from "../run/hold-request.ts";
+import type { Budget, BudgetState, NewBudget } from "../store/spending.ts";
 import type { Shares } from "../store/shares.ts";
 import type { UserAdmin } from "../store/user-admin.ts";
 
@@ -83,6 +85,17 @@ export type Overview = {
   readonly audit: AuditLog;
 };
 
+/** What accounts and groups may spend on models; whoever changes it has made sure that the caller may. */
+export type Spending = {
+  readonly holds: Pick<RequestHolds, "begin">;
+  list(): Promise<readonly (Budget | BudgetState)[]>;
+  budgetsOf(userId: string): Promise<readonly BudgetState[]>;
+  /** Throws NotFound. */
+  save(budget: NewBudget): Promise<Budget>;
+  /** Throws NotFound. */
+  remove(id: string): Promise<void>;
+};
+
 /** What `GET /health?verbose` tells beside the status. */
 export type HealthDetails = Readonly<Record<string, unknown>>;
 
@@ -109,6 +122,7 @@ export type Services = {
   readonly shares: Shares;
   readonly uploads: Uploads;
   readonly overview: Overview;
+  readonly spending?: Spending;
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;
   /** What `colloquy doctor` says of the database and its surroundings. */

@@ -4,6 +4,7 @@ import type { Item, NewItem } from "../protocol/items.ts";
 import type { ModelCallRecord } from "../protocol/models.ts";
 import type { WaitReason } from "../protocol/runs.ts";
 import type { Query, ToolResult } from "../protocol/tools.ts";
+import { settleSql, settleValues, type Spent } from "../store/spending.ts";
 import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
 
 /** Who writes: a run at the epoch at which this process owns it. */
@@ -24,6 +25,8 @@ export type AppendExtras = {
   /** What was used beyond what was reserved (less than zero: less). */
   readonly tokens?: number;
   readonly cost?: number;
+  /** What a step came to, of what its account may spend; what was reserved of that is given back. */
+  readonly spent?: Spent;
   /** Only if nothing was taken in since: then the run must not end without an answer to it. */
   readonly ifSteered?: number;
   /** Signals that go out because of this. */
@@ -52,7 +55,7 @@ export type Appended = {
 
 /**
  * Appends items to the run's thread in ONE statement that is fenced: an old epoch, or a run that is not running, changes
- * nothing and throws LostRun. Locks run → budget → thread, each CTE fed by the one before so that PostgreSQL keeps the order.
+ * nothing and throws LostRun. Locks run → budget → spending → thread, each CTE fed by the one before so that PostgreSQL keeps the order.
  */
 export async function append(
   query: Query,
@@ -98,8 +101,11 @@ export async function append(
            deadline = case when r.parent_run is null then null else deadline end`
         : ""
     } from r where budgets.root_run = r.root_run returning 1)`,
-    `t as (update threads set next_seq = next_seq + $3, previous_leaf = leaf, leaf = $4, updated_at = now() from r, b
-       where threads.id = r.thread_id
+    ...(extras.spent
+      ? [`s as materialized (select ${settleSql(...settleValues(extras.spent).map(add))} as settled from b)`]
+      : []),
+    `t as (update threads set next_seq = next_seq + $3, previous_leaf = leaf, leaf = $4, updated_at = now() from r, b${extras.spent ? ", s" : ""}
+       where threads.id = r.thread_id${extras.spent ? " and s.settled is not null" : ""}
        returning threads.id, threads.user_id, next_seq - $3 as first, previous_leaf as parent, pending)`,
     `i as (${insertItemsSql("$5", "$6")})`,
   ];

@@ -1,9 +1,11 @@
 import type { ItemOf } from "../protocol/items.ts";
 import type { CallOrigin, Model, ModelRequest } from "../protocol/models.ts";
+import { warningText } from "../store/spending.ts";
 import type { AppendExtras } from "./append.ts";
 import { liveStep } from "./deltas.ts";
 import { withImages } from "./attached-files.ts";
 import { estimate, schemaTokens } from "./estimate.ts";
+import { dearest, expectedOf, type Held, spentBy } from "./held.ts";
 import { checkOwnLimits, reserve } from "./limits.ts";
 import { ownHeader } from "./own-requests.ts";
 import { emptyAnswer, readAnswer, type Answer } from "./step.ts";
@@ -23,18 +25,20 @@ export type Asking = {
   readonly tells?: "all" | "thoughts" | "nothing";
   /** Where what there is of it is kept if it breaks off; in its own step when absent. */
   readonly keptIn?: string;
+  /** What is reserved for it. */
+  readonly held?: Held | undefined;
 };
 
 /** Asks for a step's answer. Stays `current` if it breaks off, so that what there is of it can be kept. */
 export async function askModel(
   work: Work,
   key: string,
-  { model, request, asProtocol = false, tells = "all", keptIn = key }: Asking,
+  { model, request, asProtocol = false, tells = "all", keptIn = key, held }: Asking,
 ): Promise<Answer> {
   const { runId, threadId, epoch } = work.owner;
   const answer = emptyAnswer();
   const of = liveStep({ runId, threadId, step: key, attempt: epoch });
-  work.current = { key: keptIn, answer };
+  work.current = { key: keptIn, answer, held };
   const messages = await withImages(request.messages, (id) => work.runtime.imageUrl(id, work.taken.caller.userId));
   await readAnswer(
     model,
@@ -65,35 +69,43 @@ export function originOf({ taken, owner, runtime }: Work, step: string): CallOri
   };
 }
 
-type Reserved = { readonly tokens: number; readonly cost: number; readonly steered: number };
+type ReservedStep = {
+  readonly tokens: number;
+  readonly cost: number;
+  readonly steered: number;
+  /** Of what the account may spend; undefined: nothing limits that. */
+  readonly held: Held | undefined;
+};
 
 export async function reserveFor(
   work: Work,
   model: Model,
   request: Pick<ModelRequest, "messages" | "settings" | "tools">,
-): Promise<Reserved> {
+): Promise<ReservedStep> {
   const { limits, agent } = work.taken.definition;
   if (!work.job) checkOwnLimits(work.items(), agent.limits, { steps: 1 });
   const input =
     request.messages.reduce((sum, message) => sum + estimate(message.content), 0) + schemaTokens(request.tools ?? []);
   const isLimited = limits.tokens !== undefined || limits.cost !== undefined;
   const output = request.settings?.maxTokens ?? (isLimited ? roomFor(model) : 0);
-  const usage = { inputTokens: input, outputTokens: output };
-  // Of a chain nobody knows yet who serves: the dearest.
-  const cost = Math.max(0, ...[model.id, ...(model.members ?? [])].map((id) => work.runtime.costOf(id, usage) ?? 0));
-  const { steered } = await reserve(work.runtime.database.query, work.owner, {
+  const { costOf, database, log } = work.runtime;
+  const cost = dearest(model, { inputTokens: input, outputTokens: output }, costOf);
+  const expected = expectedOf(model, { input, maxTokens: request.settings?.maxTokens }, costOf);
+  const { steered, held } = await reserve(database.query, work.owner, {
     steps: 1,
     tokens: input + output,
     cost,
+    expected,
   });
-  return { tokens: input + output, cost, steered };
+  if (held?.warning?.first) log.warn({ userId: work.taken.caller.userId }, warningText(held.warning));
+  return { tokens: input + output, cost, steered, held: held ? { expected, input, model: model.id } : undefined };
 }
 
 /** What else the commit of an answer settles: the difference to what was reserved, the call log, the live text. */
 export function settled(
   work: Work,
   key: string,
-  { answer, model, reserved }: { answer: Answer; model: Model; reserved: Reserved },
+  { answer, model, reserved }: { answer: Answer; model: Model; reserved: ReservedStep },
 ): AppendExtras {
   const { costOf, deltas } = work.runtime;
   const modelCalls = answer.records.map((record) => {
@@ -106,6 +118,7 @@ export function settled(
     modelCalls,
     tokens: usage ? usage.inputTokens + usage.outputTokens - reserved.tokens : 0,
     cost: usage ? modelCalls.reduce((sum, record) => sum + ("cost" in record ? record.cost : 0), 0) - reserved.cost : 0,
+    ...(reserved.held ? { spent: spentBy(answer, reserved.held, costOf) } : {}),
     ...(deltas.settle(work.owner.runId, key) ? { deltasOf: key } : {}),
   };
 }

@@ -9,6 +9,7 @@ import { performCalls } from "./calls.ts";
 import { stateBelow } from "./children.ts";
 import { endRun } from "./end-run.ts";
 import type { Job } from "./engine.ts";
+import { spentBy } from "./held.ts";
 import { foldOf, type Fold } from "./fold.ts";
 import { performStep, record, say } from "./perform-step.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
@@ -18,7 +19,8 @@ import { delegateName } from "./team.ts";
 import { publishItems } from "./locked.ts";
 import { partialItem } from "./step.ts";
 import type { Taken } from "./take.ts";
-import type { RunBasis, Turn } from "./turn.ts";
+import { createRoomTurns } from "./room-turns.ts";
+import type { RoomTurns, RunBasis, Turn } from "./turn.ts";
 import type { AlsoWaiting, Work } from "./work.ts";
 
 /** How long a run waits for somebody before it ends. */
@@ -49,6 +51,7 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
   let mine = history.filter((item) => item.runId === runId);
   let fold: Fold | undefined;
   let basis: RunBasis | undefined;
+  let room: RoomTurns | undefined;
   let left: "ended" | "waiting" | undefined;
   let pending = 0;
   let steered = taken.steered;
@@ -98,8 +101,8 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
     return true;
   }
 
-  async function steeredNow(): Promise<number | undefined> {
-    const [row] = await database.query<{ steered: number }>(
+  async function steeredNow(query: Query = database.query): Promise<number | undefined> {
+    const [row] = await query<{ steered: number }>(
       "select steered from runs where id = $1 and epoch = $2 and status = 'running'",
       [runId, epoch],
     );
@@ -141,10 +144,15 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
     let before: NewItem[] = [];
     let extras: AppendExtras = { deliveries: endSignals(status) };
     if (work.current) {
-      const { key, answer } = work.current;
+      const { key, answer, held } = work.current;
       const partial = partialItem(answer, { step: key, attempt: epoch, author: definition.agent.id });
       if (partial) before = [partial];
-      extras = { ...extras, modelCalls: answer.records, ...(deltas.settle(runId, key) ? { deltasOf: key } : {}) };
+      extras = {
+        ...extras,
+        modelCalls: answer.records,
+        ...(held ? { spent: spentBy(answer, held, runtime.costOf) } : {}),
+        ...(deltas.settle(runId, key) ? { deltasOf: key } : {}),
+      };
       work.current = undefined;
     }
     const ended = await database.transaction(async (query) => {
@@ -195,8 +203,9 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
       reason === "client" && (await openClientCalls(query, runId)) === 0 ? undefined : { reason, text, ...also },
     );
 
-  const waitForChildren = () =>
+  const waitForChildren: Work["waitForChildren"] = (options) =>
     waitFor(async (query) => {
+      if (options?.unlessSteered && (await steeredNow(query)) !== steered) return undefined;
       const reason = await stateBelow(query, runId);
       return reason === undefined || reason === "ready"
         ? undefined
@@ -236,6 +245,9 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
       const open = turn.fold.openCalls.filter((item) => item.step === key);
       await turn.call(open);
       return mine.find((item): item is ItemOf<"result"> => item.kind === "result" && item.step === key)!.body;
+    },
+    get room() {
+      return (room ??= createRoomTurns(work));
     },
     delegate: (key, errand) => turn.use(key, { name: delegateName, arguments: JSON.stringify(errand) }),
   };

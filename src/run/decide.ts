@@ -10,7 +10,7 @@ import { parseCall } from "../tools/call-tool.ts";
 import type { ArgumentPattern, Grant } from "./approval.ts";
 import { resultItem, type Call } from "./call-item.ts";
 import { openQuestions, stillWaits } from "./decisions.ts";
-import { extendLimit, type LimitName } from "./limits.ts";
+import { extendLimit } from "./limits.ts";
 import {
   appendLocked,
   endLocked,
@@ -186,8 +186,8 @@ async function follow(
   { run, items, question, input }: { run: LockedRun; items: readonly Item[]; question: Question; input: DecisionInput },
 ): Promise<NewItem[]> {
   if (question.body.reason === "limit") {
-    const root = run.root ?? run;
-    await extendLimit(query, { rootRun: root.id, limits: root.definition.limits }, question.body.limit as LimitName);
+    const { id: rootRun, userId, definition } = run.root ?? run;
+    await extendLimit(query, { rootRun, userId, limits: definition.limits }, question.body);
     return [];
   }
   if (question.body.reason !== "unknown" || input.decision === "retry") return [];

@@ -8,7 +8,8 @@ import { setAside } from "./children.ts";
 import { createWork } from "./create-work.ts";
 import type { Job } from "./engine.ts";
 import { branchOf, readHistory } from "./history.ts";
-import { deadlineReached, limitOf } from "./limits.ts";
+import { spentBy } from "./held.ts";
+import { AtBudget, deadlineReached, limitOf } from "./limits.ts";
 import { startNext } from "./pending.ts";
 import type { ActiveRun, Runtime, StopReason } from "./runtime.ts";
 import { takeRun, type Taken } from "./take.ts";
@@ -66,7 +67,7 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
     control.abort(new Error(reason));
   };
   // Whatever ends the work on its root, ends that on a child; only the root settles why.
-  const stopWithParent = () => stop("with-parent");
+  const stopWithParent = () => stop(reasonOf(parent?.signal) === "cancelled" ? "cancelled" : "with-parent");
   parent?.signal.addEventListener("abort", stopWithParent, { once: true });
   if (parent?.signal.aborted) stopWithParent();
   const timer = job && setTimeout(() => stop("deadline"), Math.min(taken.leftMs, 2 ** 31 - 1));
@@ -123,6 +124,11 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
       runtime.deltas.forget(runId);
     }
   }
+}
+
+/** Why its signal fired. */
+function reasonOf(signal: AbortSignal | undefined): string | undefined {
+  return signal?.reason instanceof Error ? signal.reason.message : undefined;
 }
 
 /** A strategy may pick another one, which then goes on with the same run. */
@@ -199,8 +205,23 @@ async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
   // What was half written is told anew; what it cost is not forgotten.
   const cut = work.current;
   work.current = undefined;
-  const question: NewItem = { id: newId(), kind: "question", body: { reason: "limit", limit, text } };
-  return work.wait("limit", text, { items: [question], ...(cut ? { modelCalls: cut.answer.records } : {}) });
+  const question: NewItem = {
+    id: newId(),
+    kind: "question",
+    body: { reason: "limit", limit, text, ...askedIn(error) },
+  };
+  const also = cut && {
+    modelCalls: cut.answer.records,
+    ...(cut.held ? { spent: spentBy(cut.answer, cut.held, work.runtime.costOf) } : {}),
+  };
+  return work.wait("limit", text, { items: [question], ...also });
+}
+
+/** What an account's budget must allow before the run can go on. */
+function askedIn(error: unknown): { readonly state?: unknown } {
+  if (!(error instanceof AtBudget)) return {};
+  const { tokens, cost } = error.expected;
+  return { state: { tokens, cost } };
 }
 
 /** Of this fetch only: if somebody else has fetched the job since, or it is settled, this does nothing. */

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Limits } from "../protocol/agents.ts";
 import { ColloquyError, LostRun } from "../protocol/errors.ts";
-import type { Item, ItemOf } from "../protocol/items.ts";
+import type { Item, ItemOf, QuestionBody } from "../protocol/items.ts";
 import type { Query } from "../protocol/tools.ts";
+import { asBudgetReached, type Asked, type Expected, type HoldState, refuseWhileReached } from "../store/spending.ts";
 import { normaliseArguments } from "../tools/call-tool.ts";
 import type { Owner } from "./append.ts";
 
@@ -14,24 +15,55 @@ export type Reservation = {
   readonly cost?: number;
   /** The step whose calls these are: taken once, however often somebody comes by with what is left of them. */
   readonly callsOf?: string;
+  /** What a step may come to, of what its account may spend in a day or a month. */
+  readonly expected?: Expected;
 };
 
-/** Takes from the budget of the whole tree, before the work, in one fenced statement. Throws when a limit is reached. */
-export async function reserve(
+export type Reserved = { readonly steered: number; readonly held: HoldState };
+
+/**
+ * Takes from the budget of the whole tree and from those of its account, before the work, in one fenced statement: from all of
+ * them or none. Throws when a limit is reached.
+ */
+export async function reserve(query: Query, owner: Owner, reservation: Reservation): Promise<Reserved> {
+  try {
+    return await reserveAll(query, owner, reservation);
+  } catch (error) {
+    const reached = asBudgetReached(error);
+    if (!reached) throw error;
+    throw reached.waits ? new AtBudget(reached.error.message, reservation.expected!, error) : reached.error;
+  }
+}
+
+async function reserveAll(
   query: Query,
   owner: Owner,
-  { steps = 0, calls = 0, writes = 0, tokens = 0, cost = 0, callsOf }: Reservation,
-): Promise<{ readonly steered: number }> {
+  { steps = 0, calls = 0, writes = 0, tokens = 0, cost = 0, callsOf, expected }: Reservation,
+): Promise<Reserved> {
   const once = (value: string) => `case when b.reserved ->> $1::text = $8::text then 0 else ${value}::integer end`;
-  const [granted] = await query<{ steered: number }>(
-    `with r as (select root_run, steered from runs where id = $1 and epoch = $2 and status = 'running' for share)
-     update budgets b set steps = steps + $3, calls = calls + ${once("$4")}, writes = writes + ${once("$5")}, tokens = tokens + $6,
+  const [granted] = await query<Reserved>(
+    `with r as (select root_run, user_id, steered from runs where id = $1 and epoch = $2 and status = 'running' for share),
+     b as (update budgets b set steps = steps + $3, calls = calls + ${once("$4")}, writes = writes + ${once("$5")}, tokens = tokens + $6,
        cost = cost + $7, reserved = case when $8::text is null then reserved else reserved || jsonb_build_object($1::text, $8::text) end
      from r where b.root_run = r.root_run and steps + $3 <= steps_max
        and calls + ${once("$4")} <= calls_max and writes + ${once("$5")} <= writes_max
        and (tokens_max is null or tokens + $6 <= tokens_max) and (cost_max is null or cost + $7 <= cost_max)
-       and (deadline is null or now() < deadline) returning r.steered`,
-    [owner.runId, owner.epoch, steps, calls, writes, tokens, cost, callsOf ?? null],
+       and (deadline is null or now() < deadline) returning r.steered, r.user_id)
+     select b.steered, case when $9::uuid is not null and exists (select from spending_budgets)
+       then hold_spending($9, b.user_id, $1, $2, null, $10, $11) end as held from b`,
+    [
+      owner.runId,
+      owner.epoch,
+      steps,
+      calls,
+      writes,
+      tokens,
+      cost,
+      callsOf ?? null,
+      expected?.id ?? null,
+      expected?.tokens ?? 0,
+      expected?.cost ?? 0,
+    ],
   );
   if (granted) return granted;
   const [row] = await query<{
@@ -60,7 +92,26 @@ export async function reserve(
   throw limitReached("cost", `the cost of ${row.cost_max} is used up`);
 }
 
-export type LimitName = "steps" | "tool_calls" | "writes" | "tokens" | "cost" | "deadline" | "repeated_call";
+/** An account has spent what it may; the run waits until it may have this. */
+export class AtBudget extends ColloquyError {
+  readonly expected: Expected;
+
+  constructor(what: string, expected: Expected, cause: unknown) {
+    super("limit_budget", 422, what, { cause });
+    this.expected = expected;
+  }
+}
+
+export type LimitName =
+  | "steps"
+  | "tool_calls"
+  | "writes"
+  | "tokens"
+  | "cost"
+  | "deadline"
+  | "repeated_call"
+  /** What the account may spend in a day or a month. */
+  | "budget";
 
 /** What `limitReached` was thrown for, if it was. */
 export function limitOf(error: unknown): LimitName | undefined {
@@ -88,13 +139,17 @@ export function checkOwnLimits(
     throw spent(`${limits.toolCalls} tool calls`);
 }
 
-/** "Continue": as much again of the limit that was reached. A repeated call needs nothing: its decisions are counted. */
+/**
+ * "Continue": as much again of the limit that was reached. A repeated call needs nothing: its decisions are counted. What an
+ * account may spend is an admin's to say: throws `budget_reached` as long as nothing is left of it.
+ */
 export async function extendLimit(
   query: Query,
-  { rootRun, limits }: { rootRun: string; limits: Limits },
-  limit: LimitName,
+  { rootRun, userId, limits }: { rootRun: string; userId: string; limits: Limits },
+  { limit, state }: Pick<QuestionBody, "limit" | "state">,
 ): Promise<void> {
-  const more: Record<LimitName, [column: string, amount: number]> = {
+  if (limit === "budget") return refuseWhileReached(query, userId, (state ?? {}) as Asked);
+  const more: Record<Exclude<LimitName, "budget">, [column: string, amount: number]> = {
     steps: ["steps_max", limits.steps],
     tool_calls: ["calls_max", limits.toolCalls],
     // The one limit that may be 0, and "continue" is never nothing.
@@ -104,7 +159,7 @@ export async function extendLimit(
     deadline: ["left_ms", Math.round(limits.deadlineSeconds * 1000)],
     repeated_call: ["calls_max", 0],
   };
-  const [column, amount] = more[limit];
+  const [column, amount] = more[limit as Exclude<LimitName, "budget">];
   await query(`update budgets set ${column} = ${column} + $2 where root_run = $1`, [rootRun, amount]);
 }
 

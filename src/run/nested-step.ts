@@ -3,7 +3,9 @@ import { callIdOf, textOf, type MessageBody, type NewItem } from "../protocol/it
 import type { FinishReason, Model } from "../protocol/models.ts";
 import type { StepAnswer, StepRequest } from "../protocol/tools.ts";
 import { insertModelCalls } from "../store/model-calls.ts";
+import { settleSpending } from "../store/spending.ts";
 import { originOf, reserveFor, settled, stepIn } from "./ask-model.ts";
+import { spentBy } from "./held.ts";
 import { emptyAnswer, messageBody, readAnswer, type Answer } from "./step.ts";
 import type { Work } from "./work.ts";
 
@@ -36,6 +38,8 @@ export async function performNestedStep(
   } catch (error) {
     // With no item to commit it with; what was asked for and failed is in the log all the same.
     if (!outcome) await insertModelCalls(work.runtime.database.query, answer.records);
+    if (reserved.held)
+      await settleSpending(work.runtime.database.query, spentBy(answer, reserved.held, work.runtime.costOf));
     throw error;
   }
   const calls = answer.calls.map((call) => ({ id: callIdOf(newId()), ...call }));

@@ -8,7 +8,8 @@ import type { AppendExtras } from "./append.ts";
 import { askModel, reserveFor, settled, stepIn } from "./ask-model.ts";
 import { endItem } from "./end-run.ts";
 import { performNestedStep } from "./nested-step.ts";
-import { answerItems, type Answer } from "./step.ts";
+import { listenTo } from "./spoken.ts";
+import { answerItems, type Answer, type AnswerPlace } from "./step.ts";
 import { promptOf, requestOf, roomFor } from "./step-request.ts";
 import { summarisePast } from "./summarise.ts";
 import type { Note, Reading, SayOptions, StepOptions } from "./turn.ts";
@@ -24,9 +25,11 @@ export async function performStep(work: Work, key: string, options: StepOptions 
   // A protocol that the instructions may ask for is none of the answer's.
   const repair = format && { format, as: agent, ...(options.read ? { instructions: "" } : {}) };
   if (repair && stepIn(work, draftOf(key))) return repairAnswer(work, key, repair);
-  const model = work.runtime.models.get(agent.model);
-  await model.ready?.();
-  if (!options.messages) await makeRoom(work, model, options);
+  const asked = work.runtime.models.get(agent.model);
+  await asked.ready?.();
+  const listened = options.voice && listenTo(asked, options.voice);
+  const model = listened?.model ?? asked;
+  if (!options.messages) await makeRoom(work, asked, options);
   let request = requestOf(work, model, options);
   const reserved = await reserveFor(work, model, request);
   // What a person said meanwhile belongs into this prompt.
@@ -37,12 +40,14 @@ export async function performStep(work: Work, key: string, options: StepOptions 
     model,
     request,
     asProtocol: options.read !== undefined,
+    held: reserved.held,
     // A client can't unsee text, so an answer that must have a format is told when it has it.
     ...(format ? { tells: "thoughts", keptIn: draftOf(key) } : {}),
   });
   const reading = options.read && readProtocol(answer, options.read);
   const extras = settled(work, key, { answer, model, reserved });
   const place = { step: key, attempt: epoch, author: agent.id };
+  if (listened?.passed()) return commitPass(work, { ...answer, text: options.voice!.pass }, { place, extras });
   const isLast = options.final && answer.calls.length === 0 && (!reading || reading.answer !== undefined);
   if (isLast && repair) {
     const formatted = inFormat(repair.format, answer.text, answer.finish);
@@ -108,7 +113,12 @@ async function repairAnswer(work: Work, key: string, { format, ...answerer }: Re
   if (await work.takeIn(reserved.steered)) request = requestOf(work, model, options);
 
   const seen = work.branch().at(-1)?.seq;
-  const answer = await askModel(work, repairOf(key), { model, request, tells: "nothing" });
+  const answer = await askModel(work, repairOf(key), {
+    model,
+    request,
+    tells: "nothing",
+    held: reserved.held,
+  });
   const extras = settled(work, key, { answer, model, reserved });
   const place = { step: key, attempt: work.taken.epoch, author: as.id };
   const whole = { ...answer, calls: [] };
@@ -145,6 +155,15 @@ export async function record(work: Work, key: string, note: Note): Promise<void>
   if (work.items().some((item) => item.kind === note.kind && item.step === key)) return;
   work.signal.throwIfAborted();
   await work.commit([{ id: newId(), ...note, step: key, author: work.taken.definition.agent.id }]);
+}
+
+type PassPlace = { readonly place: AnswerPlace; readonly extras: AppendExtras };
+
+/** What it wrote is recorded, but is no part of the conversation. */
+async function commitPass(work: Work, answer: Answer, { place, extras }: PassPlace): Promise<void> {
+  const written = answerItems(answer, { ...place, step: draftOf(place.step) }, { isClient: () => false });
+  const pass: NewItem = { id: newId(), kind: "state", author: place.author, body: { type: "pass" } };
+  await commitLast(work, [...written, pass], extras);
 }
 
 /** With the end of the run, unless a person has said something that this does not answer. */

@@ -3,12 +3,16 @@ import type { WaitReason } from "../protocol/runs.ts";
 import type { AppendExtras, Owner, RunEnd } from "./append.ts";
 import type { Job } from "./engine.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Held } from "./held.ts";
 import type { Answer } from "./step.ts";
 import type { Taken } from "./take.ts";
 import type { Turn } from "./turn.ts";
 
 /** What becomes true together with a wait. */
-export type AlsoWaiting = { readonly items?: readonly NewItem[] } & Pick<AppendExtras, "ledger" | "modelCalls">;
+export type AlsoWaiting = { readonly items?: readonly NewItem[] } & Pick<
+  AppendExtras,
+  "ledger" | "modelCalls" | "spent"
+>;
 
 /** One run in this process, from its take to its end, wait or loss: the turn a strategy works with, and what it stands on. */
 export type Work = {
@@ -24,7 +28,7 @@ export type Work = {
   readonly signal: AbortSignal;
   readonly turn: Turn;
   /** The step that is being read; what there is of it is kept if the run ends over it. */
-  current: { readonly key: string; readonly answer: Answer } | undefined;
+  current: { readonly key: string; readonly answer: Answer; readonly held?: Held | undefined } | undefined;
   /** The run's own items. */
   readonly items: () => readonly Item[];
   /** The branch of the thread that a prompt is made of. */
@@ -43,7 +47,7 @@ export type Work = {
   /** True: the run waits now. False: what it would wait for has come meanwhile, and the fold shows it. */
   readonly wait: (reason: WaitReason, text: string, also?: AlsoWaiting) => Promise<boolean>;
   /** The same for what the runs below wait for. False: one of them has work again, or has ended. */
-  readonly waitForChildren: () => Promise<boolean>;
+  readonly waitForChildren: (options?: { readonly unlessSteered: true }) => Promise<boolean>;
   /** Something was done below it. */
   readonly progressed: () => Promise<void>;
   readonly committed: (items: readonly Item[]) => void;

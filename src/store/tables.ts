@@ -253,6 +253,70 @@ export type Tables = RagTables & {
     last_error: string | null;
     created_at: Time;
   };
+  spending_budgets: {
+    id: string;
+    kind: "user" | "group" | "default";
+    user_id: string | null;
+    group_name: string | null;
+    period: "day" | "month";
+    tokens_max: number | null;
+    cost_max: number | null;
+    requests_max: number | null;
+    warn_at: number;
+    on_limit: "wait" | "refuse" | "warn";
+    created_at: Time;
+    updated_at: Time;
+  };
+  /** `who`: `user <id>` or `group <name>`. */
+  spending: {
+    who: string;
+    period: "day" | "month";
+    starts_at: Time;
+    user_id: string | null;
+    group_name: string | null;
+    tokens: Generated<number>;
+    cost: Generated<number>;
+    requests: Generated<number>;
+    /** Requests to models without a price. */
+    unpriced: Generated<number>;
+    warned_at: NullableTime;
+  };
+  /** Reserved for requests at work: counts while the run is at work at this epoch, or until then. */
+  spending_holds: {
+    id: string;
+    who: string;
+    period: "day" | "month";
+    starts_at: Time;
+    user_id: string;
+    run_id: string | null;
+    epoch: number | null;
+    until: NullableTime;
+    tokens: number;
+    cost: number;
+    created_at: Time;
+  };
+  /** `days` counts if it is set; null then: for ever. */
+  retention: {
+    kind: string;
+    is_set: Generated<boolean>;
+    days: number | null;
+    last_at: NullableTime;
+    last_removed: number | null;
+    last_error: string | null;
+    leased_until: NullableTime;
+  };
+  erasures: {
+    id: string;
+    user_id: string;
+    asked_by: string | null;
+    begun_at: Time;
+    step: Generated<string>;
+    /** Threads of others whose files of the session are to be written anew. */
+    touched: Json<readonly string[]>;
+    problem: string | null;
+    leased_until: NullableTime;
+    done_at: NullableTime;
+  };
   deltas: {
     run_id: string;
     step: string;

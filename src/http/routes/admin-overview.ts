@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type ModelHealth, usageGroups } from "../../store/usage.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
+import { budgetSchema, budgetView } from "../budget-view.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { idSchema, listOf, pageQuery } from "../schemas.ts";
@@ -23,6 +24,9 @@ const usageSchema = z.object({
   totalP50: milliseconds,
   totalP95: milliseconds,
 });
+const usageAnswer = listOf(usageSchema).extend({
+  budgets: z.array(budgetSchema).describe("What may be spent, and is"),
+});
 const usageQuery = z.object({
   by: z.enum(usageGroups).default("day"),
   from: z.iso.datetime({ offset: true }).optional().describe("Absent: 30 days before `to`"),
@@ -36,10 +40,12 @@ export const allUsage = endpoint({
     "Requests, tokens, cost (of models with a price), errors and latencies (median and 95th percentile, in milliseconds) from " +
     "the call log, which goes back 90 days.",
   query: usageQuery.extend({ user: idSchema.optional().describe("Only this account's") }),
-  answers: { 200: listOf(usageSchema) },
-  async handle({ query: { by, user, ...span }, caller, services }) {
+  answers: { 200: usageAnswer },
+  async handle({ query: { by, user, ...span }, caller, services: { overview, spending } }) {
     requireAdmin(caller);
-    return { data: await services.overview.usage({ by, userId: user, ...spanOf(span) }) };
+    const data = await overview.usage({ by, userId: user, ...spanOf(span) });
+    const budgets = await (user === undefined ? spending?.list() : spending?.budgetsOf(user));
+    return { data, budgets: (budgets ?? []).map(budgetView) };
   },
 });
 
@@ -47,9 +53,10 @@ export const ownUsage = endpoint({
   tag: "accounts",
   summary: "What models you used, over time",
   query: usageQuery.extend({ by: z.enum(["model", "agent", "day", "hour"]).default("day") }),
-  answers: { 200: listOf(usageSchema) },
-  async handle({ query: { by, ...span }, caller, services }) {
-    return { data: await services.overview.usage({ by, userId: caller.userId, ...spanOf(span) }) };
+  answers: { 200: usageAnswer },
+  async handle({ query: { by, ...span }, caller, services: { overview, spending } }) {
+    const data = await overview.usage({ by, userId: caller.userId, ...spanOf(span) });
+    return { data, budgets: ((await spending?.budgetsOf(caller.userId)) ?? []).map(budgetView) };
   },
 });
 

@@ -11,6 +11,7 @@ import { sessions } from "./0010-sessions.ts";
 import { uploads } from "./0011-uploads.ts";
 import { audit } from "./0012-audit.ts";
 import { definitions } from "./0013-definitions.ts";
+import { budgetsRetentionErasures } from "./0014-budgets-retention-erasures.ts";
 import { knowledge } from "./0015-knowledge.ts";
 import { ragChunks } from "./0016-rag-chunks.ts";
 import type { Migration } from "./migration.ts";
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   uploads,
   audit,
   definitions,
+  budgetsRetentionErasures,
   knowledge,
   ragChunks,
 ];

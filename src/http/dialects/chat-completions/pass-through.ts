@@ -1,5 +1,6 @@
 import { messageOf } from "../../../protocol/errors.ts";
 import type { ModelPart, ModelRequest } from "../../../protocol/models.ts";
+import type { HeldRequest } from "../../../run/hold-request.ts";
 import type { Call } from "../../endpoint.ts";
 import { openAiError } from "../../openai-error.ts";
 import { type SseStream, whenClosed } from "../../sse.ts";
@@ -28,9 +29,14 @@ export async function passThrough(call: Call, chat: ChatRequest): Promise<string
     format,
     settings,
     origin: { userId: caller.userId },
-    onCall: (record) => services.callLog.add(record),
+    onCall(record) {
+      services.callLog.add(record);
+      held?.record(record);
+    },
   };
-  const batches = model.stream(request, abort.signal);
+  const held = await services.spending?.holds.begin(caller.userId, model, request);
+  if (held?.isNear) reply.header("x-colloquy-budget", "nearly used up");
+  const batches = held ? heard(model.stream(request, abort.signal), held) : model.stream(request, abort.signal);
   if (chat.stream) return await streamAnswer(call, batches, chat.includeUsage);
 
   const completion = createCompletion(newAnswerHead());
@@ -41,6 +47,18 @@ export async function passThrough(call: Call, chat: ChatRequest): Promise<string
   }
   reply.type("application/json; charset=utf-8");
   return JSON.stringify(completion.body());
+}
+
+/** The same, with all of it told to what was reserved for it. */
+async function* heard(batches: AsyncIterable<readonly ModelPart[]>, held: HeldRequest) {
+  try {
+    for await (const parts of batches) {
+      held.read(parts);
+      yield parts;
+    }
+  } finally {
+    held.end();
+  }
 }
 
 async function streamAnswer(

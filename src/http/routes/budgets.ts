@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { budgetPeriods, type BudgetSubject, onBudgetLimit } from "../../store/spending.ts";
+import { InvalidInput, NotFound } from "../../protocol/errors.ts";
+import { amountSchema as amount, budgetSchema, budgetView } from "../budget-view.ts";
+import { type Call, endpoint } from "../endpoint.ts";
+import { requireAdmin } from "../require-admin.ts";
+import { idParams, idSchema, listOf } from "../schemas.ts";
+
+export const ownBudgets = endpoint({
+  tag: "accounts",
+  summary: "What you may spend on models, and what you have spent",
+  description: "Your own budgets or those of every account, and those of your groups, which all members share.",
+  answers: { 200: listOf(budgetSchema) },
+  async handle({ caller, services }) {
+    return { data: (await spendingOf(services).budgetsOf(caller.userId)).map(budgetView) };
+  },
+});
+
+export const allBudgets = endpoint({
+  tag: "admin",
+  summary: "The budgets that are set, and what is used of them",
+  query: z.object({ user: idSchema.optional().describe("Those that count for this account") }),
+  answers: { 200: listOf(budgetSchema) },
+  async handle({ query: { user }, caller, services }) {
+    requireAdmin(caller);
+    const spending = spendingOf(services);
+    return { data: (await (user === undefined ? spending.list() : spending.budgetsOf(user))).map(budgetView) };
+  },
+});
+
+export const setBudget = endpoint({
+  tag: "admin",
+  summary: "Set what an account, a group or every account may spend",
+  description:
+    "Of a calendar day or month (UTC). `user` or `group` says whose; without either, each account that has none of its own. A " +
+    "group's is for all its members together. There is one for each period; setting it again changes it. At the limit runs " +
+    "ask (`wait`) or fail (`refuse`), and requests to models answer 429; `warn` holds up nothing.",
+  body: z.strictObject({
+    user: idSchema.optional(),
+    group: z.string().min(1).max(200).optional(),
+    period: z.enum(budgetPeriods),
+    tokens: amount.default(null),
+    cost: amount.default(null).describe("In the unit of `prices`; requests to models without a price count nothing"),
+    requests: amount.default(null),
+    warnAt: z.number().gt(0).max(1).default(0.8).describe("From which part on it is told that it is nearly used up"),
+    onLimit: z.enum(onBudgetLimit).default("wait"),
+  }),
+  answers: { 200: budgetSchema },
+  async handle({ body: { user, group, ...budget }, caller, services }) {
+    requireAdmin(caller);
+    const { tokens, cost, requests } = budget;
+    if (tokens === null && cost === null && requests === null)
+      throw new InvalidInput("Say how much: tokens, cost or requests.", { param: "tokens" });
+    for (const [param, value] of Object.entries({ tokens, requests }))
+      if (value !== null && !Number.isInteger(value)) throw new InvalidInput(`${param} must be whole.`, { param });
+    return budgetView(await spendingOf(services).save({ ...budget, subject: subjectOf(user, group) }));
+  },
+});
+
+export const removeBudget = endpoint({
+  tag: "admin",
+  summary: "Remove a budget",
+  description: "What was spent stays known: a new one counts it.",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle({ params, caller, reply, services }) {
+    requireAdmin(caller);
+    await spendingOf(services).remove(params.id);
+    reply.code(204);
+  },
+});
+
+function subjectOf(userId: string | undefined, group: string | undefined): BudgetSubject {
+  if (userId !== undefined && group !== undefined)
+    throw new InvalidInput("A budget is a user's or a group's, not both.", { param: "group" });
+  if (userId !== undefined) return { kind: "user", userId };
+  if (group === "everyone")
+    throw new InvalidInput("Leave group out for a budget that every account has.", { param: "group" });
+  return group === undefined ? { kind: "default" } : { kind: "group", group };
+}
+
+function spendingOf({ spending }: Call["services"]) {
+  if (!spending) throw new NotFound("This server keeps no budgets.");
+  return spending;
+}

@@ -1,0 +1,78 @@
+import { newId } from "../protocol/ids.ts";
+import type { Model } from "../protocol/models.ts";
+import type { Expected, Spent } from "../store/spending.ts";
+import { estimate } from "./estimate.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Answer } from "./step.ts";
+import { roomFor } from "./step-request.ts";
+
+type CostOf = Runtime["costOf"];
+
+/** What is reserved for a request, of what its account may spend. */
+export type Held = {
+  readonly expected: Expected;
+  /** Tokens of its prompt, as estimated. */
+  readonly input: number;
+  readonly model: string;
+};
+
+/** What a request may come to at most. */
+export function expectedOf(
+  model: Model,
+  { input, maxTokens }: { readonly input: number; readonly maxTokens: number | undefined },
+  costOf: CostOf,
+): Expected {
+  const usage = { inputTokens: input, outputTokens: maxTokens ?? roomFor(model) };
+  return {
+    id: newId(),
+    tokens: Math.round(usage.inputTokens + usage.outputTokens),
+    cost: dearest(model, usage, costOf),
+  };
+}
+
+/** Of a chain nobody knows yet who serves: the dearest. */
+export function dearest(
+  model: Model,
+  usage: { readonly inputTokens: number; readonly outputTokens: number },
+  costOf: CostOf,
+): number {
+  return Math.max(0, ...[model.id, ...(model.members ?? [])].map((id) => costOf(id, usage) ?? 0));
+}
+
+/**
+ * What a request came to, also one that broke off: where its provider does not say, what was sent and what came of the answer
+ * are estimated; a request that was refused or brought nothing used nothing.
+ */
+export function spentBy(
+  answer: Pick<Answer, "records" | "usage" | "text" | "reasoning">,
+  { expected, input, model }: Held,
+  costOf: CostOf,
+): Spent {
+  const told = answer.records.filter((record) => record.inputTokens !== null || record.outputTokens !== null);
+  const written = estimate(answer.text) + estimate(answer.reasoning);
+  if (told.length === 0 && !answer.usage) {
+    const brought = written > 0 || answer.records.some(({ error, firstPartMs }) => error === null || firstPartMs !== null);
+    const usage = { inputTokens: brought ? input : 0, outputTokens: written };
+    const cost = costOf(answer.records.at(-1)?.model ?? model, usage) ?? costOf(model, usage);
+    return {
+      id: expected.id,
+      tokens: usage.inputTokens + usage.outputTokens,
+      cost: cost ?? 0,
+      requests: brought ? 1 : 0,
+      isUnpriced: brought && cost === undefined,
+    };
+  }
+  const uses = told.length > 0 ? told.map(useOf) : [{ model, usage: answer.usage! }];
+  const costs = uses.map((use) => costOf(use.model, use.usage) ?? costOf(model, use.usage));
+  return {
+    id: expected.id,
+    tokens: uses.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0),
+    cost: costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
+    requests: 1,
+    isUnpriced: costs.some((cost) => cost === undefined),
+  };
+}
+
+function useOf({ model, inputTokens, outputTokens }: Answer["records"][number]) {
+  return { model, usage: { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 } };
+}

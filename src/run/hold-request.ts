@@ -1,0 +1,89 @@
+import { messageOf } from "../protocol/errors.ts";
+import type { Log } from "../protocol/log.ts";
+import type { Model, ModelCallRecord, ModelPart, ModelRequest } from "../protocol/models.ts";
+import type { Query } from "../protocol/tools.ts";
+import { asBudgetReached, hasBudgets, holdSpending, settleSpending, warningText } from "../store/spending.ts";
+import { estimate, schemaTokens } from "./estimate.ts";
+import { expectedOf, spentBy } from "./held.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** Requests to models outside of runs, held to what their accounts may spend. */
+export type RequestHolds = {
+  /**
+   * Reserves what a request may come to. Undefined, at once and without SQL: no budget is set. Throws `budget_reached` (429).
+   */
+  begin(userId: string, model: Model, request: ModelRequest): Promise<HeldRequest> | undefined;
+  /** A budget was set or removed here. */
+  changed(): Promise<void>;
+  close(): void;
+};
+
+export type HeldRequest = {
+  /** A budget comes near its end. */
+  readonly isNear: boolean;
+  /** Takes every record of the request. */
+  record(record: ModelCallRecord): void;
+  /** Takes every batch of its answer. */
+  read(parts: readonly ModelPart[]): void;
+  /** It is over, however: what it came to is counted in the background. */
+  end(): void;
+};
+
+/** A node that dies over a request leaves its reservation for as long. */
+const holdSeconds = 900;
+const lookEveryMs = 5000;
+
+export function createRequestHolds({
+  query,
+  costOf,
+  log,
+  works,
+}: {
+  readonly query: Query;
+  readonly costOf: Runtime["costOf"];
+  readonly log: Log;
+  /** Whether this process asks models for long: it then looks every few seconds whether others set a budget. */
+  readonly works: boolean;
+}): RequestHolds {
+  // Until it is known, there may be some.
+  let any = true;
+  const look = async () => {
+    any = await hasBudgets(query).catch(() => any);
+  };
+  void look();
+  const timer = works ? setInterval(() => void look(), lookEveryMs).unref() : undefined;
+
+  async function begin(userId: string, model: Model, request: ModelRequest): Promise<HeldRequest> {
+    const input =
+      request.messages.reduce((sum, { content }) => sum + estimate(content), 0) + schemaTokens(request.tools ?? []);
+    const expected = expectedOf(model, { input, maxTokens: request.settings?.maxTokens }, costOf);
+    const state = await holdSpending(query, userId, { ...expected, seconds: holdSeconds }).catch((error: unknown) => {
+      throw asBudgetReached(error)?.error ?? error;
+    });
+    if (state?.warning?.first) log.warn({ userId }, warningText(state.warning));
+    const records: ModelCallRecord[] = [];
+    const answer = { records, usage: undefined, text: "", reasoning: "" };
+    return {
+      isNear: state?.warning !== undefined,
+      record: (record) => void records.push(record),
+      read(parts) {
+        for (const part of parts)
+          if (part.type === "text" || part.type === "reasoning") answer.text += part.text;
+          else if (part.type === "call-delta") answer.text += part.arguments;
+      },
+      end() {
+        if (state === null) return;
+        const spent = spentBy(answer, { expected, input, model: model.id }, costOf);
+        settleSpending(query, spent).catch((error: unknown) =>
+          log.error({ userId, error: messageOf(error) }, "what a request came to could not be counted"),
+        );
+      },
+    };
+  }
+
+  return {
+    begin: (userId, model, request) => (any ? begin(userId, model, request) : undefined),
+    changed: look,
+    close: () => clearInterval(timer),
+  };
+}
