@@ -12,8 +12,15 @@ export type Connected = { readonly server: Server; readonly close: () => Promise
 
 const startingMs = 15_000;
 
-/** The server that holds the data directory, or one started here for as long as the command takes; `works`: it takes runs. */
-export async function connect(config: Config, { works }: { readonly works: boolean }): Promise<Connected> {
+export type ConnectOptions = {
+  /** A server that is started here takes runs. */
+  readonly works: boolean;
+  /** What it logs would stand in the middle of the screen: it goes into this file of the data directory. */
+  readonly logFile?: string;
+};
+
+/** The server that holds the data directory, or one started here for as long as the command takes. */
+export async function connect(config: Config, { works, logFile }: ConnectOptions): Promise<Connected> {
   const running = await findServer(config);
   if (running) return { server: running, close: async () => {} };
   // Whoever is in another folder than yesterday would wonder where everything is.
@@ -24,7 +31,10 @@ export async function connect(config: Config, { works }: { readonly works: boole
   const log = createLog({
     level: config.log.level === "info" ? "warn" : config.log.level,
     pretty: process.stderr.isTTY,
+    ...(logFile === undefined ? {} : { file: join(config.data, "logs", logFile) }),
   });
+  if (logFile !== undefined && process.stderr.isTTY)
+    console.error("No server runs here: one is started for as long as this takes.");
   const colloquy = await startColloquy(
     { ...config, server: { ...config.server, host: "127.0.0.1", port: 0 } },
     { log, works, onStep: (text) => console.error(text) },

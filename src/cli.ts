@@ -14,6 +14,10 @@ import { ColloquyError, InvalidInput, messageOf } from "./protocol/errors.ts";
 const help = `Colloquy: a self-hosted agent server.
 
   colloquy serve                 start the server (the same as npm start)
+  colloquy chat [room | agent]   talk, here in the terminal (default: assistant)
+      --thread <id>              go on with a conversation
+      --plain                    lines instead of a screen, as into a pipe
+      --json                     what happens, as lines of JSON
   colloquy run "<message>"       ask an agent; its answer is streamed here
       --agent <id>               which agent (default: assistant)
       --thread <id>              go on with a thread
@@ -63,6 +67,14 @@ async function main(argv: readonly string[]): Promise<number> {
         message: rest.join(" "),
         agent: flags.agent ?? "assistant",
         json: flags.json ?? false,
+        ...(flags.thread === undefined ? {} : { thread: flags.thread }),
+      });
+    case "chat":
+      // Not what the other commands must wait for.
+      return (await import("./cli-chat.ts")).chat({
+        plain: flags.plain ?? false,
+        json: flags.json ?? false,
+        ...(rest[0] === undefined ? {} : { name: rest[0] }),
         ...(flags.thread === undefined ? {} : { thread: flags.thread }),
       });
     case "runs":
@@ -117,6 +129,7 @@ function readFlags(argv: readonly string[]) {
       agent: { type: "string" },
       thread: { type: "string" },
       json: { type: "boolean" },
+      plain: { type: "boolean" },
       text: { type: "string" },
       arguments: { type: "string" },
       always: { type: "boolean" },

@@ -3,6 +3,7 @@ import type { Content, Decision, Item, QuestionBody } from "../protocol/items.ts
 import type { RunOptions, RunRecord, RunStatus, ThreadRecord } from "../protocol/runs.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
 import { createFileClient, type FileClient } from "./files.ts";
+import { createRoomClient, type RoomClient } from "./rooms.ts";
 import { ask, queryOf, type Server } from "./request.ts";
 import { createScheduleClient, type ScheduleClient } from "./schedules.ts";
 import { createUserClient, type UserClient } from "./users.ts";
@@ -111,6 +112,7 @@ export type Client = {
   grants(signal?: AbortSignal): Promise<readonly GrantView[]>;
   removeGrant(id: string, signal?: AbortSignal): Promise<void>;
   callTool(name: string, input?: ToolCallInput, signal?: AbortSignal): Promise<ToolCallView>;
+  readonly rooms: RoomClient;
   readonly schedules: ScheduleClient;
   readonly users: UserClient;
   readonly files: FileClient;
@@ -176,6 +178,7 @@ export function createClient(server: Server): Client {
     },
     callTool: (name, { idempotencyKey, ...input } = {}, signal) =>
       post(`/api/tools/${encodeURIComponent(name)}/calls`, input, { signal, headers: keyHeader(idempotencyKey) }),
+    rooms: createRoomClient(server),
     schedules: createScheduleClient(server),
     users: createUserClient(server),
     files: createFileClient(server),

@@ -1,0 +1,264 @@
+import type { RunEvent } from "../protocol/events.ts";
+import type { Decision, Item, ItemOf, PlanBody, QuestionBody } from "../protocol/items.ts";
+import { textOf } from "../protocol/items.ts";
+import type { Source } from "../protocol/sources.ts";
+
+/** What stands in a conversation, in the order in which it began. `key` stays the same while it grows. */
+export type Block =
+  | {
+      readonly kind: "message";
+      readonly key: string;
+      readonly run: string | undefined;
+      /** An agent or a user; undefined while nobody said who speaks. */
+      readonly author: string | undefined;
+      readonly role: "user" | "assistant" | "system";
+      readonly text: string;
+      readonly reasoning: string;
+      /** Being written. */
+      readonly isLive: boolean;
+      /** Stopped before its end. */
+      readonly isPartial: boolean;
+      /** Names of files that came with it. */
+      readonly files: readonly string[];
+      readonly item?: ItemOf<"message">;
+    }
+  | {
+      readonly kind: "call";
+      readonly key: string;
+      readonly run: string | undefined;
+      readonly author: string | undefined;
+      readonly name: string;
+      /** JSON text. */
+      readonly arguments: string;
+      /** What it wrote while it works; bounded. */
+      readonly output: string;
+      readonly result?: {
+        readonly content: string;
+        readonly isError: boolean;
+        readonly outcome?: string;
+        readonly sources: readonly Source[];
+      };
+      readonly startedAt: string;
+      readonly endedAt?: string;
+    }
+  | { readonly kind: "plan"; readonly key: string; readonly run: string | undefined; readonly steps: PlanBody["steps"] }
+  | {
+      readonly kind: "question";
+      readonly key: string;
+      readonly run: string;
+      readonly id: string;
+      readonly body: QuestionBody;
+      readonly decision?: Decision;
+    }
+  | { readonly kind: "notice"; readonly key: string; readonly text: string; readonly code?: string }
+  | {
+      readonly kind: "end";
+      readonly key: string;
+      readonly run: string;
+      readonly status: "done" | "failed" | "cancelled";
+      readonly error?: string;
+    };
+export type BlockOf<Kind extends Block["kind"]> = Extract<Block, { kind: Kind }>;
+
+export type Conversation = {
+  readonly blocks: () => Iterable<Block>;
+  /** The runs that have begun and not ended, with their agents, the first first. */
+  readonly working: () => ReadonlyMap<string, string | undefined>;
+  /** Questions that nobody has decided. */
+  readonly open: () => readonly BlockOf<"question">[];
+  /** The blocks that are new or changed by it. */
+  readonly apply: (event: RunEvent) => readonly Block[];
+  /** A question that was learned of in another way: one of a delegated run. */
+  readonly ask: (question: QuestionBody & { readonly id: string; readonly runId: string }) => readonly Block[];
+  /** What this very person decided. */
+  readonly decided: (key: string, decision: Decision) => readonly Block[];
+  /** Runs that began before what was read. */
+  readonly atWork: (runs: readonly { readonly id: string; readonly agent: string }[]) => void;
+  /** Of an item that was read from the log, as if its events had been followed. */
+  readonly read: (item: Item) => readonly Block[];
+};
+
+/** Of one call. */
+const mostOutput = 20_000;
+
+/** The fold of a thread's events into what stands in the conversation. */
+export function createConversation(): Conversation {
+  const blocks = new Map<string, Block>();
+  const working = new Map<string, string | undefined>();
+
+  const set = <Kept extends Block>(block: Kept): readonly Block[] => {
+    blocks.set(block.key, block);
+    return [block];
+  };
+  const find = <Kind extends Block["kind"]>(key: string, kind: Kind): BlockOf<Kind> | undefined => {
+    const block = blocks.get(key);
+    return block?.kind === kind ? (block as BlockOf<Kind>) : undefined;
+  };
+  const live = (run: string, step: string): BlockOf<"message"> =>
+    find(`${run}/${step}`, "message") ?? {
+      kind: "message",
+      key: `${run}/${step}`,
+      run,
+      author: working.get(run),
+      role: "assistant",
+      text: "",
+      reasoning: "",
+      isLive: true,
+      isPartial: false,
+      files: [],
+    };
+
+  function message(item: ItemOf<"message">): readonly Block[] {
+    const { body, runId, step, author } = item;
+    if (runId !== null && body.role === "user" && body.to !== undefined) working.set(runId, body.to);
+    const key = runId !== null && step !== null && body.role === "assistant" ? `${runId}/${step}` : item.id;
+    return set({
+      kind: "message",
+      key,
+      run: runId ?? undefined,
+      author: author ?? (runId === null ? undefined : working.get(runId)),
+      role: body.role,
+      text: textOf(body.content),
+      reasoning: body.reasoning?.slice(0, body.protocolAt) ?? "",
+      isLive: false,
+      isPartial: body.partial ?? false,
+      files: body.files?.map(({ name }) => name) ?? [],
+      item,
+    });
+  }
+
+  function read(item: Item): readonly Block[] {
+    if ("erased" in item.body) return [];
+    const run = item.runId ?? undefined;
+    switch (item.kind) {
+      case "message":
+        return isNested(item) ? [] : message(item);
+      case "call":
+        return set({
+          kind: "call",
+          key: callKey(item),
+          run,
+          author: item.author ?? (run === undefined ? undefined : working.get(run)),
+          name: item.body.name,
+          arguments: item.body.arguments,
+          output: "",
+          startedAt: item.createdAt,
+        });
+      case "result": {
+        const call = find(callKey(item), "call");
+        if (!call) return [];
+        const { content, isError = false, outcome, sources = [] } = item.body;
+        const result = { content, isError, sources, ...(outcome === undefined ? {} : { outcome }) };
+        return set({ ...call, result, endedAt: item.createdAt });
+      }
+      case "question":
+        return set({ kind: "question", key: item.id, id: item.id, run: run ?? "", body: item.body });
+      case "decision": {
+        const question = find(item.body.question, "question");
+        return question ? set({ ...question, decision: item.body.decision }) : [];
+      }
+      case "plan":
+        return set({ kind: "plan", key: `plan/${run ?? item.id}`, run, steps: item.body.steps });
+      case "notice": {
+        const { text, code } = item.body;
+        return set({ kind: "notice", key: item.id, text, ...(code === undefined ? {} : { code }) });
+      }
+      case "state":
+        return state(item);
+      case "summary":
+        return [];
+    }
+  }
+
+  function state({ body, runId, seq, author }: ItemOf<"state">): readonly Block[] {
+    if (body.type === "run-end") return end(runId ?? "", body.status, body.error?.message);
+    if (body.type === "chapter") return chapter(seq, author ?? "");
+    if (body.type === "turn" && runId !== null) working.set(runId, body.agent);
+    return [];
+  }
+
+  function chapter(seq: number, by: string): readonly Block[] {
+    const who = by === "" ? "" : ` by ${by}`;
+    return set({ kind: "notice", key: `chapter/${seq}`, text: `A new chapter begins${who}.`, code: "chapter" });
+  }
+
+  function end(run: string, status: BlockOf<"end">["status"], error: string | undefined): readonly Block[] {
+    working.delete(run);
+    return set({ kind: "end", key: `end/${run}`, run, status, ...(error === undefined ? {} : { error }) });
+  }
+
+  function apply(event: RunEvent): readonly Block[] {
+    switch (event.type) {
+      case "run-start":
+      case "turn-start":
+        working.set(event.run, event.agent);
+        return [];
+      case "chapter":
+        return chapter(event.seq, event.by);
+      case "text-delta": {
+        const block = live(event.run, event.step);
+        return set({ ...block, text: block.text.slice(0, event.offset) + event.text });
+      }
+      case "reasoning-delta": {
+        const block = live(event.run, event.step);
+        return set({ ...block, reasoning: block.reasoning.slice(0, event.offset) + event.text });
+      }
+      case "step-retry": {
+        const block = find(`${event.run}/${event.step}`, "message");
+        return block ? set({ ...block, text: "", reasoning: "" }) : [];
+      }
+      case "progress": {
+        const call = find(`${event.run}/${event.step}/${event.index}`, "call");
+        return call ? set({ ...call, output: (call.output + event.text).slice(-mostOutput) }) : [];
+      }
+      case "message":
+      case "call-start":
+      case "call-end":
+      case "question":
+      case "decision":
+      case "plan":
+      case "notice":
+      case "summary":
+        return read(event.item);
+      case "run-end":
+        return end(event.run, event.status, event.error?.message);
+      case "step-start":
+      case "strategy":
+      case "branch":
+      case "run-wait":
+      case "pass":
+        return [];
+    }
+  }
+
+  return {
+    blocks: () => blocks.values(),
+    working: () => working,
+    open: () =>
+      [...blocks.values()].filter(
+        (block): block is BlockOf<"question"> =>
+          block.kind === "question" && block.decision === undefined && !blocks.has(`end/${block.run}`),
+      ),
+    ask({ id, runId, ...body }) {
+      return blocks.has(id) ? [] : set({ kind: "question", key: id, id, run: runId, body });
+    },
+    decided(key, decision) {
+      const question = find(key, "question");
+      return question ? set({ ...question, decision }) : [];
+    },
+    atWork(runs) {
+      for (const { id, agent } of runs) if (!blocks.has(`end/${id}`)) working.set(id, agent);
+    },
+    apply,
+    read,
+  };
+}
+
+function callKey({ runId, step, index, id }: ItemOf<"call" | "result">): string {
+  return runId === null ? id : `${runId}/${step}/${index}`;
+}
+
+/** What a tool asked a model beside the run's own steps is recorded, but said to nobody. */
+function isNested({ step, body }: ItemOf<"message">): boolean {
+  return body.role === "assistant" && step !== null && step.includes("/");
+}

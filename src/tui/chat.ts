@@ -1,0 +1,189 @@
+import type { Client } from "../client/client.ts";
+import { type Block, type Conversation, createConversation } from "../client/conversation.ts";
+import { messageOf } from "../protocol/errors.ts";
+import { readAnswer, readEdited, type Typed } from "./decide.ts";
+import type { Place } from "./place.ts";
+
+/** What shows a chat: a screen, or plain lines. */
+export type Display = {
+  /** New and changed blocks. */
+  readonly show: (blocks: readonly Block[]) => void;
+  /** A word of the terminal itself. */
+  readonly note: (text: string) => void;
+  /** From here on another conversation is shown. */
+  readonly begin: (place: Place) => void;
+  /** Puts a text where the person types. */
+  readonly edit: (text: string) => void;
+};
+
+export type Chat = {
+  readonly client: Client;
+  readonly place: () => Place;
+  readonly conversation: () => Conversation;
+  /** A command, an answer to what is asked, or something to say. Failures are told, not thrown. */
+  readonly submit: (text: string) => Promise<void>;
+  /** False: nothing was at work. */
+  readonly interrupt: (member?: string) => Promise<boolean>;
+  readonly move: (place: Place) => Promise<void>;
+  readonly note: (text: string) => void;
+  /** Undone by whoever shows the chat. */
+  readonly quit: () => void;
+  /** Resolves when nothing is at work, with whether somebody must decide first; rejects when the server is gone. */
+  readonly settled: () => Promise<"idle" | "asked">;
+  readonly close: () => void;
+};
+
+export type ChatOptions = {
+  readonly place: Place;
+  readonly display: Display;
+  /** A line that begins with a slash. */
+  readonly runCommand: (chat: Chat, line: string) => Promise<void>;
+  readonly onQuit: () => void;
+};
+
+/** Of a conversation that is taken up again. */
+const shownAtFirst = 100;
+
+/** One person's side of a conversation: follows it, and takes what they type. */
+export function createChat(client: Client, { place: first, display, runCommand, onQuit }: ChatOptions): Chat {
+  let place = first;
+  let conversation = createConversation();
+  let following = new AbortController();
+  let isFollowed = false;
+  /** The question whose arguments are being changed. */
+  let edited: string | undefined;
+  const waiting = new Set<PromiseWithResolvers<"idle" | "asked">>();
+
+  const tellSettled = () => {
+    const state = stateOf(conversation);
+    if (state === "working") return;
+    for (const each of waiting) each.resolve(state);
+    waiting.clear();
+  };
+  const show = (blocks: readonly Block[]) => {
+    if (blocks.length > 0) display.show(blocks);
+  };
+
+  /** Also of delegated runs, whose threads are not followed. */
+  async function learnQuestions(run: string, of: Conversation): Promise<void> {
+    const { questions } = await client.run(run);
+    if (of !== conversation) return;
+    for (const question of questions) show(conversation.ask(question));
+    tellSettled();
+  }
+
+  async function follow(threadId: string, cursor: string): Promise<void> {
+    isFollowed = true;
+    const { signal } = following;
+    const own = conversation;
+    try {
+      for await (const { event } of place.follow(threadId, { cursor, signal })) {
+        show(own.apply(event));
+        if (event.type === "run-wait" && event.reason !== "client")
+          void learnQuestions(event.run, own).catch((error: unknown) => display.note(messageOf(error)));
+        tellSettled();
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      display.note(`The connection is lost: ${messageOf(error)}`);
+      for (const each of waiting) each.reject(error);
+      waiting.clear();
+    }
+  }
+
+  async function open(): Promise<void> {
+    display.begin(place);
+    const threadId = place.thread();
+    if (threadId === undefined) return;
+    const after = place.after === undefined ? {} : { after: place.after };
+    const items = [...(await client.items(threadId, { order: "desc", limit: shownAtFirst, ...after }))].reverse();
+    show(unique(items.flatMap((item) => conversation.read(item))));
+    // A run that began before what is shown.
+    const runs = await client.runs({ thread: threadId, limit: 20 });
+    conversation.atWork(runs.filter(({ status }) => status === "running" || status === "waiting"));
+    for (const run of runs.filter(({ status }) => status === "waiting")) await learnQuestions(run.id, conversation);
+    void follow(threadId, String(items.at(-1)?.seq ?? place.after ?? 0));
+  }
+
+  async function decide(question: string, typed: Typed): Promise<void> {
+    if ("wrong" in typed) return display.note(typed.wrong);
+    if ("edit" in typed) {
+      edited = question;
+      return display.edit(typed.edit);
+    }
+    const asked = conversation.open().find(({ key }) => key === question);
+    if (!asked) return display.note("Somebody else has decided already.");
+    await client.decide({ id: asked.id, runId: asked.run }, typed);
+    show(conversation.decided(asked.key, typed.decision));
+  }
+
+  async function say(text: string): Promise<void> {
+    const run = await place.say(text);
+    conversation.atWork([run]);
+    const threadId = place.thread();
+    if (!isFollowed && threadId !== undefined) void follow(threadId, "0");
+  }
+
+  async function take(text: string): Promise<void> {
+    const [asked] = conversation.open();
+    if (edited !== undefined) {
+      const question = conversation.open().find(({ key }) => key === edited);
+      edited = undefined;
+      if (question) return decide(question.key, readEdited(question.body, text));
+    }
+    if (text.startsWith("/") && !text.startsWith("//")) return runCommand(chat, text);
+    const typed = asked && readAnswer(asked.body, text);
+    if (typed) return decide(asked.key, typed);
+    await say(text.startsWith("//") ? text.slice(1) : text);
+  }
+
+  const chat: Chat = {
+    client,
+    place: () => place,
+    conversation: () => conversation,
+    async submit(text) {
+      if (text.trim() === "") return;
+      try {
+        await take(text.trim());
+      } catch (error) {
+        display.note(messageOf(error));
+      }
+    },
+    async interrupt(member) {
+      const runs = [...conversation.working().keys()];
+      if (runs.length === 0) return false;
+      await place.stop(runs, member?.replace(/^@/, ""));
+      return true;
+    },
+    async move(to) {
+      following.abort();
+      following = new AbortController();
+      isFollowed = false;
+      edited = undefined;
+      place = to;
+      conversation = createConversation();
+      await open();
+    },
+    note: display.note,
+    quit: onQuit,
+    settled() {
+      const state = stateOf(conversation);
+      if (state !== "working") return Promise.resolve(state);
+      const settling = Promise.withResolvers<"idle" | "asked">();
+      waiting.add(settling);
+      return settling.promise;
+    },
+    close: () => following.abort(),
+  };
+  return chat;
+}
+
+function stateOf(conversation: Conversation): "idle" | "asked" | "working" {
+  if (conversation.open().length > 0) return "asked";
+  return conversation.working().size === 0 ? "idle" : "working";
+}
+
+/** Of blocks that changed more than once, the last. */
+function unique(blocks: readonly Block[]): readonly Block[] {
+  return [...new Map(blocks.map((block) => [block.key, block])).values()];
+}

@@ -1,0 +1,119 @@
+import { basename, resolve } from "node:path";
+import { writeFile } from "node:fs/promises";
+import type { Chat } from "./chat.ts";
+import { printable } from "./colours.ts";
+import { promptOf } from "./decide.ts";
+
+export type Command = {
+  readonly name: string;
+  readonly about: string;
+  readonly run: (chat: Chat, rest: string) => Promise<void> | void;
+};
+
+const mostListed = 20;
+
+/** What may be typed behind a slash. */
+export const commands: readonly Command[] = [
+  { name: "help", about: "what can be done here", run: (chat) => chat.note(help()) },
+  { name: "agents", about: "who is here, and what they do", run: listAgents },
+  { name: "model", about: "which model each agent asks", run: listModels },
+  { name: "approve", about: "what waits for a decision; with y, n or a, decides the first", run: approve },
+  { name: "stop", about: "stops whoever works, or only @agent", run: stop },
+  { name: "files", about: "the files of this conversation; with a path, saves one here", run: files },
+  { name: "resume", about: "the latest conversations; with a number or an id, goes on with one", run: resume },
+  {
+    name: "clear",
+    about: "a new beginning; nothing is deleted",
+    run: async (chat) => chat.move(await chat.place().clear()),
+  },
+  { name: "quit", about: "leave; what is at work goes on", run: (chat) => chat.quit() },
+];
+
+/** A line that begins with a slash. */
+export async function runCommand(chat: Chat, line: string): Promise<void> {
+  const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
+  const command = commands.find((each) => each.name === name) ?? (name === "exit" ? commands.at(-1) : undefined);
+  if (!command)
+    return chat.note(`There is no command /${printable(name)}. /help lists them; // begins a message with a slash.`);
+  await command.run(chat, rest.trim());
+}
+
+function help(): string {
+  return [
+    ...commands.map(({ name, about }) => `  /${name.padEnd(9)} ${about}`),
+    "  Tab completes @names and commands. Alt+Enter begins a new line. ↑ brings back what was said.",
+    "  Ctrl+C or Esc stops whoever works; Ctrl+C twice leaves. Ctrl+O shows results whole.",
+  ].join("\n");
+}
+
+async function listAgents(chat: Chat): Promise<void> {
+  const place = chat.place();
+  const here = place.members.map(({ id, about }) => `  ${id.padEnd(14)} ${printable(about)}`);
+  if (place.kind === "room") return chat.note(here.join("\n"));
+  const all = await chat.client.agents();
+  const others = all.filter(({ id }) => `@${id}` !== place.members[0]?.id);
+  chat.note(
+    [
+      ...here,
+      "others, by `colloquy chat <agent>`:",
+      ...others.map(({ id, description }) => `  ${`@${id}`.padEnd(14)} ${printable(description)}`),
+    ].join("\n"),
+  );
+}
+
+async function listModels(chat: Chat): Promise<void> {
+  const agents = new Map((await chat.client.agents()).map((agent) => [`@${agent.id}`, agent.model]));
+  const lines = chat.place().members.map(({ id }) => `  ${id.padEnd(14)} ${agents.get(id) ?? "its own"}`);
+  chat.note([...lines, "An agent's file, or an administrator, names another one."].join("\n"));
+}
+
+async function approve(chat: Chat, rest: string): Promise<void> {
+  const open = chat.conversation().open();
+  if (open.length === 0) return chat.note("Nothing waits for a decision.");
+  if (rest !== "") return chat.submit(rest);
+  chat.note(open.map(({ body }) => promptOf(body)).join("\n"));
+}
+
+async function stop(chat: Chat, rest: string): Promise<void> {
+  if (!(await chat.interrupt(rest === "" ? undefined : rest))) chat.note("Nobody is at work.");
+}
+
+async function files(chat: Chat, path: string): Promise<void> {
+  const threadId = chat.place().thread();
+  if (threadId === undefined) return chat.note("Nothing has been said yet, so there are no files.");
+  if (path !== "") {
+    const bytes = await chat.client.files.download({ threadId, path });
+    const target = resolve(basename(path));
+    // What is there already is not this conversation's to replace.
+    await writeFile(target, bytes, { flag: "wx" });
+    return chat.note(`saved as ${target}`);
+  }
+  const { data, more } = await chat.client.files.list(threadId);
+  const lines = data.map(
+    (file) => `  ${file.kind === "folder" ? "       " : size(file.bytes)}  ${printable(file.path)}`,
+  );
+  chat.note(lines.length === 0 ? "There are no files." : [...lines, ...(more ? ["  …"] : [])].join("\n"));
+}
+
+async function resume(chat: Chat, rest: string): Promise<void> {
+  const threads = await chat.client.threads({ limit: mostListed });
+  if (rest === "") {
+    const lines = threads.map(({ title, updatedAt }, at) => {
+      const when = updatedAt.slice(0, 16).replace("T", " ");
+      return `${String(at + 1).padStart(3)}  ${when}  ${printable(title) || "(no title)"}`;
+    });
+    return chat.note([...lines, "/resume <number> goes on with one."].join("\n"));
+  }
+  const chosen = threads[Number(rest) - 1]?.id ?? rest;
+  await chat.move(await chat.place().resume(chosen));
+}
+
+function size(bytes: number): string {
+  const text =
+    bytes < 1024
+      ? `${bytes} B`
+      : bytes < 1024 ** 2
+        ? `${Math.round(bytes / 1024)} KB`
+        : `${Math.round(bytes / 1024 ** 2)} MB`;
+  return text.padStart(7);
+}

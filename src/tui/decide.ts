@@ -1,0 +1,82 @@
+import type { DecisionInput } from "../client/client.ts";
+import type { QuestionBody } from "../protocol/items.ts";
+import { printable } from "./colours.ts";
+
+/** `edit`: the arguments come back to be changed; `wrong`: what was typed is no answer, and why. */
+export type Typed = DecisionInput | { readonly edit: string } | { readonly wrong: string };
+
+/** What a person is asked, and by which letters they answer. */
+export function promptOf(body: QuestionBody): string {
+  const { reason, text, tool, arguments: given, choices, schema } = body;
+  const lines = [printable(text)];
+  if (tool !== undefined) lines.push(`  ${tool} ${printable(given ?? "")}`);
+  for (const choice of choices ?? []) lines.push(`  - ${printable(choice)}`);
+  if (reason === "question" && schema) lines.push(`  form: ${printable(JSON.stringify(schema))}`);
+  return [...lines, hints[reason]].join("\n");
+}
+
+const hints: Record<QuestionBody["reason"], string> = {
+  approval: "allow? [y]es / [n]o, and why / [e]dit / [a]lways",
+  limit: "go on? [y]es / [n]o",
+  unknown: "was it done? done / failed / retry",
+  question: "your answer (- to decline)",
+};
+
+/** Undefined: it is no answer to this question, but something to say. */
+export function readAnswer(body: QuestionBody, text: string): Typed | undefined {
+  const [word = "", ...rest] = text.trim().split(/\s+/);
+  const letter = word.toLowerCase();
+  switch (body.reason) {
+    case "approval":
+      return readApproval(body, letter, rest.join(" "));
+    case "limit":
+      if (isWord(letter, "yes")) return { decision: "continue" };
+      return isWord(letter, "no") ? { decision: "stop" } : undefined;
+    case "unknown":
+      return letter === "done" || letter === "failed" || letter === "retry"
+        ? { decision: letter, ...textOf(rest.join(" ")) }
+        : undefined;
+    case "question":
+      if (text.trim() === "-") return { decision: "decline" };
+      if (!body.schema) return { decision: "answer", text };
+      return isJson(text)
+        ? { decision: "answer", arguments: text }
+        : { wrong: "The form wants JSON, or - to decline." };
+  }
+}
+
+/** The arguments as a person changed them. */
+export function readEdited({ argumentsHash }: QuestionBody, text: string): Typed {
+  if (!isJson(text)) return { wrong: "That is not JSON." };
+  return { decision: "allow", arguments: text, ...(argumentsHash === undefined ? {} : { argumentsHash }) };
+}
+
+function readApproval(
+  { arguments: given = "", argumentsHash }: QuestionBody,
+  letter: string,
+  rest: string,
+): Typed | undefined {
+  const seen = argumentsHash === undefined ? {} : { argumentsHash };
+  if (isWord(letter, "no")) return { decision: "deny", ...textOf(rest) };
+  if (rest !== "") return undefined;
+  if (isWord(letter, "yes")) return { decision: "allow", ...seen };
+  if (isWord(letter, "always")) return { decision: "allow", always: true, ...seen };
+  return isWord(letter, "edit") ? { edit: given } : undefined;
+}
+
+function isWord(typed: string, word: string): boolean {
+  return typed === word || typed === word[0];
+}
+
+function textOf(text: string): { text?: string } {
+  return text === "" ? {} : { text };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Client } from "../client/client.ts";
+import type { Followed, FollowOptions } from "../client/events.ts";
+import type { RoomView } from "../client/rooms.ts";
+import { newId } from "../protocol/ids.ts";
+
+export type Member = { readonly id: string; readonly about: string };
+
+/** Where one talks: with an agent, or in a room with several. */
+export type Place = {
+  readonly kind: "agent" | "room";
+  readonly name: string;
+  /** Agents, in the order in which they joined: with `@`. */
+  readonly members: readonly Member[];
+  /** The thread; it may be made only when the first message is said. */
+  readonly thread: () => string | undefined;
+  /** What is shown begins behind this seq. */
+  readonly after?: number;
+  readonly follow: (threadId: string, options: FollowOptions) => AsyncIterable<Followed>;
+  /** The run that it begins, or that it waits for. */
+  readonly say: (text: string) => Promise<{ readonly id: string; readonly agent: string }>;
+  /** Stops a run, or in a room whoever speaks. */
+  readonly stop: (runs: readonly string[], member?: string) => Promise<void>;
+  /** A new beginning; nothing is deleted. */
+  readonly clear: () => Promise<Place>;
+  /** The same with another conversation. */
+  readonly resume: (threadId: string) => Promise<Place>;
+};
+
+/** A conversation with one agent; its thread is made with the first message, so that none stays empty. */
+export function agentPlace(client: Client, agent: Member, known?: string): Place {
+  let threadId = known;
+  return {
+    kind: "agent",
+    name: agent.id.slice(1),
+    members: [agent],
+    thread: () => threadId,
+    follow: client.followThread,
+    async say(text) {
+      if (threadId === undefined) {
+        const id = newId();
+        await client.createThread({ id, title: text.slice(0, 80), agent: agent.id.slice(1) });
+        threadId = id;
+      }
+      const { id } = await client.startRun(threadId, { agent: agent.id.slice(1), content: text });
+      return { id, agent: agent.id.slice(1) };
+    },
+    async stop(runs) {
+      await Promise.all(runs.map((run) => client.cancel(run)));
+    },
+    clear: async () => agentPlace(client, agent),
+    async resume(id) {
+      const thread = await client.thread(id);
+      return agentPlace(client, agent, thread.id);
+    },
+  };
+}
+
+/** A room, which outlives whoever looks at it. */
+export function roomPlace(client: Client, room: RoomView): Place {
+  const agents = room.members.flatMap((member) => (member.kind === "agent" ? [member] : []));
+  return {
+    kind: "room",
+    name: room.title,
+    members: agents.map(({ handle, activation, model, tools }) => ({
+      id: `@${handle}`,
+      about: [activation, model, ...tools].join(", "),
+    })),
+    thread: () => room.id,
+    after: room.chapter,
+    follow: client.rooms.follow,
+    async say(text) {
+      const { run } = await client.rooms.say(room.id, { content: text });
+      return { id: run, agent: room.title };
+    },
+    async stop(_runs, agent) {
+      await client.rooms.interrupt(room.id, agent);
+    },
+    async clear() {
+      await client.rooms.clear(room.id);
+      return roomPlace(client, await client.rooms.get(room.id));
+    },
+    resume: async (id) => roomPlace(client, await client.rooms.get(id)),
+  };
+}
+
+/** Where `colloquy chat <name>` leads: to a room of that kind, the caller's latest or a new one, else to the agent. */
+export async function findPlace(client: Client, name: string | undefined): Promise<Place | undefined> {
+  const wanted = name?.replace(/^@/, "") ?? "assistant";
+  if (name !== undefined && !name.startsWith("@")) {
+    const { rooms, kinds } = await client.rooms.list();
+    const room = rooms.find(({ id, kind, title }) => id === name || kind === wanted || title === wanted);
+    if (room) return roomPlace(client, room);
+    if (kinds.some(({ id }) => id === wanted)) return roomPlace(client, await client.rooms.create({ kind: wanted }));
+  }
+  const agent = (await client.agents()).find(({ id }) => id === wanted);
+  return agent && agentPlace(client, { id: `@${agent.id}`, about: `${agent.description} (${agent.model})` });
+}

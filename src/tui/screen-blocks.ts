@@ -1,0 +1,110 @@
+import { type Component, Container, Markdown, type MarkdownTheme, Text } from "@earendil-works/pi-tui";
+import type { Block, BlockOf } from "../client/conversation.ts";
+import { type Colours, printable } from "./colours.ts";
+import { promptOf } from "./decide.ts";
+import { callLine, endLine, isShown, planLines, resultLine, sourceLines, speakerOf } from "./lines.ts";
+import type { Place } from "./place.ts";
+
+/** One block on the screen; it is drawn anew when it changes. */
+export type BlockView = {
+  readonly component: Component;
+  readonly set: (block: Block, isWhole: boolean) => void;
+};
+
+export function createBlockView(place: () => Place, colours: Colours): BlockView {
+  const component = new Container();
+  const head = new Text("", 0, 0);
+  const text = new Text("", 0, 0);
+  let markdown: Markdown | undefined;
+
+  const speaker = (block: BlockOf<"message"> | BlockOf<"call">) => {
+    const name = speakerOf(block, place());
+    const at = place().members.findIndex(({ id }) => id === name);
+    return at === -1 ? colours.bold(`[${name}]`) : colours.speaker(at, `[${name}]`);
+  };
+  const only = (...children: readonly Component[]) => {
+    component.clear();
+    for (const child of children) component.addChild(child);
+  };
+
+  function message(block: BlockOf<"message">): void {
+    if (!isShown(block)) return only();
+    const files = block.files.map((name) => colours.dim(`  + ${printable(name)}`));
+    const mark = block.isPartial ? colours.warn(" [stopped]") : "";
+    if (block.role === "user") {
+      text.setText([`\n${speaker(block)}: ${printable(block.text)}${mark}`, ...files].join("\n"));
+      return only(text);
+    }
+    head.setText(`\n${speaker(block)}:${mark}`);
+    const body = printable(block.text).trim();
+    if (markdown) markdown.setText(body);
+    else markdown = new Markdown(body, 0, 0, markdownTheme(colours));
+    only(head, markdown);
+  }
+
+  function call(block: BlockOf<"call">, isWhole: boolean): void {
+    const line = `\n${speaker(block)}: ${colours.dim(callLine(block))}`;
+    const result = resultLine(block, isWhole);
+    const sources = sourceLines(block);
+    const colour = block.result?.isError ? colours.bad : colours.dim;
+    const parts = [line, ...(result === undefined ? [] : [eachLine(result, colour)])];
+    if (sources !== undefined) parts.push(eachLine(sources, colours.dim));
+    text.setText(parts.join("\n"));
+    only(text);
+  }
+
+  function words(said: string | undefined, colour: (text: string) => string): void {
+    if (said === undefined) return only();
+    text.setText(`\n${eachLine(said, colour)}`);
+    only(text);
+  }
+
+  return {
+    component,
+    set(block, isWhole) {
+      switch (block.kind) {
+        case "message":
+          return message(block);
+        case "call":
+          return call(block, isWhole);
+        case "plan":
+          return words(planLines(block), colours.dim);
+        case "question":
+          return block.decision === undefined
+            ? words(promptOf(block.body), colours.bold)
+            : words(`${printable(block.body.text)} ${block.decision}`, colours.dim);
+        case "notice":
+          return words(`[System]: ${printable(block.text)}`, colours.warn);
+        case "end":
+          return words(endLine(block), block.status === "failed" ? colours.bad : colours.dim);
+      }
+    },
+  };
+}
+
+/** A colour ends where its line does. */
+function eachLine(text: string, colour: (text: string) => string): string {
+  return text
+    .split("\n")
+    .map((line) => (line === "" ? "" : colour(line)))
+    .join("\n");
+}
+
+function markdownTheme(colours: Colours): MarkdownTheme {
+  return {
+    heading: colours.bold,
+    link: colours.underline,
+    linkUrl: colours.dim,
+    code: colours.bold,
+    codeBlock: (text) => text,
+    codeBlockBorder: colours.dim,
+    quote: colours.italic,
+    quoteBorder: colours.dim,
+    hr: colours.dim,
+    listBullet: colours.dim,
+    bold: colours.bold,
+    italic: colours.italic,
+    strikethrough: colours.dim,
+    underline: colours.underline,
+  };
+}

@@ -1,0 +1,174 @@
+import {
+  type AutocompleteItem,
+  type AutocompleteProvider,
+  Container,
+  Editor,
+  matchesKey,
+  ProcessTerminal,
+  Text,
+  TuiMainScreen,
+} from "@earendil-works/pi-tui";
+import type { Client } from "../client/client.ts";
+import { createChat } from "./chat.ts";
+import type { Colours } from "./colours.ts";
+import { commands, runCommand } from "./commands.ts";
+import { bannerOf } from "./lines.ts";
+import type { Place } from "./place.ts";
+import { createBlockView, type BlockView } from "./screen-blocks.ts";
+import { statusLine } from "./status-line.ts";
+
+export type ScreenOptions = { readonly place: Place; readonly version: string; readonly colours: Colours };
+
+/** Within this, a second Ctrl+C leaves. */
+const againMs = 2000;
+const tickMs = 1000;
+
+/** A conversation on a terminal: what has scrolled away is never drawn again. Resolves when the person leaves. */
+export async function showScreen(client: Client, { place: first, version, colours }: ScreenOptions): Promise<void> {
+  const left = Promise.withResolvers<void>();
+  const tui = new TuiMainScreen(new ProcessTerminal());
+  const page = new Container();
+  const status = new Text("", 0, 0);
+  const editor = new Editor(tui, {
+    borderColor: colours.dim,
+    selectList: {
+      selectedPrefix: colours.bold,
+      selectedText: colours.bold,
+      description: colours.dim,
+      scrollInfo: colours.dim,
+      noMatch: colours.dim,
+    },
+  });
+  let views = new Map<string, BlockView>();
+  let isWhole = false;
+  let interruptedAt = 0;
+
+  const chat = createChat(client, {
+    place: first,
+    runCommand,
+    onQuit: () => left.resolve(),
+    display: {
+      show(blocks) {
+        for (const block of blocks) {
+          const known = views.get(block.key);
+          const view = known ?? createBlockView(chat.place, colours);
+          view.set(block, isWhole);
+          if (known) continue;
+          views.set(block.key, view);
+          page.addChild(view.component);
+          if (block.kind === "message" && block.role === "user") editor.addToHistory(block.text);
+        }
+        refresh();
+      },
+      note(text) {
+        page.addChild(new Text(`\n${colours.dim(text)}`, 0, 0));
+        refresh();
+      },
+      begin(place) {
+        page.clear();
+        views = new Map();
+        page.addChild(new Text(bannerOf(place, version), 0, 0));
+        editor.setAutocompleteProvider(completions(() => chat.place()));
+        refresh();
+      },
+      edit: (text) => editor.setText(text),
+    },
+  });
+
+  function refresh(): void {
+    status.setText(statusLine(chat, colours, Date.now()));
+    tui.requestRender();
+  }
+
+  function leave(): void {
+    if (Date.now() - interruptedAt < againMs) return left.resolve();
+    interruptedAt = Date.now();
+    chat.note("Ctrl+C again leaves; what is at work goes on.");
+  }
+
+  async function onInterrupt(): Promise<void> {
+    if (await chat.interrupt()) return;
+    if (editor.getText() === "") return leave();
+    editor.setText("");
+    refresh();
+  }
+
+  editor.onSubmit = (text) => {
+    void chat.submit(text).then(refresh);
+  };
+  tui.addInputListener((data) => {
+    if (matchesKey(data, "ctrl+c")) {
+      onInterrupt().catch((error: unknown) => chat.note(String(error)));
+      return { consume: true };
+    }
+    if (matchesKey(data, "escape") && !editor.isShowingAutocomplete() && chat.conversation().working().size > 0) {
+      chat.interrupt().catch((error: unknown) => chat.note(String(error)));
+      return { consume: true };
+    }
+    if (matchesKey(data, "ctrl+d") && editor.getText() === "") {
+      left.resolve();
+      return { consume: true };
+    }
+    if (matchesKey(data, "ctrl+o")) {
+      isWhole = !isWhole;
+      for (const block of chat.conversation().blocks()) views.get(block.key)?.set(block, isWhole);
+      tui.requestRender();
+      return { consume: true };
+    }
+    return undefined;
+  });
+  tui.addChild(page);
+  tui.addChild(status);
+  tui.addChild(editor);
+  tui.setFocus(editor);
+  const timer = setInterval(() => {
+    if (chat.conversation().working().size > 0) refresh();
+  }, tickMs);
+  const onSignal = () => left.resolve();
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.once(signal, onSignal);
+  tui.start();
+  try {
+    await chat.move(first);
+    await left.promise;
+  } finally {
+    clearInterval(timer);
+    chat.close();
+    status.setText("");
+    tui.setClearOnShrink(true);
+    tui.removeChild(editor);
+    tui.renderNow();
+    tui.stop();
+    for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, onSignal);
+  }
+}
+
+/** `@` members anywhere, `/` commands at the beginning. */
+function completions(place: () => Place): AutocompleteProvider {
+  const suggest = (before: string, isFirst: boolean) => {
+    const prefix = /(?:^|\s)(@\w*)$/.exec(before)?.[1] ?? (isFirst ? /^(\/\w*)$/.exec(before)?.[1] : undefined);
+    if (prefix === undefined) return undefined;
+    const all: readonly AutocompleteItem[] = prefix.startsWith("@")
+      ? place().members.map(({ id, about }) => ({ value: id, label: id, description: about }))
+      : commands.map(({ name, about }) => ({ value: `/${name}`, label: `/${name}`, description: about }));
+    return { items: all.filter(({ value }) => value.startsWith(prefix)), prefix };
+  };
+  return {
+    triggerCharacters: ["@", "/"],
+    getSuggestions(lines, line, column) {
+      const found = suggest((lines[line] ?? "").slice(0, column), line === 0);
+      return Promise.resolve(found && found.items.length > 0 ? found : null);
+    },
+    applyCompletion(...[lines, cursorLine, cursorCol, item]) {
+      const line = lines[cursorLine] ?? "";
+      // What was typed since the list was made counts too.
+      const found = suggest(line.slice(0, cursorCol), cursorLine === 0);
+      const chosen = found?.items.find(({ value }) => value === item.value) ?? found?.items[0];
+      if (!found || !chosen) return { lines, cursorLine, cursorCol };
+      const start = cursorCol - found.prefix.length;
+      // What is typed next is no part of the name.
+      const value = `${chosen.value} `;
+      const changed = line.slice(0, start) + value + line.slice(cursorCol).replace(/^ /, "");
+      return { lines: lines.with(cursorLine, changed), cursorLine, cursorCol: start + value.length };
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { createInterface } from "node:readline";
+import type { Client } from "../client/client.ts";
+import { messageOf } from "../protocol/errors.ts";
+import { createChat, type Chat } from "./chat.ts";
+import { coloursFor } from "./colours.ts";
+import { runCommand } from "./commands.ts";
+import type { Place } from "./place.ts";
+import { createPlainDisplay } from "./plain.ts";
+import { showScreen } from "./screen.ts";
+
+export type StartChatOptions = {
+  readonly place: Place;
+  readonly version: string;
+  /** Lines, also on a terminal. */
+  readonly plain: boolean;
+  /** Each event as a line of JSON. */
+  readonly json: boolean;
+};
+
+const exitCodes = { done: 0, failed: 1, waiting: 2 } as const;
+
+/** Talks until the person leaves or the input ends; the exit code: 2 if something waits for a decision that nobody gave. */
+export async function startChat(client: Client, { place, version, plain, json }: StartChatOptions): Promise<number> {
+  const { stdin, stdout } = process;
+  if (!plain && !json && stdin.isTTY && stdout.isTTY) {
+    await showScreen(client, { place, version, colours: coloursFor(stdout) });
+    stdout.write("\n[System]: Goodbye!\n");
+    return exitCodes.done;
+  }
+  return talkInLines(client, { place, version, json });
+}
+
+/** A line of the input is a message, a command or an answer; the next is read when nobody works any more. */
+async function talkInLines(client: Client, { place, version, json }: Omit<StartChatOptions, "plain">): Promise<number> {
+  const { stdin, stdout } = process;
+  const isTyped = Boolean(stdin.isTTY);
+  const lines = createInterface({ input: stdin, terminal: false, crlfDelay: Infinity });
+  let hasLeft = false;
+  const chat: Chat = createChat(client, {
+    place,
+    runCommand,
+    display: json ? jsonDisplay(stdout) : createPlainDisplay({ output: stdout, version, echo: !isTyped }),
+    onQuit() {
+      hasLeft = true;
+      lines.close();
+    },
+  });
+  let interruptedAt = 0;
+  const onInterrupt = () => {
+    void chat.interrupt().then((stopped) => {
+      if (stopped) return;
+      if (Date.now() - interruptedAt < 2000 || !isTyped) chat.quit();
+      interruptedAt = Date.now();
+    });
+  };
+  process.on("SIGINT", onInterrupt);
+  try {
+    await chat.move(place);
+    let state = await chat.settled();
+    if (isTyped) stdout.write("\n[@user]: ");
+    for await (const line of lines) {
+      await chat.submit(line);
+      if (hasLeft) break;
+      state = await chat.settled();
+      if (isTyped) stdout.write("\n[@user]: ");
+    }
+    if (!json) stdout.write("\n[System]: Goodbye!\n");
+    return state === "asked" && !hasLeft ? exitCodes.waiting : exitCodes.done;
+  } catch (error) {
+    process.stderr.write(`colloquy: ${messageOf(error)}\n`);
+    return exitCodes.failed;
+  } finally {
+    process.off("SIGINT", onInterrupt);
+    lines.close();
+    chat.close();
+  }
+}
+
+/** What is new or changed, as it is then; of a text that is being written only the whole. */
+function jsonDisplay(output: NodeJS.WritableStream): Parameters<typeof createChat>[1]["display"] {
+  const line = (value: unknown) => void output.write(`${JSON.stringify(value)}\n`);
+  return {
+    show(blocks) {
+      for (const block of blocks) if (block.kind !== "message" || !block.isLive) line(block);
+    },
+    note: (text) => line({ kind: "note", text }),
+    begin: ({ kind, name, members, thread }) => line({ kind: "begin", place: kind, name, members, thread: thread() }),
+    edit: (text) => line({ kind: "edit", text }),
+  };
+}
