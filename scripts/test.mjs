@@ -32,6 +32,7 @@ const { code } = await runChild(
     // At least two: most tests wait for processes and sockets more than they compute.
     `--test-concurrency=${Math.max(2, availableParallelism())}`,
     `--import=${join(import.meta.dirname, "test-limit.mjs")}`,
+    `--import=${join(root, "test/answers/watch-answers.ts")}`,
     ...flags,
     ...files,
   ],

@@ -26,12 +26,22 @@ export type ServerProcessOptions = {
 
 /** `colloquy serve` as a process of its own, on a free port; ends with this one. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
-  const { cwd, env, preload = [], within = [] } = options;
+  const { cwd, env, within = [] } = options;
+  // Where the answers of this process are watched, those of its servers are too.
+  const watched = process.env["COLLOQUY_TEST_ANSWERS_FILE"];
+  const watch = watched === undefined ? [] : [join(import.meta.dirname, "answers/watch-answers.ts")];
+  const preload = [...watch, ...(options.preload ?? [])];
   const flags = ["--disable-warning=ExperimentalWarning", ...preload.flatMap((file) => ["--import", file])];
   const command = [...within, process.execPath, ...flags, join(import.meta.dirname, "../src/cli.ts"), "serve"];
   const child = spawn(command[0]!, command.slice(1), {
     cwd,
-    env: { PATH: process.env["PATH"] ?? "", COLLOQUY_PORT: "0", COLLOQUY_PROBE: "false", ...env },
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      COLLOQUY_PORT: "0",
+      COLLOQUY_PROBE: "false",
+      ...(watched !== undefined && { COLLOQUY_TEST_ANSWERS_FILE: watched }),
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const kill = () => child.kill("SIGKILL");

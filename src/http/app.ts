@@ -120,7 +120,7 @@ function addRoute(
     to.route({
       method,
       url: path,
-      schema: schemaOf(endpoint),
+      schema: schemaOf([method, path, endpoint]),
       config: { takesForm: endpoint.takesForm ?? false },
       ...(endpoint.decodesBody && { validatorCompiler: () => () => true }),
       // before the body is read

@@ -42,7 +42,10 @@ type Description = {
   readonly tag: Tag;
   /** Which requests are answered without a login; none when absent. Their call has no caller. */
   readonly open?: (request: FastifyRequest) => boolean;
-  readonly answers: Readonly<Record<number, Answer>>;
+  /** By status; failures are described without it, but where they are no errors in the usual form. */
+  readonly answers: Readonly<Partial<Record<number | "4xx" | "5xx", Answer>>>;
+  /** The body of a failure, where it tells more than the error. */
+  readonly failure?: z.ZodType;
   /** The handler decodes the body itself: its schema is only for the document. */
   readonly decodesBody?: true;
   /** A body of the type `application/x-www-form-urlencoded` is what it says, and not JSON. */

@@ -2,8 +2,13 @@ import type { SwaggerOptions } from "@fastify/swagger";
 import type { FastifySchema } from "fastify";
 import { jsonSchemaTransform } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { sessionCookie } from "./auth.ts";
 import { docsPage, docsPolicy } from "./docs-page.ts";
-import { type Endpoint, endpoint, restName } from "./endpoint.ts";
+import { type Answer, type Endpoint, endpoint, restName, type Route } from "./endpoint.ts";
+import { errorSchemaOf } from "./error-schemas.ts";
+
+/** One of them; in local mode none is asked for. */
+const loginSchemes: readonly Record<string, string[]>[] = [{ apiKey: [] }, { session: [] }];
 
 /** How the document is made from the routes' schemas. */
 export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
@@ -23,9 +28,15 @@ export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
             scheme: "bearer",
             description: "An API key or the token of a login, where there are accounts.",
           },
+          session: {
+            type: "apiKey",
+            in: "cookie",
+            name: sessionCookie,
+            description: "The login of a page. What changes something needs the header x-colloquy-page too.",
+          },
         },
       },
-      security: [{ apiKey: [] }, {}],
+      security: [...loginSchemes],
       tags: [
         { name: "OpenAI", description: "For every client of OpenAI's API" },
         { name: "chat", description: "For chat pages: assistant-ui and the AI SDK" },
@@ -47,25 +58,49 @@ export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
   };
 }
 
-const nativeErrorSchema = z.object({
-  error: z.object({ code: z.string(), message: z.string(), requestId: z.string(), param: z.string().optional() }),
-});
-const openAiErrorSchema = z.object({
-  error: z.object({
-    message: z.string(),
-    type: z.string(),
-    param: z.string().nullable(),
-    code: z.string().nullable(),
-  }),
-});
+const words: Readonly<Record<string, string>> = {
+  200: "Done",
+  201: "Made",
+  202: "Accepted: it goes on, or waits",
+  204: "Done; there is nothing to tell",
+  302: "Sends the browser on",
+};
 
-/** What Fastify's schema of an endpoint is. */
-export function schemaOf({ summary, description, tag, params, query, body, answers }: Endpoint): FastifySchema {
+/** Answers without a description of their own get one. */
+function withWords(answers: Endpoint["answers"]): Endpoint["answers"] {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, answer]): [string, Answer | undefined] => {
+      const word = words[status];
+      const isBare = answer instanceof z.ZodType && answer.description === undefined && word !== undefined;
+      return [status, isBare ? answer.describe(word) : answer];
+    }),
+  );
+}
+
+/** `GET /api/threads/:id/items` is `getApiThreadsByIdItems`. */
+function operationIdOf(method: string, path: string): string {
+  const words = path.replace(/\*$/, `:${restName(path)}`).split(/[^\w:]+/);
+  const named = words.map((word) => (word.startsWith(":") ? `By${capital(word.slice(1))}` : capital(word)));
+  return method.toLowerCase() + (named.join("") || "Home");
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** What Fastify's schema of a route is. */
+export function schemaOf([method, path, endpoint]: Route): FastifySchema {
+  const { summary, description, tag, params, query, body, answers, failure, open } = endpoint;
+  const usual = errorSchemaOf(path);
+  const error = failure ? z.union([usual, failure]) : usual;
   return {
+    operationId: operationIdOf(String(method), path),
     summary,
     description,
     tags: [tag],
-    response: { ...answers, "4xx": tag === "OpenAI" ? openAiErrorSchema : nativeErrorSchema },
+    // What looks at no request lets everybody in.
+    ...(open && { security: open.length === 0 ? [] : [...loginSchemes, {}] }),
+    response: { "4xx": error.describe("Refused"), "5xx": error.describe("Failed"), ...withWords(answers) },
     ...(params && { params }),
     ...(query && { querystring: query }),
     ...(body && { body }),

@@ -1,11 +1,22 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+import { InvalidInput } from "../protocol/errors.ts";
 import { mediaTypeOf } from "../protocol/files.ts";
 import type { OpenFile } from "../sandbox/open-file.ts";
 import { byteRangeOf } from "./byte-range.ts";
 
 /** What browsers show and what can do nothing; everything else is saved. */
 const shown = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+const whole = { description: "The file, of its type", content: { "*/*": { schema: z.string() } } };
+
+/** What a file's route answers. */
+export const fileAnswers = {
+  200: whole,
+  206: { ...whole, description: "The part of it that `Range` asks for" },
+  304: z.null().describe("It is still what `If-None-Match` names"),
+};
 
 /** Nobody knows who wrote the file: it may not run as a page of this server, whatever it says it is. */
 const policy = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
@@ -22,6 +33,17 @@ export async function sendFile(
   const tag = `"${file.version}"`;
   const type = mediaTypeOf(path) ?? "application/octet-stream";
   const name = path.slice(path.lastIndexOf("/") + 1);
+  const { headers } = request;
+  const isKnown = listed(headers["if-none-match"], tag);
+  const range = (headers["if-range"] ?? tag) === tag ? byteRangeOf(headers.range, file.bytes) : undefined;
+  if (range === "outside" && !isKnown) {
+    await file.close();
+    reply.header("content-range", `bytes */${file.bytes}`);
+    throw new InvalidInput(`The file has ${file.bytes} bytes, and none in this range.`, {
+      code: "range_outside",
+      status: 416,
+    });
+  }
   reply.headers({
     "content-type": type.startsWith("text/") ? `${type}; charset=utf-8` : type,
     "content-disposition": `${shown.has(type) ? "inline" : "attachment"}; filename*=UTF-8''${extended(name)}`,
@@ -32,15 +54,9 @@ export async function sendFile(
     "last-modified": file.modified.toUTCString(),
     etag: tag,
   });
-  const { headers } = request;
-  if (listed(headers["if-none-match"], tag)) {
+  if (isKnown || range === "outside") {
     await file.close();
     return reply.code(304).send();
-  }
-  const range = (headers["if-range"] ?? tag) === tag ? byteRangeOf(headers.range, file.bytes) : undefined;
-  if (range === "outside") {
-    await file.close();
-    return reply.code(416).header("content-range", `bytes */${file.bytes}`).send();
   }
   if (range) reply.code(206).header("content-range", `bytes ${range.start}-${range.end - 1}/${file.bytes}`);
   reply.header("content-length", range ? range.end - range.start : file.bytes);

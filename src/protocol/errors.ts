@@ -1,5 +1,10 @@
 /** Where in the request the fault is, for dialects that name a parameter. */
-export type ErrorDetail = { readonly param?: string; readonly retryAfterSeconds?: number };
+export type ErrorDetail = {
+  readonly param?: string;
+  readonly retryAfterSeconds?: number;
+  /** Where there are several: each with its path in what was sent. */
+  readonly problems?: readonly { readonly path: string; readonly message: string }[];
+};
 
 /**
  * A failure of the program or of the caller. `code` is stable and for machines, `status` is the HTTP
@@ -15,7 +20,11 @@ export class ColloquyError extends Error {
     this.name = new.target.name;
     this.code = code;
     this.status = status;
-    this.detail = { param: options?.param, retryAfterSeconds: options?.retryAfterSeconds };
+    this.detail = {
+      param: options?.param,
+      retryAfterSeconds: options?.retryAfterSeconds,
+      problems: options?.problems,
+    };
   }
 }
 
@@ -23,7 +32,7 @@ export class ColloquyError extends Error {
 export class InvalidInput extends ColloquyError {
   constructor(
     message: string,
-    options?: ErrorOptions & ErrorDetail & { code?: string; status?: 400 | 413 | 415 | 422 },
+    options?: ErrorOptions & ErrorDetail & { code?: string; status?: 400 | 413 | 415 | 416 | 422 },
   ) {
     super(options?.code ?? "invalid_input", options?.status ?? 400, message, options);
   }

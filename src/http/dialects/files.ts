@@ -3,6 +3,7 @@ import { InvalidInput } from "../../protocol/errors.ts";
 import type { Upload } from "../../store/uploads.ts";
 import { endpoint } from "../endpoint.ts";
 import { idParams, idSchema } from "../schemas.ts";
+import { fileAnswers } from "../send-file.ts";
 import { sendUpload } from "../send-upload.ts";
 
 const fileSchema = z.object({
@@ -15,7 +16,6 @@ const fileSchema = z.object({
   status: z.enum(["uploaded", "processed", "error"]),
   status_details: z.string().optional(),
 });
-const octets = { description: "The file", content: { "application/octet-stream": { schema: z.string() } } };
 
 export const createFile = endpoint({
   tag: "OpenAI",
@@ -60,7 +60,7 @@ export const getFileContent = endpoint({
   tag: "OpenAI",
   summary: "Download a file",
   params: idParams,
-  answers: { 200: octets, 206: octets },
+  answers: fileAnswers,
   async handle({ params, caller, services: { uploads }, ...call }) {
     return sendUpload(call, await uploads.get(caller, params.id), uploads);
   },

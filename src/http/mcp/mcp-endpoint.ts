@@ -5,6 +5,7 @@ import { z } from "zod";
 import { Denied, messageOf } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/callers.ts";
 import { type Call, type Endpoint, endpoint, type Route } from "../endpoint.ts";
+import { eventSchema, eventStream } from "../event-stream.ts";
 import { isOwnOrigin } from "../origins.ts";
 import type { Services } from "../services.ts";
 import { type SseStream, whenClosed } from "../sse.ts";
@@ -24,6 +25,15 @@ export type McpEndpointOptions = {
 const sessionHeader = "mcp-session-id";
 const defaultSilenceMs = 10_000;
 
+const id = z.union([z.string(), z.number(), z.null()]).optional();
+const jsonRpc = { jsonrpc: z.literal("2.0") };
+/** An answer, or what an event stream tells or asks before it. */
+const messageSchema = z.union([
+  z.object({ ...jsonRpc, id, result: z.looseObject({}) }),
+  z.object({ ...jsonRpc, id, error: z.looseObject({ code: z.int(), message: z.string() }) }),
+  z.object({ ...jsonRpc, id, method: z.string(), params: z.looseObject({}).optional() }),
+]);
+
 /** The routes of one MCP server over Streamable HTTP, in both eras of the protocol, without a state that a request needs. */
 export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpointOptions): Route[] {
   const cancels = createCancels();
@@ -32,12 +42,23 @@ export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpo
     ...description,
     decodesBody: true,
     body: z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }),
-    answers: { 200: { description: "JSON, or events", content: { "application/json": { schema: z.unknown() } } } },
+    answers: {
+      200: eventStream("JSON, or events where it is long in coming", eventSchema(messageSchema, "message"), {
+        "application/json": { schema: messageSchema },
+      }),
+      202: z.null().describe("Taken; to what asks nothing there is no answer"),
+    },
+    failure: messageSchema,
     handle: (call) =>
       serveMcp(call, { surface: () => surface(call), cancels, ...(silenceMs !== undefined && { silenceMs }) }),
   });
   // 405, in the protocol's own words: there are no sessions to follow or to end.
-  const refusing: Endpoint = { ...serving, summary: "Not used: there are no sessions", description: undefined };
+  const refusing: Endpoint = {
+    ...serving,
+    summary: "Not used: there are no sessions",
+    description: undefined,
+    answers: {},
+  };
   return [
     ["POST", path, serving],
     ["GET", path, { ...refusing, body: undefined }],

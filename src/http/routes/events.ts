@@ -4,19 +4,19 @@ import { type Cursor, parseCursor } from "../../protocol/events.ts";
 import type { ThreadRecord } from "../../protocol/runs.ts";
 import type { FollowTarget } from "../../run/runs.ts";
 import { type Call, endpoint } from "../endpoint.ts";
+import { eventStream } from "../event-stream.ts";
 import { createEventWriter } from "../event-text.ts";
 import { followUntil } from "../follow-run.ts";
+import { followedEventSchema } from "../run-event-schema.ts";
 import { idParams } from "../schemas.ts";
 
 const query = z.object({
   cursor: z.string().optional().describe("Where to go on; the header Last-Event-ID comes first"),
 });
-const answers = {
-  200: {
-    description: "Events: `event` is the type, `data` the event as JSON, `id` the cursor after it",
-    content: { "text/event-stream": { schema: z.string() } },
-  },
-};
+const events = eventStream(
+  "Events: `event` is the type, `data` the event as JSON, `id` the cursor after it",
+  followedEventSchema,
+);
 
 export const followThread = endpoint({
   tag: "threads",
@@ -24,7 +24,7 @@ export const followThread = endpoint({
   description: "Server-sent events of all its runs from a cursor on; the stream stays open.",
   params: idParams,
   query,
-  answers,
+  answers: { 200: events },
   async handle(call) {
     const from = cursorOf(call, call.query.cursor);
     const { id } = await threadOf(call, call.params.id, from);
@@ -38,7 +38,7 @@ export const followRun = endpoint({
   description: "Server-sent events from a cursor on, until the run ends. 204: the cursor is behind its end.",
   params: idParams,
   query,
-  answers,
+  answers: { 200: events, 204: z.null() },
   async handle(call) {
     const from = cursorOf(call, call.query.cursor);
     const { caller, services } = call;

@@ -10,7 +10,7 @@ import { parsePath } from "../../sandbox/workspace-path.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { baseOf } from "../origins.ts";
 import { idSchema } from "../schemas.ts";
-import { sendFile } from "../send-file.ts";
+import { fileAnswers, sendFile } from "../send-file.ts";
 import { sessionNameOf } from "../session-name.ts";
 
 const mostListed = 2000;
@@ -26,7 +26,6 @@ const entrySchema = z.object({
 });
 const changeSchema = fileChangeSchema.extend({ url });
 const path = z.string().min(1).describe("Relative to the workspace; may hold /");
-const binary = { description: "The file", content: { "application/octet-stream": { schema: z.string() } } };
 
 /** Which thread is meant: the one that the path names, or that of a session. */
 type Place = { readonly id?: string | undefined };
@@ -39,13 +38,12 @@ export const threadFiles = fileRoutes(z.object({ id: idSchema }), z.object({ id:
 /** Named by the header `x-session-id`. */
 export const sessionFiles = fileRoutes(z.object({}), z.object({ path }), {
   where: "the session that x-session-id names",
-  isOpen: () => false,
 });
 
 function fileRoutes(
   params: z.ZodType<Place>,
   pathParams: z.ZodType<Place & { readonly path: string }>,
-  { where, isOpen }: { readonly where: string; readonly isOpen: (request: FastifyRequest) => boolean },
+  { where, isOpen }: { readonly where: string; readonly isOpen?: (request: FastifyRequest) => boolean },
 ) {
   return {
     list: endpoint({
@@ -76,10 +74,10 @@ function fileRoutes(
         "PNG, JPEG, GIF and WebP are shown by browsers, everything else is saved. Takes `Range` and `If-None-Match`.",
       params: pathParams,
       query: z.object({ until: z.coerce.number().optional(), signature: z.string().max(100).optional() }),
-      open: isOpen,
-      answers: { 200: binary, 206: binary },
+      ...(isOpen && { open: isOpen }),
+      answers: fileAnswers,
       async handle({ params, query, ...call }) {
-        const isLink = isOpen(call.request);
+        const isLink = isOpen?.(call.request) ?? false;
         const threadId = isLink ? (params.id ?? "") : await threadOf({ ...call, params });
         if (isLink && !call.services.fileLinks.allows(threadId, params.path, query)) throw noLink();
         const workspace = await call.services.workspaces.find(threadId);

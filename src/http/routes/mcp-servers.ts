@@ -4,37 +4,28 @@ import { z } from "zod";
 import { ColloquyError, NotFound } from "../../protocol/errors.ts";
 import { clientMetadataOf } from "../../tools/mcp/sign-in/flow.ts";
 import { endpoint } from "../endpoint.ts";
+import { nativeErrorSchema } from "../error-schemas.ts";
+import { closedSignal } from "../closed-signal.ts";
+import { mcpServerSchema } from "../mcp-server-view.ts";
 import { listOf } from "../schemas.ts";
 import type { McpSignIns, Services } from "../services.ts";
-import { whenClosed } from "../sse.ts";
 
-const serverView = z.object({
-  name: z.string(),
-  transport: z.enum(["stdio", "http", "streamable-http", "sse", "invoke"]),
-  isDefault: z.boolean().optional(),
-  target: z.string().describe("The address or command, without what may be secret in it"),
-  state: z.enum(["idle", "connecting", "ready", "failed", "sign-in needed", "disabled"]),
-  signIn: z.string().optional().describe("Where you sign in, for an hour"),
-  since: z.string().describe("ISO 8601"),
-  reason: z.string().optional(),
-  nextTry: z.string().optional().describe("ISO 8601"),
-  protocol: z.string().optional(),
-  tools: z.int(),
-  tokens: z.int().describe("What its tools cost in each prompt"),
-  unusable: z.array(z.object({ tool: z.string(), reason: z.string() })),
-});
 const nameParams = z.object({ name: z.string().max(32) });
-const page = { description: "A page for people", content: { "text/html": { schema: z.string() } } };
+const html = { "text/html": { schema: z.string() } };
+const page = { description: "A page for people", content: html };
+const failurePage = {
+  description: "A page for people",
+  content: { ...html, "application/json": { schema: nativeErrorSchema } },
+};
+const failurePages = { "4xx": failurePage, "5xx": failurePage };
 
 export const listMcpServers = endpoint({
   tag: "agents",
   summary: "List the MCP servers whose tools you have",
   description: "As they are for you: to some of them each user signs in.",
-  answers: { 200: listOf(serverView) },
+  answers: { 200: listOf(mcpServerSchema) },
   async handle({ caller, services, reply }) {
-    const closed = new AbortController();
-    whenClosed(reply.raw, () => closed.abort());
-    return { data: (await services.mcp?.statesFor(caller, closed.signal)) ?? [] };
+    return { data: (await services.mcp?.statesFor(caller, closedSignal(reply))) ?? [] };
   },
 });
 
@@ -65,7 +56,7 @@ export const followSignInLink = endpoint({
   description: "The link that a tool's result or the list of servers gave to a user.",
   open: () => true,
   query: z.object({ ticket: z.string().max(1000) }),
-  answers: { 302: z.null(), 400: page },
+  answers: { 302: z.null(), ...failurePages },
   async handle({ query, services, reply }) {
     try {
       return reply.header("referrer-policy", "no-referrer").redirect(await mcpOf(services).beginByLink(query.ticket));
@@ -85,7 +76,7 @@ export const finishSignIn = endpoint({
     error: z.string().max(200).optional(),
     iss: z.string().max(1000).optional(),
   }),
-  answers: { 200: page, 400: page },
+  answers: { 200: page, ...failurePages },
   async handle({ query, services, reply }) {
     try {
       const server = await mcpOf(services).finish(query);

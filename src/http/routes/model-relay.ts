@@ -4,6 +4,13 @@ import { type Call, endpoint } from "../endpoint.ts";
 import { pathOf } from "../errors.ts";
 import { whenClosed } from "../sse.ts";
 
+const completionAnswer = {
+  description: "As of /v1/chat/completions",
+  content: {
+    "text/event-stream": { schema: z.object({ data: z.union([z.looseObject({}), z.literal("[DONE]")]) }) },
+    "application/json": { schema: z.looseObject({ object: z.literal("chat.completion") }) },
+  },
+};
 const description =
   "For tools that work on another server: the token that came with a call asks for model steps of that call's run, and is " +
   "good until the call ends.";
@@ -15,7 +22,7 @@ export const relayCompletion = endpoint({
   // The token is of one call, and no login.
   open: () => true,
   body: z.record(z.string(), z.unknown()).describe("As of /v1/chat/completions"),
-  answers: { 200: z.unknown() },
+  answers: { 200: completionAnswer },
   handle: answerRelay,
 });
 
@@ -24,7 +31,7 @@ export const relayModels = endpoint({
   summary: "The model that a call of a tool may ask",
   description,
   open: () => true,
-  answers: { 200: z.unknown() },
+  answers: { 200: z.looseObject({ object: z.literal("list"), data: z.array(z.looseObject({ id: z.string() })) }) },
   handle: answerRelay,
 });
 

@@ -4,6 +4,7 @@ import { InvalidInput } from "../../protocol/errors.ts";
 import type { Upload } from "../../store/uploads.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { idParams, idSchema, listOf, pageQuery } from "../schemas.ts";
+import { fileAnswers } from "../send-file.ts";
 import { sendUpload } from "../send-upload.ts";
 
 const uploadSchema = z.object({
@@ -18,7 +19,6 @@ const uploadSchema = z.object({
   problem: z.string().nullable().describe("Why its content can't be read"),
   createdAt: z.string().describe("ISO 8601"),
 });
-const octets = { description: "The file", content: { "application/octet-stream": { schema: z.string() } } };
 
 export const uploadFiles = endpoint({
   tag: "files",
@@ -110,7 +110,7 @@ export const downloadUpload = endpoint({
   tag: "files",
   summary: "Download an upload",
   params: idParams,
-  answers: { 200: octets, 206: octets },
+  answers: fileAnswers,
   async handle({ params, caller, services: { uploads }, ...call }) {
     return sendUpload(call, await uploads.get(caller, params.id), uploads);
   },

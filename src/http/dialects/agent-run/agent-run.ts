@@ -2,6 +2,7 @@ import { ColloquyError, InvalidInput } from "../../../protocol/errors.ts";
 import { isEnded } from "../../../protocol/runs.ts";
 import type { Started } from "../../../run/runs.ts";
 import { type Call, endpoint } from "../../endpoint.ts";
+import { eventStream } from "../../event-stream.ts";
 import { followUntil } from "../../follow-run.ts";
 import { idempotencyOf } from "../../idempotency.ts";
 import { runFailed } from "../../run-errors.ts";
@@ -15,6 +16,7 @@ import {
   type AgentRunAnswer,
   type AgentRunRequest,
   answerSchema,
+  eventsSchema,
   requestSchema,
   tokenHeaders,
 } from "./schemas.ts";
@@ -28,7 +30,13 @@ export const runAgent = endpoint({
     "also at a limit (`stop_reason`). 202: it waits for what stands in `questions`, or goes on in the background; `GET " +
     "/agent/run/{id}` gives the same answer later. If it failed, the status says how, and the body what was done before.",
   body: requestSchema,
-  answers: { 200: answerSchema, 202: answerSchema },
+  answers: {
+    200: eventStream("The answer, or with `stream` events", eventsSchema, {
+      "application/json": { schema: answerSchema },
+    }),
+    202: answerSchema,
+  },
+  failure: answerSchema,
   async handle(call) {
     const { body, reply } = call;
     const started = await start(call, body);
@@ -48,6 +56,7 @@ export const getAgentRun = endpoint({
   description: "The same answer as of POST /agent/run, as far as the run has come. 202: it has not ended.",
   params: idParams,
   answers: { 200: answerSchema, 202: answerSchema },
+  failure: answerSchema,
   async handle(call) {
     const { params, caller, services } = call;
     const run = await services.runs.get(caller, params.id);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { limitsSchema } from "../../../protocol/agents.ts";
+import { eventSchema } from "../../event-stream.ts";
 import { questionSchema } from "../../question-view.ts";
 import { idSchema } from "../../schemas.ts";
 
@@ -62,3 +63,15 @@ export const answerSchema = z.object({
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 export type AgentRunAnswer = z.output<typeof answerSchema>;
+
+/** What a stream tells of a run. */
+export const eventsSchema = z.union([
+  eventSchema(z.object({ run_id: idSchema }), "run"),
+  eventSchema(z.object({ step: z.string(), text: z.string() }), "text"),
+  eventSchema(z.object({ step: z.string() }).describe("What was told of this step is withdrawn"), "retry"),
+  eventSchema(z.object({ tool: z.string(), arguments: z.string() }), "call"),
+  eventSchema(z.object({ tool: z.string(), content: z.string(), is_error: z.boolean() }), "result"),
+  eventSchema(questionSchema, "question"),
+  eventSchema(answerSchema, "done"),
+  eventSchema(z.object({ run_id: idSchema, message: z.string() }), "error"),
+]);

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { NotFound } from "../../../protocol/errors.ts";
 import { type Call, endpoint } from "../../endpoint.ts";
+import { openAiErrorSchema } from "../../error-schemas.ts";
+import { eventStream } from "../../event-stream.ts";
 import { runAgent } from "./agent-run.ts";
 import { withAttached } from "./attach.ts";
 import { decodeChatRequest } from "./decode.ts";
@@ -29,14 +31,69 @@ const bodySchema = z.looseObject({
     .describe('Agents: `on_limit: "stop"` ends a run at its limit instead of asking whether it may go on.'),
 });
 
+const usageSchema = z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() });
+
+const finishReasonSchema = z.enum(["stop", "length", "tool_calls", "content_filter"]);
+
 const answerSchema = z.looseObject({
   id: z.string(),
   object: z.literal("chat.completion"),
   created: z.int(),
   model: z.string(),
-  choices: z.array(z.looseObject({ index: z.int(), finish_reason: z.string() })),
-  usage: z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }),
+  choices: z.array(
+    z.object({
+      index: z.int(),
+      message: z.object({
+        role: z.literal("assistant"),
+        content: z.string().nullable(),
+        refusal: z.null(),
+        reasoning_content: z.string().optional(),
+        tool_calls: z
+          .array(
+            z.object({
+              id: z.string(),
+              type: z.literal("function"),
+              function: z.object({ name: z.string(), arguments: z.string() }),
+            }),
+          )
+          .optional(),
+      }),
+      logprobs: z.null(),
+      finish_reason: finishReasonSchema,
+    }),
+  ),
+  usage: usageSchema,
 });
+
+const callDeltaSchema = z.object({
+  index: z.int(),
+  id: z.string().optional(),
+  type: z.literal("function").optional(),
+  function: z.object({ name: z.string().optional(), arguments: z.string() }),
+});
+
+const chunkSchema = z.object({
+  id: z.string(),
+  object: z.literal("chat.completion.chunk"),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      index: z.int(),
+      delta: z.object({
+        role: z.literal("assistant").optional(),
+        content: z.string().optional(),
+        reasoning_content: z.string().optional(),
+        tool_calls: z.array(callDeltaSchema).optional(),
+      }),
+      logprobs: z.null(),
+      finish_reason: finishReasonSchema.nullable(),
+    }),
+  ),
+  usage: usageSchema.nullable().optional(),
+});
+
+const streamedSchema = z.object({ data: z.union([chunkSchema, z.literal("[DONE]"), openAiErrorSchema]) });
 
 export const chatCompletions = endpoint({
   tag: "OpenAI",
@@ -44,7 +101,11 @@ export const chatCompletions = endpoint({
   description: "OpenAI's Chat Completions, streamed (`stream: true`) or not.",
   body: bodySchema,
   decodesBody: true,
-  answers: { 200: answerSchema },
+  answers: {
+    200: eventStream("The answer; with `stream: true` in chunks, the last event is [DONE]", streamedSchema, {
+      "application/json": { schema: answerSchema },
+    }),
+  },
   async handle(call) {
     const chat = await withAttached(call, decodeChatRequest(call.body));
     const { models, agents } = call.services;

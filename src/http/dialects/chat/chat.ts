@@ -7,6 +7,7 @@ import { sessionNameOf } from "../../session-name.ts";
 import { withinOf } from "../../within.ts";
 import { answerWhole, tellRun } from "./answer-run.ts";
 import { type ChatBody, decodeChat } from "./decode.ts";
+import { uiMessageStream } from "./ui-chunks.ts";
 
 /** Who answers at `/chat`. */
 const agent = "orchestrator";
@@ -20,6 +21,8 @@ const eventSchema = z.object({
   thought: z.string(),
 });
 
+const answerSchema = z.object({ answer: z.string(), events: z.array(eventSchema) });
+
 export const chat = endpoint({
   tag: "chat",
   summary: "Ask the orchestrator",
@@ -32,7 +35,7 @@ export const chat = endpoint({
     id: z.string().optional().describe("The page's name of the conversation: the thread to go on with"),
   }),
   decodesBody: true,
-  answers: { 200: z.object({ answer: z.string(), events: z.array(eventSchema) }) },
+  answers: { 200: uiMessageStream({ "application/json": { schema: answerSchema } }) },
   async handle(call) {
     const body = decodeChat(call.body, call.request.headers.accept);
     const started = await start(call, body);
@@ -47,7 +50,7 @@ export const resumeChat = endpoint({
   description: "The UI message stream of the run at work in a conversation, from its start on. 204: none is.",
   params: z.object({ id: z.string().min(1).max(255).describe("The page's name of the conversation") }),
   answers: {
-    200: { description: "An AI SDK UI message stream", content: { "text/event-stream": { schema: z.string() } } },
+    200: uiMessageStream(),
     204: z.null(),
   },
   async handle(call) {

@@ -1,3 +1,6 @@
+import { z } from "zod";
+import { eventStream } from "../../event-stream.ts";
+
 /** One chunk of the AI SDK's UI message stream, version 1. */
 type Chunk = { readonly type: string; readonly [field: string]: unknown };
 
@@ -19,6 +22,36 @@ type ChunkWriter = {
   /** What was written since the last time, as SSE events. */
   take(): string;
 };
+
+/** Chunks are the AI SDK's; each type has fields of its own. */
+const chunkSchema = z.looseObject({
+  type: z.enum([
+    "start",
+    "start-step",
+    "finish-step",
+    "reset-step",
+    "text-start",
+    "text-delta",
+    "text-end",
+    "reasoning-start",
+    "reasoning-delta",
+    "reasoning-end",
+    "tool-input-available",
+    "tool-output-available",
+    "tool-output-error",
+    "data-event",
+    "file",
+    "error",
+    "abort",
+    "finish",
+  ]),
+});
+export const uiMessageStream = (more?: Readonly<Record<string, { readonly schema: z.ZodType }>>) =>
+  eventStream(
+    "An AI SDK UI message stream; the last event is [DONE]",
+    z.object({ data: z.union([chunkSchema, z.literal("[DONE]")]) }),
+    more,
+  );
 
 export const doneEvent = "data: [DONE]\n\n";
 

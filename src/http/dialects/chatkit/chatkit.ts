@@ -1,3 +1,4 @@
+import { chatkitAnswer } from "./answer-schema.ts";
 import { createAttachment, uploadIdFrom } from "./attachments.ts";
 import { z } from "zod";
 import { InvalidInput } from "../../../protocol/errors.ts";
@@ -21,7 +22,7 @@ export const chatkit = endpoint({
     "events, the rest as JSON. A body of `{conversation_id, user_id, message}` is answered with `message_delta` events.",
   body: z.union([requestSchema, z.object({ message: z.string() })]),
   decodesBody: true,
-  answers: { 200: { description: "JSON or events", content: { "text/event-stream": { schema: z.string() } } } },
+  answers: { 200: chatkitAnswer },
   async handle(call) {
     const { body } = call;
     if (typeof body !== "object" || body === null || Array.isArray(body))
