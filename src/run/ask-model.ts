@@ -4,12 +4,11 @@ import { warningText } from "../store/spending.ts";
 import type { AppendExtras } from "./append.ts";
 import { liveStep } from "./deltas.ts";
 import { withImages } from "./attached-files.ts";
-import { estimate, schemaTokens } from "./estimate.ts";
+import { estimate, roomFor, schemaTokens } from "./estimate.ts";
 import { dearest, expectedOf, type Held, spentBy } from "./held.ts";
 import { checkOwnLimits, reserve } from "./limits.ts";
 import { ownHeader } from "./own-requests.ts";
 import { emptyAnswer, readAnswer, type Answer } from "./step.ts";
-import { roomFor } from "./step-request.ts";
 import type { Work } from "./work.ts";
 
 export function stepIn(work: Work, key: string): ItemOf<"message"> | undefined {

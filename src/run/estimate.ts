@@ -1,5 +1,5 @@
 import type { Item } from "../protocol/items.ts";
-import type { ModelMessage, ToolSchema } from "../protocol/models.ts";
+import type { Model, ModelMessage, ToolSchema } from "../protocol/models.ts";
 import { contentWithFiles } from "./attached-files.ts";
 import { isErased } from "./fold.ts";
 
@@ -44,4 +44,9 @@ export function tokensOfMessages(messages: readonly ModelMessage[]): number {
 
 export function schemaTokens(tools: readonly ToolSchema[]): number {
   return tools.reduce((sum, tool) => sum + Math.ceil(JSON.stringify(tool).length / 4), 0);
+}
+
+/** Tokens that an answer may need if nobody says. */
+export function roomFor(model: Pick<Model, "contextTokens">): number {
+  return Math.min(4096, Math.floor(model.contextTokens / 4));
 }

@@ -1,10 +1,9 @@
 import { newId } from "../protocol/ids.ts";
 import type { Model } from "../protocol/models.ts";
 import type { Expected, Spent } from "../store/spending.ts";
-import { estimate } from "./estimate.ts";
+import { estimate, roomFor } from "./estimate.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Answer } from "./step.ts";
-import { roomFor } from "./step-request.ts";
 
 type CostOf = Runtime["costOf"];
 
@@ -51,7 +50,8 @@ export function spentBy(
   const told = answer.records.filter((record) => record.inputTokens !== null || record.outputTokens !== null);
   const written = estimate(answer.text) + estimate(answer.reasoning);
   if (told.length === 0 && !answer.usage) {
-    const brought = written > 0 || answer.records.some(({ error, firstPartMs }) => error === null || firstPartMs !== null);
+    const brought =
+      written > 0 || answer.records.some(({ error, firstPartMs }) => error === null || firstPartMs !== null);
     const usage = { inputTokens: brought ? input : 0, outputTokens: written };
     const cost = costOf(answer.records.at(-1)?.model ?? model, usage) ?? costOf(model, usage);
     return {

@@ -1,7 +1,7 @@
 import type { Item } from "../protocol/items.ts";
 import type { Model, ModelMessage, ModelRequest } from "../protocol/models.ts";
 import { formatInstructions } from "./answer-format.ts";
-import { schemaTokens, tokensOfMessages } from "./estimate.ts";
+import { roomFor, schemaTokens, tokensOfMessages } from "./estimate.ts";
 import { isNested, protocolText } from "./fold.ts";
 import { foundIn } from "./found-tools.ts";
 import { buildPrompt, type PromptOptions } from "./prompt.ts";
@@ -12,11 +12,6 @@ export type RequestOptions = StepOptions & {
   /** After all that the thread holds. */
   readonly after?: readonly ModelMessage[];
 };
-
-/** Tokens that an answer may need if nobody says. */
-export function roomFor(model: Model): number {
-  return Math.min(4096, Math.floor(model.contextTokens / 4));
-}
 
 export function requestOf(work: Work, model: Model, options: RequestOptions): ModelRequest {
   const { options: asked } = work.taken.definition;
@@ -54,7 +49,8 @@ export function promptOf(work: Work, model: Model, options: RequestOptions): Pro
     runId: work.owner.runId,
     instructions: format ? `${instructions.trim()}\n\n${formatInstructions(format)}` : instructions,
     tokens: model.contextTokens - room,
-    pastMessages: definition.strategies?.history.messages,
+    pastMessages: options.pastMessages ?? definition.strategies?.history.messages,
+    ...(options.told ? { told: options.told } : {}),
     ...(options.then ? { then: options.then } : {}),
   };
 }
