@@ -28,6 +28,11 @@ const shortForms: Readonly<Record<string, Path>> = {
   TOOLS_HOST: ["tools", "host"],
   TOOLS_PORT: ["tools", "port"],
   TOOLS_TOKEN: ["tools", "token"],
+  TAVILY_API_KEY: ["websearch", "tavily", "apiKey"],
+  TAVILY_SEARCH_DEPTH: ["websearch", "tavily", "depth"],
+  SEARXNG_URL: ["websearch", "searxng", "url"],
+  BRAVE_API_KEY: ["websearch", "brave", "apiKey"],
+  WEBSEARCH_MAX_RESULTS: ["websearch", "maxResults"],
 };
 
 /** JSON objects by the names of tools; each of their values goes where it belongs to its tool. */

@@ -2,6 +2,7 @@ import type { PromptRegistry } from "./agents/load-prompts.ts";
 import { fillPrompt } from "./agents/prompts.ts";
 import { type Config, plainEnvironment } from "./config.ts";
 import { pythonSourceOf, sandboxLimitsOf } from "./main-sandbox.ts";
+import { webToolsOf } from "./main-websearch.ts";
 import type { Tool } from "./protocol/tools.ts";
 import type { SandboxSource } from "./sandbox/sandbox.ts";
 import type { Workspaces } from "./sandbox/workspaces.ts";
@@ -42,12 +43,13 @@ export function ownToolsOf(
     nanocoder,
     nanocoderSeconds: nanocoderTimeout,
   });
-  const prompt = async (values: Readonly<Record<string, string>>) => {
+  const prompt = (name: string) => async (values: Readonly<Record<string, string>>) => {
     await prompts().refresh();
-    return fillPrompt(prompts().get("ppt_maker"), values);
+    return fillPrompt(prompts().get(name), values);
   };
-  const slides = pptMakerTool({ ...place, ...marpWishOf(config), prompt });
-  return [...builtInTools, ...fileTools(workspaces), ...code, slides];
+  const slides = pptMakerTool({ ...place, ...marpWishOf(config), prompt: prompt("ppt_maker") });
+  const web = webToolsOf(config, prompt("websearch_answer"));
+  return [...builtInTools, ...fileTools(workspaces), ...code, slides, ...web];
 }
 
 function marpWishOf({ tools: { ppt_maker: settings } }: Config): MarpWish {

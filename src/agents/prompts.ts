@@ -19,6 +19,8 @@ export const promptPlaceholders: ReadonlyMap<string, Placeholders> = new Map([
   ["plan_answer", { required: ["results"], optional: ["plan", "question"] }],
   ["json_actions_repair", { required: ["reason"], optional: [] }],
   ["summarise", { required: ["conversation"], optional: ["words"] }],
+  ["room_member", { required: ["name", "members"], optional: [] }],
+  ["websearch_answer", { required: ["question", "results"], optional: [] }],
   ["ppt_maker", { required: ["instructions"], optional: ["slides", "pictures", "deck"] }],
   ["auto_choose", { required: ["question", "strategies"], optional: ["tools"] }],
 ]);

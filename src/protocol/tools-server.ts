@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { sandboxGradeSchema, sandboxKinds } from "./sandboxes.ts";
+import { mostSources, sourceSchema } from "./sources.ts";
 import type { ToolResult } from "./tools.ts";
 import { listedToolSchema } from "./tools-api.ts";
 
@@ -49,6 +50,8 @@ export const servedResultSchema: z.ZodType<ToolResult> = z.strictObject({
   content: z.string(),
   isError: z.boolean().optional(),
   data: z.unknown().optional(),
+  sources: z.array(sourceSchema).max(mostSources).optional(),
+  untrusted: z.literal(true).optional(),
   uncertain: z.literal(true).optional(),
   ask: z
     .strictObject({

@@ -113,6 +113,13 @@ export type Tool = {
   readonly sendsOut: boolean;
   /** Its results hold text that others wrote: pages, documents, mails. They are marked as untrusted. */
   readonly bringsIn?: true;
+  /**
+   * Of a read: the address that it asks, if the model chose it. One that neither the user nor a source has named may carry out
+   * what the model knows, so it is asked about where a `sendsOut` would be.
+   */
+  readonly reaches?: (input: unknown) => string | undefined;
+  /** Why it can't be used on this server, and what to do; it is listed, and offered to nobody. */
+  readonly unavailable?: string;
   /** Runs code that nobody has read: its scope is `sandbox`, and how much that holds matters. */
   readonly runsCode?: true;
   readonly permissions: readonly string[];
@@ -162,7 +169,7 @@ export type RightsSource = {
 
 export type ToolRegistry = {
   get(name: string): Tool | undefined;
-  /** The tools that these globs name and this caller may use, by name. */
+  /** The tools that these globs name, that can be used here and that this caller may use, by name. */
   select(globs: readonly string[], caller: Caller): readonly Tool[];
   list(): readonly Tool[];
   /**

@@ -41,10 +41,12 @@ function mayUse({ taken }: Work, call: Call, tool: Tool): boolean {
   return member === undefined || member.tools.includes(tool.name) || tool.name === searchName;
 }
 
-/** Of a tool that the run was begun with: its caller's rights have changed since. */
+/** Of a tool that the run was begun with: its caller's rights have changed since, or what it works with. */
 function notAllowed({ runtime, taken }: Work, { body }: Call): ToolResult | undefined {
   if (!taken.definition.tools.some(({ name }) => name === body.name)) return undefined;
   const tool = runtime.tools.get(body.name);
+  if (tool?.unavailable !== undefined)
+    return { content: `${body.name} can't be used here any more. ${tool.unavailable}`, isError: true };
   const missing = tool ? runtime.tools.missing(tool, taken.caller) : [];
   if (missing.length === 0) return undefined;
   return { content: `You may not use ${body.name} here any more: it needs ${missing.join(", ")}.`, isError: true };

@@ -1,6 +1,6 @@
 import { agentSchema, type AgentDefinition } from "../protocol/agents.ts";
 import type { Caller } from "../protocol/callers.ts";
-import { InvalidInput, NotFound } from "../protocol/errors.ts";
+import { InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Tool } from "../protocol/tools.ts";
 import { parseCall, unknownTool } from "../tools/call-tool.ts";
@@ -20,6 +20,9 @@ export async function callTool(runtime: Runtime, caller: Caller, input: ToolCall
   await runtime.tools.prepare(["*"], caller);
   const tools = runtime.tools.select(["*", input.tool], caller);
   const tool = tools.find(({ name }) => name === input.tool);
+  const unavailable = runtime.tools.get(input.tool)?.unavailable;
+  if (unavailable !== undefined)
+    throw new Unavailable(`${input.tool} can't be used here. ${unavailable}`, { code: "tool_unavailable" });
   if (!tool) throw new NotFound(unknownTool(input.tool, tools).content, { code: "tool_not_found", param: "name" });
   const parsed = parseCall(tool, input.arguments);
   if (!parsed.ok) throw new InvalidInput(parsed.result.content, { code: "invalid_arguments", param: "arguments" });

@@ -17,6 +17,10 @@ export type ToolDefinition<Input extends z.ZodType> = {
   readonly sendsOut?: boolean;
   /** Its results hold text that others wrote; they are marked as untrusted. */
   readonly bringsIn?: boolean;
+  /** Of a read: the address that it asks. */
+  readonly reaches?: (input: z.output<Input>) => string | undefined;
+  /** Why it can't be used on this server, and what to do. */
+  readonly unavailable?: string;
   /** Runs code that nobody has read, in the sandbox. */
   readonly runsCode?: boolean;
   readonly permissions?: readonly string[];
@@ -44,7 +48,7 @@ const maximumTimeoutMs = 24 * 60 * 60_000;
 export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<Input>): Tool {
   const problems = problemsOf(definition);
   if (problems.length > 0) throw invalidTool(definition.name, problems.join("; "));
-  const { execute, reconcile, check } = definition;
+  const { execute, reconcile, check, reaches, unavailable } = definition;
   const input = refuseUnknownKeys(definition.input);
   return {
     name: definition.name,
@@ -56,6 +60,7 @@ export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<I
     destructive: definition.destructive ?? false,
     sendsOut: definition.sendsOut ?? false,
     ...(definition.bringsIn ? { bringsIn: true } : {}),
+    ...(unavailable === undefined ? {} : { unavailable }),
     ...(definition.runsCode ? { runsCode: true } : {}),
     permissions: definition.permissions ?? [],
     ...(definition.rights === undefined ? {} : { rights: definition.rights }),
@@ -64,6 +69,7 @@ export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<I
     source: "built-in",
     // The casts hold because whoever calls a tool gives it what its own `input` parsed.
     ...(check && { check: (value, context, planned) => check(value as z.output<Input>, context, planned) }),
+    ...(reaches && { reaches: (value) => reaches(value as z.output<Input>) }),
     ...(reconcile && { reconcile: (value, context) => reconcile(value as z.output<Input>, context) }),
     execute: async (value, context) => toToolResult(await execute(value as z.output<Input>, context)),
   };

@@ -85,7 +85,9 @@ export function createToolRegistry(
       const isNamed = selectsByGlobs(globs);
       const isMeant = ({ name, mustBeNamed }: Tool) =>
         isNamed(name) && (!mustBeNamed || globs.some((glob) => glob !== "*" && matchesGlob(glob, name)));
-      return all(caller).filter((tool) => isMeant(tool) && missing(tool, caller).length === 0);
+      return all(caller).filter(
+        (tool) => tool.unavailable === undefined && isMeant(tool) && missing(tool, caller).length === 0,
+      );
     },
     list: () => all(),
     async prepare(globs, caller) {

@@ -16,6 +16,7 @@ const overheadMs = 10_000;
 export const listTools = endpoint({
   tag: "agents",
   summary: "List the tools that you may use",
+  description: "At the end those that can't be used on this server as it is set up; `unavailable` says what to do.",
   answers: {
     200: z.object({
       success: z.literal(true),
@@ -30,10 +31,13 @@ export const listTools = endpoint({
     await services.tools.prepare(["*"], caller);
     const names = services.tools.list().map(({ name }) => name);
     const tools = services.tools.select(["*", ...names], caller);
+    const missed = services.tools
+      .list()
+      .filter((tool) => tool.unavailable !== undefined && services.tools.missing(tool, caller).length === 0);
     return {
       success: true,
       answer: tools.map(({ name }) => name).join(", "),
-      data: tools.map((tool) => ({ ...listedTool(tool), tokens: tokensOfTool(tool) })),
+      data: [...tools, ...missed].map((tool) => ({ ...listedTool(tool), tokens: tokensOfTool(tool) })),
       metadata: { count: tools.length },
     };
   },

@@ -1,0 +1,44 @@
+import { messageOf, Unavailable } from "../../protocol/errors.ts";
+import type { FoundPage, SearchProvider, SearchQuestion } from "./search-provider.ts";
+import { createShortMemory } from "./short-memory.ts";
+
+export type Found = {
+  /** Who found them. */
+  readonly provider: string;
+  readonly pages: readonly FoundPage[];
+  /** Those that were asked before, and why they found nothing. */
+  readonly failures: readonly string[];
+};
+
+/** Throws Unavailable `search_failed` with what each provider had to say. */
+export type SearchWeb = (question: SearchQuestion, signal: AbortSignal) => Promise<Found>;
+
+const mostKept = 500;
+const mostKeptCharacters = 10_000_000;
+
+/** Asks the providers in their order, the next one where one fails; what was found a moment ago is not asked for again. */
+export function createSearchWeb({
+  providers,
+  keptMs,
+}: {
+  readonly providers: readonly SearchProvider[];
+  readonly keptMs: number;
+}): SearchWeb {
+  const memory = createShortMemory<Found>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
+  return async (question, signal) => {
+    const key = JSON.stringify({ ...question, query: question.query.toLowerCase() });
+    const known = memory.get(key);
+    if (known) return known;
+    const failures: string[] = [];
+    for (const { name, search } of providers)
+      try {
+        const found: Found = { provider: name, pages: await search(question, signal), failures };
+        memory.set(key, found, JSON.stringify(found).length);
+        return found;
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push(messageOf(error));
+      }
+    throw new Unavailable(failures.join(" "), { code: "search_failed" });
+  };
+}

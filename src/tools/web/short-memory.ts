@@ -1,0 +1,47 @@
+export type ShortMemory<Value> = {
+  get(key: string): Value | undefined;
+  /** `size` in whatever unit its bound has. */
+  set(key: string, value: Value, size: number): void;
+};
+
+export type ShortMemoryOptions = {
+  /** 0: nothing is remembered. */
+  readonly keptMs: number;
+  readonly most: number;
+  readonly mostSize: number;
+};
+
+/** What was asked a moment ago, by its question: what nobody asked for the longest time goes first. */
+export function createShortMemory<Value>({ keptMs, most, mostSize }: ShortMemoryOptions): ShortMemory<Value> {
+  const entries = new Map<string, { readonly value: Value; readonly size: number; readonly until: number }>();
+  let total = 0;
+
+  function forget(key: string): void {
+    total -= entries.get(key)?.size ?? 0;
+    entries.delete(key);
+  }
+
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      if (!entry) return undefined;
+      if (entry.until <= performance.now()) {
+        forget(key);
+        return undefined;
+      }
+      entries.delete(key);
+      entries.set(key, entry);
+      return entry.value;
+    },
+    set(key, value, size) {
+      forget(key);
+      if (keptMs <= 0 || size > mostSize) return;
+      entries.set(key, { value, size, until: performance.now() + keptMs });
+      total += size;
+      for (const oldest of entries.keys()) {
+        if (entries.size <= most && total <= mostSize) return;
+        forget(oldest);
+      }
+    },
+  };
+}
