@@ -3,11 +3,10 @@ import { type Config, loadConfig } from "./config.ts";
 import type { Environment } from "./config-tree.ts";
 import { messageOf } from "./protocol/errors.ts";
 import type { Log } from "./protocol/log.ts";
-import type { McpServersConfig } from "./protocol/mcp-servers.ts";
 
 export type WatchOptions = {
   readonly log: Log;
-  readonly onServers: (servers: McpServersConfig) => void;
+  readonly onServers: (changed: Config) => void;
   /** How often the file is looked at; 1 s when absent. */
   readonly intervalMs?: number;
   readonly env?: Environment;
@@ -38,7 +37,7 @@ export function watchConfig(config: Config, { log, onServers, intervalMs = 1000,
         log.warn({ file, keys: others }, "these settings have changed; they need a restart");
       if (!keys.includes(live)) return;
       log.info({ file }, "the MCP servers in the configuration have changed");
-      onServers(changed.mcpServers);
+      onServers(changed);
     } catch (error) {
       log.warn({ file, reason: messageOf(error) }, "the changed configuration is not taken over");
     }

@@ -5,8 +5,11 @@ import { authSchema, basePathSchema, trustProxySchema } from "./config-auth.ts";
 import { readEnvironment } from "./config-environment.ts";
 import { readConfigFile } from "./config-file.ts";
 import { isSecret, originOf, problemsOf, valueAt } from "./config-problems.ts";
+import { ragSchema, withRagFolders } from "./config-rag.ts";
 import { sandboxSchema, withFolders } from "./config-sandbox.ts";
+import { definitionsSchema } from "./config-definitions.ts";
 import { toolsSchema } from "./config-tools.ts";
+import { websearchSchema } from "./config-websearch.ts";
 import { expandText, pathText, variable } from "./config-tree.ts";
 import type { Environment, Gathered, Path, Problem, SchemaNode } from "./config-tree.ts";
 import type { ChooseOptions } from "./models/choose.ts";
@@ -69,8 +72,11 @@ const configSchema = z.strictObject({
   tools: toolsSchema.prefault({}),
   /** Servers of tools by name; read again when the file changes. */
   mcpServers: mcpServersSchema.default({}),
+  definitions: definitionsSchema.prefault({}),
   /** Where code that agents wrote runs. */
   sandbox: sandboxSchema.prefault({}),
+  /** Who searches the web for agents. */
+  websearch: websearchSchema.prefault({}),
   /** A Taiga server that agents work in. */
   taiga: z
     .strictObject({
@@ -146,6 +152,7 @@ const configSchema = z.strictObject({
       userFiles: z.int().positive().default(1000),
     })
     .prefault({}),
+  rag: ragSchema,
   sessions: z
     .strictObject({
       /** Whether each conversation is also kept as a JSON file in `data/sessions`; absent: only in local mode. */
@@ -235,6 +242,7 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
     prompts: folder(["prompts"], prompts),
     tools: { ...tools, folder: folder(["tools", "folder"], tools.folder) },
     sandbox: withFolders(sandbox, folder),
+    rag: withRagFolders(parsed.data.rag, folder),
   };
   const source = new Map(leavesOf(settings).map(({ path }) => [pathText(path), sourceOf(gathered, path)]));
   const seenKeys = providerKeys.filter((name) => variable(environment, name) !== undefined);

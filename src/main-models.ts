@@ -16,6 +16,10 @@ export type OpenedModels = {
   readonly models: ReturnType<typeof createModels>;
   readonly callLog: ReturnType<typeof createCallLog>;
   readonly costOf: ReturnType<typeof createPrices>;
+  /** Whether requests to it come to this very server. */
+  readonly isOwn: (url: URL) => boolean;
+  /** A key that came later: no log of prompts shows it. */
+  readonly hide: (key: string) => void;
 };
 
 /** The models of the configuration, or those that were found here, and the log of what they are asked. */
@@ -37,18 +41,23 @@ export async function openModels(
   };
   const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records.map(priced)) });
   opened.push(callLog.close);
+  const keys = keysOf(config);
   const promptLog = config.log.prompts
-    ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), secrets: keysOf(config), log })
+    ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), secrets: keys, log })
     : undefined;
   if (promptLog) opened.push(promptLog.close);
+  const isOwn = ({ hostname, port }: URL) =>
+    config.server.hosts.includes(hostname) || (port === ownPort() && isLocalHost(hostname, config.server.host));
   const models = createModels({
     models: choice.models,
     ...(promptLog ? { prompts: promptLog } : {}),
-    isOwn: ({ hostname, port }) =>
-      config.server.hosts.includes(hostname) || (port === ownPort() && isLocalHost(hostname, config.server.host)),
+    isOwn,
   });
   opened.push(models.close);
-  return { choice, models, callLog, costOf };
+  const hide = (key: string) => {
+    if (!keys.includes(key)) keys.push(key);
+  };
+  return { choice, models, callLog, costOf, isOwn, hide };
 }
 
 function isLocalHost(hostname: string, own: string): boolean {

@@ -1,13 +1,10 @@
 import { join } from "node:path";
 import { loadPrompts } from "./agents/load-prompts.ts";
-import { loadAgents } from "./agents/load.ts";
-import { withModels } from "./agents/choose-model.ts";
-import { strayNames, type KnownNames } from "./agents/stray-names.ts";
 import { toolSettingsOf } from "./config-tools.ts";
-import { watchConfig } from "./config-watch.ts";
 import { shownSetting } from "./cli-settings.ts";
 import { type Config, describeConfig, plainEnvironment } from "./config.ts";
 import { openAccess, serverSettingsOf } from "./main-access.ts";
+import { definitionFindings, openDefinitions } from "./main-definitions.ts";
 import { openModels } from "./main-models.ts";
 import { type Opened, openStore } from "./main-store.ts";
 import { codeFindings, ownToolsOf } from "./main-own-tools.ts";
@@ -26,7 +23,6 @@ import { listen } from "./http/listen.ts";
 import { startWebhooks } from "./http/webhooks.ts";
 import type { ModelChoice } from "./models/choose.ts";
 import { openToolsServer, strayToolModels, toolsServerFinding, withoutSandboxed } from "./main-tools.ts";
-import { InvalidInput } from "./protocol/errors.ts";
 import type { Log } from "./protocol/log.ts";
 import { createRuns } from "./run/create-runs.ts";
 import { strategies } from "./run/strategies.ts";
@@ -101,12 +97,13 @@ export async function startColloquy(
 
     let ownPort = "";
     let ownUrl = "";
-    const { choice, models, callLog, costOf } = await openModels(config, {
+    const { costOf, ...openedModels } = await openModels(config, {
       database,
       log,
       opened,
       ownPort: () => ownPort,
     });
+    const { models, callLog } = openedModels;
 
     const audit = createAuditLog(database.query, log);
     opened.push(audit.close);
@@ -142,7 +139,6 @@ export async function startColloquy(
       credentialsFor: signIns.credentialsFor,
     });
     opened.push(mcp.close);
-    if (works) opened.push(watchConfig(config, { log, onServers: (servers) => void mcp.update(servers) }));
     const taiga = config.taiga && openTaiga(config.taiga, database, secret);
     if (taiga) opened.push(taiga.close);
     const toolsServer = works ? openToolsServer(config, { relay, ownUrl: () => ownUrl, log }) : undefined;
@@ -155,26 +151,21 @@ export async function startColloquy(
       instead: toolsServer?.source,
     });
     const { prompts, problems: promptProblems } = await loadPrompts({ folder: config.prompts, log });
-    const { agents: written, own, problems } = await loadAgents({ folder: config.agents });
-    const agents = withModels(written, models.list());
-    const both = agents.list().find(({ id }) => models.has(id));
-    if (both)
-      throw new InvalidInput(`"${both.id}" names an agent and a model; rename one of them.`, {
-        code: "config_invalid",
-      });
+    const { agents, definitions, trials, problems, strays } = await openDefinitions(config, {
+      ...openedModels,
+      database,
+      secret,
+      servers: mcp,
+      toolNames: () => [...tools.list(), ...toolsHere].map(({ name }) => name),
+      version,
+      works,
+      opened,
+      log,
+    });
     if (works) {
       const webhooks = startWebhooks({ database, hooks: config.webhooks, log });
       opened.push(() => webhooks.stop(2000));
     }
-    const known: KnownNames = {
-      agents: agents.list().map(({ id }) => id),
-      strategies: Object.keys(strategies),
-      tools: [...tools.list(), ...toolsHere].map(({ name }) => name),
-      toolPrefixes: mcp.sources.map(({ prefix }) => prefix ?? ""),
-      hasModel: models.has,
-    };
-    // What is built in may name tools that come with what is not set up here; doctor tells of them.
-    const strays = agents.list().flatMap((agent) => (own.has(agent.id) ? strayNames(agent, known) : []));
     const service = await createRuns({
       database,
       models,
@@ -207,6 +198,7 @@ export async function startColloquy(
       users,
       token,
       setupToken,
+      counts,
       close: closeAccess,
     } = await openAccess(config, { database, secret, owner, log });
     opened.push(closeAccess);
@@ -238,6 +230,7 @@ export async function startColloquy(
         ...(await examineDatabase(database, { dataDirectory: config.data, fileProof })),
         ...mcp.states().map(findingOf),
         ...(toolsServer ? [toolsServerFinding(toolsServer.state())] : []),
+        ...definitionFindings(definitions),
         ...sandboxFindings(await sandbox.state()),
         ...(await codeFindings(config)),
         ...websearchFindings(config),
@@ -253,9 +246,11 @@ export async function startColloquy(
           describeConfig(config).map(({ path, value, source }) => ({ path, value: shownSetting(path, value), source })),
         audit,
       },
+      definitions,
+      trials,
       spending,
       access,
-      server: { ...serverSettingsOf(config), graceMs },
+      server: { ...serverSettingsOf(config, counts), graceMs },
       log,
       version,
     });
@@ -276,7 +271,7 @@ export async function startColloquy(
       },
       database,
       fileProof,
-      choice,
+      choice: definitions.choice(),
       sandbox: { ...sandbox, unmet: async () => unmetDemands(agents, await sandbox.state()) },
       problems: [
         ...[...userTools.problems, ...promptProblems, ...problems].map(problemText),

@@ -27,6 +27,8 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     users: absent("users"),
     shares: absent("shares"),
     uploads: absent("uploads"),
+    definitions: absent("definitions"),
+    trials: absent("trials"),
     overview: { ...absent<Services["overview"]>("overview"), audit: { ...absent<AuditLog>("audit"), add: () => {} } },
     agents: createAgentRegistry([]),
     tools: createToolRegistry([]),

@@ -50,19 +50,6 @@ eachDatabase((databases) => {
       assert.equal((await fetch(`${server.url}/api/admin/usage${wrong}`)).status, 400, wrong);
   });
 
-  test("models are listed with how they did", async () => {
-    type Listed = {
-      readonly id: string;
-      readonly health: { readonly requests: number; readonly errors: number } | null;
-    };
-    const { data } = await get<readonly Listed[]>("/api/admin/models");
-    const served = data.filter(({ health }) => health !== null);
-    assert.deepEqual(
-      served.map(({ id, health }) => [id, health!.requests, health!.errors]),
-      [["script", 2, 0]],
-    );
-  });
-
   test("what is changed is audited, with who did it; what is only read is not", async () => {
     const response = await fetch(`${server.url}/api/shares/018f0000-0000-7000-8000-000000000001?secret=x`, {
       method: "DELETE",

@@ -16,9 +16,10 @@ import {
   getHistory,
   listSessions,
 } from "./dialects/sessions.ts";
+import { definitionRoutes } from "./definition-routes.ts";
 import { type Route } from "./endpoint.ts";
 import { docs, openApiDocument } from "./openapi.ts";
-import { allUsage, listAudit, listSettings, modelsWithHealth, ownUsage } from "./routes/admin-overview.ts";
+import { allUsage, listAudit, listSettings, ownUsage } from "./routes/admin-overview.ts";
 import { cancelAnyRun, getAnyRun, listAllRuns, resolveWrite, retryRun } from "./routes/admin-runs.ts";
 import { listAgents } from "./routes/agents.ts";
 import { exportThread, forkThread, listBranch } from "./routes/branches.ts";
@@ -168,7 +169,6 @@ const routes: readonly Route[] = [
   ["PUT", "/api/admin/budgets", setBudget],
   ["DELETE", "/api/admin/budgets/:id", removeBudget],
   ["GET", "/api/admin/usage", allUsage],
-  ["GET", "/api/admin/models", modelsWithHealth],
   ["GET", "/api/admin/settings", listSettings],
   ["GET", "/api/admin/audit", listAudit],
   ["GET", "/api/admin/doctor", examine],
@@ -180,4 +180,4 @@ const routes: readonly Route[] = [
 ];
 
 /** Every route of the server: who answers what. */
-export const allRoutes: readonly Route[] = [...routes, ...accountRoutes, ...allMcpRoutes()];
+export const allRoutes: readonly Route[] = [...routes, ...definitionRoutes, ...accountRoutes, ...allMcpRoutes()];

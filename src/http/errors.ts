@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
-import { ColloquyError, InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
+import { ColloquyError, type ErrorDetail, InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
 import { diskFull, sqlState } from "../store/sql-state.ts";
 import { challengeOf, isMcp } from "./mcp/resource-metadata.ts";
 import { openAiError } from "./openai-error.ts";
@@ -12,6 +12,7 @@ export type NativeError = {
     readonly message: string;
     readonly requestId: string;
     readonly param?: string;
+    readonly problems?: ErrorDetail["problems"];
   };
 };
 
@@ -52,8 +53,9 @@ function isOpenAi(request: FastifyRequest): boolean {
 
 function nativeError(error: ColloquyError | undefined, requestId: string): NativeError {
   if (!error) return { error: { code: "internal", message: "Internal error; the server's log has more.", requestId } };
-  const { param } = error.detail;
-  return { error: { code: error.code, message: error.message, requestId, ...(param !== undefined && { param }) } };
+  const { param, problems } = error.detail;
+  const more = { ...(param !== undefined && { param }), ...(problems && { problems }) };
+  return { error: { code: error.code, message: error.message, requestId, ...more } };
 }
 
 /** What stops a request before MCP has read it. */

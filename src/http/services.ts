@@ -9,6 +9,8 @@ import type { Runs } from "../run/runs.ts";
 import type { Schedules } from "../run/schedules.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import type { Workspaces } from "../sandbox/workspaces.ts";
+import type { Definitions } from "./definitions/definitions.ts";
+import type { Trials } from "./definitions/trials.ts";
 import type { FileLinks } from "./file-links.ts";
 import type { TaskCalls } from "./mcp/task-calls.ts";
 import type { ApiKey } from "../store/api-keys.ts";
@@ -22,6 +24,7 @@ import type { AuditLog } from "../store/audit-log.ts";
 import type { ModelHealth, Usage, UsageQuestion } from "../store/usage.ts";
 import type { RequestHolds } from "../run/hold-request.ts";
 import type { Budget, BudgetState, NewBudget } from "../store/spending.ts";
+import type { SharedCounts } from "../store/shared-counts.ts";
 import type { Shares } from "../store/shares.ts";
 import type { UserAdmin } from "../store/user-admin.ts";
 
@@ -48,8 +51,10 @@ export type ServerSettings = {
   readonly basePath?: string;
   /** Addresses or networks of proxies whose word on who asks is taken; none when absent. */
   readonly trustProxy?: readonly string[];
-  /** Of one user, one key, or one address without a login, in this process; absent or 0: any number. */
+  /** Of one user, one key, or one address without a login; absent or 0: any number. */
   readonly requestsPerMinute?: number;
+  /** With the other nodes; absent: each process counts by itself. */
+  readonly sharedCounts?: SharedCounts | undefined;
   /** Origins of pages that may call this server, besides its own. */
   readonly corsOrigins: readonly string[];
   /** Values of the Host header, `name` or `name:port`, that local mode takes besides loopback ones. */
@@ -64,6 +69,8 @@ export type ServerSettings = {
 
 /** The MCP servers whose tools there are, and how users sign in to them. */
 export type McpSignIns = {
+  /** As far as they are the same for all. */
+  states(): readonly McpServerState[];
   statesFor(caller: Caller, signal: AbortSignal): Promise<readonly McpServerState[]>;
   /** The address where the user signs in. */
   begin(server: string, userId: string): Promise<string>;
@@ -122,6 +129,9 @@ export type Services = {
   readonly shares: Shares;
   readonly uploads: Uploads;
   readonly overview: Overview;
+  /** What admins define without touching files, beside what files define. */
+  readonly definitions: Definitions;
+  readonly trials: Trials;
   readonly spending?: Spending;
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;

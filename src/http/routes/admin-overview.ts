@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ModelHealth, usageGroups } from "../../store/usage.ts";
+import { usageGroups } from "../../store/usage.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
 import { budgetSchema, budgetView } from "../budget-view.ts";
 import { endpoint } from "../endpoint.ts";
@@ -68,43 +68,6 @@ function spanOf({ from, to }: { readonly from?: string | undefined; readonly to?
   if (start >= end || end.getTime() - start.getTime() > longestDays * dayMs)
     throw new InvalidInput(`from must be before to, by ${longestDays} days at most`, { param: "from" });
   return { from: start, to: end };
-}
-
-const modelSchema = z.looseObject({
-  id: z.string(),
-  health: z
-    .object({
-      lastUsedAt: time,
-      lastError: z.string().nullable(),
-      lastErrorAt: time.nullable(),
-      requests: z.int().describe("Of the last day"),
-      errors: z.int(),
-    })
-    .nullable()
-    .describe("null: not asked within a week"),
-});
-
-export const modelsWithHealth = endpoint({
-  tag: "admin",
-  summary: "The models, and how they did lately",
-  answers: { 200: listOf(modelSchema) },
-  async handle({ caller, services: { models, overview } }) {
-    requireAdmin(caller);
-    const health = new Map((await overview.modelHealth()).map((row) => [row.model, row]));
-    return { data: models.list().map((model) => ({ ...model, health: healthView(health.get(model.id)) })) };
-  },
-});
-
-function healthView(row: ModelHealth | undefined): z.infer<typeof modelSchema>["health"] {
-  if (!row) return null;
-  const { lastUsedAt, lastError, lastErrorAt, requests, errors } = row;
-  return {
-    lastUsedAt: lastUsedAt.toISOString(),
-    lastError,
-    lastErrorAt: lastErrorAt?.toISOString() ?? null,
-    requests,
-    errors,
-  };
 }
 
 export const listSettings = endpoint({

@@ -56,6 +56,8 @@ export type McpServers = {
   readonly named: (name: string) => NamedServer;
   /** The user's login has changed: begins anew. */
   readonly renew: (name: string, user: string) => Promise<void>;
+  /** Begins anew with one: what it waits for after failures is forgotten. */
+  readonly restart: (name: string) => Promise<void>;
   /** Starts what is new, restarts what has changed, stops what is gone. */
   readonly update: (servers: McpServersConfig) => Promise<void>;
   /** Calls in the middle of which its servers asked a person are cancelled. */
@@ -149,6 +151,14 @@ export function createMcpServers(options: McpOptions): McpServers {
       return { name, config: server.config };
     },
     renew: async (name, user) => servers.get(name)?.renew?.(user),
+    async restart(name) {
+      const server = servers.get(name);
+      if (!server) return;
+      const anew = startServer(name, server.config, { ...options, held });
+      servers.set(name, anew);
+      sources.splice(sources.indexOf(server.source), 1, anew.source);
+      await server.close();
+    },
     runEnded: (runId) => held.runEnded(runId),
     update: async (configs) => void (await apply(configs)),
     async close() {

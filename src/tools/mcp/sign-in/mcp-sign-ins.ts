@@ -8,6 +8,7 @@ export function createMcpSignIns(servers: McpServers, signIns: SignIns, base: ()
   return {
     base,
     begin,
+    states: servers.states,
     statesFor: servers.statesFor,
     beginByLink(ticket: string): Promise<string> {
       const { server, userId } = signIns.userOf(ticket);

@@ -1,0 +1,132 @@
+import { z } from "zod";
+import type { DefinitionKind } from "../../protocol/definitions.ts";
+import { endpoint } from "../endpoint.ts";
+import { requireAdmin } from "../require-admin.ts";
+import { idSchema, listOf } from "../schemas.ts";
+import type { Services } from "../services.ts";
+import { entrySchema, entryView, type EntryView, problemSchema } from "./definition-view.ts";
+import type { Entry } from "./resolve.ts";
+import { shownDefinition } from "./secrets.ts";
+
+const definitionSchema = z.record(z.string(), z.unknown()).describe("As in a file, without its id");
+export const newIdSchema = z.string().min(1).max(64);
+export const draftSchema = z.strictObject({ id: newIdSchema, definition: definitionSchema });
+export const definitionParams = z.object({ id: z.string().max(200) });
+const revisionSchema = idSchema.describe("That was read: another one means that somebody else has changed it (409)");
+
+/** What a kind of definition is called, and what it has beside what all have. */
+export type DefinitionWords<Shape extends z.ZodRawShape> = {
+  readonly one: string;
+  readonly many: string;
+  readonly shape: Shape;
+  /** How they are doing, asked once for a list. */
+  readonly look: (services: Services) => Promise<(entry: Entry) => z.output<z.ZodObject<Shape>>>;
+};
+
+/** Listing, reading and changing definitions: the same for all kinds. */
+export function definitionEndpoints<Shape extends z.ZodRawShape>(
+  kind: DefinitionKind,
+  { one, many, shape, look }: DefinitionWords<Shape>,
+) {
+  const viewSchema = entrySchema.extend(shape);
+  type View = EntryView & z.output<z.ZodObject<Shape>>;
+  const view = async (services: Services, entry: Entry): Promise<View> => ({
+    ...entryView(entry),
+    ...(await look(services))(entry),
+  });
+
+  const list = endpoint({
+    tag: "admin",
+    summary: `List the ${many}, with where each is defined and how it is doing`,
+    description:
+      "One that is defined in several places has a row for the database too, which is `shadowed` there: environment and " +
+      "files count more than the database, which counts more than what is built in.",
+    answers: { 200: listOf(viewSchema) },
+    async handle({ caller, services }) {
+      requireAdmin(caller);
+      const doing = await look(services);
+      const entries = services.definitions.entries(kind);
+      return { data: entries.map((entry) => ({ ...entryView(entry), ...doing(entry) })) };
+    },
+  });
+
+  const get = endpoint({
+    tag: "admin",
+    summary: `Get ${one}`,
+    params: definitionParams,
+    query: z.object({
+      source: z.literal("database").optional().describe("The entry of the database, though shadowed"),
+    }),
+    answers: { 200: viewSchema },
+    async handle({ params, query, caller, services }) {
+      requireAdmin(caller);
+      return view(services, services.definitions.find(kind, params.id, query.source === "database"));
+    },
+  });
+
+  const create = endpoint({
+    tag: "admin",
+    summary: `Define ${one}`,
+    description:
+      "It counts at once, on every node. 422 (`definition_invalid`) has all problems; 409: `read_only`, `exists`.",
+    body: draftSchema,
+    answers: { 201: viewSchema },
+    async handle({ body, caller, services, reply }) {
+      requireAdmin(caller);
+      const entry = await services.definitions.create(kind, body, caller);
+      reply.code(201);
+      return view(services, entry);
+    },
+  });
+
+  const change = endpoint({
+    tag: "admin",
+    summary: `Change ${one} that was defined here`,
+    description:
+      "The whole definition; a secret that is sent back as *** stays as it is. 409: `changed_meanwhile`, `read_only`.",
+    params: definitionParams,
+    body: z.strictObject({ revision: revisionSchema, definition: definitionSchema }),
+    answers: { 200: viewSchema },
+    async handle({ params, body, caller, services }) {
+      requireAdmin(caller);
+      return view(services, await services.definitions.change(kind, { id: params.id, ...body }, caller));
+    },
+  });
+
+  const remove = endpoint({
+    tag: "admin",
+    summary: `Delete ${one} that was defined here`,
+    params: definitionParams,
+    query: z.object({
+      revision: revisionSchema.optional(),
+      force: z.stringbool().default(false).describe("Though others need it"),
+    }),
+    answers: { 204: z.null() },
+    async handle({ params, query, caller, services, reply }) {
+      requireAdmin(caller);
+      await services.definitions.remove(kind, { id: params.id, ...query });
+      reply.code(204);
+    },
+  });
+
+  const validate = endpoint({
+    tag: "admin",
+    summary: `Look at a definition of ${one} without keeping it`,
+    body: draftSchema,
+    answers: {
+      200: z.object({
+        valid: z.boolean(),
+        problems: z.array(problemSchema),
+        definition: z.unknown().describe("With all that was left out"),
+      }),
+    },
+    handle({ body, caller, services }) {
+      requireAdmin(caller);
+      const { problems, definition, body: given } = services.definitions.check(kind, body);
+      const shown = shownDefinition(kind, definition ?? given).definition;
+      return { valid: problems.length === 0, problems, definition: shown };
+    },
+  });
+
+  return { list, get, create, change, remove, validate };
+}

@@ -1,0 +1,95 @@
+import { modelConfigSchema, type ModelConfig } from "../../models/config.ts";
+import { type AgentDefinition, agentSchema } from "../../protocol/agents.ts";
+import type { DefinitionKind, DefinitionProblem } from "../../protocol/definitions.ts";
+import { type McpServerConfig, mcpServerSchema, mcpServersSchema } from "../../protocol/mcp-servers.ts";
+import { schemaProblems } from "../../protocol/schema-problems.ts";
+
+/** What each kind is once it has been checked. */
+export type Parsed = {
+  readonly agent: AgentDefinition;
+  readonly model: ModelConfig;
+  readonly "mcp-server": McpServerConfig;
+};
+
+export type ParseResult<Kind extends DefinitionKind> =
+  | { readonly ok: true; readonly definition: Parsed[Kind] }
+  | { readonly ok: false; readonly problems: readonly DefinitionProblem[] };
+
+export type ParsePolicy = {
+  /** Whether a definition may name programs and packages, which then run in this server. */
+  readonly programs: boolean;
+};
+
+const mostCharacters = 1_000_000;
+const programsHint =
+  "Set definitions.programs (COLLOQUY_DEFINITIONS__PROGRAMS=true) to allow it, or put this into colloquy.yaml.";
+
+/** By the same schemas as files, with all problems at once. `definition` has no id of its own. */
+export function parseDefinition<Kind extends DefinitionKind>(
+  kind: Kind,
+  { id, definition }: { readonly id: string; readonly definition: unknown },
+  policy: ParsePolicy,
+): ParseResult<Kind> {
+  if (typeof definition !== "object" || definition === null || Array.isArray(definition))
+    return { ok: false, problems: [{ path: "", message: "must be an object" }] };
+  if (JSON.stringify(definition).length > mostCharacters)
+    return { ok: false, problems: [{ path: "", message: `is longer than ${mostCharacters} characters` }] };
+  const { value, problems } = parsers[kind](id, definition as Readonly<Record<string, unknown>>);
+  const all = [...problems, ...ownProblems(kind, definition as Readonly<Record<string, unknown>>, policy)];
+  return all.length > 0 || value === undefined ? { ok: false, problems: all } : { ok: true, definition: value };
+}
+
+type Outcome<Value> = { readonly value?: Value; readonly problems: readonly DefinitionProblem[] };
+type Parser<Value> = (id: string, definition: Readonly<Record<string, unknown>>) => Outcome<Value>;
+
+const parsers: { readonly [Kind in DefinitionKind]: Parser<Parsed[Kind]> } = {
+  agent(id, definition) {
+    const parsed = agentSchema.safeParse({ ...definition, id });
+    return parsed.success
+      ? { value: parsed.data, problems: [] }
+      : { problems: schemaProblems(parsed.error, agentSchema) };
+  },
+  model(id, definition) {
+    if (id === "default")
+      return {
+        problems: [{ path: "id", message: "must be another one: which model is the default is said in the defaults" }],
+      };
+    const parsed = modelConfigSchema.safeParse({ ...definition, id });
+    return parsed.success
+      ? { value: parsed.data, problems: [] }
+      : { problems: schemaProblems(parsed.error, modelConfigSchema) };
+  },
+  "mcp-server"(name, definition) {
+    // The name's rule is that of a key among all servers.
+    const named = mcpServersSchema.safeParse({ [name]: { disabled: true } });
+    const parsed = mcpServerSchema.safeParse(definition);
+    const problems = [
+      ...(named.success ? [] : [{ path: "id", message: messageOfKey(named.error.issues[0]) }]),
+      ...(parsed.success ? [] : schemaProblems(parsed.error, mcpServerSchema)),
+    ];
+    return parsed.success ? { value: parsed.data, problems } : { problems };
+  },
+};
+
+function messageOfKey(issue: { readonly message: string; readonly issues?: unknown } | undefined): string {
+  const [inner] = Array.isArray(issue?.issues) ? (issue.issues as readonly { readonly message: string }[]) : [];
+  return inner?.message ?? issue?.message ?? "is not a name";
+}
+
+/** What files may say and the API may not. */
+function ownProblems(
+  kind: DefinitionKind,
+  definition: Readonly<Record<string, unknown>>,
+  { programs }: ParsePolicy,
+): DefinitionProblem[] {
+  if (kind === "agent") return [];
+  const problems: DefinitionProblem[] = [];
+  if (!programs && kind === "mcp-server" && definition["command"] !== undefined)
+    problems.push({ path: "command", message: `would start a program on this machine. ${programsHint}` });
+  if (!programs && kind === "model" && definition["provider"] === "ai-sdk")
+    problems.push({ path: "package", message: `would load code into this server. ${programsHint}` });
+  for (const key of ["apiKey", "baseUrl", "url", "headers", "env", "auth"])
+    if (/\$\{[A-Za-z_]/.test(JSON.stringify(definition[key]) ?? ""))
+      problems.push({ path: key, message: "${…} is replaced in files only: give the value itself" });
+  return problems;
+}

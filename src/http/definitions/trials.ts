@@ -1,0 +1,70 @@
+import { findModels, type FindWish, type FoundModels } from "../../models/find-models.ts";
+import { createModels, type ModelsOptions } from "../../models/registry.ts";
+import { tryModel, type Trial } from "../../models/try-model.ts";
+import type { Caller } from "../../protocol/callers.ts";
+import { Conflict } from "../../protocol/errors.ts";
+import type { ModelCallRecord } from "../../protocol/models.ts";
+import type { McpOptions, McpServers } from "../../tools/mcp/mcp-servers.ts";
+import { tryNewServer, tryServer, type ServerTrial } from "../../tools/mcp/try-server.ts";
+import { definitionInvalid } from "./definition-invalid.ts";
+import type { Definitions, Draft } from "./definitions.ts";
+
+export type TrialsOptions = Pick<McpOptions, "version" | "environment" | "log"> &
+  Pick<ModelsOptions, "isOwn"> & {
+    readonly definitions: Definitions;
+    readonly servers: McpServers;
+    readonly onCall: (record: ModelCallRecord) => void;
+  };
+
+export type Trials = ReturnType<typeof createTrials>;
+
+const longestMs = 60_000;
+const mostTokens = 512;
+
+/** Trying what is defined, and what might be. */
+export function createTrials({ definitions, servers, onCall, isOwn, ...options }: TrialsOptions) {
+  return {
+    /** One short answer; of a draft, beside the models that there are. */
+    async model(
+      asked: string | Draft,
+      { prompt, caller, signal }: { readonly prompt: string; readonly caller: Caller; readonly signal: AbortSignal },
+    ): Promise<Trial> {
+      const id = typeof asked === "string" ? asked : asked.id;
+      const { models: all } = definitions.choice();
+      const draft = typeof asked === "string" ? undefined : sound("model", asked);
+      // Once: whoever waits wants to know what went wrong, not whether it may go well some time.
+      const models = [...all.filter((model) => model.id !== draft?.id), ...(draft ? [draft] : [])].map((model) =>
+        model.id === id && model.provider !== undefined && model.provider !== "demo" ? { ...model, retries: 0 } : model,
+      );
+      const registry = createModels({ models, ...(isOwn && { isOwn }) });
+      try {
+        const request = {
+          messages: [{ role: "user" as const, content: prompt }],
+          settings: { maxTokens: mostTokens },
+          origin: { userId: caller.userId },
+          onCall,
+        };
+        return await tryModel(registry.get(id), request, AbortSignal.any([signal, AbortSignal.timeout(longestMs)]));
+      } finally {
+        await registry.close();
+      }
+    },
+
+    findModels: (wish: FindWish): Promise<FoundModels> => findModels(wish),
+
+    server(asked: string | Draft, caller: Caller, signal: AbortSignal): Promise<ServerTrial> {
+      if (typeof asked !== "string")
+        return tryNewServer({ name: asked.id, config: sound("mcp-server", asked) }, options, caller, signal);
+      const { state } = definitions.find("mcp-server", asked);
+      if (state !== "active")
+        throw new Conflict(`The MCP server "${asked}" is ${state}: it is not connected to.`, { code: "not_active" });
+      return tryServer(servers, asked, caller, signal);
+    },
+  };
+
+  function sound<Kind extends "model" | "mcp-server">(kind: Kind, draft: Draft) {
+    const { definition, problems } = definitions.check(kind, draft);
+    if (problems.length > 0 || !definition) throw definitionInvalid(`"${draft.id}"`, problems);
+    return definition;
+  }
+}

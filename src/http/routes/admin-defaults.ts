@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { defaultKinds, definitionSources } from "../../protocol/definitions.ts";
+import { endpoint } from "../endpoint.ts";
+import { requireAdmin } from "../require-admin.ts";
+import { idSchema, listOf } from "../schemas.ts";
+
+const defaultSchema = z.object({
+  of: z.enum(defaultKinds),
+  value: z.string().nullable().describe("null: each way in has its own"),
+  source: z.enum(definitionSources),
+  where: z.string().nullable(),
+  readOnly: z.boolean(),
+  revision: z.string().nullable(),
+  problem: z.string().nullable().describe("Why what is set does not count"),
+});
+const params = z.object({ of: z.enum(defaultKinds) });
+
+export const listDefaults = endpoint({
+  tag: "admin",
+  summary: "Which agent answers and which model thinks where none is named",
+  answers: { 200: listOf(defaultSchema) },
+  handle({ caller, services: { definitions } }) {
+    requireAdmin(caller);
+    return { data: defaultKinds.map(definitions.readDefault) };
+  },
+});
+
+export const setDefault = endpoint({
+  tag: "admin",
+  summary: "Set the default agent or model",
+  description:
+    "The model `default` stands for this one from the next step on. 409 (`read_only`): the configuration says it.",
+  params,
+  body: z.strictObject({ value: z.string().min(1).max(200), revision: idSchema.optional() }),
+  answers: { 200: defaultSchema },
+  handle({ params: { of }, body, caller, services: { definitions } }) {
+    requireAdmin(caller);
+    return definitions.setDefault(of, body, caller);
+  },
+});
+
+export const clearDefault = endpoint({
+  tag: "admin",
+  summary: "Leave the default agent or model to the server again",
+  params,
+  answers: { 200: defaultSchema },
+  handle({ params: { of }, caller, services: { definitions } }) {
+    requireAdmin(caller);
+    return definitions.setDefault(of, { value: undefined }, caller);
+  },
+});

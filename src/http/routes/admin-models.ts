@@ -1,0 +1,163 @@
+import { z } from "zod";
+import { reachOf } from "../../models/find-models.ts";
+import type { ModelHealth } from "../../store/usage.ts";
+import { definitionEndpoints, definitionParams, draftSchema } from "../definitions/definition-endpoints.ts";
+import { endpoint } from "../endpoint.ts";
+import { closedSignal } from "../closed-signal.ts";
+import { requireAdmin } from "../require-admin.ts";
+
+const time = z.string().describe("ISO 8601");
+const reaches = ["this machine", "private network", "internet"] as const;
+
+const healthSchema = z
+  .object({
+    lastUsedAt: time,
+    lastError: z.string().nullable(),
+    lastErrorAt: time.nullable(),
+    requests: z.int().describe("Of the last day"),
+    errors: z.int(),
+  })
+  .nullable()
+  .describe("null: not asked within a week");
+
+export const adminModels = definitionEndpoints("model", {
+  one: "a model",
+  many: "models",
+  shape: {
+    provider: z.string(),
+    name: z.string().describe("As the provider knows it"),
+    available: z.boolean(),
+    reason: z.string().optional().describe("Why it is not available"),
+    reach: z
+      .enum(reaches)
+      .nullable()
+      .describe("How far its address is; only what its name says counts. null: the provider's own"),
+    health: healthSchema,
+  },
+  async look({ models, overview }) {
+    const health = new Map((await overview.modelHealth()).map((row) => [row.model, row]));
+    const listed = new Map(models.list().map((model) => [model.id, model]));
+    return ({ id, state, definition, problems }) => {
+      const fields = (definition ?? {}) as Readonly<Record<string, unknown>>;
+      const { provider, name, available, reason } = (state === "active" && listed.get(id)) || {
+        provider: textOr(fields["provider"], "fallback"),
+        name: textOr(fields["model"], id),
+        available: false,
+        reason: problems.map(({ message }) => message).join("; ") || "it is not there",
+      };
+      return {
+        provider,
+        name,
+        available,
+        ...(reason !== undefined && { reason }),
+        reach: reachOfText(fields["baseUrl"]),
+        health: state === "active" ? healthView(health.get(id)) : null,
+      };
+    };
+  },
+});
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === "string" ? value : otherwise;
+}
+
+function reachOfText(address: unknown): (typeof reaches)[number] | null {
+  const url = typeof address === "string" ? URL.parse(address) : null;
+  return url && reachOf(url);
+}
+
+function healthView(row: ModelHealth | undefined): z.infer<typeof healthSchema> {
+  if (!row) return null;
+  const { lastUsedAt, lastError, lastErrorAt, requests, errors } = row;
+  return {
+    lastUsedAt: lastUsedAt.toISOString(),
+    lastError,
+    lastErrorAt: lastErrorAt?.toISOString() ?? null,
+    requests,
+    errors,
+  };
+}
+
+const promptSchema = z.string().min(1).max(10_000).default("Say hello in one short sentence.");
+const trialSchema = z.discriminatedUnion("ok", [
+  z.object({
+    ok: z.literal(true),
+    model: z.string().describe("Who served"),
+    text: z.string(),
+    reasoning: z.int().describe("Characters that it thought before"),
+    finish: z.enum(["stop", "length", "calls", "filter", "other"]),
+    firstPartMs: z.int().describe("Until its first token"),
+    totalMs: z.int(),
+    usage: z.object({
+      inputTokens: z.int(),
+      outputTokens: z.int(),
+      cachedTokens: z.int().optional(),
+      reasoningTokens: z.int().optional(),
+      estimated: z.boolean().optional(),
+    }),
+  }),
+  z.object({
+    ok: z.literal(false),
+    code: z.string(),
+    error: z.string(),
+    advice: z.string().describe("What to do"),
+    totalMs: z.int(),
+  }),
+]);
+
+export const tryModel = endpoint({
+  tag: "admin",
+  summary: "Try a model",
+  description: "One short answer, without further tries. A failure is an answer too.",
+  params: definitionParams,
+  body: z.strictObject({ prompt: promptSchema }).prefault({}),
+  answers: { 200: trialSchema },
+  handle({ params, body, caller, services, reply }) {
+    requireAdmin(caller);
+    return services.trials.model(params.id, { prompt: body.prompt, caller, signal: closedSignal(reply) });
+  },
+});
+
+export const tryModelDraft = endpoint({
+  tag: "admin",
+  summary: "Try a model that is not kept",
+  description: "With the id of one that is defined here, *** stands for its secrets.",
+  body: draftSchema.extend({ prompt: promptSchema }),
+  answers: { 200: trialSchema },
+  handle({ body: { prompt, ...draft }, caller, services, reply }) {
+    requireAdmin(caller);
+    return services.trials.model(draft, { prompt, caller, signal: closedSignal(reply) });
+  },
+});
+
+const providers = ["ollama", "openai", "anthropic"] as const;
+
+export const findModels = endpoint({
+  tag: "admin",
+  summary: "Which models an address has",
+  description:
+    "Asks it in all the ways that are known. `provider` and `baseUrl` are what a definition of one of its models needs. " +
+    "Private addresses are asked too, since that is where most model servers are; of what else answers there only that it is none " +
+    "is told.",
+  body: z.strictObject({
+    baseUrl: z
+      .url({ protocol: /^https?$/ })
+      .max(2000)
+      .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password"),
+    apiKey: z.string().min(1).max(10_000).optional(),
+    headers: z.record(z.string().max(200), z.string().max(10_000)).optional(),
+  }),
+  answers: {
+    200: z.object({
+      reach: z.enum(reaches),
+      provider: z.enum(providers).nullable().describe("null: nothing here speaks a protocol that is known"),
+      baseUrl: z.string().nullable(),
+      models: z.array(z.string()),
+      tried: z.array(z.object({ url: z.string(), provider: z.enum(providers), outcome: z.string() })),
+    }),
+  },
+  handle({ body, caller, services }) {
+    requireAdmin(caller);
+    return services.trials.findModels(body);
+  },
+});

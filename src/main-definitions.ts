@@ -1,0 +1,128 @@
+import { withModels } from "./agents/choose-model.ts";
+import { createLiveAgents, type LiveAgents } from "./agents/live-agents.ts";
+import { loadAgents, type AgentProblem } from "./agents/load.ts";
+import { strayNames, type KnownNames } from "./agents/stray-names.ts";
+import { type Config, modelChoiceOf, plainEnvironment } from "./config.ts";
+import { watchConfig } from "./config-watch.ts";
+import { createDefinitions, type Definitions } from "./http/definitions/definitions.ts";
+import { createTrials, type Trials } from "./http/definitions/trials.ts";
+import type { OpenedModels } from "./main-models.ts";
+import type { Opened } from "./main-store.ts";
+import { definitionKinds, type DefinitionPlace } from "./protocol/definitions.ts";
+import { InvalidInput } from "./protocol/errors.ts";
+import type { Log } from "./protocol/log.ts";
+import { strategies } from "./run/strategies.ts";
+import type { Database } from "./store/database.ts";
+import type { Finding } from "./store/examine.ts";
+import type { McpServers } from "./tools/mcp/mcp-servers.ts";
+
+export type OpenedDefinitions = {
+  /** Those of files, of the database and built in; changes while the server runs. */
+  readonly agents: LiveAgents;
+  readonly definitions: Definitions;
+  readonly trials: Trials;
+  /** Of files with agents. */
+  readonly problems: readonly AgentProblem[];
+  /** What these name that is not there. */
+  readonly strays: readonly string[];
+};
+
+export type DefinitionsKit = Pick<OpenedModels, "choice" | "models" | "callLog" | "isOwn" | "hide"> & {
+  readonly database: Database;
+  readonly secret: string;
+  readonly servers: McpServers;
+  readonly toolNames: () => readonly string[];
+  readonly version: string;
+  readonly works: boolean;
+  readonly opened: Opened;
+  readonly log: Log;
+};
+
+/** Agents, models and MCP servers as they are defined anywhere, and how admins define them. */
+export async function openDefinitions(config: Config, kit: DefinitionsKit): Promise<OpenedDefinitions> {
+  const { database, secret, choice, models, servers, works, opened, log } = kit;
+  const { agents: written, own, files, problems } = await loadAgents({ folder: config.agents });
+  const agents = createLiveAgents(withModels(written, models.list()));
+  const both = agents.list().find(({ id }) => models.has(id));
+  if (both)
+    throw new InvalidInput(`"${both.id}" names an agent and a model; rename one of them.`, { code: "config_invalid" });
+  const knownNames = (): KnownNames => ({
+    agents: agents.list().map(({ id }) => id),
+    strategies: Object.keys(strategies),
+    tools: kit.toolNames(),
+    toolPrefixes: servers.sources.map(({ prefix }) => prefix ?? ""),
+    hasModel: models.has,
+  });
+  const { models: configured, wish } = modelChoiceOf(config);
+  const definitions = await createDefinitions({
+    database,
+    secret,
+    programs: config.definitions.programs ?? config.auth.mode === "local",
+    base: {
+      models: configured,
+      wish,
+      choice,
+      agents: written.list(),
+      agentFiles: files,
+      servers: config.mcpServers,
+      placeOf: placesIn(config),
+    },
+    models: {
+      ...models,
+      update(all) {
+        for (const model of all) if ("apiKey" in model && model.apiKey !== undefined) kit.hide(model.apiKey);
+        models.update(all);
+      },
+    },
+    agents,
+    servers: works ? servers : undefined,
+    strategies: Object.keys(strategies),
+    knownNames,
+    log,
+  });
+  if (works) {
+    opened.push(await definitions.follow());
+    const onServers = (changed: Config) =>
+      definitions.reconfigure({ servers: changed.mcpServers, placeOf: placesIn(changed) });
+    opened.push(watchConfig(config, { log, onServers }));
+  }
+  const trials = createTrials({
+    definitions,
+    servers,
+    onCall: (record) => kit.callLog.add(record),
+    isOwn: kit.isOwn,
+    version: kit.version,
+    environment: plainEnvironment(),
+    log,
+  });
+  // What is built in may name tools that come with what is not set up here; doctor tells of them.
+  const known = knownNames();
+  const strays = agents.list().flatMap((agent) => (own.has(agent.id) ? strayNames(agent, known) : []));
+  return { agents, definitions, trials, problems, strays };
+}
+
+/** For doctor: what admins have defined and does not count. */
+export function definitionFindings(definitions: Definitions): Finding[] {
+  return definitionKinds.flatMap((kind) =>
+    definitions.entries(kind).flatMap(({ id, state, problems, stored }): Finding[] => {
+      if (!stored || state === "active") return [];
+      const text = `${kind} ${id} is ${state}: ${problems.map(({ message }) => message).join("; ")}`;
+      return [{ grade: state === "refused" ? "trouble" : "note", about: "defined", text }];
+    }),
+  );
+}
+
+/** Where an entry of the configuration is set; the environment comes first. */
+function placesIn({ models, source }: Config) {
+  return (kind: "model" | "mcp-server", id: string): DefinitionPlace => {
+    const at = kind === "model" ? models.findIndex((model) => model.id === id) : -1;
+    // `default` may be said by naming the server to take.
+    const path = kind === "mcp-server" ? `mcpServers.${id}` : at === -1 ? "backend" : `models[${at}]`;
+    const places = [...source]
+      .filter(([name, from]) => (name === path || name.startsWith(`${path}.`)) && from !== "default")
+      .map(([, from]) => from);
+    const fromEnvironment = places.find((from) => from.startsWith("environment "));
+    if (fromEnvironment !== undefined) return { source: "environment", where: fromEnvironment };
+    return { source: "file", where: places[0] ?? null };
+  };
+}

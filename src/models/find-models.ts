@@ -1,0 +1,106 @@
+import { isPrivateHost } from "./ask-context-size.ts";
+import { askJson, fieldOf, type Reply } from "./ask-json.ts";
+
+export type FoundProvider = "ollama" | "openai" | "anthropic";
+
+/** How far an address is: on this machine, in a network that is not the internet (as far as its name says), or there. */
+export type Reach = "this machine" | "private network" | "internet";
+
+export type FindWish = {
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+};
+
+export type FoundModels = {
+  readonly reach: Reach;
+  /** As an entry of `models` wants them; null: nothing here speaks a protocol that is known. */
+  readonly provider: FoundProvider | null;
+  readonly baseUrl: string | null;
+  readonly models: readonly string[];
+  /** What was asked, and what came of it. */
+  readonly tried: readonly { readonly url: string; readonly provider: FoundProvider; readonly outcome: string }[];
+};
+
+const timeoutMs = 8000;
+const mostModels = 1000;
+
+/** Which models a server has, by asking in all the ways that are known, at the address and below it. Never throws. */
+export async function findModels(wish: FindWish): Promise<FoundModels> {
+  const base = new URL(wish.baseUrl);
+  base.search = "";
+  base.hash = "";
+  const given = base.href.replace(/\/+$/, "");
+  const root = given.replace(/\/(v1|api)$/, "");
+  const bearer: WayToAsk["headers"] = wish.apiKey === undefined ? {} : { authorization: `Bearer ${wish.apiKey}` };
+  const ask = async (way: WayToAsk): Promise<Asked> => {
+    const reply = await askJson(way.url, { timeoutMs, headers: { ...way.headers, ...wish.headers } });
+    return { ...way, ...outcomeOf(reply, way) };
+  };
+  const openai = (address: string): WayToAsk => ({
+    provider: "openai",
+    url: `${address}/models`,
+    baseUrl: address,
+    list: "data",
+    field: "id",
+    headers: bearer,
+  });
+  const anthropic: WayToAsk = {
+    provider: "anthropic",
+    url: `${root}/v1/models?limit=1000`,
+    baseUrl: root,
+    list: "data",
+    field: "id",
+    headers: { "anthropic-version": "2023-06-01", ...(wish.apiKey !== undefined && { "x-api-key": wish.apiKey }) },
+  };
+  const ollama: WayToAsk = {
+    provider: "ollama",
+    url: `${root}/api/tags`,
+    baseUrl: root,
+    list: "models",
+    field: "name",
+    headers: bearer,
+  };
+  const ways =
+    base.hostname === "api.anthropic.com"
+      ? [anthropic]
+      : [ollama, openai(given), ...(given === `${root}/v1` ? [] : [openai(`${root}/v1`)])];
+  const asked = await Promise.all(ways.map(ask));
+  const found = asked.find(({ models }) => models !== undefined);
+  return {
+    reach: reachOf(base),
+    provider: found?.provider ?? null,
+    baseUrl: found?.baseUrl ?? null,
+    models: found?.models?.slice(0, mostModels) ?? [],
+    tried: asked.map(({ url, provider, outcome }) => ({ url, provider, outcome })),
+  };
+}
+
+type WayToAsk = {
+  readonly provider: FoundProvider;
+  readonly url: string;
+  readonly baseUrl: string;
+  /** Where in the answer the list is, and the name in each of its entries. */
+  readonly list: string;
+  readonly field: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+type Asked = WayToAsk & { readonly outcome: string; readonly models?: readonly string[] };
+
+function outcomeOf(reply: Reply, { list, field }: WayToAsk): Pick<Asked, "outcome" | "models"> {
+  if ("problem" in reply) return { outcome: reply.detail };
+  const { status, body } = reply;
+  if (status === 401 || status === 403)
+    return { outcome: `it wants a key, or another one (status ${status}): check apiKey` };
+  if (status >= 300 && status < 400)
+    return { outcome: `it sends elsewhere (status ${status}): give the address it sends to` };
+  const entries = fieldOf(body, list);
+  if (status !== 200 || !Array.isArray(entries)) return { outcome: `no list of models there (status ${status})` };
+  const models = entries.map((entry) => fieldOf(entry, field)).filter((name) => typeof name === "string");
+  return { outcome: models.length === 1 ? "1 model" : `${models.length} models`, models };
+}
+
+export function reachOf(url: URL): Reach {
+  if (/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/i.test(url.hostname)) return "this machine";
+  return isPrivateHost(url) ? "private network" : "internet";
+}

@@ -1,0 +1,70 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Caller } from "../../protocol/callers.ts";
+import { NotFound } from "../../protocol/errors.ts";
+import type { McpServerConfig, McpServerState } from "../../protocol/mcp-servers.ts";
+import type { JsonSchema } from "../../protocol/models.ts";
+import { createMcpServers, defaultServers, type McpOptions, type McpServers } from "./mcp-servers.ts";
+
+export type ServerTrial = {
+  readonly state: McpServerState;
+  readonly totalMs: number;
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly effect: "read" | "write";
+    readonly destructive: boolean;
+    readonly parameters: JsonSchema;
+  }[];
+};
+
+/** A little longer than connecting may take. */
+const patienceMs = 25_000;
+const lookEveryMs = 50;
+
+/** Connects now, also to a server that rests after a failure, and says how it is and what it offers. */
+export async function tryServer(
+  servers: McpServers,
+  name: string,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<ServerTrial> {
+  const begun = performance.now();
+  const state = async () => (await servers.statesFor(caller, signal)).find((one) => one.name === name);
+  if ((await state())?.state === "failed") await servers.restart(name);
+  let now = await state();
+  const isSettled = () => now !== undefined && now.state !== "connecting" && now.state !== "idle";
+  while (!isSettled() && performance.now() - begun < patienceMs && !signal.aborted) {
+    await servers.sources.find((source) => source.name === name)?.ready(caller, signal);
+    now = await state();
+    if (!isSettled()) await delay(lookEveryMs);
+  }
+  if (!now) throw new NotFound(`There is no MCP server "${name}".`);
+  const tools = servers.sources.find((source) => source.name === name)?.tools(caller) ?? [];
+  return {
+    state: now,
+    totalMs: Math.round(performance.now() - begun),
+    tools: tools.map(({ name: tool, description, effect, destructive, parameters }) => ({
+      name: tool,
+      description,
+      effect,
+      destructive,
+      parameters,
+    })),
+  };
+}
+
+/** The same with a server that is not among them, which is left again. */
+export async function tryNewServer(
+  { name, config }: { readonly name: string; readonly config: McpServerConfig },
+  options: Pick<McpOptions, "version" | "environment" | "log">,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<ServerTrial> {
+  const none = Object.fromEntries(Object.keys(defaultServers).map((each) => [each, { disabled: true }]));
+  const servers = createMcpServers({ ...options, servers: { ...none, [name]: config } });
+  try {
+    return await tryServer(servers, name, caller, signal);
+  } finally {
+    await servers.close();
+  }
+}
