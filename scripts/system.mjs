@@ -51,6 +51,13 @@ const requirements = [
     isThere: () => isInPath("curl"),
     packages: ["curl"],
   },
+  {
+    name: "tmux",
+    suites: "the terminal, typed into and looked at",
+    leaveOut: { COLLOQUY_TEST_TMUX: "no" },
+    isThere: () => isInPath("tmux"),
+    packages: ["tmux"],
+  },
   sandbox,
   python,
   chromium,

@@ -1,4 +1,4 @@
-import { styleText } from "node:util";
+import { stripVTControlCharacters, styleText } from "node:util";
 
 /** The eight speakers of the page, in a lightness that can be read on black and on white. */
 const hues = [
@@ -64,7 +64,7 @@ function level(value: number): number {
 /** What others wrote may not steer the terminal: only text, line ends and tabs are left of it. */
 export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return text
+  return stripVTControlCharacters(text)
     .replaceAll("\r\n", "\n")
     .replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g, "");
 }

@@ -42,7 +42,7 @@ function help(): string {
   return [
     ...commands.map(({ name, about }) => `  /${name.padEnd(9)} ${about}`),
     "  Tab completes @names and commands. Alt+Enter begins a new line. ↑ brings back what was said.",
-    "  Ctrl+C or Esc stops whoever works; Ctrl+C twice leaves. Ctrl+O shows results whole.",
+    "  Ctrl+C or Esc stops whoever works; Ctrl+C twice leaves. Ctrl+O shows the last result whole.",
   ].join("\n");
 }
 

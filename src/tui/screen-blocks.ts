@@ -5,10 +5,11 @@ import { promptOf } from "./decide.ts";
 import { callLine, endLine, isShown, planLines, resultLine, sourceLines, speakerOf } from "./lines.ts";
 import type { Place } from "./place.ts";
 
-/** One block on the screen; it is drawn anew when it changes. */
+/** One block on the screen. */
 export type BlockView = {
   readonly component: Component;
-  readonly set: (block: Block, isWhole: boolean) => void;
+  /** False: it can't be shown as a change of what stands here, since that is text that it no longer has. */
+  readonly set: (block: Block) => boolean;
 };
 
 export function createBlockView(place: () => Place, colours: Colours): BlockView {
@@ -42,9 +43,9 @@ export function createBlockView(place: () => Place, colours: Colours): BlockView
     only(head, markdown);
   }
 
-  function call(block: BlockOf<"call">, isWhole: boolean): void {
+  function call(block: BlockOf<"call">): void {
     const line = `\n${speaker(block)}: ${colours.dim(callLine(block))}`;
-    const result = resultLine(block, isWhole);
+    const result = resultLine(block, false);
     const sources = sourceLines(block);
     const colour = block.result?.isError ? colours.bad : colours.dim;
     const parts = [line, ...(result === undefined ? [] : [eachLine(result, colour)])];
@@ -59,25 +60,34 @@ export function createBlockView(place: () => Place, colours: Colours): BlockView
     only(text);
   }
 
+  function show(block: Block): void {
+    switch (block.kind) {
+      case "message":
+        return message(block);
+      case "call":
+        return call(block);
+      case "plan":
+        return words(planLines(block), colours.dim);
+      case "question":
+        return block.decision === undefined
+          ? words(promptOf(block.body), colours.bold)
+          : words(`${printable(block.body.text)} ${block.decision}`, colours.dim);
+      case "notice":
+        return words(`[System]: ${printable(block.text)}`, colours.warn);
+      case "end":
+        return words(endLine(block), block.status === "failed" ? colours.bad : colours.dim);
+    }
+  }
+
+  let shown = 0;
   return {
     component,
-    set(block, isWhole) {
-      switch (block.kind) {
-        case "message":
-          return message(block);
-        case "call":
-          return call(block, isWhole);
-        case "plan":
-          return words(planLines(block), colours.dim);
-        case "question":
-          return block.decision === undefined
-            ? words(promptOf(block.body), colours.bold)
-            : words(`${printable(block.body.text)} ${block.decision}`, colours.dim);
-        case "notice":
-          return words(`[System]: ${printable(block.text)}`, colours.warn);
-        case "end":
-          return words(endLine(block), block.status === "failed" ? colours.bad : colours.dim);
-      }
+    set(block) {
+      const length = block.kind === "message" ? block.text.length : 0;
+      if (length < shown) return false;
+      shown = length;
+      show(block);
+      return true;
     },
   };
 }

@@ -12,7 +12,8 @@ import type { Client } from "../client/client.ts";
 import { createChat } from "./chat.ts";
 import type { Colours } from "./colours.ts";
 import { commands, runCommand } from "./commands.ts";
-import { bannerOf } from "./lines.ts";
+import { bannerOf, resultLine } from "./lines.ts";
+import { createPage, scrollbackKept } from "./page.ts";
 import type { Place } from "./place.ts";
 import { createBlockView, type BlockView } from "./screen-blocks.ts";
 import { statusLine } from "./status-line.ts";
@@ -26,8 +27,7 @@ const tickMs = 1000;
 /** A conversation on a terminal: what has scrolled away is never drawn again. Resolves when the person leaves. */
 export async function showScreen(client: Client, { place: first, version, colours }: ScreenOptions): Promise<void> {
   const left = Promise.withResolvers<void>();
-  const tui = new TuiMainScreen(new ProcessTerminal());
-  const page = new Container();
+  const tui = new TuiMainScreen(scrollbackKept(new ProcessTerminal()));
   const status = new Text("", 0, 0);
   const editor = new Editor(tui, {
     borderColor: colours.dim,
@@ -39,8 +39,8 @@ export async function showScreen(client: Client, { place: first, version, colour
       noMatch: colours.dim,
     },
   });
+  const page = createPage(() => tui.terminal.rows);
   let views = new Map<string, BlockView>();
-  let isWhole = false;
   let interruptedAt = 0;
 
   const chat = createChat(client, {
@@ -51,23 +51,23 @@ export async function showScreen(client: Client, { place: first, version, colour
       show(blocks) {
         for (const block of blocks) {
           const known = views.get(block.key);
-          const view = known ?? createBlockView(chat.place, colours);
-          view.set(block, isWhole);
-          if (known) continue;
+          // Text that was withdrawn stays where it stands; what is told anew stands below.
+          if (known?.set(block) === true) continue;
+          const view = createBlockView(chat.place, colours);
+          view.set(block);
           views.set(block.key, view);
-          page.addChild(view.component);
+          page.add(view.component);
           if (block.kind === "message" && block.role === "user") editor.addToHistory(block.text);
         }
         refresh();
       },
       note(text) {
-        page.addChild(new Text(`\n${colours.dim(text)}`, 0, 0));
+        page.add(new Text(`\n${text}`, 0, 0));
         refresh();
       },
       begin(place) {
-        page.clear();
         views = new Map();
-        page.addChild(new Text(bannerOf(place, version), 0, 0));
+        page.add(new Text(bannerOf(place, version), 0, 0));
         editor.setAutocompleteProvider(completions(() => chat.place()));
         refresh();
       },
@@ -110,16 +110,17 @@ export async function showScreen(client: Client, { place: first, version, colour
       return { consume: true };
     }
     if (matchesKey(data, "ctrl+o")) {
-      isWhole = !isWhole;
-      for (const block of chat.conversation().blocks()) views.get(block.key)?.set(block, isWhole);
-      tui.requestRender();
+      const last = [...chat.conversation().blocks()].findLast((block) => block.kind === "call");
+      chat.note((last && resultLine(last, true)) ?? "No tool has answered yet.");
       return { consume: true };
     }
     return undefined;
   });
-  tui.addChild(page);
-  tui.addChild(status);
-  tui.addChild(editor);
+  const footer = new Container();
+  footer.addChild(status);
+  footer.addChild(editor);
+  tui.addChild(page.above(footer));
+  tui.addChild(footer);
   tui.setFocus(editor);
   const timer = setInterval(() => {
     if (chat.conversation().working().size > 0) refresh();
@@ -133,9 +134,7 @@ export async function showScreen(client: Client, { place: first, version, colour
   } finally {
     clearInterval(timer);
     chat.close();
-    status.setText("");
-    tui.setClearOnShrink(true);
-    tui.removeChild(editor);
+    footer.clear();
     tui.renderNow();
     tui.stop();
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, onSignal);

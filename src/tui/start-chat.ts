@@ -13,8 +13,14 @@ export type StartChatOptions = {
   readonly version: string;
   /** Lines, also on a terminal. */
   readonly plain: boolean;
-  /** Each event as a line of JSON. */
+  /** What happens as lines of JSON. */
   readonly json: boolean;
+};
+
+/** What is read and written; of a terminal, where it is one. */
+export type Streams = {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream;
 };
 
 const exitCodes = { done: 0, failed: 1, waiting: 2 } as const;
@@ -27,19 +33,22 @@ export async function startChat(client: Client, { place, version, plain, json }:
     stdout.write("\n[System]: Goodbye!\n");
     return exitCodes.done;
   }
-  return talkInLines(client, { place, version, json });
+  return talkInLines(client, { place, version, json }, { input: stdin, output: stdout });
 }
 
 /** A line of the input is a message, a command or an answer; the next is read when nobody works any more. */
-async function talkInLines(client: Client, { place, version, json }: Omit<StartChatOptions, "plain">): Promise<number> {
-  const { stdin, stdout } = process;
-  const isTyped = Boolean(stdin.isTTY);
-  const lines = createInterface({ input: stdin, terminal: false, crlfDelay: Infinity });
+export async function talkInLines(
+  client: Client,
+  { place, version, json }: Omit<StartChatOptions, "plain">,
+  { input, output }: Streams,
+): Promise<number> {
+  const isTyped = Boolean(input.isTTY);
+  const lines = createInterface({ input, terminal: false, crlfDelay: Infinity });
   let hasLeft = false;
   const chat: Chat = createChat(client, {
     place,
     runCommand,
-    display: json ? jsonDisplay(stdout) : createPlainDisplay({ output: stdout, version, echo: !isTyped }),
+    display: json ? jsonDisplay(output) : createPlainDisplay({ output, version, echo: !isTyped }),
     onQuit() {
       hasLeft = true;
       lines.close();
@@ -57,14 +66,14 @@ async function talkInLines(client: Client, { place, version, json }: Omit<StartC
   try {
     await chat.move(place);
     let state = await chat.settled();
-    if (isTyped) stdout.write("\n[@user]: ");
+    if (isTyped) output.write("\n[@user]: ");
     for await (const line of lines) {
       await chat.submit(line);
       if (hasLeft) break;
       state = await chat.settled();
-      if (isTyped) stdout.write("\n[@user]: ");
+      if (isTyped) output.write("\n[@user]: ");
     }
-    if (!json) stdout.write("\n[System]: Goodbye!\n");
+    if (!json) output.write("\n[System]: Goodbye!\n");
     return state === "asked" && !hasLeft ? exitCodes.waiting : exitCodes.done;
   } catch (error) {
     process.stderr.write(`colloquy: ${messageOf(error)}\n`);
