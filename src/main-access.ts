@@ -5,6 +5,7 @@ import { callerOf } from "./protocol/callers.ts";
 import type { Log } from "./protocol/log.ts";
 import { createKeyFinder } from "./store/api-keys.ts";
 import type { Database } from "./store/database.ts";
+import { shareCounts, type SharedCounts } from "./store/shared-counts.ts";
 import { createUserAdmin, type UserAdmin } from "./store/user-admin.ts";
 import type { User } from "./store/users.ts";
 
@@ -15,6 +16,8 @@ export type OpenAccess = {
   readonly token: string;
   /** The secret part of the link that makes the first admin; undefined: none is needed. */
   setupToken(): Promise<string | undefined>;
+  /** What all nodes count of requests; undefined where one process is alone. */
+  readonly counts?: SharedCounts | undefined;
   close(): Promise<void>;
 };
 
@@ -42,6 +45,7 @@ export async function openAccess(
   // What hashes passwords and signs tokens takes a tenth of a second to load, and only accounts need it.
   const { openAccounts } = await import("./main-accounts.ts");
   const { accounts, setupToken, close } = openAccounts(config, { database, secret, log });
+  const counts = config.auth.requestsPerMinute > 0 ? await shareCounts(database, log) : undefined;
   const forget = (): void => {
     keys.forget();
     accounts.forget();
@@ -51,13 +55,17 @@ export async function openAccess(
     users: createUserAdmin(database, { forget }),
     token,
     setupToken,
-    close,
+    counts,
+    async close() {
+      await counts?.close();
+      await close();
+    },
   };
 }
 
 /** What is configured of the server, as the routes want it. */
-export function serverSettingsOf({ server, auth }: Config): ServerSettings {
+export function serverSettingsOf({ server, auth }: Config, sharedCounts?: SharedCounts): ServerSettings {
   const { bodyLimitBytes: bodyLimit, publicUrl, basePath, trustProxy, corsOrigins, hosts } = server;
-  const limits = auth.mode === "accounts" ? { requestsPerMinute: auth.requestsPerMinute } : {};
+  const limits = auth.mode === "accounts" ? { requestsPerMinute: auth.requestsPerMinute, sharedCounts } : {};
   return { corsOrigins, hosts, bodyLimit, publicUrl, basePath, trustProxy, ...limits };
 }

@@ -8,7 +8,9 @@ import { definitionFindings, openDefinitions } from "./main-definitions.ts";
 import { openModels } from "./main-models.ts";
 import { type Opened, openStore } from "./main-store.ts";
 import { codeFindings, ownToolsOf } from "./main-own-tools.ts";
+import { configuredRetention, openRetention, retentionFindings } from "./main-retention.ts";
 import { openSpending } from "./main-spending.ts";
+import { openKnowledge } from "./main-knowledge.ts";
 import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./main-uploads.ts";
 import { beginRemovingFiles, workspacesOf } from "./main-workspaces.ts";
 import { websearchFindings } from "./main-websearch.ts";
@@ -110,6 +112,8 @@ export async function startColloquy(
     const uploads = uploadsOf(config, { database, fileProof, log });
     const workspaces = withAttachedFiles(workspacesOf(config, { fileProof, sandbox }), { uploads, database, log });
     if (works && fileProof === "shared") opened.push(beginRemovingUploads(uploads, log));
+    const knowledge = await openKnowledge(config, { database, fileProof, log, works });
+    opened.push(knowledge.close);
     if (works && fileProof === "shared") opened.push(beginRemovingFiles(workspaces, { database, log }));
     const spending = openSpending({ query: database.query, costOf, log, works });
     opened.push(async () => spending.close());
@@ -189,6 +193,8 @@ export async function startColloquy(
       hooksFor: (event) => config.webhooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),
       log,
     });
+    const retention = openRetention(config, { database, old: service.old, uploads, workspaces, fileProof, log });
+    if (works) opened.push(retention.begin());
     // At the same time: while answers may still finish, no new run is taken, and what does not finish is handed over.
     const serving: (() => Promise<unknown>)[] = [() => service.stop(graceMs)];
     opened.push(() => Promise.all(serving.map((stop) => stop())));
@@ -233,12 +239,15 @@ export async function startColloquy(
         ...definitionFindings(definitions),
         ...sandboxFindings(await sandbox.state()),
         ...(await codeFindings(config)),
+        ...(await retentionFindings(database.query, configuredRetention(config))),
         ...websearchFindings(config),
       ],
       tasks,
       users,
       shares: createShares(database.query),
       uploads,
+      knowledge,
+      ragFolders: config.rag.folders,
       overview: {
         usage: (question) => readUsage(database.query, question),
         modelHealth: () => readModelHealth(database.query),
@@ -249,6 +258,7 @@ export async function startColloquy(
       definitions,
       trials,
       spending,
+      retention,
       access,
       server: { ...serverSettingsOf(config, counts), graceMs },
       log,

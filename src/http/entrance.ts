@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { permittedAgents } from "../agents/permitted-agents.ts";
 import { permittedModels } from "../models/permitted-models.ts";
 import type { Caller } from "../protocol/callers.ts";
+import { networkOf } from "./accounts/network.ts";
 import { createRateLimits } from "./accounts/rate-limits.ts";
 import type { Authenticate, Entry } from "./auth.ts";
 import type { ServerSettings, Services } from "./services.ts";
@@ -10,9 +11,13 @@ import type { ServerSettings, Services } from "./services.ts";
 export type Entrance = (request: FastifyRequest, reply: FastifyReply, isOpen: boolean) => Promise<Entry | undefined>;
 
 /** In local mode there are no limits: `requestsPerMinute` is for accounts. */
-export function createEntrance(authenticate: Authenticate, { requestsPerMinute = 0 }: ServerSettings): Entrance {
-  const limits = createRateLimits(requestsPerMinute);
-  const byAddress = (request: FastifyRequest, reply: FastifyReply) => limits.take(reply, [`address ${request.ip}`]);
+export function createEntrance(
+  authenticate: Authenticate,
+  { requestsPerMinute = 0, sharedCounts }: ServerSettings,
+): Entrance {
+  const limits = createRateLimits(requestsPerMinute, sharedCounts);
+  const byAddress = (request: FastifyRequest, reply: FastifyReply) =>
+    limits.take(reply, [`address ${networkOf(request.ip)}`]);
   return async (request, reply, isOpen) => {
     if (isOpen) {
       byAddress(request, reply);

@@ -19,10 +19,12 @@ import type { Revocation } from "../tools/mcp/sign-in/revoke.ts";
 import type { Returned } from "../tools/mcp/sign-in/sign-ins.ts";
 import type { ModelRelay } from "../tools/model-relay.ts";
 import type { TaigaAccess } from "../tools/taiga/access.ts";
+import type { Knowledge } from "../knowledge/knowledge.ts";
 import type { Uploads } from "../knowledge/uploads.ts";
 import type { AuditLog } from "../store/audit-log.ts";
 import type { ModelHealth, Usage, UsageQuestion } from "../store/usage.ts";
 import type { RequestHolds } from "../run/hold-request.ts";
+import type { RetentionKind, RetentionRule, RoundResult } from "../store/retention.ts";
 import type { Budget, BudgetState, NewBudget } from "../store/spending.ts";
 import type { SharedCounts } from "../store/shared-counts.ts";
 import type { Shares } from "../store/shares.ts";
@@ -103,6 +105,20 @@ export type Spending = {
   remove(id: string): Promise<void>;
 };
 
+/** How long things are kept; whoever changes it has made sure that the caller may. */
+export type Retention = {
+  rules(): Promise<readonly RetentionRule[]>;
+  /** null: for ever; undefined: as by default. Throws Conflict `set_elsewhere`. */
+  set(kind: RetentionKind, days: number | null | undefined): Promise<void>;
+  /** How many would go now, by the rules that are set or by this one. */
+  preview(
+    kind?: RetentionKind,
+    days?: number,
+  ): Promise<readonly { readonly kind: RetentionKind; readonly days: number; readonly count: number }[]>;
+  /** Undefined: a node is at it. */
+  removeNow(): Promise<readonly RoundResult[] | undefined>;
+};
+
 /** What `GET /health?verbose` tells beside the status. */
 export type HealthDetails = Readonly<Record<string, unknown>>;
 
@@ -128,11 +144,15 @@ export type Services = {
   readonly users: UserAdmin;
   readonly shares: Shares;
   readonly uploads: Uploads;
+  readonly knowledge: Knowledge;
+  /** Folders of this machine whose files may become documents. */
+  readonly ragFolders?: readonly string[];
   readonly overview: Overview;
   /** What admins define without touching files, beside what files define. */
   readonly definitions: Definitions;
   readonly trials: Trials;
   readonly spending?: Spending;
+  readonly retention?: Retention;
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;
   /** What `colloquy doctor` says of the database and its surroundings. */

@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { ColloquyError } from "../../protocol/errors.ts";
+import type { SharedCounts } from "../../store/shared-counts.ts";
 
 /** Counts requests of whoever it is told, in windows of a minute, and tells how many are left in the answer's headers. */
 export type RateLimits = { take(reply: FastifyReply, who: readonly string[]): void };
@@ -7,23 +8,32 @@ export type RateLimits = { take(reply: FastifyReply, who: readonly string[]): vo
 const windowMs = 60_000;
 const mostCounted = 10_000;
 
-/** In this process; 0 a minute is no limit. `take` throws 429 `rate_limited` once one of those who ask has none left. */
-export function createRateLimits(perMinute: number): RateLimits {
+/**
+ * 0 a minute is no limit. `take` throws 429 `rate_limited` once one of those who ask has none left. With `shared`, what the other
+ * nodes answered counts too, a second later: each counts it into the window that it is in.
+ */
+export function createRateLimits(perMinute: number, shared?: Pick<SharedCounts, "add" | "hear" | "keyOf">): RateLimits {
   const counts = new Map<string, number>();
   let endsAt = 0;
+  /** One window for all, so that nothing has to be swept. */
+  const count = (key: string, more: number): number => {
+    const now = performance.now();
+    if (now >= endsAt) {
+      counts.clear();
+      endsAt = now + windowMs;
+    }
+    const used = (counts.get(key) ?? 0) + more;
+    counts.set(key, used);
+    if (counts.size > mostCounted) counts.delete(counts.keys().next().value!);
+    return used;
+  };
+  if (perMinute > 0) shared?.hear(count);
   return {
     take(reply, who) {
       if (perMinute === 0) return;
-      const now = performance.now();
-      // One window for all, so that nothing has to be swept.
-      if (now >= endsAt) {
-        counts.clear();
-        endsAt = now + windowMs;
-      }
-      const used = Math.max(...who.map((name) => (counts.get(name) ?? 0) + 1));
-      for (const name of who) counts.set(name, (counts.get(name) ?? 0) + 1);
-      if (counts.size > mostCounted) counts.delete(counts.keys().next().value!);
-      const seconds = Math.ceil((endsAt - now) / 1000);
+      const used = Math.max(...who.map((name) => count(shared?.keyOf(name) ?? name, 1)));
+      for (const name of who) shared?.add(name);
+      const seconds = Math.max(1, Math.ceil((endsAt - performance.now()) / 1000));
       reply.header("ratelimit-limit", perMinute);
       reply.header("ratelimit-remaining", Math.max(0, perMinute - used));
       reply.header("ratelimit-reset", seconds);
