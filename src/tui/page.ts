@@ -15,24 +15,23 @@ export function createPage(rows: () => number): Page {
   const container = new Container();
   let drawn: readonly string[] = [];
   let size = "";
-
-  /** Keeps what fits on the screen. */
-  function forget(width: number, height: number): void {
-    let used = 0;
-    const kept = container.children.findLastIndex((child) => (used += child.render(width).length) > height);
-    container.children.splice(0, Math.max(0, kept));
-    drawn = [];
-  }
+  /** So many lines of the page are the terminal's own since its size changed. */
+  let left = 0;
 
   return {
     add: (component) => container.addChild(component),
     above: (footer) => ({
       render(width) {
         const height = rows();
-        if (size !== "" && size !== `${width}x${height}`) forget(width, height);
+        const room = Math.max(1, height - footer.render(width).length);
+        const all = container.render(width);
+        if (size !== "" && size !== `${width}x${height}`) {
+          left = Math.max(0, all.length - room);
+          drawn = [];
+        }
         size = `${width}x${height}`;
-        const lines = container.render(width);
-        const gone = Math.max(0, drawn.length + footer.render(width).length - height);
+        const lines = all.slice(left);
+        const gone = Math.max(0, drawn.length - room);
         drawn = gone === 0 ? lines : [...drawn.slice(0, gone), ...lines.slice(gone)];
         return [...drawn];
       },
