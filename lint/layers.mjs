@@ -85,7 +85,7 @@ const homes = [
       /^(unpdf|mammoth|officeparser|@e965\/xlsx|csv-parse(\/.+)?|linkedom|@mozilla\/readability|turndown|@lezer\/.+|yauzl)$/,
     in: ["knowledge/parse/"],
   },
-  { packages: /^yaml$/, in: ["config", "agents/"] },
+  { packages: /^yaml$/, in: ["config", "agents/", "rooms/load-rooms"] },
   { packages: /^@earendil-works\/pi-tui$/, in: ["tui/"] },
   { packages: /^(react|react-dom|@assistant-ui\/.+)$/, in: ["web/"] },
 ];

@@ -70,6 +70,8 @@ export type RoomMember = {
   readonly agent: AgentDefinition;
   /** It is shown what others are about to do, and may stop them with a message. */
   readonly mayInterrupt: boolean;
+  /** It is told of the room and its members besides its instructions. */
+  readonly introduce: boolean;
   readonly wake?: WakeRule;
 };
 

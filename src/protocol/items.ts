@@ -46,6 +46,8 @@ export type MessageBody = {
   readonly files?: readonly AttachedFile[];
   /** The agent it was written to; on the message that began a run. */
   readonly to?: string;
+  /** Written by somebody for whom the run does not work. */
+  readonly untrusted?: true;
   /** The message of which this is a copy, asked anew: its answer stands beside the earlier ones. */
   readonly again?: string;
 };
@@ -124,7 +126,13 @@ export type StateBody =
   /** A person chose the branch that ends in its parent: the conversation goes on there. */
   | { readonly type: "branch" }
   /** In a room: an agent's turn begins, woken by a message. */
-  | { readonly type: "turn"; readonly agent: string; readonly answers: string; readonly rootRun: string }
+  | {
+      readonly type: "turn";
+      readonly agent: string;
+      readonly answers: string;
+      readonly parentRun: string;
+      readonly rootRun: string;
+    }
   /** In a room: the agent had nothing to say. */
   | { readonly type: "pass" }
   /** In a room: from here on agents are told nothing of before. */

@@ -119,8 +119,7 @@ function viewOf(log: RoomLog, order: Order) {
   /** Turns that the agent began when it could see the message, for the same person. */
   const turnsAfter = (message: Said, agent: string) =>
     log.turns.filter(
-      (turn) =>
-        turn.agent === agent && turn.begunAt > message.seq && person(turn.answers) === person(message.id),
+      (turn) => turn.agent === agent && turn.begunAt > message.seq && person(turn.answers) === person(message.id),
     );
   const wanted = (message: Said): readonly string[] => {
     const earlier = byId.get(log.resumes.get(message.id) ?? "");
@@ -158,9 +157,7 @@ function viewOf(log: RoomLog, order: Order) {
 
 function guardAt(head: Said, log: RoomLog, { guards }: Order): Halt | undefined {
   const origin = originOf(head.id, log);
-  const spoken = log.messages.filter(
-    (message) => log.answered.has(message.id) && originOf(message.id, log) === origin,
-  );
+  const spoken = log.messages.filter((message) => log.answered.has(message.id) && originOf(message.id, log) === origin);
   if (spoken.length >= guards.turns) return { about: head.id, code: "room_turns" };
   const last = spoken.slice(-guards.pair);
   if (last.length === guards.pair && new Set(last.map(({ from }) => from)).size <= 2)

@@ -19,6 +19,8 @@ export type Beginning = {
   /** What the caller handed over for the time of the run, by name, sealed. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+  /** Whose thread it is, if not the caller's: a room that the caller is a member of. */
+  readonly ownerId?: string;
   /** What it comes after, if not the newest item of its thread; null: the beginning. */
   readonly after?: string | null;
   /** Absent: the thread exists. */
@@ -69,7 +71,8 @@ export async function insertBeginning(
   beginning: Beginning,
   { behindPending }: { behindPending: boolean },
 ): Promise<Place | undefined> {
-  const { runId, jobId, threadId, caller, definition, items, secrets, idempotency, newThread, after } = beginning;
+  const { runId, jobId, threadId, caller, definition, items, secrets, idempotency, newThread, after, ownerId } =
+    beginning;
   const time = new Date().toISOString();
   const { limits } = definition;
   const definitionText = jsonText(definition);
@@ -101,8 +104,8 @@ export async function insertBeginning(
            newThread.hidden ? `now() + ${add(newThread.days)} * interval '1 day'` : "null"
          }) returning id, user_id, 1::bigint as first, null::uuid as parent)`
       : `t as (update threads set next_seq = next_seq + $4, previous_leaf = leaf, leaf = $5, updated_at = now()
-         where id = $2 and user_id = $3 and not exists (${liveRootSql("$2")}) ${behindPending ? "and pending = 0" : ""}
-         returning id, user_id, next_seq - $4 as first, ${after === undefined ? "previous_leaf" : `${add(after)}::uuid`} as parent)`,
+         where id = $2 and user_id = ${ownerId === undefined ? "$3" : add(ownerId)} and not exists (${liveRootSql("$2")}) ${behindPending ? "and pending = 0" : ""}
+         returning id, $3::uuid as user_id, next_seq - $4 as first, ${after === undefined ? "previous_leaf" : `${add(after)}::uuid`} as parent)`,
     idempotency
       ? `k as (insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id)
          select $3, ${add(idempotency.key)}, ${add(idempotency.bodyHash)}, $1, $2 from t on conflict do nothing returning 1)`

@@ -12,7 +12,7 @@ import { violatedConstraint } from "./violated-constraint.ts";
 const mostTries = 20;
 
 /** How a run gets into a thread that may be busy; `message` is what a live run is steered with. */
-export type Admission = Partial<Pick<StartInput, "mode" | "showQuestions" | "message">>;
+export type Admission = Partial<Pick<StartInput, "mode" | "showQuestions" | "message" | "room">>;
 
 /** Begins a run, or lets it wait behind the live one of its thread; what was accepted before is only answered. */
 export async function admit(runtime: Runtime, beginning: Beginning, admission: Admission): Promise<Started> {
@@ -42,7 +42,7 @@ export async function admit(runtime: Runtime, beginning: Beginning, admission: A
 async function meetLiveRun(
   runtime: Runtime,
   beginning: Beginning,
-  { mode = "queue", message }: Admission,
+  { mode = "queue", message, room }: Admission,
 ): Promise<Started | undefined> {
   const { threadId, caller, idempotency } = beginning;
   const { query } = runtime.database;
@@ -51,7 +51,7 @@ async function meetLiveRun(
   if (mode === "reject") throw new Conflict("The thread has a run that has not ended.", { code: "thread_busy" });
   if (mode === "steer") {
     if (!message) return undefined;
-    const steered = await steer(runtime, caller, { threadId, message, idempotency });
+    const steered = await steer(runtime, caller, { threadId, message, idempotency, room });
     if (!steered) return undefined;
     const { runId, seq } = steered;
     return { runId, threadId, cursor: { seq: seq - 1, live: [] }, pending: false, replayed: false };

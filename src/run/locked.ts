@@ -68,14 +68,16 @@ export async function appendLocked(
   query: Query,
   run: Pick<LockedRun, "id" | "threadId">,
   items: readonly NewItem[],
+  /** Who wrote them; whoever the thread belongs to when absent. */
+  userId?: string,
 ): Promise<Item[]> {
   const time = new Date().toISOString();
   const placed = items.map((item) => ({ ...item, run: run.id }));
   const [row] = await query<{ first: number; parent: string | null }>(
     `with t as (update threads set next_seq = next_seq + $2, previous_leaf = leaf, leaf = $3, updated_at = now() where id = $1
-       returning id, user_id, next_seq - $2 as first, previous_leaf as parent),
+       returning id, coalesce($6::uuid, user_id) as user_id, next_seq - $2 as first, previous_leaf as parent),
      i as (${insertItemsSql("$4", "$5")}) select first, parent from t`,
-    [run.threadId, items.length, items.at(-1)!.id, itemsParameter(placed), time],
+    [run.threadId, items.length, items.at(-1)!.id, itemsParameter(placed), time, userId ?? null],
   );
   return placeItems(placed, { threadId: run.threadId, firstSeq: row!.first, parent: row!.parent, time });
 }

@@ -28,7 +28,7 @@ export async function queueBehind(
   const queued = await runtime.database.transaction(async (query) => {
     const [thread] = await query<{ last: number; pending: number }>(
       "select next_seq - 1 as last, pending from threads where id = $1 and user_id = $2 for update",
-      [threadId, caller.userId],
+      [threadId, beginning.ownerId ?? caller.userId],
     );
     if (!thread) throw new NotFound(`There is no thread ${threadId}.`);
     const [seen] = await query<{ busy: boolean; told: boolean; keyed: boolean }>(

@@ -15,6 +15,8 @@ export type PromptOptions = {
   readonly then?: StepOptions["then"];
   /** Messages before the run's own input, at most; an answer and its calls count as one, and so does a summary. */
   readonly pastMessages?: number | undefined;
+  /** How items become messages, if not as a conversation with this one alone. */
+  readonly told?: StepOptions["told"];
 };
 
 /** A branch as a prompt tells it, before it is cut to the model's room. */
@@ -28,11 +30,12 @@ export type Conversation = {
   readonly own: readonly Block[];
 };
 
-export function conversationOf(items: readonly Item[], options: Omit<PromptOptions, "tokens">): Conversation {
-  const { runId, instructions, then, pastMessages = Infinity } = options;
+export function conversationOf(all: readonly Item[], options: Omit<PromptOptions, "tokens">): Conversation {
+  const { runId, instructions, then, pastMessages = Infinity, told = blocksOf } = options;
+  const items = all.slice(all.findLastIndex((item) => item.kind === "state" && item.body.type === "chapter") + 1);
   const summary = lastSummary(items);
   const shown = items.filter((item) => !isNested(item) && !isErased(item) && (!then || isSaid(item, runId)));
-  const blocks = blocksOf(shown).filter((block) => !summary || block.at > summary.body.upToSeq);
+  const blocks = told(shown).filter((block) => !summary || block.at > summary.body.upToSeq);
   const first = blocks.findIndex((block) => block.run === runId);
   const own = blocks.slice(first === -1 ? blocks.length - 1 : first);
   const past = blocks.slice(0, Math.max(0, blocks.length - own.length));

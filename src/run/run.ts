@@ -29,7 +29,8 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
       param: "mode",
     });
   await runtime.prompts.refresh();
-  await runtime.tools.prepare(permittedAgents(runtime.agents, caller).get(input.agent).tools, caller);
+  const agent = input.as ?? permittedAgents(runtime.agents, caller).get(input.agent);
+  await runtime.tools.prepare(agent.tools, caller);
   const within = await startWithin(runtime, caller, input);
   if (within) return within;
   const after = await placeBefore(runtime, caller, input);
@@ -55,7 +56,7 @@ export async function inThread(
 type ThreadPlace = { readonly existing: string | undefined; readonly after: string | null | undefined };
 
 function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, after }: ThreadPlace): Beginning {
-  const agent = runtime.agents.get(input.agent);
+  const agent = input.as ?? runtime.agents.get(input.agent);
   const options = input.options ?? {};
   const runId = newId();
   const system: NewItem[] = input.system
@@ -64,7 +65,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
   const message: NewItem = {
     id: input.message.id ?? newId(),
     kind: "message",
-    author: caller.name,
+    author: input.room?.handle ?? caller.name,
     body: {
       role: "user",
       content: input.message.content,
@@ -88,6 +89,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
     ...(input.secrets ? { secrets: sealed(runtime.secret, runId, input.secrets) } : {}),
     idempotency: input.idempotency ?? null,
     ...(after === undefined ? {} : { after }),
+    ...(input.room ? { ownerId: input.room.ownerId } : {}),
     newThread: existing
       ? null
       : {
@@ -130,13 +132,13 @@ async function placeBefore(
 export async function findThread(
   runtime: Runtime,
   caller: Caller,
-  { threadId, sessionKey }: Pick<StartInput, "threadId" | "sessionKey">,
+  { threadId, sessionKey, room }: Pick<StartInput, "threadId" | "sessionKey" | "room">,
 ): Promise<string | undefined> {
   if (threadId !== undefined) {
     const rows = isId(threadId)
       ? await runtime.database.query("select 1 from threads where id = $1 and user_id = $2 and parent_run is null", [
           threadId,
-          caller.userId,
+          room?.ownerId ?? caller.userId,
         ])
       : [];
     if (rows.length === 0) throw new NotFound(`There is no thread ${threadId}.`, { param: "thread" });

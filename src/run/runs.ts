@@ -1,3 +1,4 @@
+import type { AgentDefinition } from "../protocol/agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/events.ts";
 import type { AttachedFile, Content, Decision, Item, ItemOf, NewItem } from "../protocol/items.ts";
@@ -8,6 +9,10 @@ import type { GrantRecord } from "./grants.ts";
 export type StartInput = {
   /** Agent id. */
   readonly agent: string;
+  /** Instead of the agent of that id: a room that was put together. */
+  readonly as?: AgentDefinition;
+  /** The thread is a room; that the caller is a member of it was checked before. */
+  readonly room?: RoomPlace;
   /** An existing thread of the caller's; absent: a new one is made. */
   readonly threadId?: string;
   /** For a new thread: not listed, and removed after 7 days. */
@@ -42,6 +47,9 @@ export type StartInput = {
   /** The header of a request that a run at work sent us: what it starts is a part of that run. */
   readonly within?: string;
 };
+
+/** Whose room it is, and what the caller is called in it. */
+export type RoomPlace = { readonly ownerId: string; readonly handle: string };
 
 /** The caller's key for one request, and a hash of all that it asks for. */
 export type Idempotency = { readonly key: string; readonly bodyHash: string };
@@ -167,6 +175,8 @@ export type Runs = {
   continue(caller: Caller, runId: string): Promise<RunRecord>;
   /** Gives a message to a run that has not ended. Throws Conflict if it has. */
   steer(caller: Caller, runId: string, message: SteerInput): Promise<Steered>;
+  /** A room's agents are told nothing of before from here on. Its caller must have been checked. */
+  beginChapter(chapter: { readonly threadId: string; readonly by: string }): Promise<Item>;
   /** A run of one tool call and no model. Throws NotFound or InvalidInput before anything is written. */
   callTool(caller: Caller, input: ToolCallInput): Promise<Started>;
   /** What the caller said "always" to, newest first. */

@@ -1,13 +1,16 @@
 import type { Caller } from "../protocol/callers.ts";
 import { Conflict, InvalidInput } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
+import type { NewItem } from "../protocol/items.ts";
 import { isEnded } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
 import { KeyUsed } from "./accept.ts";
 import { getRun } from "./list-runs.ts";
-import { appendLocked, lockRun, publishItems, type LockedRun } from "./locked.ts";
+import { appendLocked, itemsOfRun, lockRun, publishItems, queueAgain, type LockedRun } from "./locked.ts";
 import { filesIn } from "./attached-files.ts";
-import type { Idempotency, Steered, SteerInput } from "./runs.ts";
+import { openQuestions } from "./decisions.ts";
+import { keepCaller } from "./member-turns.ts";
+import type { Idempotency, RoomPlace, Steered, SteerInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 import { directCall } from "./strategies/call.ts";
 import { violatedConstraint } from "./violated-constraint.ts";
@@ -18,6 +21,7 @@ export type Steering = {
   readonly runId?: string;
   readonly message: SteerInput;
   readonly idempotency?: Idempotency | null;
+  readonly room?: RoomPlace | undefined;
 };
 
 /**
@@ -27,32 +31,42 @@ export type Steering = {
 export async function steer(
   runtime: Runtime,
   caller: Caller,
-  { threadId, runId, message, idempotency }: Steering,
+  { threadId, runId, message, idempotency, room }: Steering,
 ): Promise<Steered | undefined> {
   const messageId = message.id ?? newId();
   const done = await runtime.database.transaction(async (query) => {
     const [live] = await query<{ id: string }>(
-      `select id from runs where thread_id = $1 and user_id = $2 and ($3::uuid is null or id = $3) and parent_run is null
+      `select id from runs where thread_id = $1 and ($2::uuid is null or user_id = $2) and ($3::uuid is null or id = $3) and parent_run is null
          and status in ('queued', 'running', 'waiting')`,
-      [threadId, caller.userId, runId ?? null],
+      [threadId, room ? null : caller.userId, runId ?? null],
     );
     const run = live && (await lockRun(query, live.id));
     if (!run || isEnded(run.status) || run.definition.agent.strategy === directCall) return undefined;
     if (idempotency) await useKey(query, run, idempotency);
-    const items = await appendLocked(query, run, [
-      {
-        id: messageId,
-        kind: "message",
-        author: caller.name,
-        body: { role: "user", content: message.content, ...filesIn(message) },
-      },
-    ]);
+    const said: NewItem = {
+      id: messageId,
+      kind: "message",
+      author: room?.handle ?? caller.name,
+      body: { role: "user", content: message.content, ...filesIn(message) },
+    };
+    const items = await appendLocked(query, run, [said], caller.userId);
     await query("update runs set steered = steered + 1 where id = $1", [run.id]);
+    if (room) await wakeRoom(runtime, query, { run, messageId, caller });
     return { run, items };
   });
   if (!done) return undefined;
   publishItems(runtime, threadId, done.items);
+  runtime.engine.wake();
   return { runId: done.run.id, messageId, seq: done.items[0]!.seq };
+}
+
+type InRoom = { readonly run: LockedRun; readonly messageId: string; readonly caller: Caller };
+
+/** Its agents work in the name of who said it. A room whose turns wait for a person has something else to do now. */
+async function wakeRoom(runtime: Runtime, query: Query, { run, messageId, caller }: InRoom): Promise<void> {
+  await keepCaller(query, { messageId, threadId: run.threadId, caller });
+  if (run.status !== "waiting" || openQuestions(await itemsOfRun(query, run.id)).length > 0) return;
+  await queueAgain(runtime, query, run);
 }
 
 async function useKey(query: Query, run: LockedRun, { key, bodyHash }: Idempotency): Promise<void> {

@@ -1,10 +1,12 @@
-import type { AgentDefinition, Limits } from "../protocol/agents.ts";
-import type { DecisionBody, ItemOf, NoticeBody, PlanBody, ResultBody, StateBody } from "../protocol/items.ts";
+import type { AgentDefinition, Limits, RoomSpec } from "../protocol/agents.ts";
+import type { DecisionBody, Item, ItemOf, NoticeBody, PlanBody, ResultBody, StateBody } from "../protocol/items.ts";
 import type { ModelMessage, ModelSettings, ResponseFormat, ToolSchema } from "../protocol/models.ts";
 import type { TeamMember } from "../protocol/runs.ts";
 import type { StrategySettings } from "../protocol/strategies.ts";
 import type { ToolResult } from "../protocol/tools.ts";
+import type { Block } from "./blocks.ts";
 import type { Fold } from "./fold.ts";
+import type { Voice } from "./spoken.ts";
 
 /** What a strategy found in a text of its own protocol. Calls become the step's calls; without them `answer` is the answer. */
 export type Reading = {
@@ -35,6 +37,12 @@ export type StepOptions = {
   readonly as?: AgentDefinition;
   readonly format?: ResponseFormat;
   readonly settings?: ModelSettings;
+  /** How the thread is told to this one, instead of as a conversation with it alone. */
+  readonly told?: (items: readonly Item[]) => readonly Block[];
+  /** Messages before the run's own input, at most, instead of the strategy's setting. */
+  readonly pastMessages?: number;
+  /** It is one of several that speak; an answer that is only a pass ends the run without a message. */
+  readonly voice?: Voice;
 };
 
 export type SayOptions = { readonly final?: boolean; readonly as?: AgentDefinition };
@@ -77,8 +85,36 @@ export type Turn = {
   ask(key: string, question: { readonly text: string; readonly choices?: readonly string[] }): Promise<DecisionBody>;
   /** A call of the strategy's own, with all that holds for a model's: rights, limits, approval, ledger. Its result. */
   use(key: string, call: { readonly name: string; readonly arguments: string }): Promise<ResultBody>;
+  readonly room: RoomTurns;
   /** One of the team does a task in a run of its own, which knows nothing but the task; its answer, or why there is none. */
   delegate(key: string, errand: { readonly agent: string; readonly task: string }): Promise<ToolResult>;
+};
+
+/** A turn of an agent in a room: a run of its own in the same thread. */
+export type MemberTurn = {
+  readonly agent: AgentDefinition;
+  /** The message that woke it. */
+  readonly answers: string;
+  /** The message of a person with which the chain began: its writer's rights count. Absent: those of this run. */
+  readonly inNameOf?: string;
+  readonly within: Pick<RoomSpec, "tools">;
+};
+
+/** What a strategy leads a room with. */
+export type RoomTurns = {
+  readonly runId: string;
+  /** Messages, states and notices of the thread after this place, whoever wrote them. */
+  since(seq: number): Promise<readonly Item[]>;
+  /** Works on it until it has ended, or waits for a person. */
+  take(turn: MemberTurn): Promise<"spoke" | "silent" | "waits">;
+  /** Ends this run over its open calls, which are not done. */
+  stop(why: string): Promise<void>;
+  /** False: somebody has said something meanwhile, so it goes on. */
+  end(): Promise<boolean>;
+  /** The same for a wait for what the turns wait for. */
+  wait(): Promise<boolean>;
+  /** Resolves when there is something after this place, or when it is no longer waited for. */
+  news(seq: number, stop: AbortSignal): Promise<void>;
 };
 
 /** How an agent works: looks at the fold and does what is missing, until there is an answer. Begins anew after a crash. */

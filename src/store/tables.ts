@@ -360,4 +360,8 @@ export type Tables = RagTables & {
     result: Json<unknown> | null;
     created_at: Time;
   };
+  rooms: { thread_id: string; user_id: string; kind: string | null; spec: Json<unknown> | null; created_at: Time };
+  room_people: { thread_id: string; user_id: string; handle: string; joined_at: Time };
+  room_callers: { message_id: string; thread_id: string; user_id: string; caller: Json<unknown> };
+  room_presence: { connection: string; thread_id: string; user_id: string; seen_at: Time };
 };

@@ -1,0 +1,56 @@
+import type { AgentDefinition, RoomMember } from "../protocol/agents.ts";
+import { passText } from "../protocol/rooms.ts";
+import type { Turn } from "../run/turn.ts";
+import { toldTo } from "./told-to-member.ts";
+
+/** The part of a turn that it needs. */
+type MembersTurn = Pick<Turn, "fold" | "step" | "call" | "room"> & { readonly run: Pick<Turn["run"], "agent"> };
+
+/** A member's turn in a room: it calls tools and sees their results until it has said something, or has passed. */
+export async function member(turn: MembersTurn): Promise<void> {
+  const { agent } = turn.run;
+  const options = {
+    final: true,
+    told: toldTo(agent.id),
+    voice: { name: agent.id, pass: passText },
+    ...(agent.room ? { pastMessages: agent.room.messages } : {}),
+  };
+  for (;;) {
+    const { openCalls, answer, steps, items } = turn.fold;
+    if (openCalls.length > 0) {
+      if (await isStopped(turn, openCalls)) return;
+      await turn.call(openCalls);
+    } else if (answer || items.some((item) => item.kind === "state" && item.body.type === "pass")) return;
+    else await turn.step(String(steps + 1), options);
+  }
+}
+member.handsOver = true as const;
+
+/** Shows what is about to be done to those who may interrupt; whoever says something stops it. */
+async function isStopped(turn: MembersTurn, calls: Turn["fold"]["openCalls"]): Promise<boolean> {
+  const { agent } = turn.run;
+  const step = calls[0]!.step;
+  const message = turn.fold.items.find((item) => item.kind === "message" && item.step === step);
+  if (!agent.room || !message) return false;
+  for (const watcher of agent.room.members) {
+    const outcome = await turn.room.take({
+      agent: watching(watcher, agent),
+      answers: message.id,
+      within: { tools: [] },
+    });
+    if (outcome === "spoke") {
+      await turn.room.stop(`Not run: @${watcher.agent.id} has stopped this turn.`);
+      return true;
+    }
+  }
+  return false;
+}
+
+function watching({ agent: watcher }: RoomMember, agent: AgentDefinition): AgentDefinition {
+  return {
+    ...watcher,
+    strategy: "member",
+    instructions: `${watcher.instructions}\n\n@${agent.id} is about to run what stands last in the conversation as [about to run: …]. If it may be run, answer only ${passText}. If it must not be, say why: what you say stops @${agent.id} before it is run.`,
+    tools: [],
+  };
+}

@@ -1,0 +1,125 @@
+import { textOf, type Item, type ItemOf } from "../protocol/items.ts";
+import { continueText } from "../protocol/rooms.ts";
+import { everybody, mentionsIn } from "./mentions.ts";
+import type { RoomLog, Said, TurnTaken } from "./turn-order.ts";
+
+/** A turn of an agent, as the thread's items tell of it. */
+export type LoggedTurn = TurnTaken & {
+  readonly run: string;
+  /** The run that it is within: the room's, or a turn that it was asked to look at. */
+  readonly parent: string;
+  readonly error?: { readonly code: string; readonly message: string };
+};
+
+export type ReadRoom = Omit<RoomLog, "turns"> & { readonly turns: readonly LoggedTurn[] };
+
+export type ReadOptions = {
+  /** Ids of the agents. */
+  readonly members: readonly string[];
+  /** The run that answers now. */
+  readonly rootRun: string;
+  /** Which turns wait for a person, by `<agent> <message>`. */
+  readonly isWaiting?: (key: string) => boolean;
+};
+
+const guards = /^room_/;
+
+/** What was said and done in a room since its newest chapter, by the thread's items. */
+export function readRoom(all: readonly Item[], { members, rootRun, isWaiting }: ReadOptions): ReadRoom {
+  const items = all.slice(all.findLastIndex((item) => item.kind === "state" && bodyType(item) === "chapter") + 1);
+  const byRun = Map.groupBy(items, ({ runId }) => runId);
+  const messages: Said[] = [];
+  const turns: LoggedTurn[] = [];
+  const answered = new Map<string, string>();
+  const asked = new Set<string>();
+  for (const item of items) {
+    if (isPersons(item)) {
+      messages.push(saidBy(item.author ?? "", [item], members));
+      if (item.runId === rootRun) asked.add(item.id);
+    }
+    if (item.kind !== "state" || "erased" in item.body || item.body.type !== "turn") continue;
+    const { agent, answers, parentRun } = item.body;
+    const own = byRun.get(item.runId) ?? [];
+    const spoken = own.filter((one): one is ItemOf<"message"> => one.kind === "message" && one.step !== null);
+    const { outcome, error } = outcomeOf(own, spoken);
+    turns.push({
+      run: item.runId ?? "",
+      parent: parentRun,
+      agent,
+      answers,
+      begunAt: item.seq,
+      outcome: outcome === "open" && isWaiting?.(`${agent} ${answers}`) ? "waiting" : outcome,
+      ...(error ? { error } : {}),
+    });
+    if (outcome === "open" || spoken.length === 0) continue;
+    const said = saidBy(agent, spoken, members);
+    messages.push(said);
+    // What was broken off is remembered, but nobody goes on from it.
+    if (outcome === "spoke") for (const { id } of spoken) answered.set(id, answers);
+  }
+  messages.sort((one, other) => one.seq - other.seq);
+  return { messages, turns, answered, asked, ...liftsIn(items) };
+}
+
+function isPersons(item: Item): item is ItemOf<"message"> {
+  return item.kind === "message" && item.step === null && !("erased" in item.body) && item.body.role === "user";
+}
+
+function bodyType({ body }: ItemOf<"state">): string | undefined {
+  return "erased" in body ? undefined : body.type;
+}
+
+/** One message, in however many pieces it was said between calls. */
+function saidBy(from: string, pieces: readonly ItemOf<"message">[], members: readonly string[]): Said {
+  const last = pieces.at(-1)!;
+  const text = pieces
+    .map(({ body }) => ("erased" in body ? "" : textOf(body.content)))
+    .filter(Boolean)
+    .join("\n\n");
+  const named = mentionsIn(text);
+  const isForAll = named.some((name) => everybody.includes(name));
+  const mentions = isForAll ? [...new Set([...named, ...members])] : named;
+  return { id: last.id, seq: last.seq, from, mentions, text };
+}
+
+function outcomeOf(
+  items: readonly Item[],
+  spoken: readonly ItemOf<"message">[],
+): Pick<LoggedTurn, "outcome" | "error"> {
+  for (const { kind, body } of items) {
+    if (kind !== "state" || "erased" in body) continue;
+    if (body.type === "pass") return { outcome: "passed" };
+    if (body.type !== "run-end") continue;
+    if (body.status === "cancelled") return { outcome: "stopped" };
+    if (body.status === "failed") return { outcome: "failed", ...(body.error ? { error: body.error } : {}) };
+    const isSilent = spoken.every((item) => "erased" in item.body || textOf(item.body.content).trim() === "");
+    return { outcome: isSilent ? "passed" : "spoke" };
+  }
+  return { outcome: "open" };
+}
+
+/** Where guards stopped chains, and which of them a person has lifted since. */
+function liftsIn(items: readonly Item[]): Pick<RoomLog, "halted" | "resumes"> {
+  const halted = new Set<string>();
+  const resumes = new Map<string, string>();
+  const left: string[] = [];
+  for (const item of items) {
+    if (item.kind === "notice" && !("erased" in item.body) && item.body.about && guards.test(item.body.code ?? "")) {
+      halted.add(item.body.about);
+      left.push(item.body.about);
+    } else if (isPersons(item) && isContinue(textOf(item.body.content))) {
+      const about = left.pop();
+      if (about !== undefined) resumes.set(item.id, about);
+    }
+  }
+  return { halted, resumes };
+}
+
+export function isContinue(text: string): boolean {
+  return text.trim().toLowerCase().replace(/^\//, "").replace(/[.!]$/, "") === continueText;
+}
+
+/** Who was mentioned and is nobody here, by message. */
+export function strangersIn(message: Said, known: readonly string[]): string[] {
+  return message.mentions.filter((name) => !known.includes(name) && !everybody.includes(name));
+}

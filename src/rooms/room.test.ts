@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { analysisRoom, linesOf, memberOf, roomOf, saidIn, scriptOf, speakerOf } from "../../test/rooms.ts";
+import { eachRunDatabase, until, watch } from "../../test/run-suite.ts";
+import type { TestRuns } from "../../test/runs.ts";
+import type { RunEvent } from "../protocol/events.ts";
+import { roomStrategies } from "./strategies.ts";
+
+/** Says something in a room and waits until it is the people's turn; all of the thread's events. */
+async function say(
+  service: TestRuns,
+  content: string,
+  { agent = "room", threadId }: { agent?: string; threadId?: string } = {},
+): Promise<{ threadId: string; runId: string; seen: readonly RunEvent[]; lines: string[] }> {
+  const started = await service.runs.start(service.caller, {
+    agent,
+    message: { content },
+    ...(threadId === undefined ? {} : { threadId }),
+  });
+  const { seen, close } = watch(service, { threadId: started.threadId, cursor: started.cursor });
+  await until(() => seen.some((event) => event.type === "run-end" && event.run === started.runId), "the people's turn");
+  close();
+  return { threadId: started.threadId, runId: started.runId, seen, lines: saidIn(seen) };
+}
+
+eachRunDatabase((suite) => {
+  test("agents mention one another until it is the user's turn; a pass is no message", async () => {
+    const service = await suite.start({
+      strategies: roomStrategies,
+      agents: [await analysisRoom()],
+      script: scriptOf({
+        data: ["Let me ask. @code how many rows?", "Ten rows, @user."],
+        code: ["10"],
+        reviewer: ["[pass]"],
+      }),
+    });
+    const { lines, seen, threadId } = await say(service, "Hey @data, how long is it?", { agent: "analysis" });
+    assert.deepEqual(lines, [
+      "@owner: Hey @data, how long is it?",
+      "@data: Let me ask. @code how many rows?",
+      "@code: 10",
+      "@data: Ten rows, @user.",
+      "(@reviewer passes)",
+    ]);
+    assert.ok(!seen.some((event) => event.type === "text-delta" && event.text.includes("pass")));
+    assert.deepEqual(
+      service.model.requests.map((request) => speakerOf(request)),
+      ["data", "code", "data", "reviewer"],
+    );
+    assert.deepEqual(linesOf(service.model.requests[2]!), [
+      "user: [@owner]: Hey @data, how long is it?",
+      "assistant: Let me ask. @code how many rows?",
+      "user: [@code]: 10",
+    ]);
+    const items = await service.runs.listItems(service.caller, threadId, {});
+    assert.ok(!items.some((item) => item.kind === "message" && item.step === "1" && item.body.content === "[pass]"));
+  });
+
+  test("a member that fails is left out; if all fail, so does the run", async () => {
+    const service = await suite.start({
+      strategies: roomStrategies,
+      agents: [roomOf({ members: [memberOf("a", { activation: "always" }), memberOf("b", { activation: "always" })] })],
+      script: scriptOf({
+        a: [[{ error: "refused", message: "no" }], [{ error: "refused", message: "no" }]],
+        b: ["I can."],
+      }),
+    });
+    const { lines, threadId } = await say(service, "Who can?");
+    assert.deepEqual(lines, ["@owner: Who can?", "@b: I can."]);
+    const again = await say(service, "And now?", { threadId });
+    const end = again.seen.findLast((event) => event.type === "run-end");
+    assert.equal(end?.type === "run-end" && end.status, "failed");
+  });
+});

@@ -1,0 +1,144 @@
+import type { Caller } from "../protocol/callers.ts";
+import { LostRun } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import { jsonText } from "../protocol/json-text.ts";
+import { textOf, type NewItem } from "../protocol/items.ts";
+import { isEnded, type RunDefinition } from "../protocol/runs.ts";
+import type { Query } from "../protocol/tools.ts";
+import { sha256 } from "./accept.ts";
+import { findChild, takeChild, type Child } from "./children.ts";
+import { defineRun } from "./define-run.ts";
+import { errandOf, pathOf } from "./errands.ts";
+import { foldOf } from "./fold.ts";
+import { itemsOfRun, publishItems } from "./locked.ts";
+import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
+import type { MemberTurn } from "./turn.ts";
+import type { Work } from "./work.ts";
+
+/**
+ * An agent's turn in a room: a run within this one that says what it says in the same thread, in the rights of the person
+ * whose message began its chain. The same agent and message are the same turn, whoever comes by.
+ */
+export async function takeTurn(work: Work, turn: MemberTurn): Promise<"spoke" | "silent" | "waits"> {
+  const call = `${turn.agent.id} answers ${turn.answers}`;
+  const query = work.runtime.database.query;
+  for (;;) {
+    const child = (await findChild(query, work.owner, call)) ?? (await beginTurn(work, call, turn));
+    if (isEnded(child.status)) return child.status === "done" ? outcomeOf(query, child.id) : "silent";
+    if (child.status === "waiting") return "waits";
+    work.signal.throwIfAborted();
+    const taken = await takeChild(work.runtime.database, work.runtime.node, { childId: child.id, root: work.root });
+    if (taken) await work.workOnChild(taken);
+    work.signal.throwIfAborted();
+    const now = await findChild(query, work.owner, call);
+    // Not taken, and yet it neither ended nor waits: then it is the root that is not ours.
+    if (!now || (!taken && now.status !== "waiting" && !isEnded(now.status))) throw new LostRun(work.owner.runId);
+  }
+}
+
+async function outcomeOf(query: Query, runId: string): Promise<"spoke" | "silent"> {
+  const { answer } = foldOf(await itemsOfRun(query, runId));
+  return answer && textOf(answer.body.content).trim() !== "" ? "spoke" : "silent";
+}
+
+async function beginTurn(work: Work, call: string, turn: MemberTurn): Promise<Child> {
+  const caller = await callerFor(work, turn.inNameOf);
+  const definition = definitionOf(work, caller, turn);
+  const { agent, answers } = turn;
+  const child = await insertTurn(work, { call, definition, caller, answers, agent: agent.id });
+  if (child) return child;
+  const found = await findChild(work.runtime.database.query, work.owner, call);
+  if (!found) throw new LostRun(work.owner.runId);
+  return found;
+}
+
+/** Who wrote the message: with the rights with which it came in. */
+async function callerFor(work: Work, messageId: string | undefined): Promise<Caller> {
+  if (messageId === undefined) return work.taken.caller;
+  const [row] = await work.runtime.database.query<{ caller: Caller }>(
+    "select caller from room_callers where message_id = $1",
+    [messageId],
+  );
+  return row?.caller ?? work.taken.caller;
+}
+
+function definitionOf(work: Work, caller: Caller, { agent, answers, within }: MemberTurn): RunDefinition {
+  const { runtime, taken, turn } = work;
+  const path = [...pathOf(taken.definition, turn.run.input), errandOf(agent.id, answers)];
+  const definition = defineRun(runtime, caller, {
+    agent,
+    options: {},
+    within: { limits: taken.definition.limits, path },
+  });
+  const allowed = new Set(runtime.tools.select(within.tools, caller).map(({ name }) => name));
+  return {
+    ...definition,
+    tools: definition.tools.filter(({ name }) => allowed.has(name)),
+    ...(definition.deferred ? { deferred: definition.deferred.filter((name) => allowed.has(name)) } : {}),
+  };
+}
+
+type NewTurn = {
+  readonly call: string;
+  readonly agent: string;
+  readonly answers: string;
+  readonly definition: RunDefinition;
+  readonly caller: Caller;
+};
+
+/** The run and the item that tells of it, in one statement. Undefined: there is such a turn, or the root is not ours. */
+async function insertTurn(work: Work, turn: NewTurn): Promise<Child | undefined> {
+  const { runtime, owner, taken } = work;
+  const { call, agent, definition, caller } = turn;
+  const runId = newId();
+  const item: NewItem = {
+    id: newId(),
+    kind: "state",
+    author: agent,
+    body: { type: "turn", agent, answers: turn.answers, parentRun: owner.runId, rootRun: taken.rootRun },
+  };
+  const placed = [{ ...item, run: runId }];
+  const text = jsonText(definition);
+  const time = new Date().toISOString();
+  const [row] = await runtime.database.query<{ first: number; parent: string | null }>(
+    `with p as (select id, root_run, thread_id from runs where id = $1 and epoch = $2 and status = 'running' for share),
+     r as (insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition, definition_hash, caller)
+       select $3, p.thread_id, $4, $5, p.id, $6, p.root_run, 'queued', $7::jsonb, $8, $9::jsonb from p
+       on conflict (parent_run, parent_call) where parent_run is not null do nothing returning thread_id),
+     t as (update threads set next_seq = next_seq + 1, previous_leaf = leaf, leaf = $10, updated_at = now() from r
+       where threads.id = r.thread_id returning threads.id, threads.user_id, next_seq - 1 as first, previous_leaf as parent),
+     i as (${insertItemsSql("$11", "$12")})
+     select first, parent from t`,
+    [
+      owner.runId,
+      owner.epoch,
+      runId,
+      caller.userId,
+      agent,
+      call,
+      text,
+      sha256(text),
+      jsonText(caller),
+      item.id,
+      itemsParameter(placed),
+      time,
+    ],
+  );
+  if (!row) return undefined;
+  const { threadId } = owner;
+  publishItems(runtime, threadId, placeItems(placed, { threadId, firstSeq: row.first, parent: row.parent, time }));
+  return { id: runId, threadId, status: "queued", error: null };
+}
+
+/** Lets a turn begin in the name of who wrote a message that the live run of a room was given. */
+export async function keepCaller(
+  query: Query,
+  { messageId, threadId, caller }: { readonly messageId: string; readonly threadId: string; readonly caller: Caller },
+): Promise<void> {
+  await query("insert into room_callers (message_id, thread_id, user_id, caller) values ($1, $2, $3, $4::jsonb)", [
+    messageId,
+    threadId,
+    caller.userId,
+    jsonText(caller),
+  ]);
+}

@@ -1,0 +1,70 @@
+import { LostRun } from "../protocol/errors.ts";
+import { resultItem } from "./call-item.ts";
+import { endItem } from "./end-run.ts";
+import { takeTurn } from "./member-turns.ts";
+import { itemColumns, toItem, type ItemRow } from "./rows.ts";
+import type { RunEvent } from "../protocol/events.ts";
+import type { RoomTurns } from "./turn.ts";
+import type { Work } from "./work.ts";
+
+/** Of the newest so many are read at the beginning; what is older decides nothing about whose turn it is. */
+const mostRead = 2000;
+
+/** What the strategy that leads a room works with. */
+export function createRoomTurns(work: Work): RoomTurns {
+  const { runtime, owner, signal } = work;
+  return {
+    async since(seq) {
+      const rows = await runtime.database.query<ItemRow>(
+        `select * from (select ${itemColumns} from items where thread_id = $1 and seq > $2
+           and kind in ('message', 'state', 'notice') and (step is null or step not like '%/%') order by seq desc limit $3) x order by seq`,
+        [owner.threadId, seq, mostRead],
+      );
+      return rows.map(toItem);
+    },
+    runId: owner.runId,
+    async stop(why) {
+      const end = { status: "cancelled" } as const;
+      const results = work.turn.fold.openCalls.map((call) =>
+        resultItem(call, { content: why, isError: true }, "interrupted"),
+      );
+      await work.commit([...results, endItem(end)], { end });
+    },
+    take: (turn) => takeTurn(work, turn),
+    async end() {
+      try {
+        const end = { status: "done" } as const;
+        await work.commit([endItem(end)], { end, ifSteered: work.steered() });
+        return true;
+      } catch (error) {
+        // Somebody said something meanwhile.
+        if (!(error instanceof LostRun) || !(await work.takeIn())) throw error;
+        return false;
+      }
+    },
+    async wait() {
+      const waits = await work.waitForChildren({ unlessSteered: true });
+      if (!waits) await work.takeIn();
+      return waits;
+    },
+    news: (seq, stop) => newsAfter(work, seq, AbortSignal.any([stop, signal])),
+  };
+}
+
+/** Resolves when something stands in the thread after this place, or when the signal fires. */
+function newsAfter({ runtime, owner }: Work, seq: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const stop = () => resolve();
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  const isNews = (event: RunEvent) => "seq" in event && event.seq > seq;
+  const follower = runtime.feeds.follow(
+    { threadId: owner.threadId },
+    { seq, live: [] },
+    { events: (events) => events.some(isNews) && resolve(), error: reject },
+  );
+  return promise.finally(() => {
+    signal.removeEventListener("abort", stop);
+    follower.close();
+  });
+}

@@ -1,0 +1,40 @@
+import { newId } from "../protocol/ids.ts";
+import type { Query } from "../protocol/tools.ts";
+
+/** How long a connection counts without a sign of life. */
+const aliveSeconds = 60;
+
+/** Somebody has the room open. Returns the connection's id. */
+export async function enterRoom(
+  query: Query,
+  { roomId, userId }: { readonly roomId: string; readonly userId: string },
+): Promise<string> {
+  const connection = newId();
+  await query("insert into room_presence (connection, thread_id, user_id) values ($1, $2, $3)", [
+    connection,
+    roomId,
+    userId,
+  ]);
+  return connection;
+}
+
+export async function stayInRoom(query: Query, connection: string): Promise<void> {
+  await query("update room_presence set seen_at = now() where connection = $1", [connection]);
+}
+
+export async function leaveRoom(query: Query, connection: string): Promise<void> {
+  await query(
+    `delete from room_presence where connection = $1 or seen_at < now() - ${aliveSeconds * 10} * interval '1 second'`,
+    [connection],
+  );
+}
+
+/** The handles of those who have the room open. */
+export async function presentIn(query: Query, roomId: string): Promise<string[]> {
+  const rows = await query<{ handle: string }>(
+    `select distinct p.handle from room_presence c join room_people p on p.thread_id = c.thread_id and p.user_id = c.user_id
+     where c.thread_id = $1 and c.seen_at > now() - ${aliveSeconds} * interval '1 second' order by p.handle`,
+    [roomId],
+  );
+  return rows.map(({ handle }) => handle);
+}

@@ -1,0 +1,134 @@
+import { Conflict, NotFound } from "../protocol/errors.ts";
+import { jsonText } from "../protocol/json-text.ts";
+import type { Query } from "../protocol/tools.ts";
+import { sqlState, uniqueViolation } from "./sql-state.ts";
+
+/** A room as its row says, with what the one who asks is called in it. */
+export type RoomRow = {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly kind: string | null;
+  /** Of a room that was put together; null: what its kind says. */
+  readonly spec: unknown;
+  readonly title: string;
+  readonly lastSeq: number;
+  readonly handle: string;
+  readonly createdAt: Date;
+};
+
+export type RoomPerson = { readonly userId: string; readonly handle: string; readonly name: string };
+
+const columns = `t.id, r.user_id as "ownerId", r.kind, r.spec, t.title, t.next_seq - 1 as "lastSeq", p.handle, r.created_at as "createdAt"`;
+
+/** The thread must be there, and be the owner's. */
+export async function insertRoom(
+  query: Query,
+  room: {
+    readonly threadId: string;
+    readonly ownerId: string;
+    readonly kind: string | null;
+    readonly spec: unknown;
+    readonly handle: string;
+  },
+): Promise<void> {
+  await query(
+    `with r as (insert into rooms (thread_id, user_id, kind, spec)
+       select id, user_id, $3, $4::jsonb from threads where id = $1 and user_id = $2 on conflict do nothing returning thread_id, user_id)
+     insert into room_people (thread_id, user_id, handle) select thread_id, user_id, $5 from r`,
+    [room.threadId, room.ownerId, room.kind, room.spec === undefined ? null : jsonText(room.spec), room.handle],
+  );
+}
+
+/** Those that a user is in, newest first. */
+export function listRooms(query: Query, userId: string, limit: number): Promise<RoomRow[]> {
+  return query<RoomRow>(
+    `select ${columns} from room_people p join rooms r on r.thread_id = p.thread_id join threads t on t.id = r.thread_id
+     where p.user_id = $1 order by t.id desc limit $2`,
+    [userId, limit],
+  );
+}
+
+/** Undefined: there is none, or the user is not in it. */
+export async function findRoom(query: Query, userId: string, id: string): Promise<RoomRow | undefined> {
+  const [row] = await query<RoomRow>(
+    `select ${columns} from room_people p join rooms r on r.thread_id = p.thread_id join threads t on t.id = r.thread_id
+     where p.user_id = $1 and r.thread_id = $2`,
+    [userId, id],
+  );
+  return row;
+}
+
+export function listPeople(query: Query, id: string): Promise<RoomPerson[]> {
+  return query<RoomPerson>(
+    `select p.user_id as "userId", p.handle, u.name from room_people p join users u on u.id = p.user_id
+     where p.thread_id = $1 order by p.joined_at, p.user_id`,
+    [id],
+  );
+}
+
+/** A user who is in already stays so. Throws Conflict `handle_taken`. */
+export async function addPerson(
+  query: Query,
+  { roomId, userId, handle }: { readonly roomId: string; readonly userId: string; readonly handle: string },
+): Promise<void> {
+  try {
+    await query(
+      "insert into room_people (thread_id, user_id, handle) values ($1, $2, $3) on conflict (thread_id, user_id) do nothing",
+      [roomId, userId, handle],
+    );
+  } catch (cause) {
+    if (sqlState(cause) !== uniqueViolation) throw cause;
+    throw new Conflict(`Somebody in the room is called @${handle} already.`, { code: "handle_taken", cause });
+  }
+}
+
+/** Throws NotFound. */
+export async function removePerson(query: Query, roomId: string, handle: string): Promise<void> {
+  const rows = await query("delete from room_people where thread_id = $1 and handle = $2 returning 1", [
+    roomId,
+    handle,
+  ]);
+  if (rows.length === 0) throw new NotFound(`Nobody in the room is called @${handle}.`, { code: "member_not_found" });
+}
+
+export async function findUserByName(
+  query: Query,
+  name: string,
+): Promise<{ readonly id: string; readonly name: string } | undefined> {
+  const [row] = await query<{ id: string; name: string }>(
+    "select id, name from users where lower(name) = lower($1) and not disabled",
+    [name],
+  );
+  return row;
+}
+
+export type LiveTurn = { readonly run: string; readonly agent: string; readonly status: string };
+
+/** The run that works for the room, if one does, and the turns in it that have not ended. */
+export async function readLive(
+  query: Query,
+  id: string,
+): Promise<{
+  readonly root: { readonly id: string; readonly status: string; readonly userId: string } | undefined;
+  readonly turns: readonly LiveTurn[];
+}> {
+  const rows = await query<{ id: string; agent: string; status: string; user_id: string; is_root: boolean }>(
+    `select id, agent, status, user_id, parent_run is null as is_root from runs
+     where thread_id = $1 and status in ('queued', 'running', 'waiting') order by id`,
+    [id],
+  );
+  const root = rows.find((row) => row.is_root);
+  return {
+    root: root && { id: root.id, status: root.status, userId: root.user_id },
+    turns: rows.filter((row) => !row.is_root).map(({ id: run, agent, status }) => ({ run, agent, status })),
+  };
+}
+
+/** Where the newest chapter begins; 0: none was begun. */
+export async function readChapter(query: Query, id: string): Promise<number> {
+  const [row] = await query<{ seq: number | null }>(
+    `select max(seq) as seq from items where thread_id = $1 and kind = 'state' and body ->> 'type' = 'chapter'`,
+    [id],
+  );
+  return row?.seq ?? 0;
+}
