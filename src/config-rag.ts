@@ -1,10 +1,22 @@
 import { z } from "zod";
+import type { Path } from "./config-tree.ts";
 import { indexTypes, retrievals } from "./protocol/knowledge.ts";
 
 /** The form of an embedding model's name. */
 const embeddingModel = z
   .string()
   .regex(/^(none|(http|onnx|gguf):.+)$/, "must be none, http:<model>, onnx:<folder or name> or gguf:<file>");
+
+/** Its folders, as absolute paths. */
+export function withRagFolders(rag: RagConfig, folder: (path: Path, value: string) => string): RagConfig {
+  const { modelsFolder, packagesFolder, folders } = rag;
+  return {
+    ...rag,
+    ...(modelsFolder !== undefined && { modelsFolder: folder(["rag", "modelsFolder"], modelsFolder) }),
+    ...(packagesFolder !== undefined && { packagesFolder: folder(["rag", "packagesFolder"], packagesFolder) }),
+    folders: folders.map((each) => folder(["rag", "folders"], each)),
+  };
+}
 
 /** Documents that agents search. What a collection may set for itself is the default here for new ones. */
 export const ragSchema = z
@@ -25,6 +37,12 @@ export const ragSchema = z
     documentMb: z.number().positive().default(100),
     userMb: z.number().positive().default(5120),
     userDocuments: z.int().positive().default(20_000),
+    /** Names or globs of embedding models that everybody may choose for a collection, beside the default one. */
+    embeddingModels: z.array(z.string().min(1)).default([]),
+    /** Where models of `onnx:<name>` and `gguf:<name>` are; absent: `models` in the data directory. */
+    modelsFolder: z.string().min(1).optional(),
+    /** In its `node_modules` are the packages that run them; absent: `packages` in the data directory. */
+    packagesFolder: z.string().min(1).optional(),
     /** How many documents a node reads at the same time; each may need a gigabyte. */
     readers: z.int().min(1).max(16).default(1),
     /** Folders of this machine that people may point at; absent: none. */
@@ -37,3 +55,5 @@ export const ragSchema = z
     path: ["chunkOverlap"],
   })
   .prefault({});
+
+export type RagConfig = z.infer<typeof ragSchema>;

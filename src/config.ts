@@ -6,6 +6,7 @@ import { readEnvironment } from "./config-environment.ts";
 import { readConfigFile } from "./config-file.ts";
 import { isSecret, originOf, problemsOf, valueAt } from "./config-problems.ts";
 import { ragSchema, withRagFolders } from "./config-rag.ts";
+import { retentionSchema } from "./config-retention.ts";
 import { sandboxSchema, withFolders } from "./config-sandbox.ts";
 import { definitionsSchema } from "./config-definitions.ts";
 import { toolsSchema } from "./config-tools.ts";
@@ -159,16 +160,7 @@ const configSchema = z.strictObject({
       mirror: z.boolean().optional(),
     })
     .prefault({}),
-  retention: z
-    .strictObject({
-      hiddenThreadsDays: z.number().positive().default(7),
-      idempotencyHours: z.number().positive().default(24),
-      /** How long a run waits for its client's own tools. */
-      clientWaitMinutes: z.number().positive().default(60),
-      /** How long it waits for a person. */
-      waitDays: z.number().positive().default(7),
-    })
-    .prefault({}),
+  retention: retentionSchema,
   log: z
     .strictObject({
       level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -246,7 +238,16 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
   };
   const source = new Map(leavesOf(settings).map(({ path }) => [pathText(path), sourceOf(gathered, path)]));
   const seenKeys = providerKeys.filter((name) => variable(environment, name) !== undefined);
-  return freeze({ ...settings, file, source, absent: gathered.absent, seenKeys });
+  const config = freeze({ ...settings, file, source, absent: gathered.absent, seenKeys });
+  loadedFrom.set(config, { env: environment, cwd });
+  return config;
+}
+
+const loadedFrom = new WeakMap<Config, { readonly env: Environment; readonly cwd: string }>();
+
+/** From where this one was loaded, as it is there now. */
+export function loadConfigAgain(config: Config): Config {
+  return loadConfig(loadedFrom.get(config));
 }
 
 /** From what `default` is chosen. */

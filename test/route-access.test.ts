@@ -97,7 +97,20 @@ async function makeThings(): Promise<Things> {
     user.id,
     JSON.stringify({ exact: "x" }),
   ]);
-  const ids = { thread: thread.id, run: run.id, schedule: schedule.id, key: key.key.id, share: share.id };
+  const collection = await make<{ id: string }>("/api/rag/collections", { name: "mine" });
+  const files = `/api/rag/collections/${collection.id}/documents`;
+  const { data: added } = await make<{ data: { document: { id: string } }[] }>(files, { name: "a", text: "a" });
+  const document = added[0]!.document.id;
+  while ((await json<{ status: string }>("GET", `/api/rag/documents/${document}`, user.key)).status !== "ready");
+  const ids = {
+    collection: collection.id,
+    document,
+    thread: thread.id,
+    run: run.id,
+    schedule: schedule.id,
+    key: key.key.id,
+    share: share.id,
+  };
   return { ...ids, invite: invite.id, upload: upload.id, login: login.id, user: disabled.id, grant };
 }
 

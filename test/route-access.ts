@@ -1,6 +1,20 @@
 /** Ids of things that the user of the test has made. */
 export type Things = Readonly<
-  Record<"thread" | "run" | "schedule" | "key" | "login" | "upload" | "share" | "user" | "invite" | "grant", string>
+  Record<
+    | "thread"
+    | "run"
+    | "schedule"
+    | "key"
+    | "login"
+    | "upload"
+    | "share"
+    | "user"
+    | "invite"
+    | "grant"
+    | "collection"
+    | "document",
+    string
+  >
 >;
 
 export type RouteAccess = {
@@ -37,6 +51,8 @@ const thread = (rest: string) => (things: Things) => `/api/threads/${things.thre
 const run = (rest: string) => (things: Things) => `/api/runs/${things.run}${rest}`;
 const upload = (rest: string) => (things: Things) => `/api/uploads/${things.upload}${rest}`;
 const v1File = (rest: string) => (things: Things) => `/v1/files/${things.upload}${rest}`;
+const collection = (rest: string) => (things: Things) => `/api/rag/collections/${things.collection}${rest}`;
+const document = (rest: string) => (things: Things) => `/api/rag/documents/${things.document}${rest}`;
 const schedule = (rest: string) => (things: Things) => `/api/schedules/${things.schedule}${rest}`;
 const userPath = (rest: string) => (things: Things) => `/api/admin/users/${things.user}${rest}`;
 
@@ -129,6 +145,25 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "PUT /api/files/*": users(400, { path: () => "/api/files/a.txt", body: {} }),
   "DELETE /api/files/*": users(400, { path: () => "/api/files/a.txt" }),
 
+  "POST /api/rag/collections": users(400, { body: {} }),
+  "GET /api/rag/collections": users(),
+  "GET /api/rag/collections/:id": owner(collection("")),
+  "PATCH /api/rag/collections/:id": owner(collection(""), 200, { body: { description: "x" } }),
+  "POST /api/rag/collections/:id/documents": owner(collection("/documents"), 202, { body: { name: "b", text: "b" } }),
+  "GET /api/rag/collections/:id/documents": owner(collection("/documents")),
+  "POST /api/rag/collections/:id/files": users(400, { ...emptyForm, path: collection("/files") }),
+  "PUT /api/rag/collections/:id/files/*": owner(collection("/files/c.txt"), 202, {
+    body: "text",
+    headers: { "content-type": "text/plain" },
+  }),
+  "GET /api/rag/documents/:id": owner(document("")),
+  "GET /api/rag/documents/:id/content": owner(document("/content")),
+  "GET /api/rag/documents/:id/text": owner(document("/text")),
+  "POST /api/rag/documents/:id/retry": owner(document("/retry"), 202),
+  "DELETE /api/rag/documents/:id": owner(document(""), 204),
+  "POST /api/rag/collections/:id/reindex": owner(collection("/reindex"), 202, { body: {} }),
+  "DELETE /api/rag/collections/:id": owner(collection(""), 204),
+
   "GET /api/runs": users(),
   "GET /api/runs/:id": owner(run("")),
   "GET /api/runs/:id/events": owner(run("/events")),
@@ -171,6 +206,11 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
 
   "GET /api/usage": users(),
 
+  "GET /api/admin/retention": admins(),
+  "GET /api/admin/retention/preview": admins(),
+  "POST /api/admin/retention/run": admins(),
+  "PUT /api/admin/retention/:kind": admins(200, { path: () => "/api/admin/retention/shares", body: { days: null } }),
+  "DELETE /api/admin/retention/:kind": admins(204, { path: () => "/api/admin/retention/shares" }),
   "GET /api/budget": users(),
   "GET /api/admin/budgets": admins(),
   "PUT /api/admin/budgets": admins(400, { body: { period: "day" } }),

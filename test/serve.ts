@@ -27,6 +27,7 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     users: absent("users"),
     shares: absent("shares"),
     uploads: absent("uploads"),
+    knowledge: absent("knowledge"),
     definitions: absent("definitions"),
     trials: absent("trials"),
     overview: { ...absent<Services["overview"]>("overview"), audit: { ...absent<AuditLog>("audit"), add: () => {} } },

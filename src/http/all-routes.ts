@@ -28,6 +28,7 @@ import { examine } from "./routes/doctor.ts";
 import { followRun, followThread } from "./routes/events.ts";
 import { sessionFiles, threadFiles } from "./routes/files.ts";
 import { health } from "./routes/health.ts";
+import { knowledgeRoutes } from "./knowledge-routes.ts";
 import { home } from "./routes/home.ts";
 import {
   describeMcpClient,
@@ -39,6 +40,7 @@ import {
 } from "./routes/mcp-servers.ts";
 import { relayCompletion, relayModels } from "./routes/model-relay.ts";
 import { allBudgets, ownBudgets, removeBudget, setBudget } from "./routes/budgets.ts";
+import { listRetention, previewRetention, resetRetention, runRetention, setRetention } from "./routes/retention.ts";
 import { bringResults } from "./routes/results.ts";
 import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
 import {
@@ -168,6 +170,11 @@ const routes: readonly Route[] = [
   ["GET", "/api/admin/budgets", allBudgets],
   ["PUT", "/api/admin/budgets", setBudget],
   ["DELETE", "/api/admin/budgets/:id", removeBudget],
+  ["GET", "/api/admin/retention", listRetention],
+  ["GET", "/api/admin/retention/preview", previewRetention],
+  ["POST", "/api/admin/retention/run", runRetention],
+  ["PUT", "/api/admin/retention/:kind", setRetention],
+  ["DELETE", "/api/admin/retention/:kind", resetRetention],
   ["GET", "/api/admin/usage", allUsage],
   ["GET", "/api/admin/settings", listSettings],
   ["GET", "/api/admin/audit", listAudit],
@@ -180,4 +187,10 @@ const routes: readonly Route[] = [
 ];
 
 /** Every route of the server: who answers what. */
-export const allRoutes: readonly Route[] = [...routes, ...definitionRoutes, ...accountRoutes, ...allMcpRoutes()];
+export const allRoutes: readonly Route[] = [
+  ...routes,
+  ...knowledgeRoutes,
+  ...definitionRoutes,
+  ...accountRoutes,
+  ...allMcpRoutes(),
+];

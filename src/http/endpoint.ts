@@ -30,6 +30,7 @@ export type Tag =
   | "chat"
   | "threads"
   | "files"
+  | "knowledge"
   | "runs"
   | "schedules"
   | "agents"

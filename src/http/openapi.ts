@@ -43,6 +43,7 @@ export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
         { name: "runs", description: "Work in a thread, from an input to an answer" },
         { name: "threads", description: "Ordered, append-only lists of items" },
         { name: "files", description: "What tools and people work with in a thread: its workspace" },
+        { name: "knowledge", description: "Collections of documents that agents search" },
         { name: "schedules", description: "Runs at set times" },
         { name: "agents", description: "Agents and their tools" },
         { name: "accounts", description: "Logging in, passwords and your API keys" },

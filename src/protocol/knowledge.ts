@@ -61,6 +61,8 @@ export interface Embedder {
   /** As the configuration names it: `http:…`, `onnx:…`, `gguf:…`. */
   readonly model: string;
   readonly dimension: number;
-  /** Throws Unavailable if what embeds is not there now, InvalidInput if it never will be. */
+  /** Throws Unavailable if what embeds is not there now, InvalidInput if it never will be; the signal's reason. */
   embed(texts: readonly string[], kind: "document" | "query", signal: AbortSignal): Promise<readonly Float32Array[]>;
+  /** Gives back what it holds. */
+  close?(): Promise<void>;
 }

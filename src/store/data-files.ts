@@ -18,6 +18,7 @@ const stayBehind = new Set([
   "token.new",
   "logs",
   "marker",
+  "packages",
 ]);
 
 /** A file below the data directory; `path` is relative to it, with `/`. */

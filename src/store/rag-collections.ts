@@ -35,13 +35,16 @@ export type CollectionCounts = {
 };
 
 const columns = `c.id, c.user_id as "userId", u.name as owner, c.name, c.description, c.settings, c.embedding_model as "embeddingModel",
-  c.dimension, c.shared_with as "sharedWith", c.created_at as "createdAt", c.updated_at as "updatedAt"`;
+  c.dimension, (
+    select coalesce(jsonb_agg(who), '[]') from (
+      select case when s like 'user:%' then (select 'user:' || name from users where id::text = substr(s, 6)) else s end as who
+      from jsonb_array_elements_text(c.shared_with) s) names where who is not null) as "sharedWith", c.created_at as "createdAt", c.updated_at as "updatedAt"`;
 
 /** Whether the user $1 is the owner, or it is shared with them. */
-const readable = `(c.user_id = $1 or c.shared_with ?| (
+const readable = `c.removed_at is null and (c.user_id = $1 or c.shared_with ?| (
   select array_agg(s.who) from (
     select 'everyone' as who
-    union all select 'user:' || name from users where id = $1
+    union all select 'user:' || $1::text
     union all select 'group:' || group_name from group_members where user_id = $1) s))`;
 
 /** Throws Conflict `collection_exists`. */
@@ -84,8 +87,18 @@ export function listCollections(query: Query, userId: string): Promise<readonly 
 /** By id, whoever asks: for work that was accepted before. */
 export async function findCollection(query: Query, id: string): Promise<Collection | undefined> {
   const [row] = await query<Collection>(
-    `select ${columns} from rag_collections c join users u on u.id = c.user_id where c.id = $1`,
+    `select ${columns} from rag_collections c join users u on u.id = c.user_id where c.id = $1 and c.removed_at is null`,
     [id],
+  );
+  return row;
+}
+
+/** By name. */
+export async function findOwnCollection(query: Query, userId: string, name: string): Promise<Collection | undefined> {
+  const [row] = await query<Collection>(
+    `select ${columns} from rag_collections c join users u on u.id = c.user_id
+     where c.user_id = $1 and c.name = $2 and c.removed_at is null`,
+    [userId, plainText(name)],
   );
   return row;
 }
@@ -94,6 +107,7 @@ export type CollectionChange = {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly settings?: CollectionSettings | undefined;
+  /** Of users their ids, since a name may go to somebody else: `user:<id>`. */
   readonly sharedWith?: readonly string[] | undefined;
   readonly embeddingModel?: string | undefined;
   /** null: it has no embeddings any more. */
@@ -121,6 +135,17 @@ export async function changeCollection(query: Query, id: string, change: Collect
       ],
     ),
   );
+}
+
+/** Nobody finds it any more, and its name is free; what is in it goes by and by. */
+export async function hideCollection(query: Query, id: string): Promise<void> {
+  await query("update rag_collections set removed_at = now(), name = id::text || ' ' || name where id = $1", [id]);
+}
+
+/** Those whose removal has begun. */
+export async function removedCollections(query: Query): Promise<readonly string[]> {
+  const rows = await query<{ id: string }>("select id from rag_collections where removed_at is not null");
+  return rows.map(({ id }) => id);
 }
 
 /** The rows of its documents go with it. */

@@ -80,8 +80,9 @@ eachDatabase((databases) => {
     await newCollection(bob.id, "papers");
     assert.equal((await getCollection(query, ada.id, id)).owner, ada.name);
     await assert.rejects(getCollection(query, bob.id, id), { code: "collection_not_found", status: 404 });
-    await changeCollection(query, id, { sharedWith: [`user:${bob.name}`] });
-    assert.equal((await getCollection(query, bob.id, id)).userId, ada.id);
+    await changeCollection(query, id, { sharedWith: [`user:${bob.id}`] });
+    const shared = await getCollection(query, bob.id, id);
+    assert.deepEqual([shared.userId, shared.sharedWith], [ada.id, [`user:${bob.name}`]]);
     await assert.rejects(getCollection(query, eve.id, id), { status: 404 });
     await saveGroup(query, "readers", []);
     await addMember(query, "readers", eve.id);

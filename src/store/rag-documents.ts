@@ -89,6 +89,27 @@ export function listDocuments(
   );
 }
 
+/** Some of them, in any order. */
+export async function listDocumentIds(query: Query, collectionId: string, limit = 100): Promise<readonly string[]> {
+  const rows = await query<{ id: string }>("select id from rag_documents where collection_id = $1 limit $2", [
+    collectionId,
+    limit,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+/** The files that rows name, by document. */
+export async function filesOfDocuments(
+  query: Query,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly (string | null)[]>> {
+  const rows = await query<Pick<RagDocument, "id" | "file" | "liveFile" | "textFile">>(
+    `select id, file, live_file as "liveFile", text_file as "textFile" from rag_documents where id = any ($1::uuid[])`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, file, liveFile, textFile }) => [id, [file, liveFile, textFile]]));
+}
+
 /** Of the same content, or the same name, in a collection. */
 export function findDocuments(
   query: Query,

@@ -18,6 +18,7 @@ export type RagTables = {
     shared_with: Generated<Json<readonly string[]>>;
     created_at: Time;
     updated_at: Time;
+    removed_at: NullableTime;
   };
   rag_documents: {
     id: string;

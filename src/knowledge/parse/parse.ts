@@ -65,7 +65,10 @@ async function parseAs(
       const parsed = await (await import("./csv.ts")).parseCsv(path);
       if (!whole) return done(parsed);
       const { text, cut } = await readText(path, Math.min(mostText * 4, mostTextBytes));
-      return { parsed: { ...parsed, sections: [{ text }] }, cut };
+      // So that a passage from the middle says what its columns are.
+      const columns = parsed.metadata["headers"];
+      const headings = Array.isArray(columns) ? { headings: [shortened(columns.join(", "), 300)] } : {};
+      return { parsed: { ...parsed, sections: [{ text, ...headings }] }, cut };
     }
     default: {
       const { text, cut } = await readText(path, mostTextBytes);

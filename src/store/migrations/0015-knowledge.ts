@@ -1,7 +1,8 @@
 /**
  * Collections of documents. A document's row names two contents: the newest that was brought (`file`, `sha256`, `bytes`, `source`),
  * and the one that is searched (`live_file`, `text_file` and what was found in it), which stays until the newest is ready.
- * `lease`, `leased_until`: who works on it; `due_at` orders the queue. Everything in files is in `data/rag_documents`.
+ * `lease`, `leased_until`: who works on it; `due_at` orders the queue. A collection
+ * with `removed_at` is gone for everybody; its documents are removed one at a time. Everything in files is in `data/rag_documents`.
  */
 export const knowledge = {
   name: "0015-knowledge",
@@ -17,6 +18,7 @@ create table rag_collections (
   shared_with jsonb not null default '[]',
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  removed_at timestamptz,
   unique (user_id, name)
 );
 

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { collectionSettingsSchema } from "../../protocol/knowledge.ts";
+import { endpoint } from "../endpoint.ts";
+import { collectionSchema, collectionView } from "../rag-views.ts";
+import { idParams, listOf } from "../schemas.ts";
+
+const name = z.string().trim().min(1).max(100);
+const description = z.string().max(2000);
+const embeddingModel = z
+  .string()
+  .max(500)
+  .regex(/^(none|(http|onnx|gguf):.+)$/, "must be none, http:<model>, onnx:<folder> or gguf:<file>");
+const settings = collectionSettingsSchema.partial();
+
+export const createCollection = endpoint({
+  tag: "knowledge",
+  summary: "Make a collection of documents",
+  description:
+    "What its settings leave out is as `rag` is configured. Which embedding models there are beside the configured one, " +
+    "`rag.embeddingModels` says; administrators may choose any.",
+  body: z.strictObject({
+    name,
+    description: description.optional().describe("What is in it: agents are told"),
+    embeddingModel: embeddingModel.optional(),
+    settings: settings.optional(),
+  }),
+  answers: { 201: collectionSchema },
+  async handle({ body, caller, reply, services: { knowledge } }) {
+    const created = await knowledge.collections.create(caller, body);
+    reply.code(201);
+    return collectionView(created, caller.userId);
+  },
+});
+
+export const listCollections = endpoint({
+  tag: "knowledge",
+  summary: "List the collections that you may search, your own first",
+  answers: { 200: listOf(collectionSchema) },
+  async handle({ caller, services: { knowledge } }) {
+    return { data: (await knowledge.collections.list(caller)).map((each) => collectionView(each, caller.userId)) };
+  },
+});
+
+export const getCollection = endpoint({
+  tag: "knowledge",
+  summary: "Get a collection",
+  params: idParams,
+  answers: { 200: collectionSchema },
+  async handle({ params, caller, services: { knowledge } }) {
+    return collectionView(await knowledge.collections.get(caller, params.id), caller.userId);
+  },
+});
+
+export const changeCollection = endpoint({
+  tag: "knowledge",
+  summary: "Change a collection, or whom it is shared with",
+  description:
+    "Settings that are left out stay. `sharedWith` is the whole list: `everyone`, `user:<name>`, `group:<name>`; they may " +
+    "search and read it. 409 `reindex_needed`: how its documents are cut changes by a reindex.",
+  params: idParams,
+  body: z.strictObject({
+    name: name.optional(),
+    description: description.optional(),
+    settings: settings.optional(),
+    sharedWith: z.array(z.string().min(1).max(200)).max(100).optional(),
+  }),
+  answers: { 200: collectionSchema },
+  async handle({ params, body, caller, services: { knowledge } }) {
+    return collectionView(await knowledge.collections.change(caller, params.id, body), caller.userId);
+  },
+});
+
+export const reindexCollection = endpoint({
+  tag: "knowledge",
+  summary: "Read all documents of a collection anew, with another model or other settings",
+  description:
+    "Each in its turn; until then it is searched as it is, by words. Vectors of another model are not searched any more.",
+  params: idParams,
+  body: z.strictObject({ embeddingModel: embeddingModel.optional(), settings: settings.optional() }).optional(),
+  answers: { 202: collectionSchema },
+  async handle({ params, body, caller, reply, services: { knowledge } }) {
+    const collection = await knowledge.collections.reindex(caller, params.id, body ?? {});
+    reply.code(202);
+    return collectionView(collection, caller.userId);
+  },
+});
+
+export const deleteCollection = endpoint({
+  tag: "knowledge",
+  summary: "Delete a collection with all that is in it",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle({ params, caller, reply, services: { knowledge } }) {
+    await knowledge.collections.remove(caller, params.id);
+    reply.code(204);
+  },
+});

@@ -1,0 +1,251 @@
+import { type Caller, holds } from "../protocol/callers.ts";
+import { Conflict, Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { matchesGlob } from "../protocol/glob.ts";
+import { type CollectionSettings, collectionSettingsSchema } from "../protocol/knowledge.ts";
+import type { Query } from "../protocol/tools.ts";
+import type { Database } from "../store/database.ts";
+import { removeChunks } from "../store/rag-chunks.ts";
+import {
+  changeCollection,
+  type Collection,
+  type CollectionCounts,
+  countDocuments,
+  createCollection,
+  deleteCollection,
+  findOwnCollection,
+  getCollection,
+  hideCollection,
+  listCollections,
+  removedCollections,
+} from "../store/rag-collections.ts";
+import { deleteDocument, listDocumentIds, requeueCollection } from "../store/rag-documents.ts";
+import type { DocumentFiles } from "./document-files.ts";
+import type { Embedders } from "./embed.ts";
+
+export type CollectionView = Collection & { readonly counts: CollectionCounts };
+
+export type NewCollection = {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly embeddingModel?: string | undefined;
+  readonly settings?: Partial<CollectionSettings> | undefined;
+};
+
+export type CollectionEdit = {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly settings?: Partial<CollectionSettings> | undefined;
+  /** `everyone`, `user:<name>`, `group:<name>`. */
+  readonly sharedWith?: readonly string[] | undefined;
+};
+
+export type Reindex = {
+  readonly embeddingModel?: string | undefined;
+  readonly settings?: Partial<CollectionSettings> | undefined;
+};
+
+/** Collections of documents. Each verb throws NotFound for what the caller may not read, Denied for what is only the owner's. */
+export type Collections = {
+  create(caller: Caller, collection: NewCollection): Promise<CollectionView>;
+  /** Own ones first. */
+  list(caller: Caller): Promise<readonly CollectionView[]>;
+  get(caller: Caller, id: string): Promise<CollectionView>;
+  /** By id, or by name: one's own, else the only one of that name that is shared with the caller. */
+  find(caller: Caller, idOrName: string): Promise<Collection>;
+  /** Throws Conflict `reindex_needed` for what changes how documents are cut. */
+  change(caller: Caller, id: string, edit: CollectionEdit): Promise<CollectionView>;
+  /** All of its documents are read anew, in their turn; meanwhile they are searched as they are. */
+  reindex(caller: Caller, id: string, change: Reindex): Promise<CollectionView>;
+  /** With all that is in it. */
+  remove(caller: Caller, id: string): Promise<void>;
+  /** Goes on with removals that a process did not finish. */
+  finishRemovals(): Promise<void>;
+  /** Throws as above. */
+  own(caller: Caller, id: string): Promise<Collection>;
+};
+
+export type CollectionsOptions = {
+  readonly database: Database;
+  readonly files: DocumentFiles;
+  readonly embedders: Embedders;
+  readonly defaults: CollectionSettings & { readonly embeddingModel: string };
+  /** Names or globs of embedding models that everybody may choose beside the default one. */
+  readonly models: readonly string[];
+  /** There is something in the queue. */
+  readonly onQueued: () => void;
+};
+
+const mostCollections = 500;
+const mostShares = 100;
+const noCounts: CollectionCounts = { queued: 0, working: 0, ready: 0, failed: 0, documents: 0, chunks: 0, bytes: 0 };
+
+export function createCollections(options: CollectionsOptions): Collections {
+  const { database, files, embedders, defaults, models, onQueued } = options;
+  const { query } = database;
+
+  const shown = async (collection: Collection): Promise<CollectionView> => {
+    const counts = await countDocuments(query, [collection.id]);
+    return { ...collection, counts: counts.get(collection.id) ?? noCounts };
+  };
+
+  async function readable(caller: Caller, id: string): Promise<Collection> {
+    const collection = await getCollection(query, caller.userId, id);
+    if (!mayUseCollection(caller, collection)) throw noCollection(id);
+    return collection;
+  }
+
+  async function own(caller: Caller, id: string): Promise<Collection> {
+    const collection = await readable(caller, id);
+    if (collection.userId !== caller.userId)
+      throw new Denied(403, `Only its owner, ${collection.owner}, may change the collection ${collection.name}.`);
+    return collection;
+  }
+
+  /** Models cost time and money, and their names may be paths: who may choose which is the operator's matter. */
+  function checkModel(caller: Caller, model: string): void {
+    if (model === "none" || model === defaults.embeddingModel || caller.role === "admin") return;
+    if (models.some((glob) => matchesGlob(glob, model))) return;
+    const offered = ["none", defaults.embeddingModel, ...models];
+    throw new Denied(
+      403,
+      `The embedding model ${model} may only be chosen by administrators; others: ${[...new Set(offered)].join(", ")}.`,
+    );
+  }
+
+  /** Known to work before anything waits for it. */
+  async function checkedModel(caller: Caller, model: string): Promise<void> {
+    checkModel(caller, model);
+    if (model !== "none") await embedders.get(model, AbortSignal.timeout(120_000));
+  }
+
+  async function removeAll(id: string): Promise<void> {
+    // A document at a time: each of these transactions is short, however much there is.
+    for (let ids; (ids = await listDocumentIds(query, id)).length > 0;)
+      for (const document of ids)
+        await database.transaction(async (inside) => {
+          await removeChunks(inside, document);
+          await deleteDocument(inside, document);
+        });
+    await deleteCollection(query, id);
+    await files.removeCollection(id);
+  }
+
+  const collections: Collections = {
+    async create(caller, { name, description = "", embeddingModel = defaults.embeddingModel, settings = {} }) {
+      const { embeddingModel: _model, ...standard } = defaults;
+      const all = checkedSettings({ ...standard, ...settings });
+      if (!mayUseCollection(caller, { name })) throw new Denied(403, `You may not use a collection named ${name}.`);
+      checkModel(caller, embeddingModel);
+      if ((await listCollections(query, caller.userId)).length >= mostCollections)
+        throw new Conflict(`There are ${mostCollections} collections, which is the most.`, {
+          code: "too_many_collections",
+        });
+      const collection = { userId: caller.userId, name, description, settings: all, embeddingModel };
+      return collections.get(caller, await createCollection(query, collection));
+    },
+    async list(caller) {
+      const all = (await listCollections(query, caller.userId)).filter((each) => mayUseCollection(caller, each));
+      const counts = await countDocuments(
+        query,
+        all.map(({ id }) => id),
+      );
+      return all.map((collection) => ({ ...collection, counts: counts.get(collection.id) ?? noCounts }));
+    },
+    async get(caller, id) {
+      return shown(await readable(caller, id));
+    },
+    async find(caller, idOrName) {
+      const found = await findOwnCollection(query, caller.userId, idOrName);
+      if (found && mayUseCollection(caller, found)) return found;
+      const others = (await listCollections(query, caller.userId)).filter(
+        (each) => each.name === idOrName && mayUseCollection(caller, each),
+      );
+      if (others.length > 1)
+        throw new Conflict(
+          `${others.length} collections are named ${idOrName}; say the id of one: ${others.map(({ id, owner }) => `${id} (of ${owner})`).join(", ")}.`,
+          { code: "collection_ambiguous" },
+        );
+      return others[0] ?? readable(caller, idOrName);
+    },
+    async change(caller, id, { name, description, settings, sharedWith }) {
+      const collection = await own(caller, id);
+      const next = settings && checkedSettings({ ...collection.settings, ...settings });
+      const isEmpty = !(await countDocuments(query, [id])).has(id);
+      if (next && !isEmpty && cutsOtherwise(collection.settings, next))
+        throw new Conflict(
+          `The chunk size and the language of a collection with documents change by a reindex: POST /api/rag/collections/${id}/reindex.`,
+          { code: "reindex_needed" },
+        );
+      if (name !== undefined && !mayUseCollection(caller, { name }))
+        throw new Denied(403, `You may not use a collection named ${name}.`);
+      const shares = sharedWith && (await knownShares(query, sharedWith));
+      await changeCollection(query, id, { name, description, settings: next, sharedWith: shares });
+      return collections.get(caller, id);
+    },
+    async reindex(caller, id, { embeddingModel, settings }) {
+      const collection = await own(caller, id);
+      const next = settings && checkedSettings({ ...collection.settings, ...settings });
+      await checkedModel(caller, embeddingModel ?? collection.embeddingModel);
+      await database.transaction(async (inside) => {
+        await changeCollection(inside, id, { embeddingModel, settings: next, dimension: null });
+        await requeueCollection(inside, id);
+      });
+      onQueued();
+      return collections.get(caller, id);
+    },
+    async remove(caller, id) {
+      await own(caller, id);
+      await hideCollection(query, id);
+      await removeAll(id);
+    },
+    async finishRemovals() {
+      for (const id of await removedCollections(query)) await removeAll(id);
+    },
+    own,
+  };
+  return collections;
+}
+
+/** A key that is cut to some collections may use no others, those of its account included. */
+export function mayUseCollection(caller: Caller, { name }: Pick<Collection, "name">): boolean {
+  return caller.scoped !== true || holds(caller, [`collection:${name}`]);
+}
+
+function checkedSettings(settings: Partial<CollectionSettings>): CollectionSettings {
+  const parsed = collectionSettingsSchema.safeParse(settings);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new InvalidInput(`settings.${issue!.path.join(".")}: ${issue!.message}`, { param: "settings" });
+  }
+  const { chunkSize, chunkOverlap } = parsed.data;
+  if (chunkOverlap * 2 > chunkSize)
+    throw new InvalidInput("settings.chunkOverlap must be at most half of chunkSize.", { param: "settings" });
+  return parsed.data;
+}
+
+function cutsOtherwise(before: CollectionSettings, now: CollectionSettings): boolean {
+  return (
+    before.chunkSize !== now.chunkSize || before.chunkOverlap !== now.chunkOverlap || before.language !== now.language
+  );
+}
+
+/** As they are kept. Whoever is named must be there, or a slip would share with whoever takes the name later. */
+async function knownShares(query: Query, sharedWith: readonly string[]): Promise<readonly string[]> {
+  if (sharedWith.length > mostShares) throw new InvalidInput(`A collection is shared with ${mostShares} at most.`);
+  const kept: string[] = [];
+  for (const who of sharedWith) {
+    const [, kind, name] = /^(user|group):(.+)$/.exec(who) ?? [];
+    if (who !== "everyone" && kind === undefined)
+      throw new InvalidInput(`"${who}" is nobody: everyone, user:<name> or group:<name>.`, { param: "sharedWith" });
+    const table =
+      kind === "user" ? "select 'user:' || id as who from users" : "select 'group:' || name as who from groups";
+    const rows = who === "everyone" ? [{ who }] : await query<{ who: string }>(`${table} where name = $1`, [name]);
+    if (rows.length === 0) throw new InvalidInput(`There is no ${kind} ${name}.`, { param: "sharedWith" });
+    kept.push(rows[0]!.who);
+  }
+  return [...new Set(kept)];
+}
+
+function noCollection(id: string): NotFound {
+  return new NotFound(`There is no collection ${id}.`, { code: "collection_not_found" });
+}

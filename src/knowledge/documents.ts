@@ -1,0 +1,270 @@
+import { readFile } from "node:fs/promises";
+import type { Caller } from "../protocol/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import type { Query } from "../protocol/tools.ts";
+import type { Database } from "../store/database.ts";
+import { removeChunks } from "../store/rag-chunks.ts";
+import type { Collection } from "../store/rag-collections.ts";
+import {
+  deleteDocument,
+  type DocumentPage,
+  type DocumentSource,
+  documentsOf,
+  findDocuments,
+  getDocument,
+  insertDocument,
+  listDocuments,
+  type RagDocument,
+  replaceContent,
+  requeueDocument,
+} from "../store/rag-documents.ts";
+import type { Collections } from "./collections.ts";
+import type { DocumentFiles, Incoming } from "./document-files.ts";
+
+/** What became of a document that was brought. */
+export type Added = {
+  readonly document: RagDocument;
+  /** `unchanged`: it is there with this content; `duplicate`: this content is there under another name, which is the document's. */
+  readonly outcome: "added" | "replaced" | "unchanged" | "duplicate";
+};
+
+export type NewFile = {
+  /** Unique in the collection: the same name again replaces the document. */
+  readonly name: string;
+  readonly source: DocumentSource;
+  readonly bytes: AsyncIterable<Uint8Array>;
+};
+
+/** Documents of collections. Each verb throws NotFound for what the caller may not read, Denied for what is only the owner's. */
+export type Documents = {
+  /** Its content is kept, and queued to be read. Throws InvalidInput 413. */
+  add(caller: Caller, collectionId: string, file: NewFile): Promise<Added>;
+  /** What is at an address; it is fetched in its turn, also if it was before. */
+  addUrl(caller: Caller, collectionId: string, url: string): Promise<Added>;
+  list(caller: Caller, collectionId: string, page: DocumentPage): Promise<readonly RagDocument[]>;
+  get(caller: Caller, id: string): Promise<RagDocument>;
+  /** Where its original is: that which is searched, else the newest. Throws NotFound if it was not fetched yet. */
+  original(caller: Caller, id: string): Promise<{ readonly document: RagDocument; readonly place: string }>;
+  /** The text that chunks are slices of. Throws NotFound if it was never ready. */
+  text(caller: Caller, id: string): Promise<string>;
+  /** Reads it anew. */
+  retry(caller: Caller, id: string): Promise<RagDocument>;
+  /** With its chunks, its original and its text. */
+  remove(caller: Caller, id: string): Promise<void>;
+};
+
+export type DocumentsOptions = {
+  readonly database: Database;
+  readonly files: DocumentFiles;
+  readonly collections: Collections;
+  readonly limits: { readonly bytes: number; readonly documents: number };
+  /** There is something in the queue. */
+  readonly onQueued: () => void;
+};
+
+const mostNameLength = 500;
+const tries = 3;
+
+export function createDocuments(options: DocumentsOptions): Documents {
+  const { database, files, collections, limits, onQueued } = options;
+  const { query } = database;
+
+  async function readable(caller: Caller, id: string): Promise<RagDocument> {
+    const document = await getDocument(query, id);
+    await collections.get(caller, document.collectionId).catch((error: unknown) => {
+      // Of a collection that the caller may not read there is nothing to tell.
+      throw error instanceof NotFound ? noDocument(id) : error;
+    });
+    return document;
+  }
+
+  async function own(caller: Caller, id: string): Promise<RagDocument> {
+    const document = await readable(caller, id);
+    await collections.own(caller, document.collectionId);
+    return document;
+  }
+
+  /** Its row and its file belong together: the file has its place before the row names it. */
+  async function place(collection: Collection, file: Omit<NewFile, "bytes">, incoming: Incoming): Promise<Added> {
+    for (let left = tries; ; left--) {
+      const { sha256, bytes } = incoming;
+      const before = pick(await findDocuments(query, collection.id, { name: file.name, sha256 }), file.name, sha256);
+      if (before.kept) return before.kept;
+      const document = { id: before.named?.id ?? newId(), collectionId: collection.id };
+      const path = files.newFile(document, file.name);
+      await incoming.keep(path);
+      const content = { file: path, sha256, bytes };
+      let added: Added | undefined;
+      try {
+        added = await database.transaction((inside) => enter(inside, { collection, file, document, content }));
+      } finally {
+        // Refused, or somebody else brought one of the same name or content meanwhile.
+        if (!added) await incoming.takeBack();
+      }
+      if (added) {
+        const { named } = before;
+        // What was brought before and never became ready.
+        if (named && named.file !== named.liveFile) await files.removeFiles([named.file]);
+        return added;
+      }
+      if (left === 0) throw new Conflict(`${file.name} is being brought by somebody else.`, { code: "document_busy" });
+    }
+  }
+
+  /** In a transaction. Undefined: it is not as it was looked at before. */
+  async function enter(
+    inside: Query,
+    {
+      collection,
+      file,
+      document,
+      content,
+    }: {
+      readonly collection: Collection;
+      readonly file: Omit<NewFile, "bytes">;
+      readonly document: { readonly id: string; readonly collectionId: string };
+      readonly content: Pick<RagDocument, "file" | "sha256" | "bytes">;
+    },
+  ): Promise<Added | undefined> {
+    // Locked: of two at once the second must see the first.
+    await inside("select 1 from users where id = $1 for update", [collection.userId]);
+    const { name, source } = file;
+    const { named, kept } = pick(
+      await findDocuments(inside, collection.id, { name, sha256: content.sha256 }),
+      name,
+      content.sha256,
+    );
+    if (kept || (named?.id ?? document.id) !== document.id) return undefined;
+    const used = await documentsOf(inside, collection.userId);
+    if (used.bytes - (named?.bytes ?? 0) + content.bytes > limits.bytes)
+      throw exceeded(`Your documents may have ${inMegabytes(limits.bytes)} together (rag.userMb); remove some first.`);
+    if (named)
+      return { document: await replaceContent(inside, { id: named.id, source, ...content }), outcome: "replaced" };
+    if (used.documents >= limits.documents)
+      throw exceeded(`You have ${limits.documents} documents, which is the most (rag.userDocuments).`);
+    const row = { ...document, userId: collection.userId, name, source, ...content };
+    return { document: await insertDocument(inside, row), outcome: "added" };
+  }
+
+  return {
+    async add(caller, collectionId, { bytes, ...given }) {
+      const collection = await collections.own(caller, collectionId);
+      const file = { ...given, name: checkedName(given.name) };
+      const incoming = await files.receive(bytes);
+      try {
+        if (incoming.bytes === 0) throw new InvalidInput(`${file.name} is empty.`, { code: "document_empty" });
+        const added = await place(collection, file, incoming);
+        onQueued();
+        return added;
+      } finally {
+        await incoming.drop();
+      }
+    },
+    async addUrl(caller, collectionId, url) {
+      const collection = await collections.own(caller, collectionId);
+      const { name, href } = checkedUrl(url);
+      const source = { kind: "url", url: href } as const;
+      const content = { file: null, sha256: null, bytes: 0 };
+      const added = await database.transaction(async (inside): Promise<Added> => {
+        await inside("select 1 from users where id = $1 for update", [collection.userId]);
+        const named = (await findDocuments(inside, collection.id, { name, sha256: null })).find(
+          (document) => document.name === name,
+        );
+        if (named)
+          return { document: await replaceContent(inside, { id: named.id, source, ...content }), outcome: "replaced" };
+        const used = await documentsOf(inside, collection.userId);
+        if (used.documents >= limits.documents)
+          throw exceeded(`You have ${limits.documents} documents, which is the most (rag.userDocuments).`);
+        const row = { id: newId(), collectionId: collection.id, userId: collection.userId, name, source, ...content };
+        return { document: await insertDocument(inside, row), outcome: "added" };
+      });
+      onQueued();
+      return added;
+    },
+    async list(caller, collectionId, page) {
+      const { id } = await collections.get(caller, collectionId);
+      return listDocuments(query, id, page);
+    },
+    get: readable,
+    async original(caller, id) {
+      const document = await readable(caller, id);
+      const file = document.liveFile ?? document.file;
+      if (file === null) throw new NotFound(`${document.name} was not fetched yet.`, { code: "file_not_found" });
+      return { document, place: files.placeOf(file) };
+    },
+    async text(caller, id) {
+      return textOf(files, await readable(caller, id));
+    },
+    async retry(caller, id) {
+      await own(caller, id);
+      const document = await requeueDocument(query, id);
+      onQueued();
+      return document;
+    },
+    async remove(caller, id) {
+      const document = await own(caller, id);
+      await database.transaction(async (inside) => {
+        await removeChunks(inside, id);
+        await deleteDocument(inside, id);
+      });
+      await files.removeDocument(document);
+    },
+  };
+}
+
+/** Throws NotFound if it was never ready, or its text is gone. */
+export async function textOf(files: DocumentFiles, { name, textFile }: RagDocument): Promise<string> {
+  if (textFile === null) throw new NotFound(`${name} has not been read yet.`, { code: "document_not_ready" });
+  return readFile(files.placeOf(textFile), "utf8").catch((cause: unknown) => {
+    throw new NotFound(`The text of ${name} is not here.`, { code: "file_not_found", cause });
+  });
+}
+
+/** Among those of the same name or content: the one that is replaced, or what makes another one needless. */
+function pick(
+  found: readonly RagDocument[],
+  name: string,
+  sha256: string | null,
+): { readonly named?: RagDocument | undefined; readonly kept?: Added } {
+  const named = found.find((document) => document.name === name);
+  // What failed is tried again.
+  if (named && named.sha256 === sha256 && named.status !== "failed")
+    return { kept: { document: named, outcome: "unchanged" } };
+  const twin = found.find((document) => document.sha256 === sha256 && document.name !== name);
+  if (!named && twin) return { kept: { document: twin, outcome: "duplicate" } };
+  return { named };
+}
+
+function checkedName(name: string): string {
+  const plain = name
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, "")
+    .trim();
+  if (plain === "" || plain.length > mostNameLength)
+    throw new InvalidInput(`A document's name has 1 to ${mostNameLength} characters.`, { param: "name" });
+  return plain;
+}
+
+/** Its name is the address without what may be secret or says nothing: login and fragment. */
+function checkedUrl(text: string): { readonly name: string; readonly href: string } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+    throw new InvalidInput("url must be an address such as https://example.com/page, without a login.", {
+      param: "url",
+    });
+  url.hash = "";
+  return { name: checkedName(url.href), href: url.href };
+}
+
+function exceeded(message: string): InvalidInput {
+  return new InvalidInput(message, { status: 413, code: "quota_exceeded" });
+}
+
+function inMegabytes(bytes: number): string {
+  return `${Math.floor(bytes / 1024 / 1024)} MB`;
+}
+
+function noDocument(id: string): NotFound {
+  return new NotFound(`There is no document ${isId(id) ? id : "of this id"}.`, { code: "document_not_found" });
+}

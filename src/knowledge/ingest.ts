@@ -1,0 +1,230 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { Conflict, Unavailable } from "../protocol/errors.ts";
+import type { Chunk, EmbeddedChunk, Embedder } from "../protocol/knowledge.ts";
+import type { Database } from "../store/database.ts";
+import { replaceChunks } from "../store/rag-chunks.ts";
+import { changeCollection, type Collection, findCollection } from "../store/rag-collections.ts";
+import type { DocumentProgress, LeasedDocument, RagDocument } from "../store/rag-documents.ts";
+import { fetchedDocument, finishDocument, unchangedDocument } from "../store/rag-queue.ts";
+import type { DocumentFiles } from "./document-files.ts";
+import type { Embedders } from "./embed.ts";
+import { fetchDocument } from "./fetch-document.ts";
+import { type ReadContent, readDocument } from "./read-document.ts";
+import { readVectors, writeVectors } from "./vectors.ts";
+
+export type IngestOptions = {
+  readonly database: Database;
+  readonly files: DocumentFiles;
+  readonly embedders: Embedders;
+  /** Hosts and ranges that may be fetched from though they are not on the public internet. */
+  readonly allow: readonly string[];
+  readonly documentBytes: number;
+  /** Of its text, in characters. */
+  readonly mostText: number;
+};
+
+/** Whoever sees it stops: somebody else works on the document, or it is gone. */
+export class LostDocument extends Error {
+  override readonly name = "LostDocument";
+}
+
+/** Raised when what is kept of work in progress means something else than before. */
+const workVersion = 1;
+const embeddedAtOnce = 32;
+
+/**
+ * Fetches, reads, cuts and embeds a document, and then lets it be searched, at once and as a whole. What was done is kept on the
+ * way: called again after the process died, it goes on from there. Throws UnreadableFile and InvalidInput for what will never work, others for what may
+ * later; LostDocument.
+ */
+export async function ingest(
+  document: LeasedDocument,
+  tell: (progress: DocumentProgress) => void,
+  options: IngestOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  const { database, files, embedders, signal } = options;
+  const collection = await findCollection(database.query, document.collectionId);
+  if (!collection) throw new LostDocument();
+  const { file, sha256 } = document.file === null ? await fetched(document, tell, options) : document;
+  if (file === null || sha256 === null) throw new Unavailable(`${document.name} was not fetched.`);
+  if (document.liveSha256 === sha256) {
+    await unchangedDocument(database.query, document);
+    return files.removeFiles(document.liveFile === file ? [] : [document.liveFile]);
+  }
+
+  const { chunkSize, chunkOverlap } = collection.settings;
+  const key = keyOf([workVersion, sha256, chunkSize, chunkOverlap, collection.embeddingModel]);
+  const folder = await files.workFolder(document, key);
+  const work: Work = { folder, textFile: join(folder, "text.txt"), chunksFile: join(folder, "chunks.jsonl") };
+  tell({ stage: "reading" });
+  const content =
+    (await readBefore(work)) ?? (await read(work, { path: files.placeOf(file), ...collection.settings }, options));
+  const embedder =
+    collection.embeddingModel === "none" ? undefined : await embedders.get(collection.embeddingModel, signal);
+  if (embedder) {
+    await checkDimension(database, collection, embedder);
+    await embedAll(work, { document, content, embedder, tell, signal });
+  }
+  tell({ stage: "storing", done: content.chunks, total: content.chunks });
+  const textFile = files.newFile(document, "text.txt");
+  await linkOrCopy(work.textFile, files.placeOf(textFile));
+  const chunks = await chunksOf(work, content, embedder);
+  const { settings, embeddingModel } = collection;
+  const before = await database.transaction(async (query) => {
+    const finished = await finishDocument(query, document, { ...content, textFile });
+    if (!finished) return undefined;
+    const about = { id: collection.id, embeddingModel, textConfig: settings.language };
+    await replaceChunks(query, {
+      collection: embedder ? { ...about, dimension: embedder.dimension } : about,
+      documentId: document.id,
+      chunks,
+    });
+    return finished;
+  });
+  if (!before) {
+    await rm(files.placeOf(textFile), { force: true });
+    throw new LostDocument();
+  }
+  await files.removeFiles([before.textFile, ...(before.liveFile === file ? [] : [before.liveFile])]);
+  await files.removeWork(document);
+}
+
+type Work = { readonly folder: string; readonly textFile: string; readonly chunksFile: string };
+
+async function fetched(
+  document: LeasedDocument,
+  tell: (progress: DocumentProgress) => void,
+  { database, files, allow, documentBytes, signal }: IngestOptions & { readonly signal: AbortSignal },
+): Promise<Pick<RagDocument, "file" | "sha256">> {
+  if (document.source.kind !== "url")
+    throw new Unavailable(`The original of ${document.name} is missing: add it anew.`, { code: "original_missing" });
+  tell({ stage: "fetching" });
+  const { name, bytes } = await fetchDocument(document.source.url, { allow, maxBytes: documentBytes, signal });
+  const incoming = await files.receive(bytes);
+  const file = files.newFile(document, name);
+  await incoming.keep(file);
+  if (!(await fetchedDocument(database.query, document, { file, ...incoming }))) throw new LostDocument();
+  return { file, sha256: incoming.sha256 };
+}
+
+/** Of work that was begun earlier; work on what the document was before goes. */
+async function readBefore({ folder, textFile, chunksFile }: Work): Promise<ReadContent | undefined> {
+  const around = dirname(folder);
+  for (const entry of await readdir(around))
+    if (entry.startsWith("work-") && entry !== basename(folder))
+      await rm(join(around, entry), { recursive: true, force: true });
+  try {
+    await stat(textFile);
+    await stat(chunksFile);
+    return JSON.parse(await readFile(join(folder, "read.json"), "utf8")) as ReadContent;
+  } catch {
+    return undefined;
+  }
+}
+
+async function read(
+  { folder, textFile, chunksFile }: Work,
+  { path, chunkSize, chunkOverlap }: { path: string; chunkSize: number; chunkOverlap: number },
+  { mostText, signal }: { readonly mostText: number; readonly signal: AbortSignal },
+): Promise<ReadContent> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // Its name on disk ends as the document's own, which tells texts apart.
+  const name = basename(path);
+  const content = await readDocument({ path, name, mostText, textFile, chunksFile, chunkSize, chunkOverlap }, signal);
+  const note = join(folder, "read.json");
+  await writeFile(`${note}.part`, JSON.stringify(content), { mode: 0o600, flush: true });
+  await rename(`${note}.part`, note);
+  return content;
+}
+
+/** A collection keeps to one kind of vectors: the first ones say how long they are. */
+async function checkDimension(database: Database, collection: Collection, { dimension }: Embedder): Promise<void> {
+  if (collection.dimension === null) return changeCollection(database.query, collection.id, { dimension });
+  if (collection.dimension !== dimension)
+    throw new Conflict(
+      `${collection.embeddingModel} makes ${dimension} numbers a text now, and ${collection.dimension} before: reindex the collection.`,
+      { code: "embeddings_differ" },
+    );
+}
+
+async function embedAll(
+  { folder, chunksFile }: Work,
+  {
+    document,
+    content,
+    embedder,
+    tell,
+    signal,
+  }: {
+    readonly document: LeasedDocument;
+    readonly content: ReadContent;
+    readonly embedder: Embedder;
+    readonly tell: (progress: DocumentProgress) => void;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  let done = 0;
+  for await (const { batch, chunks } of batchesOf(chunksFile)) {
+    const shape = { count: chunks.length, dimension: embedder.dimension };
+    tell({ stage: "embedding", done, total: content.chunks });
+    if (!(await readVectors(folder, batch, shape))) {
+      const vectors = await embedder.embed(chunks.map(embeddedText), "document", signal);
+      await writeVectors(folder, batch, vectors, document.lease);
+    }
+    signal.throwIfAborted();
+    done += chunks.length;
+  }
+}
+
+/** What a model is given of a chunk: with the headings above it, which say what it is about. */
+function embeddedText({ headingPath, text }: Chunk): string {
+  return headingPath.length === 0 ? text : `${headingPath.join(" > ")}\n${text}`;
+}
+
+async function chunksOf(
+  { folder, chunksFile }: Work,
+  content: ReadContent,
+  embedder: Embedder | undefined,
+): Promise<EmbeddedChunk[]> {
+  const all: EmbeddedChunk[] = [];
+  for await (const { batch, chunks } of batchesOf(chunksFile)) {
+    if (!embedder) {
+      all.push(...chunks);
+      continue;
+    }
+    const vectors = await readVectors(folder, batch, { count: chunks.length, dimension: embedder.dimension });
+    if (!vectors) throw new Unavailable("Embeddings of the document are missing.", { code: "embeddings_missing" });
+    all.push(...chunks.map((chunk, at) => ({ ...chunk, embedding: vectors[at]! })));
+  }
+  if (all.length !== content.chunks)
+    throw new Unavailable("Chunks of the document are missing.", { code: "chunks_missing" });
+  return all;
+}
+
+async function* batchesOf(
+  chunksFile: string,
+): AsyncGenerator<{ readonly batch: number; readonly chunks: readonly Chunk[] }> {
+  let batch = 0;
+  let chunks: Chunk[] = [];
+  for await (const line of createInterface({ input: createReadStream(chunksFile), crlfDelay: Infinity })) {
+    chunks.push(JSON.parse(line) as Chunk);
+    if (chunks.length < embeddedAtOnce) continue;
+    yield { batch, chunks };
+    batch++;
+    chunks = [];
+  }
+  if (chunks.length > 0) yield { batch, chunks };
+}
+
+function keyOf(parts: readonly (string | number)[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+}
+
+/** Not every file system has links. */
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch(() => copyFile(from, to));
+}

@@ -1,0 +1,88 @@
+import type { Log } from "../protocol/log.ts";
+import { messageOf } from "../protocol/errors.ts";
+import type { Embedder } from "../protocol/knowledge.ts";
+import { existingCollections } from "../store/rag-collections.ts";
+import { filesOfDocuments, getDocument } from "../store/rag-documents.ts";
+import { type Collections, type CollectionsOptions, createCollections } from "./collections.ts";
+import { createDocumentFiles } from "./document-files.ts";
+import { createDocuments, type Documents, textOf } from "./documents.ts";
+import { createEmbedders, type EmbedOptions } from "./embed.ts";
+import { type IngestQueue, startIngestQueue } from "./ingest-queue.ts";
+
+export type KnowledgeOptions = Pick<CollectionsOptions, "database" | "defaults" | "models"> & {
+  /** `<data>/rag_documents` */
+  readonly folder: string;
+  readonly embedding: EmbedOptions;
+  /** Of one document, and of all that a user has. */
+  readonly documentBytes: number;
+  readonly limits: { readonly bytes: number; readonly documents: number };
+  /** How many documents are read here at the same time; 0: none. */
+  readonly readers: number;
+  /** Hosts and ranges that may be fetched from though they are not on the public internet. */
+  readonly allow: readonly string[];
+  /** A document of the collection is searched now. */
+  readonly onReady?: (collectionId: string) => void;
+  /** Why this process can't work with files. */
+  readonly refusal?: string | undefined;
+  readonly log: Log;
+};
+
+/** Collections of documents that agents search, and what reads them. */
+export type Knowledge = {
+  readonly collections: Collections;
+  readonly documents: Documents;
+  /** The embedder of a collection's model; undefined for `none`. Throws as `Embedders.get`. */
+  embedder(model: string, signal: AbortSignal): Promise<Embedder | undefined>;
+  /** The text that a document's chunks are slices of, whoever asks. Throws NotFound. */
+  readDocumentText(id: string): Promise<string>;
+  /** Removes what processes left that died. */
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Characters of a document's text that are taken: some thousand pages. */
+const mostText = 10_000_000;
+
+export async function createKnowledge(options: KnowledgeOptions): Promise<Knowledge> {
+  const { database, folder, embedding, documentBytes, limits, readers, allow, refusal, log } = options;
+  const { defaults, models, onReady = () => {} } = options;
+  const files = createDocumentFiles({ folder, documentBytes, refusal });
+  const embedders = createEmbedders(embedding);
+  let queue: IngestQueue | undefined;
+  const onQueued = () => queue?.wake();
+  const collections = createCollections({ database, files, embedders, defaults, models, onQueued });
+  const documents = createDocuments({ database, files, collections, limits, onQueued });
+  if (readers > 0 && refusal === undefined)
+    queue = await startIngestQueue({
+      database,
+      files,
+      embedders,
+      allow,
+      documentBytes,
+      mostText,
+      readers,
+      onReady,
+      log,
+    });
+  return {
+    collections,
+    documents,
+    embedder: async (model, signal) => (model === "none" ? undefined : embedders.get(model, signal)),
+    readDocumentText: async (id) => textOf(files, await getDocument(database.query, id)),
+    async sweep() {
+      try {
+        await collections.finishRemovals();
+        await files.sweep({
+          collections: (ids) => existingCollections(database.query, ids),
+          documents: (ids) => filesOfDocuments(database.query, ids),
+        });
+      } catch (error) {
+        log.warn({ error: messageOf(error) }, "leftovers of documents were not removed");
+      }
+    },
+    async close() {
+      await queue?.stop();
+      await embedders.close();
+    },
+  };
+}
