@@ -10,6 +10,7 @@ import { shownSetting } from "./cli-settings.ts";
 import { describeConfig, loadConfig, modelChoiceOf, type Config } from "./config.ts";
 import { relayWire } from "./http/dialects/chat-completions/relay-wire.ts";
 import { codeFindings, ownToolsOf, slidesFindings } from "./main-own-tools.ts";
+import { configuredRetention, retentionFindings } from "./main-retention.ts";
 import { pythonFindings, pythonSourceOf, sandboxFindings, sandboxOf, unmetDemands } from "./main-sandbox.ts";
 import { chooseModels } from "./models/choose.ts";
 import { createModels, type Models } from "./models/registry.ts";
@@ -174,6 +175,7 @@ async function* examineStore(config: Config): AsyncGenerator<Finding> {
       await migrate(database);
       const fileProof = await compareFiles(database.query, config.data);
       yield* await examineDatabase(database, { dataDirectory: config.data, ...(fileProof ? { fileProof } : {}) });
+      yield* await retentionFindings(database.query, configuredRetention(config));
     } finally {
       await database.close();
     }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import type { Caller } from "../protocol/callers.ts";
 import { Conflict, InvalidInput, messageOf, NotFound, Unavailable } from "../protocol/errors.ts";
@@ -9,6 +9,7 @@ import type { Log } from "../protocol/log.ts";
 import type { Database } from "../store/database.ts";
 import {
   beginUpload,
+  findUploadFile,
   getUpload,
   listUploads,
   readUpload,
@@ -58,6 +59,8 @@ export type Uploads = {
   offsetOf(upload: Upload): Promise<number>;
   list(owner: Owner, page: { readonly before?: string; readonly limit: number }): Promise<readonly Upload[]>;
   remove(owner: Owner, id: string): Promise<void>;
+  /** Of whoever it is, if it is there: because it is old, or its owner goes. */
+  removeById(id: string): Promise<void>;
   /** Where its bytes are. */
   placeOf(upload: Pick<Upload, "file">): string;
   /** As messages bring them. Throws Conflict `file_incomplete`. */
@@ -177,6 +180,16 @@ export function createUploads(options: UploadsOptions): Uploads {
       const upload = await getUpload(query, userId, id);
       await removeUpload(query, upload.id);
       await removeFiles(upload);
+    },
+    async removeById(id) {
+      checkFiles();
+      const file = await findUploadFile(query, id);
+      if (file === undefined) return;
+      // The files first: whoever comes after a process that died here finds the row.
+      await removeFiles({ file });
+      await removeUpload(query, id);
+      // An import may have brought files that lie elsewhere.
+      if (dirname(file) !== ".") await rmdir(dirname(placeOf({ file }))).catch(() => {});
     },
     placeOf,
     async attach(owner, ids) {

@@ -10,6 +10,7 @@ import type { Database } from "../store/database.ts";
 import { type AdminRuns, createAdminRuns } from "./admin-runs.ts";
 import { createBranches } from "./branches.ts";
 import { bringResults } from "./bring-results.ts";
+import { beginChapter } from "./chapters.ts";
 import { cancelRun } from "./control.ts";
 import { continueRun, decide } from "./decide.ts";
 import { channel, createDeltaWriter, type Notice, parseNotice } from "./deltas.ts";
@@ -23,6 +24,7 @@ import { createMirror, type Mirror, type MirrorOptions } from "./mirror.ts";
 import { findThread, startRun } from "./run.ts";
 import type { Runs } from "./runs.ts";
 import type { ActiveRun, Retention, Runtime } from "./runtime.ts";
+import { createOldThings, type OldThings } from "./remove-threads.ts";
 import { createSchedules, type Schedules } from "./schedules.ts";
 import { beginSweeping } from "./sweep.ts";
 import { createSessions } from "./sessions.ts";
@@ -66,6 +68,7 @@ export type RunsService = {
   readonly runs: Runs;
   readonly adminRuns: AdminRuns;
   readonly schedules: Schedules;
+  readonly old: OldThings;
   /** How many runs this process works on. */
   readonly active: () => number;
   /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. */
@@ -129,6 +132,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     decide: (caller, runId, answer) => decide(runtime, caller, { runId, ...answer }),
     continue: (caller, runId) => continueRun(runtime, caller, runId),
     steer: (caller, runId, message) => steerRun(runtime, caller, { runId, message }),
+    beginChapter: (chapter) => beginChapter(runtime, chapter),
     callTool: (caller, input) => callTool(runtime, caller, input),
     grants: (caller) => listGrants(database, caller),
     removeGrant: (caller, grantId) => removeGrant(database, caller, grantId),
@@ -151,6 +155,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     runs,
     schedules,
     adminRuns: createAdminRuns(runtime),
+    old: createOldThings(runtime, mirror),
     active: () => active.size,
     async stop(graceMs) {
       engine.pause();

@@ -5,8 +5,8 @@ import { endIdleRun } from "./control.ts";
 import { endLocked, lockRun, publishEnd } from "./locked.ts";
 import { startNext } from "./pending.ts";
 import { resumeRequests } from "./start-within.ts";
-import { removeOldAudits } from "../store/audit-log.ts";
-import { removeOldModelCalls } from "../store/model-calls.ts";
+import { isIdle } from "../store/retention.ts";
+import { removeOldSpending } from "../store/spending.ts";
 import type { Runtime } from "./runtime.ts";
 
 const batch = 200;
@@ -88,10 +88,6 @@ export async function startForgotten(runtime: Runtime): Promise<void> {
     );
 }
 
-/** Of a thread `t`. */
-const isIdle = `t.pending = 0 and not exists
-  (select from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))`;
-
 /** What is kept for a time only. A thread with a live run is never removed. */
 export async function removeExpired(runtime: Runtime): Promise<void> {
   const { query, transaction } = runtime.database;
@@ -107,8 +103,7 @@ export async function removeExpired(runtime: Runtime): Promise<void> {
   await query("delete from idempotency_keys where created_at < now() - $1 * interval '1 hour'", [
     runtime.retention.idempotencyHours,
   ]);
-  await removeOldModelCalls(query);
-  await removeOldAudits(query);
+  await removeOldSpending(query);
   await query(
     "delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = d.attempt)",
   );

@@ -30,6 +30,8 @@ export type Workspaces = {
   find(threadId: string): Promise<Workspace | undefined>;
   /** With all its files. No run may be at work in it. */
   remove(threadId: string): Promise<void>;
+  /** The threads that have one. */
+  threads(): Promise<readonly string[]>;
   /** What a process left that died while it made or removed something: what nobody touched for an hour. */
   removeLeftovers(options?: { readonly olderThanMs: number }): Promise<void>;
 };
@@ -102,6 +104,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
       await rename(place, taken);
       await removeTree(taken, { isDeserted: true });
     },
+    threads: async () => ((await unlessMissing(readdir(folder))) ?? []).filter((name) => isId(name)),
     async removeLeftovers({ olderThanMs = leftoverMs } = { olderThanMs: leftoverMs }) {
       for (const place of [making, removing]) {
         for (const name of (await unlessMissing(readdir(place))) ?? []) {

@@ -28,7 +28,6 @@ export type AuditLog = {
   close(): Promise<void>;
 };
 
-const keptDays = 365;
 const mostWaiting = 10_000;
 
 /** Rows are written in the background, in order; a database that is away for long costs the oldest. */
@@ -78,10 +77,4 @@ export function createAuditLog(query: Query, log: Log): AuditLog {
       await begin();
     },
   };
-}
-
-/** Says how many. */
-export async function removeOldAudits(query: Query): Promise<number> {
-  const rows = await query("delete from audit_log where at < now() - $1 * interval '1 day' returning 1", [keptDays]);
-  return rows.length;
 }

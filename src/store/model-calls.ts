@@ -18,24 +18,3 @@ export async function insertModelCalls(query: Query, records: readonly PricedCal
     [JSON.stringify(records)],
   );
 }
-
-const keptDays = 90;
-const batch = 5000;
-/** So that a round of upkeep ends: what is left over is the next one's. */
-const mostBatches = 20;
-
-/** Removes what is older than 90 days, a little at a time, so that no statement holds up others for long. Says how many. */
-export async function removeOldModelCalls(query: Query): Promise<number> {
-  let removed = 0;
-  for (let round = 0; round < mostBatches; round++) {
-    const [row] = await query<{ count: number }>(
-      `with old as (select id from model_calls where started_at < now() - $1 * interval '1 day' order by started_at limit $2),
-       gone as (delete from model_calls using old where model_calls.id = old.id returning 1)
-       select count(*) as count from gone`,
-      [keptDays, batch],
-    );
-    removed += row!.count;
-    if (row!.count < batch) break;
-  }
-  return removed;
-}

@@ -6,7 +6,7 @@ import type { ModelCallRecord } from "../protocol/models.ts";
 import { createApiKey, createKeyFinder, listApiKeys, revokeApiKey } from "./api-keys.ts";
 import type { Database } from "./database.ts";
 import { ensureMeta, getMeta, setMeta } from "./meta.ts";
-import { insertModelCalls, removeOldModelCalls } from "./model-calls.ts";
+import { insertModelCalls } from "./model-calls.ts";
 import { addTask, completeTask, deleteTask, listTasks, updateTask } from "./tasks.ts";
 import { changeUser, createUser, ensureOwner, findUser, findUserByName, listUsers } from "./users.ts";
 
@@ -205,22 +205,6 @@ eachDatabase((databases) => {
     await insertModelCalls(database.query, [call]);
     const rows = await database.query("select * from model_calls order by id");
     assert.deepEqual(rows, [{ ...call, cost: 0.25 }, failed].map(asRow));
-  });
-
-  test("model calls are kept for 90 days", async () => {
-    const { query } = database;
-    await query("delete from model_calls");
-    await query(
-      `insert into model_calls (id, asked, model, provider, started_at, total_ms)
-       select gen_random_uuid(), 'm', case when n <= 12000 then 'old' else 'new' end, 'p',
-         now() - case when n <= 12000 then interval '90 days 1 hour' else interval '89 days 23 hours' end, 1
-       from generate_series(1, 12010) as n`,
-    );
-    assert.equal(await removeOldModelCalls(query), 12_000);
-    assert.deepEqual(await query("select model, count(*) as calls from model_calls group by model"), [
-      { model: "new", calls: 10 },
-    ]);
-    assert.equal(await removeOldModelCalls(query), 0);
   });
 
   test("meta keeps one value a key, the first one if asked so", async () => {

@@ -78,6 +78,12 @@ export async function getUpload(query: Query, userId: string, id: string): Promi
   return row;
 }
 
+/** Whoever's it is. Undefined: it is not there. */
+export async function findUploadFile(query: Query, id: string): Promise<string | undefined> {
+  const [row] = await query<{ file: string }>("select file from uploads where id = $1", [id]);
+  return row?.file;
+}
+
 /** Newest first; `before` is an id, exclusive. */
 export function listUploads(
   query: Query,

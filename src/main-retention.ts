@@ -1,0 +1,198 @@
+import type { Config } from "./config.ts";
+import type { Retention } from "./http/services.ts";
+import type { Uploads } from "./knowledge/uploads.ts";
+import { messageOf } from "./protocol/errors.ts";
+import type { Log } from "./protocol/log.ts";
+import type { OldThings } from "./run/remove-threads.ts";
+import type { Workspaces } from "./sandbox/workspaces.ts";
+import type { Database } from "./store/database.ts";
+import type { Finding } from "./store/examine.ts";
+import type { FileProof } from "./store/node-marker.ts";
+import {
+  type ConfiguredDays,
+  countDue,
+  endRound,
+  idleThreads,
+  keepRound,
+  listDue,
+  readRules,
+  removeDueRows,
+  type RetentionKind,
+  retentionNames,
+  type RoundResult,
+  setRule,
+  takeRound,
+} from "./store/retention.ts";
+
+/** So that no transaction holds up others for long. */
+const together: Readonly<Record<RetentionKind, number>> = {
+  threads: 50,
+  archivedThreads: 50,
+  runs: 100,
+  uploads: 100,
+  workspaces: 50,
+  shares: 1000,
+  callLog: 5000,
+  audit: 5000,
+};
+/** Of each kind in a round; what is left over is the next one's. */
+const mostBatches = 40;
+const lookEveryMs = 5 * 60_000;
+
+export type RetentionParts = {
+  readonly database: Pick<Database, "query" | "transaction">;
+  readonly old: OldThings;
+  readonly uploads: Pick<Uploads, "removeById">;
+  readonly workspaces: Pick<Workspaces, "remove" | "threads">;
+  readonly configured: ConfiguredDays;
+  readonly log: Log;
+  /** Whether this process may work with files. */
+  readonly withFiles: boolean;
+};
+
+/** What the configuration says of how long things are kept. */
+export function configuredRetention({ retention, source }: Pick<Config, "retention" | "source">): ConfiguredDays {
+  const said = retentionNames.flatMap((kind) => {
+    const days = retention[`${kind}Days`];
+    return days === undefined ? [] : [[kind, { days, source: source.get(`retention.${kind}Days`) ?? "" }] as const];
+  });
+  return Object.fromEntries(said);
+}
+
+export function openRetention(
+  config: Config,
+  { fileProof, ...parts }: Omit<RetentionParts, "configured" | "withFiles"> & { readonly fileProof: FileProof },
+): ReturnType<typeof createRetention> {
+  return createRetention({ ...parts, configured: configuredRetention(config), withFiles: fileProof === "shared" });
+}
+
+/** Removes what is older than it is to be kept: when asked, and (`begin`) every hour on one node. */
+export function createRetention(parts: RetentionParts): Retention & { begin(): () => Promise<void> } {
+  const { database, old, uploads, workspaces, configured, log, withFiles } = parts;
+  const { query } = database;
+  let stopped = false;
+
+  async function oldWorkspaces(days: number): Promise<string[]> {
+    const idle: string[] = [];
+    const ids = await workspaces.threads();
+    for (let at = 0; at < ids.length; at += 500)
+      idle.push(...(await idleThreads(query, ids.slice(at, at + 500), days)));
+    return idle;
+  }
+
+  /** Says how many went, and whether there may be more. */
+  async function removeSome(kind: RetentionKind, days: number): Promise<{ removed: number; more: boolean }> {
+    const most = together[kind];
+    const all = (removed: number, of = removed) => ({ removed, more: of >= most });
+    switch (kind) {
+      case "threads":
+      case "archivedThreads":
+        return all(await old.threads({ archived: kind === "archivedThreads", days, most }));
+      case "runs":
+        return all(await old.runs({ days, most }));
+      case "uploads": {
+        const ids = await listDue(query, kind, { days, most });
+        for (const id of ids) await uploads.removeById(id);
+        return all(ids.length);
+      }
+      case "workspaces": {
+        let removed = 0;
+        for (const id of await oldWorkspaces(days)) {
+          if (stopped) break;
+          // Asked once more: somebody may have gone on with it meanwhile.
+          if ((await idleThreads(query, [id], days)).length === 0) continue;
+          await workspaces.remove(id);
+          removed++;
+        }
+        return { removed, more: false };
+      }
+      default:
+        return all(await removeDueRows(query, kind, { days, most }));
+    }
+  }
+
+  async function removeKind(kind: RetentionKind, days: number): Promise<RoundResult> {
+    let total = 0;
+    try {
+      for (let batch = 0; batch < mostBatches && !stopped; batch++) {
+        const { removed, more } = await removeSome(kind, days);
+        total += removed;
+        if (!more) break;
+        await keepRound(query);
+      }
+      return { kind, removed: total, error: null };
+    } catch (error) {
+      log.warn({ kind, error: messageOf(error) }, "what is old could not be removed; it is tried again");
+      return { kind, removed: total, error: messageOf(error).slice(0, 500) };
+    }
+  }
+
+  async function round(now: boolean): Promise<readonly RoundResult[] | undefined> {
+    if (!(await takeRound(query, { now }))) return undefined;
+    const results: RoundResult[] = [];
+    for (const { kind, days } of await readRules(query, configured)) {
+      const needsFiles = kind === "uploads" || kind === "workspaces";
+      if (days !== null && !stopped && (withFiles || !needsFiles)) results.push(await removeKind(kind, days));
+    }
+    await endRound(database, results);
+    const gone = results.filter(({ removed }) => removed > 0).map(({ kind, removed }) => [kind, removed] as const);
+    if (gone.length > 0) log.info(Object.fromEntries(gone), "removed what was older than it is kept");
+    return results;
+  }
+
+  const count = async (kind: RetentionKind, days: number) =>
+    (await countDue(query, kind, days)) ?? (withFiles ? (await oldWorkspaces(days)).length : 0);
+
+  return {
+    rules: () => readRules(query, configured),
+    set: (kind, days) => setRule(query, configured, { kind, days }),
+    async preview(kind, days) {
+      if (kind !== undefined && days !== undefined) return [{ kind, days, count: await count(kind, days) }];
+      const due: { kind: RetentionKind; days: number; count: number }[] = [];
+      for (const rule of await readRules(query, configured))
+        if (rule.days !== null && (kind ?? rule.kind) === rule.kind)
+          due.push({ kind: rule.kind, days: rule.days, count: await count(rule.kind, rule.days) });
+      return due;
+    },
+    removeNow: () => round(true),
+    begin() {
+      let working = Promise.resolve();
+      const look = () =>
+        (working = working
+          .then(() => (stopped ? undefined : round(false)))
+          .then(
+            () => {},
+            (error: unknown) => log.warn({ error: messageOf(error) }, "a round of retention failed; it comes again"),
+          ));
+      const timer = setInterval(look, lookEveryMs).unref();
+      void look();
+      return () => {
+        stopped = true;
+        clearInterval(timer);
+        return working;
+      };
+    },
+  };
+}
+
+/** For `doctor`: how long things are kept, what would go now, and whether the last rounds went well. */
+export async function retentionFindings(
+  query: Database["query"],
+  configured: ConfiguredDays,
+): Promise<readonly Finding[]> {
+  const about = "retention";
+  const rules = await readRules(query, configured);
+  const findings: Finding[] = [];
+  for (const { kind, days, source, lastAt, lastRemoved, lastError } of rules) {
+    if (days === null) continue;
+    const due = await countDue(query, kind, days);
+    const last = lastAt === null ? "" : `; last ${lastAt.toISOString()}: ${lastRemoved}`;
+    const text = `${kind}: ${days} days (${source})${due === undefined ? "" : `; ${due} would go now`}${last}`;
+    findings.push(
+      lastError === null ? { grade: "ok", about, text } : { grade: "trouble", about, text: `${text}; ${lastError}` },
+    );
+  }
+  const kept = rules.filter(({ days }) => days === null).map(({ kind }) => kind);
+  if (kept.length > 0) findings.push({ grade: "ok", about, text: `kept for ever: ${kept.join(", ")}` });
+  return findings;
+}

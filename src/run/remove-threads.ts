@@ -1,0 +1,55 @@
+import { isIdle, listDue } from "../store/retention.ts";
+import type { Mirror } from "./mirror.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** Which condition must still hold of a thread `t` when it is locked; its values follow the ids. */
+export type Still = { readonly sql: string; readonly values: readonly unknown[] };
+
+/**
+ * Removes threads in which nobody works, with the files of their sessions. First the file, then the thread: a process that
+ * dies between leaves nothing behind that nobody would find again.
+ */
+export async function removeThreads(
+  { database }: Pick<Runtime, "database">,
+  mirror: Mirror | undefined,
+  { ids, still }: { readonly ids: readonly string[]; readonly still?: Still },
+): Promise<readonly string[]> {
+  if (ids.length === 0) return [];
+  if (mirror) for (const id of ids) await (await mirror.leaving(id))();
+  const removed = await database.transaction(async (query) => {
+    // In a statement of its own: the next one then sees a run that was accepted meanwhile.
+    await query("select 1 from threads where id = any ($1::uuid[]) order by id for update", [ids]);
+    const rows = await query<{ id: string }>(
+      `delete from threads t where id = any ($1::uuid[]) and ${isIdle} ${still ? `and ${still.sql}` : ""} returning id`,
+      [ids, ...(still?.values ?? [])],
+    );
+    return rows.map(({ id }) => id);
+  });
+  for (const id of ids) if (!removed.includes(id)) mirror?.changed(id);
+  return removed;
+}
+
+/** What `run/` alone may remove because it is old. Each says how many went. */
+export type OldThings = {
+  threads(which: { readonly archived: boolean; readonly days: number; readonly most: number }): Promise<number>;
+  /** Runs that ended, with those below them. */
+  runs(which: { readonly days: number; readonly most: number }): Promise<number>;
+};
+
+export function createOldThings(runtime: Pick<Runtime, "database">, mirror: Mirror | undefined): OldThings {
+  const { query } = runtime.database;
+  return {
+    async threads({ archived, days, most }) {
+      const ids = await listDue(query, archived ? "archivedThreads" : "threads", { days, most });
+      const since = archived ? "greatest(t.updated_at, t.archived_at)" : "t.updated_at";
+      const sql = `(t.archived_at is not null) = ${archived} and ${since} < now() - $2 * interval '1 day'`;
+      return (await removeThreads(runtime, mirror, { ids, still: { sql, values: [days] } })).length;
+    },
+    async runs({ days, most }) {
+      const ids = await listDue(query, "runs", { days, most });
+      // Its children may work in the thread of a room, which stays.
+      if (ids.length > 0) await query("delete from runs where root_run = any ($1::uuid[])", [ids]);
+      return ids.length;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { before, after, test } from "node:test";
+import { createUploads, type Uploads } from "../src/knowledge/uploads.ts";
+import { createRetention, type RetentionParts, retentionFindings } from "../src/main-retention.ts";
+import { removeForgotten } from "../src/main-workspaces.ts";
+import { newId } from "../src/protocol/ids.ts";
+import { silentLog } from "../src/protocol/log.ts";
+import { createWorkspaces, type Workspaces } from "../src/sandbox/workspaces.ts";
+import { createAuditLog } from "../src/store/audit-log.ts";
+import type { Database } from "../src/store/database.ts";
+import { checkInvariants } from "../src/store/invariants.ts";
+import { createShares } from "../src/store/shares.ts";
+import { eachDatabase } from "./databases.ts";
+import { temporaryFolder } from "./pglite.ts";
+import { until } from "./run-suite.ts";
+import { startTestRuns, type TestRuns } from "./runs.ts";
+
+eachDatabase((databases) => {
+  let database: Database;
+  let service: TestRuns;
+  let uploads: Uploads;
+  let workspaces: Workspaces;
+  let parts: RetentionParts;
+  const folders = { scratch: "", uploads: "", sessions: "" };
+
+  before(async () => {
+    database = await databases.open();
+    for (const name of ["scratch", "uploads", "sessions"] as const) folders[name] = temporaryFolder(name);
+    service = await startTestRuns({
+      database,
+      script: ({ messages }) =>
+        JSON.stringify(messages.at(-1)).includes("hang") ? [{ hang: true }] : [{ text: "yes" }],
+      mirror: { folder: folders.sessions, byName: false },
+    });
+    uploads = createUploads({
+      database,
+      folder: folders.uploads,
+      fileBytes: 1000,
+      limits: { files: 100, bytes: 10_000 },
+      log: silentLog,
+    });
+    workspaces = createWorkspaces({ folder: folders.scratch });
+    parts = { database, old: service.old, uploads, workspaces, configured: {}, log: silentLog, withFiles: true };
+  });
+  after(() => service.stop(0));
+
+  const age = (table: string, column: string, id: string, days: number) =>
+    database.query(`update ${table} set ${column} = now() - $2 * interval '1 day' where id = $1`, [id, days]);
+  const exists = async (table: string, id: string) =>
+    (await database.query(`select 1 from ${table} where id = $1`, [id])).length > 0;
+  const bring = () =>
+    uploads.receive({ ...service.caller }, { name: "a.txt", bytes: Readable.from([Buffer.from("a")]) });
+
+  test("what is old goes, kind by kind, with its files; what is at work, young or kept for ever stays", async () => {
+    const { runs, caller } = service;
+    const talk = async (content = "hi") => (await service.ask(content)).started;
+    const [old, young, archived, other] = [await talk(), await talk(), await talk(), await talk()];
+    await runs.archiveThread(caller, archived.threadId, true);
+    await runs.archiveThread(caller, other.threadId, true);
+    const busy = await runs.start(caller, { agent: "assistant", message: { content: "hang" } });
+    await until(() => service.model.requests.some((request) => JSON.stringify(request).includes("hang")));
+    const session = (id: string) => join(folders.sessions, `${id}.json`);
+    await until(() => readdirSync(folders.sessions).filter((name) => name.endsWith(".json")).length >= 5);
+    for (const { threadId } of [old, archived, busy, young])
+      await (await workspaces.open(threadId)).write("a.txt", "a");
+    for (const { threadId } of [old, archived, busy]) await age("threads", "updated_at", threadId, 11);
+    await age("threads", "archived_at", archived.threadId, 6);
+    const [oldFile, youngFile] = [await bring(), await bring()];
+    await age("uploads", "created_at", oldFile.id, 11);
+    const shares = createShares(database.query);
+    const { share } = await shares.create({
+      userId: caller.userId,
+      threadId: young.threadId,
+      leaf: newId(),
+    });
+    await age("shares", "created_at", share.id, 11);
+
+    const retention = createRetention({ ...parts, configured: { shares: { days: 10, source: "a file" } } });
+    // By default only logs go.
+    await database.query("delete from model_calls");
+    assert.deepEqual(
+      (await retention.preview()).map(({ kind, count }) => [kind, count]),
+      [
+        ["shares", 1],
+        ["callLog", 0],
+        ["audit", 0],
+      ],
+    );
+    assert.deepEqual(await retention.preview("threads", 10), [{ kind: "threads", days: 10, count: 1 }]);
+    for (const kind of ["threads", "uploads"] as const) await retention.set(kind, 10);
+    await retention.set("archivedThreads", 5);
+    await assert.rejects(retention.set("shares", 1), { code: "set_elsewhere" });
+    const rule = async (kind: string) => (await retention.rules()).find((found) => found.kind === kind)!;
+    assert.deepEqual([(await rule("shares")).readOnly, (await rule("threads")).source], [true, "admin"]);
+
+    const results = await retention.removeNow();
+    assert.deepEqual(
+      results!.map(({ kind, removed, error }) => [kind, removed, error]),
+      [
+        ["threads", 1, null],
+        ["archivedThreads", 1, null],
+        ["uploads", 1, null],
+        ["shares", 1, null],
+        ["callLog", 0, null],
+        ["audit", 0, null],
+      ],
+    );
+    assert.equal((await rule("threads")).lastRemoved, 1);
+    for (const { threadId } of [old, archived]) {
+      assert.equal(await exists("threads", threadId), false);
+      assert.equal(existsSync(session(threadId)), false);
+    }
+    for (const { threadId } of [young, other, busy]) {
+      assert.equal(await exists("threads", threadId), true);
+      assert.equal(existsSync(session(threadId)), true);
+    }
+    assert.equal(existsSync(uploads.placeOf(oldFile)), false);
+    assert.equal(readFileSync(uploads.placeOf(youngFile), "utf8"), "a");
+    await removeForgotten(workspaces, { database, log: silentLog });
+    assert.deepEqual((await workspaces.threads()).toSorted(), [busy.threadId, young.threadId].toSorted());
+
+    // Files alone: the conversation stays.
+    await age("threads", "updated_at", young.threadId, 11);
+    await retention.set("threads", null);
+    await retention.set("workspaces", 10);
+    assert.deepEqual(await retention.preview("workspaces"), [{ kind: "workspaces", days: 10, count: 1 }]);
+    await retention.removeNow();
+    assert.deepEqual(await workspaces.threads(), [busy.threadId]);
+    assert.equal(await exists("threads", young.threadId), true);
+
+    // How runs were made goes, what was said stays.
+    await database.query("update runs set ended_at = now() - interval '20 days' where id = $1", [other.runId]);
+    await retention.set("runs", 10);
+    await retention.removeNow();
+    assert.equal(await exists("runs", other.runId), false);
+    assert.equal(await exists("runs", busy.runId), true);
+    assert.equal((await runs.listItems(caller, other.threadId, {})).length, 3);
+    const again = await service.ask("more", { threadId: other.threadId });
+    assert.equal(again.text, "yes");
+
+    await runs.cancel(caller, busy.runId);
+    await until(async () => (await runs.get(caller, busy.runId)).status === "cancelled");
+    for (const { name, broken } of await checkInvariants(database.query)) assert.equal(broken, 0, name);
+    const findings = await retentionFindings(database.query, {});
+    assert.ok(findings.every(({ grade }) => grade === "ok"));
+    assert.match(
+      findings.map(({ text }) => text).join("\n"),
+      /workspaces: 10 days \(admin\).*kept for ever: threads, shares/s,
+    );
+  });
+
+  test("logs go by their days, in bounded batches", async () => {
+    const { query } = database;
+    const fill = (name: string, days: number, rows: number) =>
+      query(
+        `insert into model_calls (id, asked, model, provider, started_at, total_ms)
+         select gen_random_uuid(), 'm', $1, 'p', now() - $2 * interval '1 hour', 1 from generate_series(1, $3::integer)`,
+        [name, days * 24, rows],
+      );
+    await query("delete from model_calls");
+    await fill("old", 91, 12_000);
+    await fill("new", 89, 10);
+    createAuditLog(query, silentLog);
+    await query(
+      `insert into audit_log (id, at, user_name, via, address, method, path, status, request_id)
+       values ($1, now() - interval '366 days', '', '', '', 'DELETE', '/', 200, '')`,
+      [newId()],
+    );
+    const retention = createRetention(parts);
+    const results = new Map((await retention.removeNow())!.map(({ kind, removed }) => [kind, removed]));
+    assert.deepEqual([results.get("callLog"), results.get("audit")], [12_000, 1]);
+    assert.deepEqual(await query("select model, count(*)::integer as calls from model_calls group by model"), [
+      { model: "new", calls: 10 },
+    ]);
+  });
+
+  test("one node at a time, each hour; one that died over it is followed by another", async () => {
+    const { query } = database;
+    const retention = createRetention(parts);
+    await query("update retention set leased_until = now() + interval '1 minute', last_at = null where kind = '*'");
+    assert.equal(await retention.removeNow(), undefined);
+    await query("update retention set leased_until = now() - interval '1 minute' where kind = '*'");
+    const last = async () =>
+      (await query<{ at: Date | null }>("select last_at as at from retention where kind = '*'"))[0]!.at;
+    const nodes = [createRetention(parts), createRetention(parts)].map((node) => node.begin());
+    await until(async () => (await last()) !== null);
+    await Promise.all(nodes.map((stop) => stop()));
+    const first = await last();
+    const stop = createRetention(parts).begin();
+    await stop();
+    assert.deepEqual(await last(), first);
+  });
+});
