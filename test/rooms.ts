@@ -7,6 +7,41 @@ import type { ModelRequest } from "../src/protocol/models.ts";
 import { loadRooms } from "../src/rooms/load-rooms.ts";
 import { roomAgent } from "../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../src/rooms/room-file.ts";
+import type { TestRuns } from "./runs.ts";
+
+export type SaidThen = {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly seen: readonly RunEvent[];
+  readonly lines: readonly string[];
+};
+
+/** Says something in a room and waits until it is the people's turn; all of the thread's events since. */
+export async function sayIn(
+  { runs, caller }: Pick<TestRuns, "runs" | "caller">,
+  content: string,
+  { agent = "room", threadId }: { readonly agent?: string; readonly threadId?: string } = {},
+): Promise<SaidThen> {
+  const started = await runs.start(caller, {
+    agent,
+    message: { content },
+    ...(threadId === undefined ? {} : { threadId }),
+  });
+  const seen: RunEvent[] = [];
+  await new Promise<void>((resolve, reject) => {
+    const follower = runs.follow({ threadId: started.threadId }, started.cursor, {
+      events(batch) {
+        seen.push(...batch);
+        if (!batch.some((event) => event.type === "run-end" && event.run === started.runId)) return;
+        // The follower is not there yet if all was told at once.
+        queueMicrotask(() => follower.close());
+        resolve();
+      },
+      error: reject,
+    });
+  });
+  return { threadId: started.threadId, runId: started.runId, seen, lines: saidIn(seen) };
+}
 
 type Say = (request: ModelRequest, count: number) => ScriptAnswer;
 

@@ -1,27 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { analysisRoom, linesOf, memberOf, roomOf, saidIn, scriptOf, speakerOf } from "../../test/rooms.ts";
-import { eachRunDatabase, until, watch } from "../../test/run-suite.ts";
-import type { TestRuns } from "../../test/runs.ts";
-import type { RunEvent } from "../protocol/events.ts";
+import { analysisRoom, linesOf, memberOf, roomOf, sayIn, scriptOf, speakerOf } from "../../test/rooms.ts";
+import { eachRunDatabase } from "../../test/run-suite.ts";
 import { roomStrategies } from "./strategies.ts";
-
-/** Says something in a room and waits until it is the people's turn; all of the thread's events. */
-async function say(
-  service: TestRuns,
-  content: string,
-  { agent = "room", threadId }: { agent?: string; threadId?: string } = {},
-): Promise<{ threadId: string; runId: string; seen: readonly RunEvent[]; lines: string[] }> {
-  const started = await service.runs.start(service.caller, {
-    agent,
-    message: { content },
-    ...(threadId === undefined ? {} : { threadId }),
-  });
-  const { seen, close } = watch(service, { threadId: started.threadId, cursor: started.cursor });
-  await until(() => seen.some((event) => event.type === "run-end" && event.run === started.runId), "the people's turn");
-  close();
-  return { threadId: started.threadId, runId: started.runId, seen, lines: saidIn(seen) };
-}
 
 eachRunDatabase((suite) => {
   test("agents mention one another until it is the user's turn; a pass is no message", async () => {
@@ -34,7 +15,7 @@ eachRunDatabase((suite) => {
         reviewer: ["[pass]"],
       }),
     });
-    const { lines, seen, threadId } = await say(service, "Hey @data, how long is it?", { agent: "analysis" });
+    const { lines, seen, threadId } = await sayIn(service, "Hey @data, how long is it?", { agent: "analysis" });
     assert.deepEqual(lines, [
       "@owner: Hey @data, how long is it?",
       "@data: Let me ask. @code how many rows?",
@@ -65,9 +46,9 @@ eachRunDatabase((suite) => {
         b: ["I can."],
       }),
     });
-    const { lines, threadId } = await say(service, "Who can?");
+    const { lines, threadId } = await sayIn(service, "Who can?");
     assert.deepEqual(lines, ["@owner: Who can?", "@b: I can."]);
-    const again = await say(service, "And now?", { threadId });
+    const again = await sayIn(service, "And now?", { threadId });
     const end = again.seen.findLast((event) => event.type === "run-end");
     assert.equal(end?.type === "run-end" && end.status, "failed");
   });
