@@ -82,6 +82,8 @@ export type FindingView = {
 export type Client = {
   health(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
   agents(signal?: AbortSignal): Promise<readonly AgentView[]>;
+  /** What may be named as a model: agents too. */
+  models(signal?: AbortSignal): Promise<readonly string[]>;
   createThread(
     input?: { readonly id?: string; readonly title?: string; readonly agent?: string },
     signal?: AbortSignal,
@@ -151,6 +153,7 @@ export function createClient(server: Server): Client {
   return {
     health: (signal) => get("/health?verbose", signal),
     agents: (signal) => list("/api/agents", signal),
+    models: async (signal) => (await list<{ id: string }>("/v1/models", signal)).map(({ id }) => id),
     createThread: (input = {}, signal) => post("/api/threads", input, { signal }),
     threads: (page = {}, signal) => list("/api/threads" + queryOf(page), signal),
     thread: (id, signal) => get(`/api/threads/${id}`, signal),

@@ -4,6 +4,8 @@ import { accountServices, asker, machineToken } from "../../test/accounts.ts";
 import { connectMcp } from "../../test/mcp-client.ts";
 import { serve, type Serving } from "../../test/serve.ts";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
+import { createClient } from "../client/client.ts";
+import { textOf } from "../protocol/items.ts";
 import { createScripted } from "../models/scripted.ts";
 import { agentSchema } from "../protocol/agents.ts";
 import { createUser } from "../store/users.ts";
@@ -55,6 +57,26 @@ test("at first everybody may use all agents, models and tools", async () => {
   for (const id of ["assistant", "chief", "clerk", "cheap", "dear"]) assert.ok(models.includes(id), id);
   assert.equal((await chat("dear")).status, 200);
   assert.equal((await start("chief")).status, 202);
+});
+
+test("another model than the agent's own may be chosen, of those that are granted", async () => {
+  await everyoneMay("agent:*", "model:cheap", "tool:*");
+  const withModel = async (model: string) => {
+    const { body } = await ask<{ id: string }>("POST", "/api/threads", { token: key, body: {} });
+    return ask<{ id: string; error: { code: string } }>("POST", `/api/threads/${body.id}/runs`, {
+      token: key,
+      body: { agent: "clerk", message: { content: "hi" }, options: { model } },
+    });
+  };
+  const refused = await withModel("dear");
+  assert.deepEqual([refused.status, refused.body.error.code], [404, "model_not_found"]);
+  const { status, body } = await withModel("cheap");
+  assert.equal(status, 202);
+  const events = createClient({ url: server.url, token: key }).follow(body.id);
+  const said: string[] = [];
+  for await (const { event } of events)
+    if (event.type === "message" && event.item.body.role === "assistant") said.push(textOf(event.item.body.content));
+  assert.deepEqual(said, ["cheap"]);
 });
 
 test("an agent that is not granted is not there: in no list, and in no way to ask it", async () => {

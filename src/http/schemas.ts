@@ -111,6 +111,12 @@ export const runOptionsSchema = z.strictObject({
     .optional()
     .describe("Tools that the caller runs: the run waits for their results."),
   limits: limitsSchema.partial().optional(),
+  model: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe("Another model than the agent's own, of those that you may use"),
   dryRun: z.boolean().optional().describe("Writes are only planned; a person allows all of them or none."),
 });
 

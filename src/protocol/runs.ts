@@ -13,6 +13,8 @@ export function isEnded(status: RunStatus): boolean {
 
 /** What a caller may set for one run. */
 export type RunOptions = {
+  /** Another model than the agent's own. */
+  readonly model?: string;
   readonly settings?: ModelSettings;
   readonly format?: ResponseFormat;
   readonly toolChoice?: ToolChoice;

@@ -18,7 +18,11 @@ export type RunRequest = {
 export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest): RunDefinition {
   const { options, within } = request;
   if (options.format) checkFormat(options.format);
-  const agent = options.dryRun ? { ...request.agent, strategy: "dry-run" } : request.agent;
+  const agent = {
+    ...request.agent,
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(options.dryRun ? { strategy: "dry-run" } : {}),
+  };
   const strategy = runtime.strategies[agent.strategy];
   const clientNames = new Set(options.clientTools?.map((tool) => tool.name));
   const team = teamOf(runtime, agent, caller);

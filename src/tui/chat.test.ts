@@ -7,7 +7,7 @@ import { z } from "zod";
 import { createClient } from "../client/client.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { serveAgents } from "../../test/serve-agents.ts";
-import type { Script, ScriptAnswer } from "../models/scripted.ts";
+import { createScripted, type Script, type ScriptAnswer } from "../models/scripted.ts";
 import { openTerminal } from "../../test/tmux.ts";
 import { findPlace } from "./place.ts";
 import { talkInLines } from "./start-chat.ts";
@@ -26,7 +26,11 @@ const mail = defineTool({
 
 let answers: ScriptAnswer[] = [];
 const script: Script = () => answers.shift() ?? "nothing more to say";
-const server = await serveAgents(script, {}, { tools: [mail], approval: { ask: ["send_mail"] } });
+const server = await serveAgents(
+  script,
+  { other: createScripted(() => "the other one") },
+  { tools: [mail], approval: { ask: ["send_mail"] } },
+);
 after(() => server.close());
 
 const talk = [
@@ -98,6 +102,12 @@ test("into a pipe: questions are answered by lines, and one that is not is the e
 
   answers = [[{ call: "send_mail", arguments: { to: "eve" } }], "Done."];
   assert.equal((await inLines("mail eve\n")).code, 2);
+});
+
+test("another model may be asked", async () => {
+  const { output } = await inLines("/model nonsense\n/model other\n/model\nhi\n");
+  assert.match(output, /There is no model "nonsense"[\s\S]*From here on other is asked\.\n    default\n    script\n  ▸ other\n/);
+  assert.match(output, /\[@assistant\]: the other one\n/);
 });
 
 test("what others wrote does not steer the terminal", async () => {

@@ -16,7 +16,7 @@ const mostListed = 20;
 export const commands: readonly Command[] = [
   { name: "help", about: "what can be done here", run: (chat) => chat.note(help()) },
   { name: "agents", about: "who is here, and what they do", run: listAgents },
-  { name: "model", about: "which model each agent asks", run: listModels },
+  { name: "model", about: "which model is asked; with its name, asks another one from here on", run: chooseModel },
   { name: "approve", about: "what waits for a decision; with y, n or a, decides the first", run: approve },
   { name: "stop", about: "stops whoever works, or only @agent", run: stop },
   { name: "files", about: "the files of this conversation; with a path, saves one here", run: files },
@@ -61,10 +61,23 @@ async function listAgents(chat: Chat): Promise<void> {
   );
 }
 
-async function listModels(chat: Chat): Promise<void> {
+async function chooseModel(chat: Chat, wanted: string): Promise<void> {
+  const { members, model } = chat.place();
   const agents = new Map((await chat.client.agents()).map((agent) => [`@${agent.id}`, agent.model]));
-  const lines = chat.place().members.map(({ id }) => `  ${id.padEnd(14)} ${agents.get(id) ?? "its own"}`);
-  chat.note([...lines, "An agent's file, or an administrator, names another one."].join("\n"));
+  if (!model) {
+    const lines = members.map(({ id, about }) => `  ${id.padEnd(14)} ${agents.get(id) ?? printable(about)}`);
+    return chat.note([...lines, "In a room each agent has its own."].join("\n"));
+  }
+  const models = (await chat.client.models()).filter((id) => !agents.has(`@${id}`));
+  const own = agents.get(members[0]?.id ?? "") ?? "default";
+  if (wanted !== "") {
+    if (wanted !== own && !models.includes(wanted))
+      return chat.note(`There is no model "${printable(wanted)}" for you. /model lists yours.`);
+    model.choose(wanted === own ? undefined : wanted);
+    return chat.note(`From here on ${wanted} is asked.`);
+  }
+  const asked = model.chosen() ?? own;
+  chat.note([...new Set([own, ...models])].map((id) => `  ${id === asked ? "▸" : " "} ${printable(id)}`).join("\n"));
 }
 
 async function approve(chat: Chat, rest: string): Promise<void> {

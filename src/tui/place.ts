@@ -16,6 +16,8 @@ export type Place = {
   /** What is shown begins behind this seq. */
   readonly after?: number;
   readonly follow: (threadId: string, options: FollowOptions) => AsyncIterable<Followed>;
+  /** The model that is asked instead of the agent's own; absent where it can't be chosen. */
+  readonly model?: { readonly chosen: () => string | undefined; readonly choose: (id: string | undefined) => void };
   /** The run that it begins, or that it waits for. */
   readonly say: (text: string) => Promise<{ readonly id: string; readonly agent: string }>;
   /** Stops a run, or in a room whoever speaks. */
@@ -29,19 +31,25 @@ export type Place = {
 /** A conversation with one agent; its thread is made with the first message, so that none stays empty. */
 export function agentPlace(client: Client, agent: Member, known?: string): Place {
   let threadId = known;
+  let model: string | undefined;
   return {
     kind: "agent",
     name: agent.id.slice(1),
     members: [agent],
     thread: () => threadId,
     follow: client.followThread,
+    model: { chosen: () => model, choose: (id) => void (model = id) },
     async say(text) {
       if (threadId === undefined) {
         const id = newId();
         await client.createThread({ id, title: text.slice(0, 80), agent: agent.id.slice(1) });
         threadId = id;
       }
-      const { id } = await client.startRun(threadId, { agent: agent.id.slice(1), content: text });
+      const { id } = await client.startRun(threadId, {
+        agent: agent.id.slice(1),
+        content: text,
+        ...(model === undefined ? {} : { options: { model } }),
+      });
       return { id, agent: agent.id.slice(1) };
     },
     async stop(runs) {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { InvalidInput } from "../../protocol/errors.ts";
+import { InvalidInput, NotFound } from "../../protocol/errors.ts";
 import { formatCursor } from "../../protocol/events.ts";
 import { runStatuses } from "../../protocol/runs.ts";
 import { messageModes, type Started } from "../../run/runs.ts";
@@ -58,6 +58,12 @@ export const startRun = endpoint({
   async handle(call) {
     const { params, body, caller, request, reply, services } = call;
     const { message, instead, again, ...rest } = body;
+    const model = body.options?.model;
+    if (model !== undefined && !services.models.has(model))
+      throw new NotFound(`There is no model "${model}" for you; GET /v1/models lists yours.`, {
+        code: "model_not_found",
+        param: "options.model",
+      });
     const shared = { ...rest, threadId: params.id, idempotency: idempotencyOf(request), ...withinOf(request) };
     const begin = async (): Promise<Started> => {
       if (again !== undefined && message === undefined && instead === undefined)
