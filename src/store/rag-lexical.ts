@@ -9,6 +9,8 @@ export type LexicalPlace =
 
 /** Held shared by who writes chunks, alone by who makes an index of theirs: neither waits for the other in mid-work. */
 const lock = 7_206_016;
+/** A transaction that makes or drops an index of chunks or vectors. */
+export const oneMaker = { first: `select pg_advisory_xact_lock(${lock})` };
 
 /** What is indexed of a chunk, and asked of the index: both must be written the same. */
 export const searchedText = "(heading || text)";

@@ -1,0 +1,48 @@
+import { jsonText, plainText } from "../protocol/json-text.ts";
+
+/** Which passages may be found; all conditions must hold. */
+export type SearchFilters = {
+  readonly documentIds?: readonly string[] | undefined;
+  /** Names of documents, `*` for any text in them; one must fit. */
+  readonly documents?: readonly string[] | undefined;
+  /** Such as `pdf`, `markdown`. */
+  readonly kinds?: readonly string[] | undefined;
+  /** What a document's metadata must hold. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly pageFrom?: number | undefined;
+  readonly pageTo?: number | undefined;
+};
+
+type Parameter = (value: unknown) => string;
+
+/** On `rag_documents d`; undefined: all. */
+export function whereDocuments(
+  collections: readonly { readonly id: string }[],
+  filters: SearchFilters = {},
+  parameter: Parameter,
+): string | undefined {
+  const { documentIds, documents, kinds, metadata } = filters;
+  const conditions = [
+    ...(documentIds ? [`d.id = any (${parameter(documentIds)}::uuid[])`] : []),
+    ...(documents ? [`d.name like any (${parameter(documents.map(likeOf))}::text[])`] : []),
+    ...(kinds ? [`d.kind = any (${parameter(kinds.map(plainText))}::text[])`] : []),
+    ...(metadata ? [`d.metadata @> ${parameter(jsonText(metadata))}::jsonb`] : []),
+  ];
+  if (conditions.length === 0) return undefined;
+  return [`d.collection_id = any (${parameter(collections.map(({ id }) => id))}::uuid[])`, ...conditions].join(" and ");
+}
+
+/** On `rag_chunks c`. */
+export function whereChunks({ pageFrom, pageTo }: SearchFilters = {}, parameter: Parameter): string | undefined {
+  const conditions = [
+    ...(pageFrom === undefined ? [] : [`c.page >= ${parameter(pageFrom)}::integer`]),
+    ...(pageTo === undefined ? [] : [`c.page <= ${parameter(pageTo)}::integer`]),
+  ];
+  return conditions.length === 0 ? undefined : conditions.join(" and ");
+}
+
+function likeOf(glob: string): string {
+  return plainText(glob)
+    .replaceAll(/[\\%_]/g, String.raw`\$&`)
+    .replaceAll("*", "%");
+}

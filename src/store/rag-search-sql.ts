@@ -1,0 +1,165 @@
+import { indexName, searchedText } from "./rag-lexical.ts";
+
+/** Beyond this rank nothing of a side takes part in the fusion. */
+export const candidatesOfSide = 100;
+/** Of reciprocal rank fusion: how little the first ranks stand out. The usual value. */
+const rankConstant = 60;
+/** BM25's usual values, which pg_textsearch has too. */
+const [saturation, lengthShare] = [1.2, 0.75];
+
+/** Where one part of the candidates comes from. Ids and numbers stand in the text, since they name indexes; the rest are parameters. */
+export type LexicalPart =
+  | { readonly kind: "bm25"; readonly collectionId: string; readonly index: number }
+  | { readonly kind: "terms"; readonly collectionId: string; readonly textConfig: string };
+
+export type VectorPart = {
+  readonly collectionId: string;
+  /** A parameter, as the others below that are text. */
+  readonly model: string;
+} & (
+  | { readonly kind: "index"; readonly index: number; readonly vector: string; readonly dimension: number }
+  /** What is in none of these indexes. */
+  | {
+      readonly kind: "exact";
+      readonly without: readonly number[];
+      readonly vector: string;
+      readonly dimension: number;
+    }
+  /** Found by us. */
+  | { readonly kind: "found"; readonly ids: string; readonly distances: string }
+);
+
+export type StatementParts = {
+  readonly lexical: readonly LexicalPart[];
+  readonly vector: readonly VectorPart[];
+  /** Parameters. */
+  readonly text: string;
+  readonly weight: string;
+  readonly limit: string;
+  /** Conditions on documents (`d`) and chunks (`c`), with parameters. */
+  readonly documents?: string | undefined;
+  readonly chunks?: string | undefined;
+};
+
+/**
+ * One statement: candidates of each side within the filters, their ranks, and both fused by reciprocal rank. A vector's rank
+ * counts among those of its model alone, since distances of different models can't be compared.
+ */
+export function searchStatement(parts: StatementParts): string {
+  const { lexical, vector, text, weight, limit, documents } = parts;
+  const terms = lexical.filter((part) => part.kind === "terms");
+  const ctes = [
+    ...(documents === undefined
+      ? []
+      : [`allowed as materialized (select d.id from rag_documents d where ${documents})`]),
+    ...terms.flatMap((part, at) => termsCtes(part, at, parts)),
+  ];
+  const lexicalFound = union(
+    lexical.map((part) =>
+      part.kind === "bm25" ? bm25Part(part, parts) : `select id, score from terms_${terms.indexOf(part)}`,
+    ),
+    "null::bigint as id, null::float8 as score",
+  );
+  const vectorFound = union(
+    vector.map((part) => vectorPart(part, parts)),
+    "null::bigint as id, null::float8 as distance, null::text as model",
+  );
+  // Below each other, not beside each other as CTEs: there pg_textsearch would not find its scores, and compute them anew.
+  return `${ctes.length > 0 ? `with ${ctes.join(",\n")}` : ""}
+select o.id, c.collection_id as "collectionId", c.document_id as "documentId", d.name as "documentName", c.ordinal, c.char_start as "charStart",
+  c.char_end as "charEnd", c.page, c.heading_path as "headingPath", case when o.place <= ${limit}::integer then c.text end as text, c.tokens,
+  o.score, o.lexical_rank::integer as "lexicalRank", o.lexical_score as "lexicalScore", o.vector_rank::integer as "vectorRank", o.distance
+from (
+  select f.*, row_number() over (order by f.score desc, f.lexical_score desc nulls last, f.id) as place
+  from (
+    select coalesce(l.id, v.id) as id, l.rank as lexical_rank, l.score as lexical_score, v.rank as vector_rank, v.distance,
+      coalesce((1 - ${weight}::float8) / (${rankConstant} + l.rank), 0) + coalesce(${weight}::float8 / (${rankConstant} + v.rank), 0) as score
+    from (
+      select * from (
+        select id, score, row_number() over (order by score desc, id) as rank from (${lexicalFound}) lf (id, score) where score > 0) lr
+      where rank <= ${candidatesOfSide}) l
+    full join (
+      select * from (
+        select id, distance, row_number() over (partition by model order by distance, id) as rank
+        from (${vectorFound}) vf (id, distance, model) where distance is not null) vr
+      where rank <= ${candidatesOfSide}) v on v.id = l.id) f) o
+join rag_chunks c on c.id = o.id join rag_documents d on d.id = c.document_id
+where ${text}::text is not null order by o.place`;
+}
+
+function union(parts: readonly string[], none: string): string {
+  return parts.length === 0 ? `select ${none} where false` : parts.map((part) => `(${part})`).join("\nunion all\n");
+}
+
+/**
+ * What the filters leave, of a table whose columns for the document and the chunk these are. `is true` keeps them conditions
+ * of the scan: as joins they would take its order from an index.
+ */
+function within({ documents, chunks }: StatementParts, document: string, chunk: string): string {
+  const byDocument = documents === undefined ? "" : ` and (${document} in (select id from allowed)) is true`;
+  const byChunk =
+    chunks === undefined ? "" : ` and (exists (select from rag_chunks c where c.id = ${chunk} and ${chunks})) is true`;
+  return byDocument + byChunk;
+}
+
+/** The score is the one that the scan has just found: asked for in the usual way, it would be computed anew from the whole text. */
+function bm25Part({ collectionId, index }: LexicalPart & { kind: "bm25" }, parts: StatementParts): string {
+  return `select id, -score from (
+      select id, bm25_get_current_score() as score from rag_chunks r
+      where collection_id = '${collectionId}' and lexical = ${index}${within(parts, "r.document_id", "r.id")}
+      order by ${searchedText} <@> to_bm25query(${parts.text}::text, '${indexName(index)}') limit ${candidatesOfSide}) nearest_${index}`;
+}
+
+/**
+ * BM25 by PostgreSQL's own means. How often a term stands in a chunk is read from `ts_rank`, the one function that finds a
+ * term in a tsvector without unpacking all of it: for n places of one term it is the sum of 1/1² … 1/n², times a constant.
+ */
+function termsCtes(part: LexicalPart & { kind: "terms" }, at: number, parts: StatementParts): string[] {
+  const { collectionId, textConfig } = part;
+  return [
+    `asked_${at} as materialized (
+       select lexeme, cardinality(positions) as times,
+         ('''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''')::tsquery as query
+       from unnest(to_tsvector('${textConfig}', ${parts.text}::text)))`,
+    `totals_${at} as materialized (
+       select count(*)::float8 as chunks, greatest(avg(length), 1)::float8 as length from rag_terms where collection_id = '${collectionId}')`,
+    `hits_${at} as materialized (
+       select t.chunk_id, t.document_id, t.length, a.lexeme, a.times,
+         width_bucket(ts_rank('{1,1,1,1}', t.terms, a.query)::float8, array[${countBounds.join(",")}]::float8[]) as count
+       from asked_${at} a join rag_terms t on t.collection_id = '${collectionId}' and t.terms @@ a.query)`,
+    `weights_${at} as materialized (
+       select lexeme, ln(1 + (max(chunks) - count(*) + 0.5) / (count(*) + 0.5)) as weight from hits_${at}, totals_${at} group by lexeme)`,
+    `terms_${at} (id, score) as materialized (
+       select h.chunk_id, sum(h.times * w.weight * h.count * ${saturation + 1}
+         / (h.count + ${saturation} * (${1 - lengthShare} + ${lengthShare} * h.length / totals.length)))::float8
+       from hits_${at} h join weights_${at} w using (lexeme), totals_${at} totals
+       where true${within(parts, "h.document_id", "h.chunk_id")}
+       group by h.chunk_id order by 2 desc, 1 limit ${candidatesOfSide})`,
+  ];
+}
+
+/** Halfway between what `ts_rank` gives for n - 1 and for n places of a term. */
+const countBounds = Array.from({ length: 40 }, (_, at) => ((rankOf(at) + rankOf(at + 1)) / 2).toFixed(6));
+
+function rankOf(count: number): number {
+  let sum = 0;
+  for (let n = 1; n <= count; n++) sum += 1 / n ** 2;
+  return sum / 1.64493406685;
+}
+
+function vectorPart(part: VectorPart, parts: StatementParts): string {
+  const from = `${part.model}::text from rag_vectors v`;
+  const own = `v.collection_id = '${part.collectionId}'`;
+  const filters = within(parts, "v.document_id", "v.chunk_id");
+  if (part.kind === "found")
+    return `select id, distance, ${part.model}::text from unnest(${part.ids}::bigint[], ${part.distances}::float8[]) as f(id, distance)`;
+  const distance = `v.embedding::vector(${part.dimension}) <=> ${part.vector}::real[]::vector(${part.dimension})`;
+  if (part.kind === "index")
+    return `select v.chunk_id, ${distance}, ${from} where ${own} and v.graph = ${part.index}${filters} order by ${distance} limit ${candidatesOfSide}`;
+  // A vector of another length would fail the statement.
+  const guarded = `case when cardinality(v.embedding) = ${part.dimension} then ${distance} end`;
+  const outside =
+    part.without.length === 0 ? "" : ` and (v.graph is null or v.graph <> all ('{${part.without.join(",")}}'))`;
+  return `select v.chunk_id, ${guarded}, ${from} where ${own} and v.model = ${part.model}::text${outside}${filters}
+    order by 2 limit ${candidatesOfSide}`;
+}

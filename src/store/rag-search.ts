@@ -1,0 +1,247 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Retrieval } from "../protocol/knowledge.ts";
+import { plainText } from "../protocol/json-text.ts";
+import type { Database } from "./database.ts";
+import { floatArray } from "./float-array.ts";
+import { type SearchExtension } from "./rag-extensions.ts";
+import { type SearchFilters, whereChunks, whereDocuments } from "./rag-filters.ts";
+import { type LexicalPart, candidatesOfSide, searchStatement, type VectorPart } from "./rag-search-sql.ts";
+import { type VectorScan, createVectorScan } from "./rag-vector-scan.ts";
+
+export type SearchedCollection = {
+  readonly id: string;
+  /** The language of its settings. */
+  readonly textConfig: string;
+  readonly embeddingModel: string;
+  /** The question, as this collection's model embeds it; absent: its vectors are not looked at. */
+  readonly embedding?: Float32Array | undefined;
+};
+
+export type Question = {
+  readonly collections: readonly SearchedCollection[];
+  readonly text: string;
+  readonly retrieval: Retrieval;
+  /** Of a hybrid: how much the vector side counts, from 0 to 1. */
+  readonly weight: number;
+  readonly filters?: SearchFilters | undefined;
+  /** Passages with their text; of further candidates only the places are told. */
+  readonly limit: number;
+};
+
+/** A chunk that may be what was asked for. */
+export type Candidate = {
+  readonly id: number;
+  readonly collectionId: string;
+  readonly documentId: string;
+  readonly documentName: string;
+  readonly ordinal: number;
+  readonly charStart: number;
+  readonly charEnd: number;
+  readonly page: number | null;
+  readonly headingPath: readonly string[];
+  readonly tokens: number;
+  /** Fused from both ranks. */
+  readonly score: number;
+  readonly lexical?: { readonly rank: number; readonly score: number };
+  /** Cosine similarity, from -1 to 1. */
+  readonly vector?: { readonly rank: number; readonly similarity: number };
+};
+export type Passage = Candidate & { readonly text: string };
+
+/** How it was searched. `terms`, `scan`: by our own means, where PostgreSQL has no extension for it. */
+export type SearchTrace = {
+  readonly lexical: readonly ("bm25" | "terms")[];
+  readonly vector: readonly ("hnsw" | "ivfflat" | "exact" | "scan")[];
+  readonly candidates: readonly Candidate[];
+};
+
+type IndexRow = {
+  readonly id: number;
+  readonly collectionId: string;
+  readonly kind: "bm25" | "hnsw" | "ivfflat";
+  readonly model: string | null;
+  readonly dimension: number | null;
+  readonly lists: number | null;
+};
+
+export type Search = (
+  database: Database,
+  question: Question,
+  signal: AbortSignal,
+) => Promise<{ readonly passages: readonly Passage[]; readonly trace: SearchTrace }>;
+
+/** Vectors that our own scan has read stay in memory, `scanMb` of them at most. */
+export function createSearch({ scanMb = 256 }: { readonly scanMb?: number } = {}): Search {
+  const scan = createVectorScan(scanMb * 1024 * 1024);
+  return (database, question, signal) => search(database, { question, scan, signal });
+}
+
+async function search(
+  database: Database,
+  { question, scan, signal }: { question: Question; scan: VectorScan; signal: AbortSignal },
+): ReturnType<Search> {
+  for (let installed = await whatIsInstalled(database, question.collections); ;) {
+    const { statement, values, kinds } = await prepare(database, { question, installed, scan, signal });
+    signal.throwIfAborted();
+    try {
+      const rows = await database.transaction((query) => query<Row>(statement, values), {
+        first: settings(installed.indexes),
+      });
+      signal.throwIfAborted();
+      const candidates = rows.map(candidateOf);
+      const passages = rows.flatMap((row, at) => (row.text === null ? [] : [{ ...candidates[at]!, text: row.text }]));
+      return { passages, trace: { ...kinds, candidates } };
+    } catch (error) {
+      // An index may have been replaced by another since it was read which there are.
+      const now = await whatIsInstalled(database, question.collections);
+      if (isDeepStrictEqual(now, installed)) throw error;
+      installed = now;
+    }
+  }
+}
+
+type Prepared = {
+  readonly statement: string;
+  readonly values: readonly unknown[];
+  readonly kinds: Pick<SearchTrace, "lexical" | "vector">;
+};
+
+async function prepare(
+  database: Database,
+  {
+    question,
+    installed,
+    scan,
+    signal,
+  }: { question: Question; installed: Installed; scan: VectorScan; signal: AbortSignal },
+): Promise<Prepared> {
+  const { collections, text, retrieval, weight, filters, limit } = question;
+  const values: unknown[] = [];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const asked = parameter(plainText(text));
+  const lexical = retrieval === "vector" ? [] : lexicalParts(collections, installed);
+  const vector: VectorPart[] = [];
+  for (const { id: collectionId, embedding, embeddingModel } of retrieval === "lexical" ? [] : collections) {
+    if (!embedding) continue;
+    const model = parameter(embeddingModel);
+    if (installed.extensions.has("vector")) {
+      const common = { collectionId, vector: parameter(floatArray(embedding)), model };
+      vector.push(...vectorParts(common, embedding.length, { embeddingModel, installed }));
+      continue;
+    }
+    const options = { collectionId, embeddingModel, embedding, filters, limit: candidatesOfSide, signal };
+    const found = await scan(database, options);
+    const ids = parameter(found.map(({ id }) => id));
+    vector.push({
+      collectionId,
+      model,
+      kind: "found",
+      ids,
+      distances: parameter(found.map(({ distance }) => distance)),
+    });
+  }
+  // Our own scan has looked at the filters already.
+  const isFiltered = lexical.length > 0 || vector.some(({ kind }) => kind !== "found");
+  const share = retrieval === "lexical" ? 0 : retrieval === "vector" ? 1 : weight;
+  const statement = searchStatement({
+    lexical,
+    vector,
+    text: asked,
+    weight: parameter(share),
+    limit: parameter(limit),
+    ...(isFiltered && {
+      documents: whereDocuments(collections, filters, parameter),
+      chunks: whereChunks(filters, parameter),
+    }),
+  });
+  const kinds = {
+    lexical: [...new Set(lexical.map(({ kind }) => kind))],
+    vector: [...new Set(vector.map((part) => nameOf(part, installed.indexes)))],
+  };
+  return { statement, values, kinds };
+}
+
+type Row = Omit<Candidate, "lexical" | "vector"> & {
+  readonly text: string | null;
+  readonly lexicalRank: number | null;
+  readonly lexicalScore: number | null;
+  readonly vectorRank: number | null;
+  readonly distance: number | null;
+};
+
+function candidateOf({ text: _, lexicalRank, lexicalScore, vectorRank, distance, ...row }: Row): Candidate {
+  return {
+    ...row,
+    ...(lexicalRank !== null && { lexical: { rank: lexicalRank, score: lexicalScore! } }),
+    ...(vectorRank !== null && { vector: { rank: vectorRank, similarity: 1 - distance! } }),
+  };
+}
+
+type Installed = {
+  readonly extensions: ReadonlySet<SearchExtension>;
+  readonly configs: ReadonlySet<string>;
+  readonly indexes: readonly IndexRow[];
+};
+
+async function whatIsInstalled({ query }: Database, collections: readonly SearchedCollection[]): Promise<Installed> {
+  const [row] = await query<{ extensions: SearchExtension[]; configs: string[]; indexes: IndexRow[] | null }>(
+    `select (select coalesce(array_agg(extname::text), '{}') from pg_extension where extname in ('vector', 'pg_textsearch')) as extensions,
+       (select coalesce(array_agg(cfgname::text), '{}') from pg_ts_config where cfgname = any ($2::text[])) as configs,
+       (select json_agg(json_build_object('id', id, 'collectionId', collection_id, 'kind', kind, 'model', model, 'dimension', dimension,
+         'lists', lists) order by id) from rag_indexes where collection_id = any ($1::uuid[])) as indexes`,
+    [collections.map(({ id }) => id), collections.map(({ textConfig }) => textConfig)],
+  );
+  return { extensions: new Set(row!.extensions), configs: new Set(row!.configs), indexes: row!.indexes ?? [] };
+}
+
+function lexicalParts(collections: readonly SearchedCollection[], { configs, indexes }: Installed): LexicalPart[] {
+  return collections.flatMap(({ id: collectionId, textConfig }): LexicalPart[] => {
+    const own = indexes.filter((index) => index.collectionId === collectionId && index.kind === "bm25");
+    if (own.length > 0) return own.map(({ id }) => ({ kind: "bm25", collectionId, index: id }));
+    return [{ kind: "terms", collectionId, textConfig: configs.has(textConfig) ? textConfig : "simple" }];
+  });
+}
+
+function vectorParts(
+  common: { readonly collectionId: string; readonly vector: string; readonly model: string },
+  dimension: number,
+  { embeddingModel, installed }: { embeddingModel: string; installed: Installed },
+): VectorPart[] {
+  const own = installed.indexes.filter(
+    (index) =>
+      index.collectionId === common.collectionId &&
+      index.kind !== "bm25" &&
+      index.model === embeddingModel &&
+      index.dimension === dimension,
+  );
+  return [
+    ...own.map(({ id }) => ({ ...common, kind: "index" as const, index: id, dimension })),
+    { ...common, kind: "exact", without: own.map(({ id }) => id), dimension },
+  ];
+}
+
+/** Of the transaction: the planner would weigh an index against costs that it can't know, and sort all rows instead. */
+function settings(indexes: readonly IndexRow[]): string {
+  const lists = Math.max(0, ...indexes.map((index) => index.lists ?? 0));
+  const kinds = new Set(indexes.map(({ kind }) => kind));
+  return [
+    "set transaction read only",
+    "set local jit = off",
+    ...(kinds.size > 0 ? ["set local enable_seqscan = off", "set local enable_sort = off"] : []),
+    ...(kinds.has("hnsw")
+      ? [`set local hnsw.ef_search = ${candidatesOfSide}`, "set local hnsw.iterative_scan = relaxed_order"]
+      : []),
+    ...(kinds.has("ivfflat")
+      ? [
+          `set local ivfflat.probes = ${Math.max(1, Math.ceil(Math.sqrt(lists)))}`,
+          "set local ivfflat.iterative_scan = relaxed_order",
+        ]
+      : []),
+  ].join("; ");
+}
+
+function nameOf(part: VectorPart, indexes: readonly IndexRow[]): SearchTrace["vector"][number] {
+  if (part.kind === "exact") return "exact";
+  if (part.kind === "found") return "scan";
+  return indexes.find(({ id }) => id === part.index)!.kind === "hnsw" ? "hnsw" : "ivfflat";
+}
