@@ -61,9 +61,14 @@ export function unknownTool(name: string, tools: readonly Tool[]): ToolResult {
 export async function executeTool(tool: Tool, input: unknown, context: ToolContext): Promise<ExecutedCall> {
   context.signal.throwIfAborted();
   const stop = new AbortController();
-  const cancel = (): void => stop.abort(context.signal.reason);
+  const ended = Promise.withResolvers<never>();
+  const end = (reason: unknown): void => {
+    ended.reject(reason);
+    stop.abort(reason);
+  };
+  const cancel = (): void => end(context.signal.reason);
   context.signal.addEventListener("abort", cancel, { once: true });
-  const expire = (): void => stop.abort(new Error(`${tool.name} took longer than ${tool.timeoutMs} ms.`));
+  const expire = (): void => end(new Error(`${tool.name} took longer than ${tool.timeoutMs} ms.`));
   const timer = setTimeout(expire, tool.timeoutMs);
   const statements = tool.scope === "local" && tool.effect === "write" ? undoable(context.query) : undefined;
   const ownContext: ToolContext = {
@@ -73,14 +78,15 @@ export async function executeTool(tool: Tool, input: unknown, context: ToolConte
     step: (request, signal) => context.step(request, signal ? AbortSignal.any([stop.signal, signal]) : stop.signal),
   };
   try {
-    const result = await untilAborted(stop.signal, async () => tool.execute(input, ownContext));
+    const execute = async () => tool.execute(input, ownContext);
+    const result = await Promise.race([execute(), ended.promise]);
     if (result.isError || result.ask) await statements?.undo();
-    return result;
+    return marked(tool, result);
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
     if (error instanceof LostRun) throw error;
     await statements?.undo();
-    return stop.signal.aborted ? timedOut(tool) : errorResult(messageOf(error));
+    return stop.signal.aborted ? timedOut(tool) : marked(tool, errorResult(messageOf(error)));
   } finally {
     clearTimeout(timer);
     context.signal.removeEventListener("abort", cancel);
@@ -139,24 +145,17 @@ function expectation(tool: Tool): string {
   return schema.length <= schemaCharacters ? `\nExpected: ${schema}` : "";
 }
 
+/** Where what it gives comes from outside, so may what it says of a failure. */
+function marked<Result extends ToolResult>({ bringsIn }: Tool, result: Result): Result {
+  return bringsIn && !result.ask ? { ...result, untrusted: true } : result;
+}
+
 function timedOut(tool: Tool): ExecutedCall {
   const limit = `${tool.name} did not finish within ${tool.timeoutMs / 1000} seconds and was stopped.`;
   // A local tool's statements were undone, so of it everything is known.
   const unknown = tool.effect === "write" && tool.scope !== "local";
   const advice = unknown ? " It may have taken effect all the same: look before you do it again." : "";
   return { ...errorResult(limit + advice), ...(unknown && { timedOut: true }) };
-}
-
-/** Settles with the work, or with the reason of the signal when that comes first. */
-async function untilAborted<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work(), aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }
 
 /** A tool's own statements within a transaction that goes on after it. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { newId } from "../../protocol/ids.ts";
 import type { ToolAnswer, ToolQuestion } from "../../protocol/tools.ts";
 import { formSchema, longestText } from "./elicitation.ts";
-import { timeOut } from "./failures.ts";
+import type { ToolCall } from "./tool-calls.ts";
 
 /** What a server hears of a person. */
 export type Heard = { action: "accept"; content: z.infer<typeof contentSchema> } | { action: "decline" | "cancel" };
@@ -18,7 +18,7 @@ const keptMs = 60 * 60_000;
 
 /** The call whose question a person has answered; undefined: the last answer is to another kind of question. */
 export function askingCallOf(answers: readonly ToolAnswer[]): z.infer<typeof stateSchema> | undefined {
-  return stateSchema.safeParse(answers.at(-1)?.state).data;
+  return answers.length === 0 ? undefined : stateSchema.safeParse(answers.at(-1)?.state).data;
 }
 
 export function heardOf({ decision, data }: ToolAnswer): Heard {
@@ -30,32 +30,31 @@ export type AskingOptions = {
   readonly key: string;
   /** What people answered when the same call was made before. */
   readonly answers: readonly ToolAnswer[];
-  /** For the call without the time in which a person is waited for. */
-  readonly timeoutMs: number;
   /** After this long the server hears that nobody answers. */
   readonly patienceMs: number;
 };
 
-/** One call of the older protocol, in the middle of which its server may ask a person. */
+/** What was asked of the server, and what became of it. */
+export type Begun<Outcome> = {
+  readonly call: Pick<ToolCall, "cancel" | "hold" | "goOn">;
+  readonly outcome: Promise<Outcome>;
+};
+
+/** One call, in the middle of which a server of the older protocol may ask a person. */
 export class AskingCall<Outcome> {
   /** The server went on before a person answered. */
   wentOn = false;
   private readonly options: AskingOptions;
-  private readonly stop = new AbortController();
-  private readonly outcome: Promise<Outcome>;
-  private question = Promise.withResolvers<ToolQuestion>();
+  private readonly begun: Begun<Outcome>;
+  private question: ToolQuestion | undefined;
+  private tell: ((question: ToolQuestion) => void) | undefined;
   private heard: ((heard: Heard) => void) | undefined;
-  private timer: NodeJS.Timeout;
+  private patience: NodeJS.Timeout | undefined;
   private ownId: string | undefined;
 
-  constructor(options: AskingOptions, make: (call: AskingCall<Outcome>) => Promise<Outcome>) {
+  constructor(options: AskingOptions, begun: Begun<Outcome>) {
     this.options = options;
-    this.timer = this.timerOfCall();
-    this.outcome = make(this).finally(() => {
-      clearTimeout(this.timer);
-      if (this.heard) this.wentOn = true;
-    });
-    this.outcome.catch(() => {});
+    this.begun = begun;
   }
 
   /** Made when it is needed: most calls ask nothing. */
@@ -63,24 +62,32 @@ export class AskingCall<Outcome> {
     return (this.ownId ??= newId());
   }
 
-  /** Ends the call. */
-  get signal(): AbortSignal {
-    return this.stop.signal;
-  }
-
   get isAsking(): boolean {
     return this.heard !== undefined;
   }
 
   /** The outcome, or what the server wants to know before. */
-  async next(signal: AbortSignal): Promise<Outcome | ToolQuestion> {
-    const abort = () => this.stop.abort(signal.reason);
+  next(signal: AbortSignal): Promise<Outcome | ToolQuestion> {
+    const abort = () => this.begun.call.cancel(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
-    try {
-      return await Promise.race([this.outcome, this.question.promise]);
-    } finally {
-      signal.removeEventListener("abort", abort);
-    }
+    return new Promise((resolve, reject) => {
+      const done = () => signal.removeEventListener("abort", abort);
+      this.tell = (question) => {
+        done();
+        resolve(question);
+      };
+      this.begun.outcome.then(
+        (outcome) => {
+          done();
+          resolve(outcome);
+        },
+        (error: Error) => {
+          done();
+          reject(error);
+        },
+      );
+      if (this.question) this.tell(this.question);
+    });
   }
 
   /** For the server: resolves when a person has answered, or nobody does. */
@@ -93,33 +100,37 @@ export class AskingCall<Outcome> {
     if (known) return Promise.resolve(heardOf(known));
     const { promise, resolve } = Promise.withResolvers<Heard>();
     this.heard = resolve;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
+    this.begun.call.hold();
+    this.patience = setTimeout(() => {
       this.wentOn = true;
       this.answer({ action: "cancel" });
     }, patienceMs);
-    this.timer.unref();
-    this.question.resolve({ text: text.slice(0, longestText), schema, state: { call: this.id, asked, key } });
+    this.patience.unref();
+    this.question = { text: text.slice(0, longestText), schema, state: { call: this.id, asked, key } };
+    this.tell?.(this.question);
     return promise;
   }
 
   /** Nobody wants its outcome any more. */
   cancel(reason: Error): void {
-    this.stop.abort(reason);
+    this.begun.call.cancel(reason);
   }
 
   answer(heard: Heard): void {
     if (!this.heard) return;
-    clearTimeout(this.timer);
-    this.timer = this.timerOfCall();
-    this.question = Promise.withResolvers();
+    clearTimeout(this.patience);
+    this.begun.call.goOn();
+    this.question = undefined;
+    this.tell = undefined;
     const resolve = this.heard;
     this.heard = undefined;
     resolve(heard);
   }
 
-  private timerOfCall(): NodeJS.Timeout {
-    return setTimeout(() => this.stop.abort(timeOut()), this.options.timeoutMs);
+  /** It has its outcome. */
+  ended(): void {
+    clearTimeout(this.patience);
+    if (this.heard) this.wentOn = true;
   }
 }
 
@@ -127,11 +138,14 @@ export class AskingCall<Outcome> {
 export class OpenCalls<Outcome> {
   private readonly calls = new Set<AskingCall<Outcome>>();
 
-  begin(options: AskingOptions, make: (call: AskingCall<Outcome>) => Promise<Outcome>): AskingCall<Outcome> {
-    const call: AskingCall<Outcome> = new AskingCall(options, (own) =>
-      make(own).finally(() => void this.calls.delete(call)),
-    );
+  add(options: AskingOptions, begun: Begun<Outcome>): AskingCall<Outcome> {
+    const call = new AskingCall(options, begun);
     this.calls.add(call);
+    const ended = () => {
+      this.calls.delete(call);
+      call.ended();
+    };
+    begun.outcome.then(ended, ended);
     return call;
   }
 

@@ -1,15 +1,15 @@
-import type { CallToolRequest, RequestOptions, Tool as ProtocolTool } from "@modelcontextprotocol/client";
-import { z } from "zod";
 import { nearNames } from "../../protocol/near-names.ts";
 import type { ToolContext, ToolResult } from "../../protocol/tools.ts";
 import { errorResult } from "../tool-result.ts";
 import { type AskingCall, askingCallOf, type HeldCalls, heardOf } from "./asking-calls.ts";
+import { callByClient } from "./call-by-client.ts";
 import type { Outcome } from "./call-outcome.ts";
 import type { ListedTool } from "./catalogue.ts";
 import { resultOf } from "./content.ts";
 import { answeredBefore, questionIn } from "./elicitation.ts";
-import { type Failure, failureOf, isTimeOut } from "./failures.ts";
+import { type Failure, failureOf } from "./failures.ts";
 import type { OpenClient } from "./open-client.ts";
+import type { CallRequest, ToolCall } from "./tool-calls.ts";
 
 export type CallOptions = {
   readonly server: string;
@@ -30,9 +30,6 @@ export type CallOptions = {
   readonly relist: () => Promise<ReadonlyMap<string, ListedTool>>;
 };
 
-const anything = z.unknown();
-/** The client's own time-out, where a call that waits for a person has another. */
-const ownTimer = 2 ** 31 - 1;
 const progressEveryMs = 200;
 const progressCharacters = 500;
 
@@ -95,17 +92,15 @@ async function attend(call: AskingCall<Outcome>, { context, held }: CallOptions)
 type Trying = CallOptions & { readonly params: Readonly<Record<string, unknown>> };
 
 async function attempt(tool: ListedTool, options: Trying): Promise<Outcome> {
-  const { context, timeoutMs, patienceMs, use } = options;
+  const { context, patienceMs, use } = options;
   const { signal, answers } = context;
   signal.throwIfAborted();
   const key = askingCallOf(answers)?.key ?? context.idempotencyKey;
   try {
     return await use((open) => {
-      if (open.client.getProtocolEra() !== "legacy") return exchange(open, tool, { ...options, key, signal });
-      const call = open.calls.begin({ key, answers, timeoutMs, patienceMs }, (own) =>
-        exchange(open, tool, { ...options, key, signal: own.signal, timeoutMs: ownTimer }),
-      );
-      return attend(call, options);
+      const call = begin(open, tool, { ...options, key });
+      const outcome = outcomeOf(open, call, options);
+      return attend(open.asking.add({ key, answers, patienceMs }, { call, outcome }), options);
     });
   } catch (error) {
     signal.throwIfAborted();
@@ -113,29 +108,13 @@ async function attempt(tool: ListedTool, options: Trying): Promise<Outcome> {
   }
 }
 
-/** One request and what became of it. Throws the signal's reason. */
-async function exchange(
-  open: OpenClient,
-  tool: ListedTool,
-  {
-    context,
-    params,
-    isWrite,
-    key,
-    signal,
-    timeoutMs,
-    lost,
-  }: Trying & { readonly key: string; readonly signal: AbortSignal },
-): Promise<Outcome> {
+/** What became of one request. Throws the reason for which it was cancelled. */
+async function outcomeOf(open: OpenClient, call: ToolCall, { lost }: CallOptions): Promise<Outcome> {
   try {
-    const request = { ...params, name: tool.name, ...(isWrite ? { _meta: { "colloquy/idempotencyKey": key } } : {}) };
-    const answer = await ask(open, tool, {
-      request,
-      options: { signal, timeout: timeoutMs, onprogress: progressTo(context), allowInputRequired: true },
-    });
-    return { kind: "answer", result: questionIn(answer) ?? resultOf(answer as Parameters<typeof resultOf>[0]) };
+    const answer = await call.answer;
+    return { kind: "answer", result: (isModern(open) ? questionIn(answer) : undefined) ?? resultOf(answer) };
   } catch (error) {
-    if (signal.aborted && !isTimeOut(signal.reason)) throw signal.reason;
+    if (call.wasCancelled) throw error;
     const failure = failureOf(error);
     // A stream that broke says as much of the server as a refused connection; silence may be only this call's.
     const isBroken = failure.kind === "unknown" && !failure.isTimeout;
@@ -146,26 +125,29 @@ async function exchange(
 }
 
 /**
- * What the server answers is taken as it is, since refusing an odd answer would not undo the call. So the client's own check
- * is left out, which costs as much as the request itself; its way of calling is needed where arguments go into headers too.
+ * What the server answers is taken as it is, since refusing an odd answer would not undo the call. The client's own way of
+ * calling is needed where arguments go into headers too.
  */
-function ask(
-  { client }: OpenClient,
+function begin(
+  open: OpenClient,
   tool: ListedTool,
-  { request, options }: { readonly request: CallToolRequest["params"]; readonly options: RequestOptions },
-): Promise<unknown> {
-  if (client.getProtocolEra() === "modern" && JSON.stringify(tool.inputSchema).includes('"x-mcp-header"'))
-    return client.callTool(request, {
-      ...options,
-      toolDefinition: { ...tool, outputSchema: undefined } as ProtocolTool,
-    });
-  return client.request({ method: "tools/call", params: request }, anything, options);
+  { context, params, isWrite, key, timeoutMs }: Trying & { readonly key: string },
+): ToolCall {
+  const request: CallRequest = {
+    params: { ...params, name: tool.name, ...(isWrite && { _meta: { "colloquy/idempotencyKey": key } }) },
+    timeoutMs,
+    onprogress: progressTo(context),
+  };
+  const hasHeaders = isModern(open) && JSON.stringify(tool.inputSchema).includes('"x-mcp-header"');
+  return hasHeaders ? callByClient(open.client, tool, request) : open.calls.begin(request);
+}
+
+function isModern({ client }: OpenClient): boolean {
+  return client.getProtocolEra() === "modern";
 }
 
 /** Not more often than people read. */
-function progressTo({
-  progress,
-}: ToolContext): (event: { progress: number; total?: number; message?: string }) => void {
+function progressTo({ progress }: ToolContext): CallRequest["onprogress"] {
   let told = -Infinity;
   return ({ progress: done, total, message }) => {
     if (performance.now() - told < progressEveryMs) return;

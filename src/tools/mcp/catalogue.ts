@@ -104,7 +104,7 @@ function makeTool(
     parameters: schema.parameters,
     ...natureOf(tool, config),
     scope: "remote",
-    sendsOut: false,
+    ...(config.trusted ? {} : { bringsIn: true as const }),
     permissions: [],
     timeoutMs,
     source: `mcp:${server}`,
@@ -128,12 +128,12 @@ function descriptionOf(
 export function natureOf(
   { name, annotations }: ListedTool,
   { effects = {} }: McpServerConfig,
-): Pick<Tool, "effect" | "destructive" | "idempotent"> {
+): Pick<Tool, "effect" | "destructive" | "sendsOut" | "idempotent"> {
   const { readOnlyHint, destructiveHint = true, idempotentHint = false } = annotations ?? {};
   const glob = Object.keys(effects).find((each) => selectsByGlobs([each])(name));
   const said = effects[name] ?? (glob === undefined ? undefined : effects[glob]);
   if (said === "read" || (said === undefined && readOnlyHint))
-    return { effect: "read", destructive: false, idempotent: true };
+    return { effect: "read", destructive: false, sendsOut: false, idempotent: true };
   const destructive = said === undefined ? destructiveHint : said === "destructive";
-  return { effect: "write", destructive, idempotent: idempotentHint };
+  return { effect: "write", destructive, sendsOut: said === "sends", idempotent: idempotentHint };
 }

@@ -186,12 +186,12 @@ export class Connection {
 
   private async connect(): Promise<Lease> {
     const { options } = this;
-    const fetch = options.fetch ?? this.web?.fetch ?? noFetch;
     let opened: OpenClient | undefined;
     try {
       opened = await openClient({
         ...options,
-        fetch: options.watch?.(fetch) ?? fetch,
+        fetch: options.fetch ?? this.web?.fetch ?? noFetch,
+        post: this.web?.post,
         signal: this.stopped.signal,
         isLegacy: this.isLegacy,
         timeoutMs: connectTimeoutMs,

@@ -51,6 +51,8 @@ export class InvokeServer {
         description: description ?? `Calls a tool of the server ${name}.`,
         input,
         effect: this.isRead("*") ? "read" : "write",
+        sendsOut: config.effects?.["*"] === "sends",
+        bringsIn: !config.trusted,
         timeoutMs: timeoutMs + overheadMs,
         execute: (call, context) => this.invoke(call, { context, timeoutMs }),
       }),

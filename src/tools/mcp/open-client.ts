@@ -5,15 +5,17 @@ import {
   SSEClientTransport,
   SseError,
   StreamableHTTPClientTransport,
+  type Transport,
 } from "@modelcontextprotocol/client";
-import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
+import type { GuardedFetch, Post } from "../../egress/guarded-fetch.ts";
 import { messageOf } from "../../protocol/errors.ts";
 import type { Log } from "../../protocol/log.ts";
 import { type McpServerConfig, type McpTransport, transportOf } from "../../protocol/mcp-servers.ts";
 import { OpenCalls } from "./asking-calls.ts";
 import type { Outcome } from "./call-outcome.ts";
-import { deliverResults } from "./deliver-results.ts";
+import { ShortWay } from "./short-way.ts";
 import { StdioTransport } from "./stdio-transport.ts";
+import { ToolCalls } from "./tool-calls.ts";
 import { watchRequests } from "./watched-transport.ts";
 
 export type OpenOptions = {
@@ -23,6 +25,10 @@ export type OpenOptions = {
   /** What a started program gets of our environment. */
   readonly environment: Readonly<Record<string, string>>;
   readonly fetch: GuardedFetch["fetch"];
+  /** Past `fetch`, where there is such a way. */
+  readonly post?: Post | undefined;
+  /** Sees all that the server answers. */
+  readonly watch?: ((fetch: GuardedFetch["fetch"]) => GuardedFetch["fetch"]) | undefined;
   readonly auth?: AuthProvider | undefined;
   /** The server is known to speak only the older protocol. */
   readonly isLegacy: boolean;
@@ -36,8 +42,9 @@ export type OpenOptions = {
 export type OpenClient = {
   readonly client: Client;
   readonly transport: McpTransport;
+  readonly calls: ToolCalls;
   /** In the older protocol, where a server may ask in the middle of a call. */
-  readonly calls: OpenCalls<Outcome>;
+  readonly asking: OpenCalls<Outcome>;
   readonly close: () => Promise<void>;
 };
 
@@ -75,14 +82,15 @@ async function openProgram(options: OpenOptions): Promise<OpenClient> {
       log,
       maxBytes,
     });
-    const { client, calls } = clientOf(options, { isLegacy: legacy });
+    const { client, ...calls } = clientOf({ ...options, isLegacy: legacy }, { transport });
     try {
       await connect(client, transport, options);
     } catch (error) {
       if (transport.ending === undefined) throw error;
       throw new Error(`${command} ${transport.ending} before it answered.`, { cause: error });
     }
-    return { client, calls, transport: "stdio", close: () => client.close() };
+    calls.calls.connected();
+    return { client, ...calls, transport: "stdio", close: () => client.close() };
   };
   if (isLegacy) return start(true);
   try {
@@ -95,13 +103,19 @@ async function openProgram(options: OpenOptions): Promise<OpenClient> {
 }
 
 async function openHttp(options: OpenOptions, url: URL): Promise<OpenClient> {
-  const fetch = deliverResults(options.fetch, (result) => transport.onmessage?.(result));
-  const transport = watchRequests(new StreamableHTTPClientTransport(url, { ...httpOptions(options), fetch }));
-  const { client, calls } = clientOf(options, { isLegacy: options.isLegacy });
+  const { config, post, auth, watch } = options;
+  const shortWay = post && new ShortWay({ url, post, headers: config.headers ?? {}, auth });
+  const fetch = shortWay?.handing(options.fetch) ?? options.fetch;
+  const transport = watchRequests(
+    new StreamableHTTPClientTransport(url, httpOptions({ ...options, fetch: watch?.(fetch) ?? fetch })),
+  );
+  const { client, ...calls } = clientOf(options, { transport, shortWay });
   await connect(client, transport, options);
+  shortWay?.connected({ transport, isModern: client.getProtocolEra() === "modern" });
+  calls.calls.connected();
   return {
     client,
-    calls,
+    ...calls,
     transport: "streamable-http",
     async close() {
       // A server that keeps sessions need not keep this one; one that does not answer is not waited for.
@@ -115,14 +129,16 @@ async function openHttp(options: OpenOptions, url: URL): Promise<OpenClient> {
 }
 
 async function openSse(options: OpenOptions, url: URL): Promise<OpenClient> {
-  const transport = new SSEClientTransport(url, httpOptions(options));
-  const { client, calls } = clientOf(options, { isLegacy: true });
+  const fetch = options.watch?.(options.fetch) ?? options.fetch;
+  const transport = new SSEClientTransport(url, httpOptions({ ...options, fetch }));
+  const { client, ...calls } = clientOf({ ...options, isLegacy: true }, { transport });
   await connect(client, transport, options);
+  calls.calls.connected();
   // The answers come on this one stream; one that begins anew has not those of before.
   client.onerror = (error) => {
     if (error instanceof SseError) void client.close();
   };
-  return { client, calls, transport: "sse", close: () => client.close() };
+  return { client, ...calls, transport: "sse", close: () => client.close() };
 }
 
 function httpOptions({ config, fetch, auth }: OpenOptions) {
@@ -133,20 +149,22 @@ function httpOptions({ config, fetch, auth }: OpenOptions) {
   };
 }
 
-function clientOf({ version }: OpenOptions, { isLegacy }: { readonly isLegacy: boolean }) {
-  const client = new Client(
-    { name: "colloquy", version },
-    {
-      versionNegotiation: isLegacy ? { mode: "legacy" } : { mode: "auto", probe: { timeoutMs: probeTimeoutMs } },
-      // What a person leaves out has the value that the form gives it.
-      capabilities: { elicitation: { form: { applyDefaults: true } } },
-      inputRequired: { autoFulfill: false },
-    },
-  );
-  const calls = new OpenCalls<Outcome>();
+function clientOf(
+  { version, isLegacy }: OpenOptions,
+  { transport, shortWay }: { readonly transport: Transport; readonly shortWay?: ShortWay | undefined },
+) {
+  const about = { name: "colloquy", version };
+  // What a person leaves out has the value that the form gives it.
+  const capabilities = { elicitation: { form: { applyDefaults: true } } };
+  const client = new Client(about, {
+    versionNegotiation: isLegacy ? { mode: "legacy" } : { mode: "auto", probe: { timeoutMs: probeTimeoutMs } },
+    capabilities,
+    inputRequired: { autoFulfill: false },
+  });
+  const asking = new OpenCalls<Outcome>();
   // The newer protocol ends the call for the question; in the older one the call waits.
-  client.setRequestHandler("elicitation/create", ({ params }) => calls.ask(params));
-  return { client, calls };
+  client.setRequestHandler("elicitation/create", ({ params }) => asking.ask(params));
+  return { client, asking, calls: new ToolCalls({ client, transport, about, capabilities, shortWay }) };
 }
 
 /** Closes what did not connect, whatever it waits for. */

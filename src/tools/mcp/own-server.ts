@@ -33,7 +33,7 @@ export function createOwnServer({ name, version, log, fetchFor }: OwnServerOptio
       new Connection({
         server: name,
         // Nothing is looked up at this address: every request goes to `fetch`.
-        config: { url: `http://localhost/mcp/${name}`, transport: "streamable-http" },
+        config: { url: `http://localhost/mcp/${name}`, transport: "streamable-http", trusted: true },
         version,
         environment: {},
         log,
