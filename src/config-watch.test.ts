@@ -24,7 +24,6 @@ test("a changed file tells of its servers; one with faults, and one that is the 
   const log = { debug() {}, info() {}, error() {}, warn: (_: object, text: string) => note(warnings)(text) };
   const options = { env: {}, cwd };
   const stop = watchConfig(loadConfig(options), {
-    ...options,
     log,
     intervalMs: 20,
     onServers: ({ mcpServers }) => note(told)(mcpServers),

@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
-import { type Config, loadConfig } from "./config.ts";
-import type { Environment } from "./config-tree.ts";
+import { type Config, loadConfigAgain } from "./config.ts";
 import { messageOf } from "./protocol/errors.ts";
 import type { Log } from "./protocol/log.ts";
 
@@ -9,8 +8,6 @@ export type WatchOptions = {
   readonly onServers: (changed: Config) => void;
   /** How often the file is looked at; 1 s when absent. */
   readonly intervalMs?: number;
-  readonly env?: Environment;
-  readonly cwd?: string;
 };
 
 /** Taken over while the server runs; what else changes needs a restart. */
@@ -21,13 +18,13 @@ const live = "mcpServers";
  * nothing, and may be half written. The file is looked at instead of waited for, which works for every editor, for links
  * that are exchanged, and over networks. Returns what ends it.
  */
-export function watchConfig(config: Config, { log, onServers, intervalMs = 1000, env, cwd }: WatchOptions): () => void {
+export function watchConfig(config: Config, { log, onServers, intervalMs = 1000 }: WatchOptions): () => void {
   const { file } = config;
   if (file === undefined) return () => {};
   let before = partsOf(config);
   const look = (isFirst: boolean) => {
     try {
-      const changed = loadConfig({ ...(env ? { env } : {}), ...(cwd === undefined ? {} : { cwd }) });
+      const changed = loadConfigAgain(config);
       const now = partsOf(changed);
       const keys = [...now.keys()].filter((key) => now.get(key) !== before.get(key));
       before = now;

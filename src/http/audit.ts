@@ -26,7 +26,7 @@ export function auditRequest(
     via: caller?.via ?? "none",
     address: request.ip,
     method: request.method,
-    path: route === "/chatkit" ? `${route} ${operationOf(request)}` : pathOf(request).slice(0, 500),
+    path: route === "/chatkit" ? `${route} ${operationOf(request)}` : pathOf(request).slice(0, 500) + madeIn(request),
     status: reply.raw.headersSent ? reply.statusCode : 499,
     requestId: request.id,
   });
@@ -38,6 +38,12 @@ function isAudited(request: FastifyRequest, route: string): boolean {
   if (method === "GET") return route.endsWith("/callback");
   if (method === "HEAD" || method === "OPTIONS") return false;
   return route === "/chatkit" ? /\.delete$/.test(operationOf(request)) : audited.test(route);
+}
+
+/** What was defined, or was to be: its id stands in no path. */
+function madeIn({ method, routeOptions, body }: FastifyRequest): string {
+  const isMade = method === "POST" && /^\/api\/admin\/(agents|models|mcp-servers)$/.test(routeOptions.url ?? "");
+  return isMade ? ` ${stringIn(body, "id").slice(0, 100)}` : "";
 }
 
 function operationOf(request: FastifyRequest): string {

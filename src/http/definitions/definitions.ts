@@ -310,16 +310,17 @@ export async function createDefinitions(options: DefinitionsOptions) {
       apply();
     },
     /** Hears of changes that other nodes make. Returns what ends it. */
-    async follow(): Promise<() => Promise<void>> {
-      if (database.kind === "pglite") return () => Promise.resolve();
+    async follow(): Promise<() => void> {
+      if (database.kind === "pglite") return () => {};
       const unlisten = await database.listen(definitionsChannel, refreshLater);
       const timer = setInterval(() => {
         look().catch((error: unknown) => log.debug({ error: messageOf(error) }, "changes were not looked for"));
       }, options.pollMs ?? 5000).unref();
       refreshLater();
-      return async () => {
+      return () => {
         clearInterval(timer);
-        await unlisten();
+        // A database that is away does not hold up the end.
+        unlisten().catch(() => {});
       };
     },
   };
