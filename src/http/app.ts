@@ -91,6 +91,7 @@ export async function createApp(services: Services, more: readonly Route[] = [])
       "x-colloquy-run",
       "x-colloquy-thread",
       "x-colloquy-model",
+      "x-colloquy-unseen-pictures",
       "x-colloquy-status",
       "x-colloquy-idempotency",
       "x-colloquy-conversation",

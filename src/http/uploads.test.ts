@@ -5,12 +5,19 @@ import OpenAI, { toFile } from "openai";
 import { pdfOf, zipOf } from "../../test/office-files.ts";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
 import { newId } from "../protocol/ids.ts";
+import { agentSchema } from "../protocol/agents.ts";
 import type { Item } from "../protocol/items.ts";
 import type { ModelMessage } from "../protocol/models.ts";
 
 let server: AgentServing;
 before(async () => {
-  server = await serveAgents(() => "read");
+  const script = ["I see none", "I see none"];
+  const blind = { id: "blind", provider: "scripted", vision: false, script } as const;
+  server = await serveAgents(
+    () => "read",
+    {},
+    { models: [blind], agents: [agentSchema.parse({ id: "reader", model: "blind", instructions: "Look." })] },
+  );
 });
 after(() => server.close());
 
@@ -50,6 +57,24 @@ function lastAsked(): Extract<ModelMessage, { role: "user" }>["content"] {
   return message.content as Extract<ModelMessage, { role: "user" }>["content"];
 }
 
+test("an answer of a model that takes no pictures says that it saw none, in its item and in the header of a direct one", async () => {
+  const [photo] = (await upload(["photo.png", png])).json.data!;
+  const thread = await server.runs.createThread(server.caller, {});
+  const body = json({ agent: "reader", message: { content: "look", files: [photo!.id] } });
+  const started = await send("POST", `/api/threads/${thread.id}/runs`, body);
+  await (await fetch(`${server.url}/api/runs/${started.json.id}/events`)).text();
+  const items = await server.runs.listItems(server.caller, thread.id, {});
+  const answer = items.findLast((item): item is Extract<Item, { kind: "message" }> => item.kind === "message")!;
+  assert.deepEqual([answer.body.content, answer.body.unseenPictures], ["I see none", 1]);
+
+  const content = [{ type: "file", file: { file_id: photo!.id } }];
+  const straight = await fetch(`${server.url}/v1/chat/completions`, {
+    method: "POST",
+    ...json({ model: "blind", messages: [{ role: "user", content }] }),
+  });
+  assert.deepEqual([straight.status, straight.headers.get("x-colloquy-unseen-pictures")], [200, "1"]);
+});
+
 test("what a file holds is known once it is there, and told to the model with the message", async () => {
   const sales = await upload(["../../sales.csv", "customer,amount\nC1,3\nC2,4\n"], ["photo.png", png]);
   assert.equal(sales.status, 201, JSON.stringify(sales.json));
@@ -74,7 +99,7 @@ test("what a file holds is known once it is there, and told to the model with th
   assert.match(told, /headers: \["customer","amount"\]\nrows: 2\n/);
   assert.deepEqual(
     asked.filter(({ type }) => type === "image"),
-    [{ type: "image", url: `data:image/png;base64,${png.toString("base64")}` }],
+    [{ type: "image", name: "photo.png", url: `data:image/png;base64,${png.toString("base64")}` }],
   );
   const items = await server.runs.listItems(server.caller, thread.id, {});
   const message = items[0] as Extract<Item, { kind: "message" }>;

@@ -14,6 +14,8 @@ const common = {
   id,
   /** Tokens of prompt and answer together; absent: what the server says, where it can be asked. */
   contextTokens: z.int().positive().optional(),
+  /** Whether it takes pictures; absent: what the server says, else what is known of its family, else yes. */
+  vision: z.boolean().optional(),
   timeouts: z
     .strictObject({ connectMs: milliseconds, firstPartMs: milliseconds, idleMs: milliseconds })
     .partial()

@@ -18,7 +18,16 @@ beforeEach(() => {
   const options = { temperature: 0.2, keepAlive: "5m", think: true };
   models = createModels({
     models: [
-      { id: "m", provider: "ollama", model: "served", baseUrl: server.url, retries: 0, contextTokens: 2048, options },
+      {
+        id: "m",
+        provider: "ollama",
+        model: "served",
+        baseUrl: server.url,
+        retries: 0,
+        contextTokens: 2048,
+        vision: true,
+        options,
+      },
     ],
   });
 });

@@ -17,6 +17,7 @@ import { createOpenAi, openaiBaseUrl } from "./openai.ts";
 import { createScripted } from "./scripted.ts";
 import { serveModel } from "./serve.ts";
 import type { ServedModel } from "./serve.ts";
+import { type Sight, sightOf } from "./sight.ts";
 
 export type ModelsOptions = {
   readonly models: readonly ModelConfig[];
@@ -49,8 +50,8 @@ type Listing = { readonly configs: readonly ModelConfig[]; readonly entries: Rea
 export function createModels(options: ModelsOptions): Models {
   // HTTP/1.1 only: there the end of a request is the end of its socket, and every model server stops working.
   const dispatcher = new Agent({ allowH2: false, connect: { timeout: 120_000 }, keepAliveTimeout: 30_000 });
-  const serve = (id: string, adapter: Adapter, retries: number | undefined) =>
-    servedEntry(serveModel(id, adapter, { sink: options.onCall, prompts: options.prompts, retries }));
+  const serve = (id: string, adapter: Adapter, retries: number | undefined, sight?: Sight) =>
+    servedEntry(serveModel(id, adapter, { sink: options.onCall, prompts: options.prompts, retries, sight }));
   const inProcess = new Map(
     Object.entries(options.adapters ?? {}).map(([id, adapter]) => [id, serve(id, adapter, options.retries ?? 0)]),
   );
@@ -77,13 +78,14 @@ export function createModels(options: ModelsOptions): Models {
         serving: [],
       };
     }
-    const adapter = createAdapter(config, {
+    const connection = {
       dispatcher,
       timeouts: options.timeouts ?? {},
       ...(options.isOwn ? { isOwn: options.isOwn } : {}),
-    });
+    };
+    const adapter = createAdapter(config, connection);
     const retries = "retries" in config ? config.retries : undefined;
-    return serve(config.id, adapter, retries ?? options.retries);
+    return serve(config.id, adapter, retries ?? options.retries, sightOf(config, connection));
   }
 
   function fallbackEntry(config: FallbackConfig, listing: Listing): Entry {

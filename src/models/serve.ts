@@ -6,12 +6,15 @@ import { CallRecorder } from "./call-recorder.ts";
 import type { PromptSink } from "./call-recorder.ts";
 import { defaultRetryPolicy, delayBeforeRetry, impatient, wait } from "./retry.ts";
 import type { RetryPolicy } from "./retry.ts";
+import { countPictures, refusesPictures, type Sight, withoutPictures } from "./sight.ts";
 
 export type ServeOptions = {
   /** Further tries after a first one that failed before its first part; default 2. */
   readonly retries?: number | undefined;
   readonly sink?: (record: ModelCallRecord) => void;
   readonly prompts?: PromptSink;
+  /** Absent: it takes pictures. */
+  readonly sight?: Sight | undefined;
 };
 
 /** How a model is asked within a chain. */
@@ -35,10 +38,16 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
     ...(options.retries !== undefined && { retries: options.retries }),
   };
 
-  async function* serve(request: ModelRequest, signal: AbortSignal, asking: Asking): ModelStream {
+  /** It has said so. */
+  let isBlind = false;
+
+  async function* serve(given: ModelRequest, signal: AbortSignal, asking: Asking): ModelStream {
     const policy = asking.last ? patient : impatient(patient);
     const asked = adapter.ready?.();
     if (asked) await asked;
+    const pictures = countPictures(given);
+    let unseen = pictures > 0 && (isBlind || (await options.sight?.()) === false) ? pictures : 0;
+    let request = unseen > 0 ? withoutPictures(given) : given;
     let leftOut: LeftOut = nothingLeftOut;
     let changes = 0;
     for (let tries = 1; ; tries++) {
@@ -54,7 +63,7 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
       try {
         for await (const batch of adapter.stream(request, signal, leftOut)) {
           recorder.batch(batch);
-          yield told ? batch : [start, ...batch];
+          yield told ? batch : [unseen > 0 ? { ...start, unseen } : start, ...batch];
           told = true;
         }
         return;
@@ -62,6 +71,13 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
         const error = asModelError(thrown, signal);
         recorder.failed(error);
         if (told) throw error;
+        if (pictures > unseen && refusesPictures(error)) {
+          isBlind = true;
+          unseen = pictures;
+          request = withoutPictures(given);
+          tries--;
+          continue;
+        }
         const without = changes < mostChanges ? adapter.adapt?.(error, leftOut) : undefined;
         if (without) {
           leftOut = without;
@@ -78,7 +94,7 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
     }
   }
 
-  const start: ModelPart = { type: "start", model: id, provider: adapter.provider };
+  const start: Extract<ModelPart, { type: "start" }> = { type: "start", model: id, provider: adapter.provider };
 
   function throwIfAborted(signal: AbortSignal): void {
     if (signal.aborted) throw new ModelError("aborted", `Model "${adapter.name}": stopped by us`);

@@ -1,14 +1,9 @@
-import { z } from "zod";
 import type { JsonSchema, ModelCall } from "./models.ts";
 import type { WaitReason } from "./runs.ts";
 import type { Source } from "./sources.ts";
 
-const contentPartSchema = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("text"), text: z.string() }),
-  z.strictObject({ type: z.literal("image"), url: z.string() }),
-]);
-export const contentSchema = z.union([z.string(), z.array(contentPartSchema).min(1)]);
-export type Content = z.infer<typeof contentSchema>;
+export type Content = string | ContentPart[];
+export type ContentPart = { type: "text"; text: string } | { type: "image"; url: string };
 
 /** A file that came with a message: where tools find it, and what a model is told of it. */
 export type AttachedFile = {
@@ -40,6 +35,8 @@ export type MessageBody = {
   readonly calls?: readonly ModelCall[];
   /** The last seq that the model saw; what was said after it, this does not answer. On an assistant's message. */
   readonly seen?: number;
+  /** Pictures in whose place the model read a line of text, since it takes none; on an assistant's message. */
+  readonly unseenPictures?: number;
   /** Stopped by a person or a limit before its end. */
   readonly partial?: boolean;
   /** What came with it; on a user's message. */

@@ -3,8 +3,8 @@ export type JsonSchema = { readonly [key: string]: unknown };
 
 export type ContentPart =
   | { readonly type: "text"; readonly text: string }
-  /** `url` is http(s) or a `data:` URL; adapters that need bytes refuse what is not `data:`. */
-  | { readonly type: "image"; readonly url: string };
+  /** `url` is http(s) or a `data:` URL; adapters that need bytes refuse what is not `data:`. `name`: of the file it is of. */
+  | { readonly type: "image"; readonly url: string; readonly name?: string };
 
 /** One call a model asked for. `arguments` is JSON text exactly as the model wrote it. */
 export type ModelCall = { readonly id: string; readonly name: string; readonly arguments: string };
@@ -93,7 +93,13 @@ export type Usage = {
  */
 export type ModelPart =
   /** Which model really serves (differs from the asked one in a fallback chain). */
-  | { readonly type: "start"; readonly model: string; readonly provider: string }
+  | {
+      readonly type: "start";
+      readonly model: string;
+      readonly provider: string;
+      /** Pictures of the request in whose place it read a line of text, since it takes none. */
+      readonly unseen?: number;
+    }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "call-start"; readonly index: number; readonly id: string; readonly name: string }

@@ -17,7 +17,7 @@ export function contentWithFiles({ content, files = [] }: Pick<MessageBody, "con
   const parts: ContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : [...content];
   const told = files.map(({ about }) => `<attached-file>\n${withoutTags(about)}\n</attached-file>`).join("\n");
   parts.push({ type: "text", text: `\n\n${told}` });
-  for (const { id, isImage } of files) if (isImage) parts.push({ type: "image", url: scheme + id });
+  for (const { id, name, isImage } of files) if (isImage) parts.push({ type: "image", url: scheme + id, name });
   // Servers that know nothing but text take nothing but a string.
   return parts.every((part) => part.type === "text") ? parts.map(({ text }) => text).join("") : parts;
 }
@@ -56,7 +56,7 @@ export async function withImages(
       const [id] = idOf(part);
       if (id === undefined) return [part];
       const url = urls.get(id);
-      return url === undefined ? [] : [{ type: "image", url }];
+      return url === undefined ? [] : [{ ...part, type: "image", url }];
     });
     return { ...message, content };
   });

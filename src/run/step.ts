@@ -16,6 +16,8 @@ export type Answer = {
   finish: FinishReason | undefined;
   usage: Usage | undefined;
   opaque: unknown;
+  /** Pictures that the model was not shown. */
+  unseen: number;
   readonly records: ModelCallRecord[];
 };
 
@@ -29,6 +31,7 @@ export function emptyAnswer(): Answer {
     finish: undefined,
     usage: undefined,
     opaque: undefined,
+    unseen: 0,
     records: [],
   };
 }
@@ -72,6 +75,7 @@ export async function readAnswer(
           break;
         case "start":
           answer.model = part.model;
+          answer.unseen = part.unseen ?? 0;
           break;
         case "finish":
           answer.finish = part.reason;
@@ -164,7 +168,8 @@ export function partialItem(answer: Answer, place: AnswerPlace): NewItem | undef
   return { id: newId(), kind: "message", ...place, body: { ...messageBody(answer), partial: true } };
 }
 
-export function messageBody({ text, reasoning, protocolAt, opaque, model, finish, usage }: Answer): MessageBody {
+export function messageBody(answer: Answer): MessageBody {
+  const { text, reasoning, protocolAt, opaque, model, finish, usage, unseen } = answer;
   return {
     role: "assistant",
     content: text,
@@ -172,6 +177,7 @@ export function messageBody({ text, reasoning, protocolAt, opaque, model, finish
     ...(protocolAt === undefined ? {} : { protocolAt }),
     ...(opaque === undefined ? {} : { opaque }),
     model,
+    ...(unseen > 0 ? { unseenPictures: unseen } : {}),
     ...(finish === undefined ? {} : { finish }),
     ...(usage ? { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } } : {}),
   };

@@ -1,3 +1,4 @@
+import type { FastifyReply } from "fastify";
 import { messageOf } from "../../../protocol/errors.ts";
 import type { ModelPart, ModelRequest } from "../../../protocol/models.ts";
 import type { HeldRequest } from "../../../run/hold-request.ts";
@@ -42,7 +43,7 @@ export async function passThrough(call: Call, chat: ChatRequest): Promise<string
   const completion = createCompletion(newAnswerHead());
   for await (const parts of batches) {
     const started = parts.find((part) => part.type === "start");
-    if (started) reply.header("x-colloquy-model", started.model);
+    if (started) tellStart(reply, started);
     completion.add(parts);
   }
   reply.type("application/json; charset=utf-8");
@@ -75,7 +76,7 @@ async function streamAnswer(
       held += encode(parts);
       if (!stream) {
         const started = parts.find((part) => part.type === "start");
-        if (started) reply.header("x-colloquy-model", started.model);
+        if (started) tellStart(reply, started);
         if (parts.every((part) => part.type === "start")) continue;
         stream = streams.open(reply, { refusal: errorEvent });
       }
@@ -94,6 +95,11 @@ async function streamAnswer(
     if (!stream.closed) request.log.warn({ err: error }, "the answer broke off: " + messageOf(error));
     stream.end(errorEvent(error));
   }
+}
+
+function tellStart(reply: FastifyReply, { model, unseen }: Extract<ModelPart, { type: "start" }>): void {
+  reply.header("x-colloquy-model", model);
+  if (unseen !== undefined) reply.header("x-colloquy-unseen-pictures", unseen);
 }
 
 function errorEvent(error: unknown): string {
