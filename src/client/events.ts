@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
 import type { RunEvent } from "../protocol/events.ts";
+import { pause } from "./pause.ts";
 import { ask, type Server } from "./request.ts";
 import { createSseParser } from "./sse.ts";
 
@@ -32,11 +32,11 @@ export async function* followEvents(
   const { signal, patienceMs = 60_000 } = options;
   let { cursor } = options;
   let heardAt = Date.now();
-  for (let pause = 250; !signal?.aborted; pause = Math.min(pause * 2, longestPauseMs)) {
+  for (let wait = 250; !signal?.aborted; wait = Math.min(wait * 2, longestPauseMs)) {
     try {
       for await (const followed of connect(server, path, { cursor, signal })) {
         if (followed === "over") return;
-        pause = 250;
+        wait = 250;
         heardAt = Date.now();
         if (followed === "alive") continue;
         ({ cursor } = followed);
@@ -48,7 +48,7 @@ export async function* followEvents(
       const refused = error instanceof ColloquyError && error.status < 500;
       if (refused || Date.now() - heardAt > patienceMs) throw error;
     }
-    await sleep(pause, undefined, { signal }).catch(() => undefined);
+    await pause(wait, signal);
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limitsSchema, modelSettingsSchema } from "../protocol/agents.ts";
-import { contentSchema, type Item } from "../protocol/items.ts";
+import { contentSchema } from "../protocol/content-schema.ts";
+import type { Item } from "../protocol/items.ts";
 import type { ResponseFormat, ToolSchema } from "../protocol/models.ts";
 import { type RunRecord, runStatuses, type ThreadRecord, waitReasons } from "../protocol/runs.ts";
 

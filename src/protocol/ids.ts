@@ -1,5 +1,3 @@
-import { randomFillSync } from "node:crypto";
-
 const pool = new Uint8Array(16 * 128);
 let used = pool.length;
 let lastMillis = 0;
@@ -13,7 +11,8 @@ const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
  */
 export function newId(): string {
   if (used === pool.length) {
-    randomFillSync(pool);
+    // the platform's, since browsers make ids too
+    globalThis.crypto.getRandomValues(pool);
     used = 0;
   }
   const random = pool.subarray(used, (used += 16));

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Conflict, NotFound } from "../../protocol/errors.ts";
-import { contentSchema } from "../../protocol/items.ts";
+import { contentSchema } from "../../protocol/content-schema.ts";
 import { isErased, isNested } from "../../run/fold.ts";
 import type { Share } from "../../store/shares.ts";
 import { endpoint } from "../endpoint.ts";
