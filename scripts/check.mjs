@@ -13,14 +13,15 @@ const gates = [
   { name: "types", args: [bin("typescript/bin/tsc")] },
   { name: "unused code", args: [bin("knip/bin/knip.js"), "--no-progress"] },
   { name: "secrets", args: [bin("secretlint/bin/secretlint.js"), "--secretlintignore", ".secretlintignore", "**/*"] },
+  { name: "known holes in packages", args: ["scripts/audit.mjs"], says: true },
 ];
 
 const failed = [];
-for (const { name, args } of gates) {
+for (const { name, args, says } of gates) {
   const startedAt = performance.now();
   const { code, output } = await runChild(process.execPath, args, { cwd: root, quiet: true });
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${code === 0 ? "✔" : "✖"} ${name} (${seconds} s)`);
+  console.log(`${code === 0 ? "✔" : "✖"} ${name} (${seconds} s)${says && code === 0 ? `: ${output.trim()}` : ""}`);
   if (code === 0) continue;
   failed.push(name);
   console.log(output.trimEnd().replaceAll(/^/gm, "    "));

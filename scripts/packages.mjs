@@ -60,7 +60,7 @@ async function install(root, mode) {
 }
 
 /** The npm that started us, so that it runs on the same Node; else the one in PATH. */
-function npmCommand() {
+export function npmCommand() {
   const running = process.env.npm_execpath;
   return running?.endsWith("npm-cli.js") && existsSync(running) ? [process.execPath, running] : ["npm"];
 }
