@@ -16,6 +16,10 @@ export const approvalSchema = z.strictObject({
   ask: z.array(ruleSchema).optional(),
   askAlways: z.array(ruleSchema).optional(),
   deny: z.array(ruleSchema).optional(),
+  /** Asked about, whatever was allowed, once the run has read text that others wrote … */
+  askAfterUntrusted: z.array(ruleSchema).optional(),
+  /** … and what is not, though it sends out. */
+  allowAfterUntrusted: z.array(ruleSchema).optional(),
 });
 export type ApprovalRules = Readonly<z.infer<typeof approvalSchema>>;
 

@@ -40,8 +40,13 @@ export const mcpServerSchema = z
     type: z.enum(["stdio", "http", "streamable-http", "sse"]).optional(),
     /** Which of its tools are taken, by the server's own names: globs, after `!` those that are not. */
     tools: z.array(z.string().min(1)).optional(),
-    /** What a tool does, where the server does not say it or is not believed. `destructive`: a person is asked. */
-    effects: z.record(z.string(), z.enum(["read", "write", "destructive"])).optional(),
+    /**
+     * What a tool does, where the server does not say it or is not believed. `destructive`: a person is asked; `sends`: it
+     * gives content to others, so a person is asked too.
+     */
+    effects: z.record(z.string(), z.enum(["read", "write", "destructive", "sends"])).optional(),
+    /** Its results are the operator's own words, not text of others. */
+    trusted: z.boolean().optional(),
     /** What the tools' names begin with; absent: the server's name. Empty: nothing. */
     prefix: z
       .string()

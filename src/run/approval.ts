@@ -30,17 +30,38 @@ export function verdictOf({ tool, agent, policy, userName, sandbox }: ApprovalQu
   return stricter(base, (user && verdictIn(user, tool)) ?? "allow");
 }
 
+/**
+ * What holds of a tool once its run has read text that others wrote, which may want something of the model: `ask` whatever was
+ * allowed, `ask-of-strangers` only where it reaches an address that nobody has named. By nature that is what lets something out.
+ */
+export function afterUntrusted({
+  tool,
+  agent,
+  policy,
+  userName,
+}: Omit<ApprovalQuestion, "sandbox">): "ask" | "ask-of-strangers" | "nothing" {
+  const user = policy.users?.[userName] ?? {};
+  const all = [policy, agent, user];
+  if (all.some(({ askAfterUntrusted: rules }) => hits(rules, tool))) return "ask";
+  if ([policy, agent].some(({ allowAfterUntrusted: rules }) => hits(rules, tool))) return "nothing";
+  if (tool.sendsOut) return "ask";
+  return tool.reaches ? "ask-of-strangers" : "nothing";
+}
+
 function natural(tool: Tool, sandbox: SandboxInfo | undefined): Verdict {
   const isExposed = tool.effect === "write" && sandbox !== undefined && isWeak(sandbox);
   return tool.destructive || tool.sendsOut || isExposed ? "ask" : "allow";
 }
 
 function verdictIn(rules: ApprovalRules, tool: Tool): Verdict | undefined {
-  const hit = (list: readonly ApprovalRule[] | undefined) => list?.some((rule) => matches(rule, tool)) ?? false;
-  if (hit(rules.deny)) return "deny";
-  if (hit(rules.askAlways)) return "ask-always";
-  if (hit(rules.ask)) return "ask";
-  return hit(rules.allow) ? "allow" : undefined;
+  if (hits(rules.deny, tool)) return "deny";
+  if (hits(rules.askAlways, tool)) return "ask-always";
+  if (hits(rules.ask, tool)) return "ask";
+  return hits(rules.allow, tool) ? "allow" : undefined;
+}
+
+function hits(list: readonly ApprovalRule[] | undefined, tool: Tool): boolean {
+  return list?.some((rule) => matches(rule, tool)) ?? false;
 }
 
 function matches(rule: ApprovalRule, tool: Tool): boolean {
@@ -48,7 +69,7 @@ function matches(rule: ApprovalRule, tool: Tool): boolean {
   return rule.effect === tool.effect && matchesGlob(rule.tool, tool.name);
 }
 
-function stricter(one: Verdict, other: Verdict): Verdict {
+export function stricter(one: Verdict, other: Verdict): Verdict {
   return verdicts.indexOf(one) >= verdicts.indexOf(other) ? one : other;
 }
 

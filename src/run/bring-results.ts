@@ -36,7 +36,10 @@ export async function bringResults(
     if (!run) throw noRun(runId);
     const items = await itemsOfRun(query, runId);
     const open = new Set(foldOf(items).openCalls.map((call) => call.id));
-    const fresh = calls.filter((call) => open.has(call.id)).map((call) => resultItem(call, byCall.get(call.id)!));
+    // Nobody here knows where the caller's own tools have their texts from.
+    const fresh = calls
+      .filter((call) => open.has(call.id))
+      .map((call) => resultItem(call, { ...byCall.get(call.id)!, untrusted: true }));
     if (fresh.length === 0) return { run, items: [], seq: firstResult(items, calls) };
     const appended = await appendLocked(query, run, fresh);
     if (run.status === "waiting" && !stillWaits([...items, ...appended])) await queueAgain(runtime, query, run);

@@ -12,6 +12,7 @@ import { errandOf, objectionTo, pathOf } from "./errands.ts";
 import { callKey, foldOf, isErased } from "./fold.ts";
 import { itemsOfRun } from "./locked.ts";
 import type { DelegateInput } from "./team.ts";
+import { isUntrusted } from "./untrusted.ts";
 import type { Work } from "./work.ts";
 
 /** Of the conversation that is handed over. */
@@ -87,9 +88,10 @@ async function outcomeOf(query: Query, child: Child): Promise<ToolResult> {
     status: child.status,
     ...(files.length > 0 ? { files: files.slice(0, mostFiles) } : {}),
   };
-  if (child.status === "done") return { content: answerIn(items), data };
+  const mark = items.some(isUntrusted) ? { untrusted: true as const } : {};
+  if (child.status === "done") return { content: answerIn(items), data, ...mark };
   const why = child.error ? `: ${child.error.message}` : "";
-  return { content: `The delegated run ${child.status}${why}`, isError: true, data };
+  return { content: `The delegated run ${child.status}${why}`, isError: true, data, ...mark };
 }
 
 /** What was said in a conversation, as far back as is worth telling. */

@@ -2,8 +2,9 @@ import { newId } from "../protocol/ids.ts";
 import type { NewItem } from "../protocol/items.ts";
 import type { AgentDefinition } from "../protocol/agents.ts";
 import type { Tool, ToolResult } from "../protocol/tools.ts";
+import type { Verdict } from "../protocol/approval.ts";
 import { parseCall, unknownTool } from "../tools/call-tool.ts";
-import { isGranted, verdictOf } from "./approval.ts";
+import { afterUntrusted, type ApprovalQuestion, isGranted, stricter, verdictOf } from "./approval.ts";
 import type { Call } from "./call-item.ts";
 import { decisionOn, questionOn } from "./decisions.ts";
 import { searchName, searchTool } from "../tools/search-tools.ts";
@@ -11,6 +12,8 @@ import { hashOfCall } from "./limits.ts";
 import { isAllowedByPlan, isOnlyPlanned, planCall } from "./planned.ts";
 import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
 import { isWeak, type SandboxInfo, unmetDemand } from "./sandbox-demand.ts";
+import { directCall } from "./strategies/call.ts";
+import { isNamedAddress, readFromOutside } from "./untrusted.ts";
 import type { Work } from "./work.ts";
 
 /** What is to become of a call. */
@@ -81,13 +84,10 @@ export async function prepareCall(work: Work, call: Call, { allowed, objection }
   if (approval?.decision === "allow") return doIt;
   if (approval) return refused(call, `A person did not allow this call${approval.text ? `: ${approval.text}` : "."}`);
 
-  const verdict = verdictOf({
-    tool,
-    agent: definition.agent.approval,
-    policy: work.runtime.approval,
-    userName: caller.name,
-    sandbox,
-  });
+  const asked = { tool, agent: definition.agent.approval, policy: work.runtime.approval, userName: caller.name };
+  const usual = verdictOf({ ...asked, sandbox });
+  const outside = usual === "deny" ? undefined : await outsideBehind(work, call, { ...asked, input: parsed.input });
+  const verdict = outside ? stricter(usual, outside.verdict) : usual;
   if (verdict === "deny") return refused(call, `The policy of this server does not allow ${tool.name} here.`);
   // A run of another's would know nothing of the plan.
   if (definition.options.dryRun && doIt.how === "delegate")
@@ -112,7 +112,34 @@ export async function prepareCall(work: Work, call: Call, { allowed, objection }
   if (questionOn(work.items(), call, "approval")) return { how: "ask", call };
   // Nobody is asked about what can't be done.
   const result = await objection(tool, parsed.input);
-  return result ? { how: "answered", call, result } : { how: "ask", call, question: question(call, hash, sandbox) };
+  return result
+    ? { how: "answered", call, result }
+    : { how: "ask", call, question: question(call, hash, { sandbox, outside: outside?.read }) };
+}
+
+type Outside = {
+  /** What brought it in. */
+  readonly read: readonly string[];
+  readonly verdict: Verdict;
+};
+
+/** The text of others that may be behind a call which lets something out; undefined: there is none, or it does not matter. */
+async function outsideBehind(
+  { taken: { definition, rootRun }, runtime }: Work,
+  call: Call,
+  { input, ...asked }: Omit<ApprovalQuestion, "sandbox"> & { readonly input: unknown },
+): Promise<Outside | undefined> {
+  // These were chosen by who called the tool themselves, or allowed with the plan.
+  if (definition.agent.strategy === directCall || isAllowedByPlan(definition, call)) return undefined;
+  const what = afterUntrusted(asked);
+  if (what === "nothing") return undefined;
+  const { query } = runtime.database;
+  const read = await readFromOutside(query, rootRun);
+  if (read.length === 0) return undefined;
+  if (what === "ask") return { read, verdict: "ask-always" };
+  const address = asked.tool.reaches?.(input);
+  if (address === undefined || (await isNamedAddress(query, rootRun, address))) return undefined;
+  return { read, verdict: "ask" };
 }
 
 /** Who asked for it: a member of the team who took over, or the run's agent. */
@@ -120,10 +147,17 @@ function authorOf({ taken: { definition } }: Work, call: Call): AgentDefinition 
   return definition.team?.find(({ agent }) => agent.id === call.author)?.agent ?? definition.agent;
 }
 
-function question(call: Call, argumentsHash: string, sandbox: SandboxInfo | undefined): NewItem {
+function question(
+  call: Call,
+  argumentsHash: string,
+  { sandbox, outside }: { readonly sandbox: SandboxInfo | undefined; readonly outside: readonly string[] | undefined },
+): NewItem {
   const { name } = call.body;
+  const why = outside
+    ? ` Text from outside has been read before (${outside.join(", ")}); it may be what asks for this.`
+    : "";
   const where = sandbox && isWeak(sandbox) ? ` It runs in ${sandbox.driver} (${sandbox.grade}).` : "";
-  const text = `May ${name} be called with these arguments?${where}`;
+  const text = `May ${name} be called with these arguments?${where}${why}`;
   return {
     id: newId(),
     kind: "question",

@@ -29,6 +29,7 @@ export function bashTool(place: CodePlace): Tool {
         .describe(`When it is stopped; ${usual} if you do not say`),
     }),
     effect: "write",
+    bringsIn: place.hosts.length > 0,
     scope: "sandbox",
     runsCode: true,
     timeoutMs: (most + marginSeconds) * 1000,

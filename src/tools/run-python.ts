@@ -25,6 +25,7 @@ export function runPythonTool(place: PythonPlace): Tool {
     description: `${description} ${networkText(place)}`,
     input: z.object({ code: z.string().min(1).describe("The Python code to execute") }),
     effect: "write",
+    bringsIn: place.hosts.length > 0,
     scope: "sandbox",
     runsCode: true,
     timeoutMs: place.limits.timeoutMs + marginMs,

@@ -14,6 +14,8 @@ import { definitions } from "./0013-definitions.ts";
 import { budgetsRetentionErasures } from "./0014-budgets-retention-erasures.ts";
 import { knowledge } from "./0015-knowledge.ts";
 import { ragChunks } from "./0016-rag-chunks.ts";
+import { untrustedItems } from "./0017-untrusted-items.ts";
+import { rooms } from "./0018-rooms.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -34,4 +36,6 @@ export const migrations: readonly Migration[] = [
   budgetsRetentionErasures,
   knowledge,
   ragChunks,
+  untrustedItems,
+  rooms,
 ];

@@ -31,6 +31,7 @@ function nativeTool(place: PythonPlace): Tool {
       networkText(place),
     input: z.object({ code: z.string().min(1).describe("The Python code; print what you want to see") }),
     effect: "write",
+    bringsIn: place.hosts.length > 0,
     scope: "sandbox",
     runsCode: true,
     timeoutMs: place.limits.timeoutMs + marginMs,

@@ -44,6 +44,7 @@ export function defineRead<Input extends z.ZodType>(
   const tool = defineTool({
     ...definition,
     effect: "read",
+    bringsIn: true,
     rights: taigaSystem,
     timeoutMs: readMs,
     execute: async (input, context) => read(await access.open(context.caller, context.signal), input, context),
