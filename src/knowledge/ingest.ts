@@ -13,13 +13,14 @@ import { fetchedDocument, finishDocument, unchangedDocument } from "../store/rag
 import type { DocumentFiles } from "./document-files.ts";
 import type { Embedders } from "./embed.ts";
 import { fetchDocument } from "./fetch-document.ts";
-import { type ReadContent, readDocument } from "./read-document.ts";
+import type { DocumentReader, ReadContent } from "./read-document.ts";
 import { readVectors, writeVectors } from "./vectors.ts";
 
 export type IngestOptions = {
   readonly database: Database;
   readonly files: DocumentFiles;
   readonly embedders: Embedders;
+  readonly reader: DocumentReader;
   /** Hosts and ranges that may be fetched from though they are not on the public internet. */
   readonly allow: readonly string[];
   readonly documentBytes: number;
@@ -62,7 +63,8 @@ export async function ingest(
   const work: Work = { folder, textFile: join(folder, "text.txt"), chunksFile: join(folder, "chunks.jsonl") };
   tell({ stage: "reading" });
   const content =
-    (await readBefore(work)) ?? (await read(work, { path: files.placeOf(file), ...collection.settings }, options));
+    (await readBefore(work)) ??
+    (await read(work, { path: files.placeOf(file), owner: document.userId, ...collection.settings }, options));
   const embedder =
     collection.embeddingModel === "none" ? undefined : await embedders.get(collection.embeddingModel, signal);
   if (embedder) {
@@ -128,13 +130,20 @@ async function readBefore({ folder, textFile, chunksFile }: Work): Promise<ReadC
 
 async function read(
   { folder, textFile, chunksFile }: Work,
-  { path, chunkSize, chunkOverlap }: { path: string; chunkSize: number; chunkOverlap: number },
-  { mostText, signal }: { readonly mostText: number; readonly signal: AbortSignal },
+  document: {
+    readonly path: string;
+    readonly owner: string;
+    readonly chunkSize: number;
+    readonly chunkOverlap: number;
+  },
+  { reader, mostText, signal }: Pick<IngestOptions, "reader" | "mostText"> & { readonly signal: AbortSignal },
 ): Promise<ReadContent> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { path, owner, chunkSize, chunkOverlap } = document;
   // Its name on disk ends as the document's own, which tells texts apart.
   const name = basename(path);
-  const content = await readDocument({ path, name, mostText, textFile, chunksFile, chunkSize, chunkOverlap }, signal);
+  const request = { path, name, mostText, textFile, chunksFile, chunkSize, chunkOverlap };
+  const content = await reader.read(request, { owner, signal });
   const note = join(folder, "read.json");
   await writeFile(`${note}.part`, JSON.stringify(content), { mode: 0o600, flush: true });
   await rename(`${note}.part`, note);

@@ -7,6 +7,7 @@ import { type Collections, type CollectionsOptions, createCollections } from "./
 import { createDocumentFiles } from "./document-files.ts";
 import { createDocuments, type Documents, textOf } from "./documents.ts";
 import { createEmbedders, type EmbedOptions } from "./embed.ts";
+import { createDocumentReader } from "./read-document.ts";
 import { type IngestQueue, startIngestQueue } from "./ingest-queue.ts";
 
 export type KnowledgeOptions = Pick<CollectionsOptions, "database" | "defaults" | "models"> & {
@@ -48,6 +49,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
   const { defaults, models, onReady = () => {} } = options;
   const files = createDocumentFiles({ folder, documentBytes, refusal });
   const embedders = createEmbedders(embedding);
+  const reader = createDocumentReader();
   let queue: IngestQueue | undefined;
   const onQueued = () => queue?.wake();
   const collections = createCollections({ database, files, embedders, defaults, models, onQueued });
@@ -57,6 +59,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
       database,
       files,
       embedders,
+      reader,
       allow,
       documentBytes,
       mostText,
@@ -82,6 +85,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
     },
     async close() {
       await queue?.stop();
+      reader.close();
       await embedders.close();
     },
   };

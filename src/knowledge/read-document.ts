@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { runChild } from "./parse/run-child.ts";
+import { type Child, startChild } from "./parse/run-child.ts";
+import { UnreadableFile } from "./parse/parsed.ts";
 
 /** What is to be read, and where what it holds is to be written. */
 export type DocumentRequest = {
@@ -26,14 +27,78 @@ export type ReadContent = {
   readonly chunks: number;
 };
 
+export type DocumentReader = {
+  /**
+   * Reads and cuts a document in a process apart, which writes the text and the chunks. Throws UnreadableFile, with a message
+   * for people, also if there is no text in it; the signal's reason when that fires.
+   */
+  read(
+    request: DocumentRequest,
+    options: { readonly owner: string; readonly signal: AbortSignal },
+  ): Promise<ReadContent>;
+  close(): void;
+};
+
 const timeoutMs = 5 * 60_000;
 const outputBytes = 4 * 1024 * 1024;
+/** A process takes longer to start than most documents to read, so it reads several, of one person. */
+const mostUses = 50;
+const idleMs = 10_000;
 
-/**
- * Reads and cuts a document in a process of its own, which writes the text and the chunks. Throws UnreadableFile, with a message
- * for people, also if there is no text in it; the signal's reason when that fires.
- */
-export function readDocument(request: DocumentRequest, signal: AbortSignal): Promise<ReadContent> {
-  const script = join(import.meta.dirname, "read-document-child.ts");
-  return runChild(script, request, { signal, timeoutMs, outputBytes });
+type Spare = { readonly owner: string; readonly child: Child; readonly uses: number; readonly timer: NodeJS.Timeout };
+
+export function createDocumentReader(): DocumentReader {
+  const spares = new Set<Spare>();
+
+  function take(owner: string): { readonly child: Child; readonly uses: number } {
+    for (const spare of spares) {
+      if (spare.owner !== owner) continue;
+      drop(spare);
+      if (spare.child.isAlive()) return spare;
+    }
+    return { child: startChild(join(import.meta.dirname, "read-document-child.ts")), uses: 0 };
+  }
+
+  function drop(spare: Spare): void {
+    clearTimeout(spare.timer);
+    spares.delete(spare);
+  }
+
+  function giveBack(owner: string, child: Child, uses: number): void {
+    if (!child.isAlive() || uses >= mostUses) return child.end();
+    const end = () => {
+      spares.delete(spare);
+      child.end();
+    };
+    const spare: Spare = { owner, child, uses, timer: setTimeout(end, idleMs).unref() };
+    spares.add(spare);
+  }
+
+  async function read(
+    request: DocumentRequest,
+    options: { readonly owner: string; readonly signal: AbortSignal },
+  ): Promise<ReadContent> {
+    const { owner, signal } = options;
+    const { child, uses } = take(owner);
+    try {
+      return await child.ask<ReadContent>(request, { signal, timeoutMs, outputBytes });
+    } catch (error) {
+      // What the documents before left in the process may be the cause: once more, alone.
+      if (uses > 0 && !child.isAlive() && error instanceof UnreadableFile && error.code !== "too-slow")
+        return await read(request, options);
+      throw error;
+    } finally {
+      giveBack(owner, child, uses + 1);
+    }
+  }
+
+  return {
+    read,
+    close() {
+      for (const spare of spares) {
+        drop(spare);
+        spare.child.end();
+      }
+    },
+  };
 }

@@ -10,10 +10,22 @@ export type ChildLimits = {
   readonly outputBytes: number;
 };
 
-/** What a child answers: one of these as JSON on its standard output. */
+/** What a child answers: one of these as a line of JSON on its standard output. */
 export type ChildAnswer<Value> =
   | { readonly done: Value }
   | { readonly failed: { readonly code: UnreadableFile["code"]; readonly message: string } };
+
+/** A process that reads what nobody has looked at; what takes too long or too much memory ends it. */
+export type Child = {
+  /**
+   * One request at a time, as a line of JSON. Throws UnreadableFile, with a message for people; the signal's reason when that
+   * fires.
+   */
+  ask<Value>(request: unknown, limits: ChildLimits): Promise<Value>;
+  readonly isAlive: () => boolean;
+  /** It keeps no process from ending, unless it is asked something. */
+  end(): void;
+};
 
 const megabyte = 1024 * 1024;
 const defaultTimeoutMs = 60_000;
@@ -21,68 +33,117 @@ const defaultMemoryBytes = 1024 * megabyte;
 const watchMs = 100;
 const mostErrorText = 2000;
 
-/**
- * Asks a script of ours that reads what nobody has looked at, in a process of its own that is killed when it takes too long or
- * too much memory. Throws UnreadableFile, with a message for people; the signal's reason when that fires.
- */
+/** The one script and request. */
 export async function runChild<Value>(script: string, request: unknown, limits: ChildLimits): Promise<Value> {
-  const { signal, timeoutMs = defaultTimeoutMs, memoryBytes = defaultMemoryBytes, outputBytes } = limits;
-  signal.throwIfAborted();
+  limits.signal.throwIfAborted();
+  const child = startChild(script, limits.memoryBytes);
+  try {
+    return await child.ask<Value>(request, limits);
+  } finally {
+    child.end();
+  }
+}
+
+export function startChild(script: string, memoryBytes = defaultMemoryBytes): Child {
   const heap = Math.round((memoryBytes / megabyte) * 0.75);
   const child = spawn(
     process.execPath,
     [`--max-old-space-size=${heap}`, "--disable-warning=ExperimentalWarning", script],
     { stdio: ["pipe", "pipe", "pipe"], env: {} },
   );
-  const text = await new Promise<string>((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let size = 0;
-    let complaints = "";
-    let why: Error | undefined;
-    const kill = (error: Error) => {
-      why ??= error;
-      child.kill("SIGKILL");
-    };
-    const stop = () => kill(signal.reason as Error);
-    const timer = setTimeout(
-      () => kill(new UnreadableFile("too-slow", `Reading the file took longer than ${timeoutMs / 1000} s.`)),
-      timeoutMs,
-    );
-    const tooMuch = () => kill(new UnreadableFile("too-much-memory", "Reading the file needs too much memory."));
-    const watch = setInterval(() => {
-      void residentBytes(child.pid).then((bytes) => {
-        if (bytes > memoryBytes) tooMuch();
-      });
-    }, watchMs);
-    signal.addEventListener("abort", stop, { once: true });
-    child.stdout.on("data", (piece: Buffer) => {
-      size += piece.length;
-      if (size > outputBytes) tooMuch();
-      else pieces.push(piece);
-    });
-    child.stderr.on("data", (piece: Buffer) => {
-      complaints = (complaints + piece.toString()).slice(0, mostErrorText);
-    });
-    child.once("error", reject);
-    child.once("close", (code) => {
-      clearTimeout(timer);
-      clearInterval(watch);
-      signal.removeEventListener("abort", stop);
-      if (why) return reject(why);
-      if (code !== 0) {
-        // V8 ends the process itself at its limit.
-        const outOfMemory = /heap out of memory|allocation failed/i.test(complaints);
-        return reject(
-          outOfMemory
-            ? new UnreadableFile("too-much-memory", "Reading the file needs too much memory.")
-            : new UnreadableFile("broken", "The file made its reader fail."),
-        );
-      }
-      resolve(Buffer.concat(pieces).toString());
-    });
-    child.stdin.on("error", () => {}).end(JSON.stringify(request));
+  let complaints = "";
+  let pieces: Buffer[] = [];
+  let size = 0;
+  let most = 0;
+  let asked: { resolve(line: string): void; reject(error: Error): void } | undefined;
+  let isAlive = true;
+  const settle = (): typeof asked => {
+    const waiting = asked;
+    asked = undefined;
+    return waiting;
+  };
+  const kill = (error: Error) => {
+    isAlive = false;
+    child.kill("SIGKILL");
+    settle()?.reject(error);
+  };
+  const tooMuch = () => kill(new UnreadableFile("too-much-memory", "Reading the file needs too much memory."));
+  child.stdout.on("data", (piece: Buffer) => {
+    size += piece.length;
+    if (size > most) return tooMuch();
+    pieces.push(piece);
+    if (piece.at(-1) !== newline) return;
+    const line = Buffer.concat(pieces).toString();
+    pieces = [];
+    settle()?.resolve(line);
   });
-  const answer = answerIn<Value>(text);
+  child.stderr.on("data", (piece: Buffer) => {
+    complaints = (complaints + piece.toString()).slice(0, mostErrorText);
+  });
+  child.stdin.on("error", () => {});
+  child.once("error", (error) => kill(error));
+  child.once("close", () => {
+    // V8 ends the process itself at its limit.
+    const outOfMemory = /heap out of memory|allocation failed/i.test(complaints);
+    kill(
+      outOfMemory
+        ? new UnreadableFile("too-much-memory", "Reading the file needs too much memory.")
+        : new UnreadableFile("broken", "The file made its reader fail."),
+    );
+  });
+  const hold = (isHeld: boolean) => {
+    for (const part of [child, child.stdin, child.stdout, child.stderr] as readonly Refable[])
+      if (isHeld) part.ref?.();
+      else part.unref?.();
+  };
+
+  return {
+    isAlive: () => isAlive,
+    end() {
+      isAlive = false;
+      child.kill("SIGKILL");
+    },
+    async ask<Value>(request: unknown, limits: ChildLimits): Promise<Value> {
+      const { signal, timeoutMs = defaultTimeoutMs, outputBytes } = limits;
+      signal.throwIfAborted();
+      const stop = () => kill(signal.reason as Error);
+      const timer = setTimeout(
+        () => kill(new UnreadableFile("too-slow", `Reading the file took longer than ${timeoutMs / 1000} s.`)),
+        timeoutMs,
+      );
+      const watch = setInterval(() => {
+        void residentBytes(child.pid).then((bytes) => {
+          if (asked && bytes > memoryBytes) tooMuch();
+        });
+      }, watchMs);
+      signal.addEventListener("abort", stop, { once: true });
+      hold(true);
+      try {
+        const line = await new Promise<string>((resolve, reject) => {
+          size = 0;
+          most = outputBytes;
+          if (!isAlive) return reject(new UnreadableFile("broken", "The file's reader has ended."));
+          asked = { resolve, reject };
+          child.stdin.write(`${JSON.stringify(request)}\n`);
+        });
+        return valueIn<Value>(line);
+      } finally {
+        clearTimeout(timer);
+        clearInterval(watch);
+        signal.removeEventListener("abort", stop);
+        hold(false);
+      }
+    },
+  };
+}
+
+/** Streams of a child's pipes have these too, whatever their type says. */
+type Refable = { ref?(): void; unref?(): void };
+
+const newline = 0x0a;
+
+function valueIn<Value>(line: string): Value {
+  const answer = answerIn<Value>(line);
   if ("done" in answer) return answer.done;
   throw new UnreadableFile(answer.failed.code, answer.failed.message);
 }
