@@ -12,13 +12,13 @@ import { ensureSystem, offerForServer } from "./system.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// `system`: also what the tests need from the machine (system.mjs); `offers`: tells what a server would have use for.
+// `page`: the web page is built when its sources have changed. `system`: also what the tests need from the machine (system.mjs); `offers`: tells what a server would have use for.
 const commands = {
-  start: { packages: "production", offers: true, script: "src/cli.ts", args: ["serve"] },
+  start: { packages: "production", offers: true, page: true, script: "src/cli.ts", args: ["serve"] },
   cli: { packages: "production", script: "src/cli.ts" },
   check: { packages: "full", script: "scripts/check.mjs" },
-  test: { packages: "full", system: true, script: "scripts/test.mjs" },
-  "test:long": { packages: "full", system: true, script: "scripts/test.mjs", args: ["--long"] },
+  test: { packages: "full", system: true, page: true, script: "scripts/test.mjs" },
+  "test:long": { packages: "full", system: true, page: true, script: "scripts/test.mjs", args: ["--long"] },
   bench: { packages: "full", system: true, script: "bench/run.ts" },
   chaos: { packages: "full", system: true, script: "chaos/run.ts" },
   "taiga:dev": { packages: "production", script: "test/taiga/dev.ts" },
@@ -33,11 +33,19 @@ async function main([name, ...rest]) {
   const isNew = await ensurePackages(root, command.packages);
   const leaveOut = command.system ? await ensureSystem() : {};
   if (command.offers) offerForServer({ isNew });
+  if (command.page) await buildPage();
   const args = ["--disable-warning=ExperimentalWarning", join(root, command.script), ...(command.args ?? []), ...rest];
   // Stripping types and compiling again at every start costs 40 % of the start's CPU and 20 MB.
   const env = { NODE_COMPILE_CACHE: join(root, ".cache", "compile"), ...process.env, ...leaveOut };
   const { code } = await runChild(nodeToRunOn(), args, { env });
   return code;
+}
+
+/** A page that does not build is told, and the server goes on with the last one, or without. */
+async function buildPage() {
+  const { code } = await runChild(nodeToRunOn(), [join(root, "scripts", "build-page.mjs")], {});
+  if (code !== 0 && process.env.CI) throw new Problem("the page does not build");
+  if (code !== 0) process.stderr.write("colloquy: the page does not build; the API works all the same\n");
 }
 
 /** The packaged Node 24; on a platform without a package, this one if it is new enough. */

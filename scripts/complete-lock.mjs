@@ -32,6 +32,7 @@ if (missing.length === 0) {
 
 /** `…-linux-arm-musleabihf` → os, cpu and libc, by which npm skips what is for other machines. */
 function platformOf(name) {
+  if (name.endsWith("-wasm32-wasi")) return { cpu: ["wasm32"] };
   const match = /-(android|darwin|freebsd|linux|openharmony|win32)-([a-z0-9]+)(?:-([a-z]+))?$/.exec(name);
   if (!match)
     throw new Error(`${name}: its platform can't be read off its name; install it where the registry has it.`);

@@ -11,6 +11,7 @@ export type Things = Readonly<
     | "user"
     | "invite"
     | "grant"
+    | "room"
     | "collection"
     | "document",
     string
@@ -51,6 +52,7 @@ const thread = (rest: string) => (things: Things) => `/api/threads/${things.thre
 const run = (rest: string) => (things: Things) => `/api/runs/${things.run}${rest}`;
 const upload = (rest: string) => (things: Things) => `/api/uploads/${things.upload}${rest}`;
 const v1File = (rest: string) => (things: Things) => `/v1/files/${things.upload}${rest}`;
+const room = (rest: string) => (things: Things) => `/api/rooms/${things.room}${rest}`;
 const collection = (rest: string) => (things: Things) => `/api/rag/collections/${things.collection}${rest}`;
 const document = (rest: string) => (things: Things) => `/api/rag/documents/${things.document}${rest}`;
 const schedule = (rest: string) => (things: Things) => `/api/schedules/${things.schedule}${rest}`;
@@ -59,6 +61,9 @@ const userPath = (rest: string) => (things: Things) => `/api/admin/users/${thing
 /** Who may do what: a row for every route. What is deleted stands last among the rows about it. */
 export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /": everybody(302),
+  "GET /chat/:id": everybody(302),
+  "GET /assets/*": everybody(404),
+  "GET /mark.svg": everybody(404),
   "GET /health": everybody(),
   "GET /openapi.json": everybody(),
   "GET /docs": everybody(),
@@ -130,6 +135,35 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /api/threads/:id/shares": owner(thread("/shares")),
   "GET /api/shared/:id": everybody(404, { path: () => `/api/shared/${"x".repeat(43)}` }),
   "DELETE /api/shares/:id": owner(({ share }) => `/api/shares/${share}`, 204),
+
+  "GET /api/rooms": users(),
+  "POST /api/rooms": users(400, { body: {} }),
+  "GET /api/rooms/:id": owner(room("")),
+  "PATCH /api/rooms/:id": owner(room(""), 200, { body: { title: "x" } }),
+  "POST /api/rooms/:id/join": owner(room("/join")),
+  "POST /api/rooms/:id/members": owner(room("/members"), 200, { body: { user: "admin" }, admin: 404 }),
+  "DELETE /api/rooms/:id/members/:handle": owner(room("/members/admin"), 204),
+  "GET /api/rooms/:id/messages": owner(room("/messages")),
+  "GET /api/rooms/:id/events": owner(room("/events")),
+  "GET /api/rooms/:id/questions": owner(room("/questions")),
+  "GET /api/rooms/:id/export": owner(room("/export")),
+  "GET /api/rooms/:id/files": owner(room("/files")),
+  "POST /api/rooms/:id/files": owner(room("/files"), 400, emptyForm),
+  "PUT /api/rooms/:id/files/*": owner(room("/files/a.txt"), 201, {
+    body: "text",
+    headers: { "content-type": "text/plain" },
+  }),
+  "GET /api/rooms/:id/files/*": owner(room("/files/a.txt")),
+  "DELETE /api/rooms/:id/files/*": owner(room("/files/a.txt"), 204),
+  "POST /api/rooms/:id/messages": owner(room("/messages"), 202, { body: message }),
+  "POST /api/rooms/:id/continue": owner(room("/continue"), 202),
+  "POST /api/rooms/:id/interrupt": owner(room("/interrupt"), 200, { body: {} }),
+  "POST /api/rooms/:id/decisions/:item": users(404, {
+    path: room(`/decisions/${nobody}`),
+    body: { decision: "allow" },
+  }),
+  "POST /api/rooms/:id/clear": owner(room("/clear")),
+  "DELETE /api/rooms/:id": users(404, { path: () => `/api/rooms/${nobody}` }),
 
   "POST /api/uploads": users(400, emptyForm),
   "GET /api/uploads": users(),

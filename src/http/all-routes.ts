@@ -29,7 +29,8 @@ import { followRun, followThread } from "./routes/events.ts";
 import { sessionFiles, threadFiles } from "./routes/files.ts";
 import { health } from "./routes/health.ts";
 import { knowledgeRoutes } from "./knowledge-routes.ts";
-import { home } from "./routes/home.ts";
+import { roomRoutes } from "./room-routes.ts";
+import { page, pageAsset, pageIcon } from "./routes/page.ts";
 import {
   describeMcpClient,
   finishSignIn,
@@ -67,7 +68,10 @@ import {
 import { allMcpRoutes } from "./mcp/mcp-routes.ts";
 
 const routes: readonly Route[] = [
-  ["GET", "/", home],
+  ["GET", "/", page],
+  ["GET", "/chat/:id", page],
+  ["GET", "/assets/*", pageAsset],
+  ["GET", "/mark.svg", pageIcon],
   ["GET", "/health", health],
   ["GET", "/openapi.json", openApiDocument],
   ["GET", "/docs", docs],
@@ -190,6 +194,7 @@ const routes: readonly Route[] = [
 export const allRoutes: readonly Route[] = [
   ...routes,
   ...knowledgeRoutes,
+  ...roomRoutes,
   ...definitionRoutes,
   ...accountRoutes,
   ...allMcpRoutes(),

@@ -1,9 +1,12 @@
+import type { Readable } from "node:stream";
 import type { AgentRegistry } from "../protocol/agents.ts";
 import type { Caller, Rights } from "../protocol/callers.ts";
 import type { McpServerState } from "../protocol/mcp-servers.ts";
 import type { Log } from "../protocol/log.ts";
 import type { ModelCallRecord, ModelRegistry } from "../protocol/models.ts";
 import type { ToolRegistry } from "../protocol/tools.ts";
+import type { Presence } from "../rooms/presence.ts";
+import type { Rooms } from "../rooms/rooms.ts";
 import type { AdminRuns } from "../run/admin-runs.ts";
 import type { Runs } from "../run/runs.ts";
 import type { Schedules } from "../run/schedules.ts";
@@ -12,6 +15,7 @@ import type { Workspaces } from "../sandbox/workspaces.ts";
 import type { Definitions } from "./definitions/definitions.ts";
 import type { Trials } from "./definitions/trials.ts";
 import type { FileLinks } from "./file-links.ts";
+import type { PageFiles } from "./page-files.ts";
 import type { TaskCalls } from "./mcp/task-calls.ts";
 import type { ApiKey } from "../store/api-keys.ts";
 import type { Finding } from "../store/examine.ts";
@@ -24,6 +28,7 @@ import type { Uploads } from "../knowledge/uploads.ts";
 import type { AuditLog } from "../store/audit-log.ts";
 import type { ModelHealth, Usage, UsageQuestion } from "../store/usage.ts";
 import type { RequestHolds } from "../run/hold-request.ts";
+import type { Erasure } from "../store/erasures.ts";
 import type { RetentionKind, RetentionRule, RoundResult } from "../store/retention.ts";
 import type { Budget, BudgetState, NewBudget } from "../store/spending.ts";
 import type { SharedCounts } from "../store/shared-counts.ts";
@@ -119,11 +124,28 @@ export type Retention = {
   removeNow(): Promise<readonly RoundResult[] | undefined>;
 };
 
+/** What a person may take with them. */
+export type Persons = {
+  /** All that there is of them, as a `.tar.gz`. Throws NotFound. */
+  archive(userId: string): Promise<Readable>;
+};
+
+/** How people are erased; whoever asks for it has made sure that the caller may. */
+export type Erasures = {
+  /** `confirm` is their name. Goes on in the background. Throws NotFound, InvalidInput, Conflict. */
+  erase(caller: Caller, userId: string, confirm: string): Promise<Erasure>;
+  /** Throws NotFound. */
+  get(id: string): Promise<Erasure>;
+  list(): Promise<readonly Erasure[]>;
+};
+
 /** What `GET /health?verbose` tells beside the status. */
 export type HealthDetails = Readonly<Record<string, unknown>>;
 
 /** Everything the routes need, handed in by the composition root. */
 export type Services = {
+  /** The page for people; absent where it was not built. */
+  readonly page?: PageFiles | undefined;
   readonly runs: Runs;
   readonly adminRuns: AdminRuns;
   readonly schedules: Schedules;
@@ -145,6 +167,8 @@ export type Services = {
   readonly shares: Shares;
   readonly uploads: Uploads;
   readonly knowledge: Knowledge;
+  readonly rooms: Rooms;
+  readonly presence: Presence;
   /** Folders of this machine whose files may become documents. */
   readonly ragFolders?: readonly string[];
   readonly overview: Overview;
@@ -153,6 +177,8 @@ export type Services = {
   readonly trials: Trials;
   readonly spending?: Spending;
   readonly retention?: Retention;
+  readonly persons?: Persons;
+  readonly erasures?: Erasures;
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;
   /** What `colloquy doctor` says of the database and its surroundings. */

@@ -1,0 +1,49 @@
+/**
+ * Builds the web page into `.cache/page` when what it is made of has changed. Beside each file that shrinks stand its compressed
+ * forms. Prints nothing when there is nothing to do; exits with 1, and leaves the last page, when the sources do not build.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+
+const root = dirname(import.meta.dirname);
+const target = join(root, ".cache", "page");
+const sources = globSync(["web/**/*", "src/client/**/*.ts", "src/protocol/**/*.ts", "package-lock.json"], {
+  cwd: root,
+  withFileTypes: true,
+})
+  .filter((entry) => entry.isFile() && !entry.name.includes(".test."))
+  .map((entry) => join(entry.parentPath, entry.name))
+  .sort();
+
+const hash = createHash("sha256");
+for (const file of sources) hash.update(file.slice(root.length)).update(readFileSync(file));
+const wanted = hash.digest("hex");
+
+if (readText(join(target, "hash")) !== wanted) {
+  process.stderr.write("colloquy: building the page, some seconds\n");
+  const { build } = await import("vite");
+  const fresh = `${target}.${process.pid}`;
+  mkdirSync(dirname(target), { recursive: true });
+  try {
+    await build({ configFile: join(root, "web", "vite.config.ts"), build: { outDir: fresh, emptyOutDir: true } });
+    for (const file of globSync("**/*.{js,css,html,svg,webmanifest}", { cwd: fresh })) compress(join(fresh, file));
+    writeFileSync(join(fresh, "hash"), wanted);
+    rmSync(target, { recursive: true, force: true });
+    renameSync(fresh, target);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+function compress(file) {
+  const bytes = readFileSync(file);
+  if (bytes.length < 1024) return;
+  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+  writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+}
+
+function readText(file) {
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}

@@ -1,0 +1,86 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+import { NotFound } from "../../protocol/errors.ts";
+import { endpoint } from "../endpoint.ts";
+import { placeOf } from "../origins.ts";
+import type { PageFile } from "../page-files.ts";
+
+/** Nothing from elsewhere; styles may stand in elements, since the libraries of the page set them so. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The page for people; where none was built, to the page that describes the API. */
+export const page = endpoint({
+  tag: "server",
+  summary: "The page for people",
+  description: "One page, whatever its path says. Without a build of it (`npm start` makes it) you are sent to /docs.",
+  open: () => true,
+  answers: {
+    200: { description: "A page", content: { "text/html": { schema: z.string() } } },
+    302: z.null(),
+    304: z.null(),
+  },
+  handle({ request, reply, services }) {
+    const base = placeOf(request).basePath ?? "";
+    const file = services.page?.get("index.html");
+    if (!file) return reply.redirect(`${base}/docs`);
+    reply.header("content-security-policy", policy).header("cache-control", "no-cache");
+    if (base === "") return sendPageFile({ request, reply }, file);
+    // Wherever a proxy has put the server.
+    return reply
+      .type(file.type)
+      .send(file.bytes.toString().replace('<base href="/" />', `<base href="${base.replaceAll('"', "%22")}/" />`));
+  },
+});
+
+/** What the page consists of: the name changes with the content. */
+export const pageAsset = endpoint({
+  tag: "server",
+  summary: "A part of the page",
+  open: () => true,
+  params: z.object({ path: z.string() }),
+  answers: { 200: { description: "The file", content: { "*/*": { schema: z.string() } } }, 304: z.null() },
+  handle({ params, request, reply, services }) {
+    const file = services.page?.get(`assets/${params.path}`);
+    if (!file) throw new NotFound("The page has no such part; load it again.");
+    reply.header("cache-control", "public, max-age=31536000, immutable");
+    return sendPageFile({ request, reply }, file);
+  },
+});
+
+/** Files with a name that stays. */
+export const pageIcon = endpoint({
+  tag: "server",
+  summary: "The page's icon",
+  open: () => true,
+  answers: { 200: { description: "An image", content: { "image/svg+xml": { schema: z.string() } } }, 304: z.null() },
+  handle({ request, reply, services }) {
+    const file = services.page?.get("mark.svg");
+    if (!file) throw new NotFound("There is no page here, and no icon of it.");
+    reply.header("cache-control", "no-cache");
+    return sendPageFile({ request, reply }, file);
+  },
+});
+
+function sendPageFile(
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { type, tag, bytes, br, gzip }: PageFile,
+): FastifyReply {
+  reply.header("etag", tag).header("vary", "accept-encoding");
+  if (request.headers["if-none-match"] === tag) return reply.code(304).send();
+  reply.type(type);
+  const taken = (request.headers["accept-encoding"] ?? "").toString();
+  if (br && /\bbr\b/.test(taken)) return reply.header("content-encoding", "br").send(br);
+  if (gzip && /\bgzip\b/.test(taken)) return reply.header("content-encoding", "gzip").send(gzip);
+  return reply.send(bytes);
+}
