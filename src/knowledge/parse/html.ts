@@ -10,11 +10,14 @@ const mostDepth = 256;
 /** The article of a page, as Markdown; of a page without one, all of it. */
 export function parseHtml(html: string): Parsed {
   checkDepth(html);
-  const { document } = parseHTML(html);
+  const page = withBody(html);
+  const { document } = parseHTML(page);
   const title = document.querySelector("title")?.textContent?.trim() ?? "";
-  const article = new Readability(parseHTML(html).document, { charThreshold: 100 }).parse();
-  for (const element of document.querySelectorAll("script, style, noscript, template")) element.remove();
-  const content = article?.content ?? document.body?.innerHTML ?? html;
+  const copy = parseHTML(page).document;
+  for (const element of copy.querySelectorAll("body title")) element.remove();
+  const article = new Readability(copy, { charThreshold: 100 }).parse();
+  for (const element of document.querySelectorAll("script, style, noscript, template, title")) element.remove();
+  const content = article?.content ?? document.body?.innerHTML ?? page;
   const text = toMarkdown(content);
   return {
     metadata: {
@@ -30,6 +33,13 @@ export function parseHtml(html: string): Parsed {
 export function htmlSections(html: string): readonly Section[] {
   checkDepth(html);
   return markdownSections(toMarkdown(html));
+}
+
+/** HTML may leave these tags out, and browsers add them; the parser does not. */
+function withBody(html: string): string {
+  if (/<body[\s>]/i.test(html)) return html;
+  const content = html.replaceAll(/<!doctype[^>]*>|<\/?(html|head)(\s[^>]*)?>/gi, "");
+  return `<!doctype html><html><head></head><body>${content}</body></html>`;
 }
 
 function toMarkdown(html: string): string {

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, test } from "node:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { endless } from "../../../test/search-servers.ts";
+import { fetchPageTool } from "./fetch-page.ts";
+import { createPageReader, type PageReaderOptions } from "./read-page.ts";
+import { readRobots } from "./robots.ts";
+
+const paragraph = "The river rises in the mountains and flows for six thousand kilometres to the sea. ".repeat(4);
+const article = `<!doctype html><html><head><title>A river</title></head><body>
+<nav><a href="/menu">Menu</a></nav><article><h1>A river</h1><p>${paragraph}</p>
+<p>More at <a href="../other?x=1#top">another page</a>, <a href="https://b.example/é">elsewhere</a>, <a href="mailto:a@b.example">by mail</a>.</p>
+<p>${paragraph}</p></article><script>alert(1)</script></body></html>`;
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
+const html = (text: string | Buffer, headers: Record<string, string> = {}): Answer => {
+  return (_request, response) => response.writeHead(200, { "content-type": "text/html", ...headers }).end(text);
+};
+const redirect =
+  (location: string): Answer =>
+  (_request, response) =>
+    response.writeHead(302, { location }).end();
+
+let robots: Answer = (_request, response) => response.writeHead(404).end();
+let taken = 0;
+const pages: Record<string, Answer> = {
+  "/robots.txt": (request, response) => robots(request, response),
+  "/land/river": html(article),
+  "/moved": redirect("/land/river"),
+  "/loop": redirect("/loop"),
+  "/to-private": (_request, response) =>
+    response.writeHead(302, { location: `http://127.0.0.2:${port}/land/river` }).end(),
+  "/to-metadata": redirect("http://169.254.169.254/latest/meta-data"),
+  "/to-file": redirect("file:///etc/passwd"),
+  "/packed": html(brotliCompressSync(article), { "content-encoding": "br" }),
+  "/bomb": html(gzipSync(Buffer.alloc(20_000_000)), { "content-encoding": "gzip" }),
+  "/broken-gzip": html("no gzip", { "content-encoding": "gzip" }),
+  "/latin": html(Buffer.from(`<meta charset="iso-8859-1"><title>Maß</title><p>${"Größe ".repeat(60)}</p>`, "latin1")),
+  "/deep": html(`${"<div>".repeat(5000)}x`),
+  "/empty": html("<html><body><script>make()</script></body></html>"),
+  "/data.json": (_request, response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end('{"rivers":["Ucayali"]}'),
+  "/picture": (_request, response) =>
+    response.writeHead(200, { "content-type": "image/png" }).end(Buffer.from("\x89PNG\r\n\x1a\n0000", "latin1")),
+  "/endless": (_request, response) => endless(response, (bytes) => (taken += bytes)),
+  "/long": html(`<article><h1>Long</h1>${`<p>${paragraph}</p>`.repeat(100)}</article>`),
+  "/silent": () => {},
+  "/no": (_request, response) => response.writeHead(403).end("no"),
+};
+const seen: string[] = [];
+const server = createServer((request, response) => {
+  seen.push(request.url!);
+  const page = pages[request.url!];
+  if (page) page(request, response);
+  else response.writeHead(404).end();
+});
+server.listen(0, "127.0.0.1");
+await once(server, "listening");
+const { port } = server.address() as AddressInfo;
+const site = `http://127.0.0.1:${port}`;
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const usual: PageReaderOptions = {
+  robots: false,
+  delayMs: 0,
+  timeoutMs: 20_000,
+  maxBytes: 2_000_000,
+  keptMs: 60_000,
+  allow: ["127.0.0.1"],
+};
+const never = new AbortController().signal;
+const reader = createPageReader(usual);
+const read = (path: string, options: Partial<PageReaderOptions> = {}) =>
+  (Object.keys(options).length === 0 ? reader : createPageReader({ ...usual, ...options }))(`${site}${path}`, never);
+
+test("a page's article as Markdown with whole links, at where it has moved to; read once", async () => {
+  seen.length = 0;
+  const page = await read("/moved");
+  assert.deepEqual([page.url, page.title, page.cut], [`${site}/land/river`, "A river", false]);
+  assert.match(page.text, /The river rises/);
+  assert.doesNotMatch(page.text, /Menu|alert/);
+  assert.ok(page.text.includes(`[another page](${site}/other?x=1#top)`), page.text);
+  assert.deepEqual(page.links, [`${site}/other?x=1`, "https://b.example/%C3%A9"]);
+  assert.equal(await read("/moved"), page);
+  assert.deepEqual(seen, ["/moved", "/land/river"]);
+});
+
+test("packed pages, other charsets, JSON", async () => {
+  assert.match((await read("/packed")).text, /The river rises/);
+  // Without the tags that HTML may leave out.
+  const { title, text } = await read("/latin");
+  assert.deepEqual([title, text.slice(0, 12)], ["Maß", "Größe Größe "]);
+  assert.match((await read("/data.json")).text, /Ucayali/);
+});
+
+// [page, what is said, code]
+const refused: [string, RegExp, string?][] = [
+  ["/to-private", /127\.0\.0\.2 is not on the public internet/, "address_refused"],
+  ["/to-metadata", /169\.254\.169\.254 is not on the public internet/, "address_refused"],
+  ["/to-file", /no page of the web/],
+  ["/loop", /redirects more than 5 times/, "too_many_redirects"],
+  ["/bomb", /more than 2000000 bytes/, "answer_too_large"],
+  ["/endless", /more than 2000000 bytes/, "answer_too_large"],
+  ["/broken-gzip", /damaged/],
+  ["/deep", /elements within one another/],
+  ["/empty", /has no text; it may be made by scripts/, "no_text"],
+  ["/picture", /no text but a file \(image\/png\)/, "no_text"],
+  ["/no", /HTTP 403: the page is not for everybody/, "page_refused"],
+  ["/nothing", /HTTP 404: there is no such page/, "page_refused"],
+];
+for (const [path, message, code] of refused)
+  test(`${path}: ${message.source}`, () =>
+    assert.rejects(read(path), { message, ...(code === undefined ? {} : { code }) }));
+
+test("of an endless page not much is taken, and a silent one has its time", async () => {
+  assert.ok(taken < 100_000_000, `${taken} bytes`);
+  await assert.rejects(read("/silent", { timeoutMs: 50 }), { code: "timeout" });
+});
+
+test("addresses of one's own networks and what is no address", async () => {
+  const open = createPageReader({ ...usual, allow: [] });
+  for (const url of [`${site}/land/river`, `http://localhost:${port}/`, "http://[::1]/", "http://10.0.0.1/"])
+    await assert.rejects(open(url, never), { code: "address_refused" });
+  for (const url of ["ftp://a.example/", "a.example", "https://user:secret@a.example/", "javascript:1"])
+    await assert.rejects(open(url, never), /no address of a web page/);
+});
+
+test("robots.txt: what is not wanted is not read, asked for once; if it can't be told, nothing is", async () => {
+  robots = (_request, response) =>
+    response.end("User-agent: *\nDisallow: /land\nAllow: /land/river$\n\nUser-agent: other\nDisallow: /");
+  const polite = createPageReader({ ...usual, robots: true, keptMs: 0 });
+  seen.length = 0;
+  await assert.rejects(polite(`${site}/land/lake`, never), { code: "robots_refused" });
+  await polite(`${site}/land/river`, never);
+  await assert.rejects(polite(`${site}/land/river?x=1`, never), { code: "robots_refused" });
+  assert.deepEqual(seen, ["/robots.txt", "/land/river"]);
+
+  robots = (_request, response) => response.writeHead(503).end();
+  await assert.rejects(read("/land/river", { robots: true }), { code: "robots_unknown" });
+  robots = (_request, response) => response.writeHead(302, { location: "http://127.0.0.2:1/robots.txt" }).end();
+  await assert.rejects(read("/land/river", { robots: true }), { code: "address_refused" });
+});
+
+test("rules of robots.txt", () => {
+  // [file, path, allowed]
+  const table: [string, string, boolean][] = [
+    ["", "/x", true],
+    ["Disallow: /", "/x", true],
+    ["User-agent: *\nDisallow:", "/x", true],
+    ["User-agent: *\nDisallow: /", "/", false],
+    ["User-agent: a\nUser-agent: Colloquy/2\nDisallow: /x", "/x/y", false],
+    ["User-agent: colloquy\nAllow: /\n\nUser-agent: *\nDisallow: /", "/x", true],
+    ["User-agent: colloquy-news\nDisallow: /", "/x", true],
+    ["user-agent : *\r\ndisallow : /*.pdf$ # no documents", "/a/b.pdf", false],
+    ["User-agent: *\nDisallow: /*.pdf$", "/a/b.pdf?x", true],
+    ["User-agent: *\nDisallow: /a*b*c", "/a-b-c-d", false],
+    ["User-agent: *\nDisallow: /a*b*c$", "/a-b-c-d", true],
+    ["User-agent: *\nDisallow: /a\nAllow: /a", "/a", true],
+    ["User-agent: *\nAllow: /a\nDisallow: /a/b", "/a/b", false],
+    ["User-agent: *\nDisallow: /ä", "/%C3%A4", false],
+    [`User-agent: *\nDisallow: /${"*a".repeat(500)}$`, `/${"a".repeat(5000)}`, true],
+  ];
+  for (const [file, path, allowed] of table)
+    assert.equal(readRobots(file, "colloquy").allows(path), allowed, `${file} ${path.slice(0, 50)}`);
+  assert.equal(readRobots("User-agent: *\nCrawl-delay: 2.5\nDisallow: /x", "colloquy").delaySeconds, 2.5);
+  assert.equal(readRobots("User-agent: other\nCrawl-delay: 2.5", "colloquy").delaySeconds, undefined);
+});
+
+test("the tool gives long pages in parts, with links for later and the page as its source", async () => {
+  const tool = fetchPageTool(reader);
+  const asked = { url: `${site}/long#part`, from: 0 };
+  const context = { signal: never, progress: () => {} } as unknown as Parameters<typeof tool.execute>[1];
+  const first = await tool.execute(asked, context);
+  const next = Number(/more characters, from: (\d+)\]$/.exec(first.content)?.[1]);
+  assert.equal(next, 20_000);
+  const second = await tool.execute({ ...asked, from: next }, context);
+  const rest = await tool.execute({ ...asked, from: 40_000 }, context);
+  assert.equal(second.isError ?? rest.isError, rest.isError);
+  assert.deepEqual(
+    first.sources?.map(({ kind, url }) => [kind, url]),
+    [["web", `${site}/long`]],
+  );
+  assert.equal((await tool.execute({ ...asked, from: 1_000_000 }, context)).isError, true);
+  assert.equal(tool.reaches?.(asked), `${site}/long`);
+});
