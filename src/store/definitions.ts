@@ -19,7 +19,7 @@ export type StoredDefinition = DefinitionKey & {
   readonly updatedAt: Date;
 };
 
-export type Definitions = ReturnType<typeof createDefinitionStore>;
+export type DefinitionStore = ReturnType<typeof createDefinitionStore>;
 
 /** On which channel each change is told. */
 export const definitionsChannel = "colloquy_definitions";
@@ -55,15 +55,17 @@ export function createDefinitionStore(query: Query, secret: string) {
       });
     },
 
-    /** False: there is one of this id, or there are too many. */
-    async insert(key: DefinitionKey, body: unknown, userId: string): Promise<boolean> {
+    /** Not where there is one of this id, or are too many of the kind. */
+    async insert(key: DefinitionKey, body: unknown, userId: string): Promise<"done" | "exists" | "too many"> {
       const rows = await query(
         `insert into definitions (kind, id, revision, body, sealed, created_by, changed_by)
          select $1, $2, $3, $4::jsonb, $5, $6, $6
          where (select count(*) from definitions where kind = $1) < ${mostOfAKind} on conflict do nothing returning 1`,
         [key.kind, key.id, newId(), ...written(key, body), userId],
       );
-      return rows.length > 0;
+      if (rows.length > 0) return "done";
+      const same = await query("select 1 from definitions where kind = $1 and id = $2", [key.kind, key.id]);
+      return same.length > 0 ? "exists" : "too many";
     },
 
     /** False: it is gone, or not at this revision any more. */

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { definitionSources } from "../../protocol/definitions.ts";
-import { type Entry, type EntryState } from "./resolve.ts";
-import { isReadOnly } from "./definitions.ts";
+import { type Entry, type EntryState, isReadOnly } from "./resolve.ts";
 import { shownDefinition } from "./secrets.ts";
 
 const time = z.string().describe("ISO 8601");

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { modelConfigSchema, type ModelConfig } from "../../models/config.ts";
 import { type AgentDefinition, agentSchema } from "../../protocol/agents.ts";
 import type { DefinitionKind, DefinitionProblem } from "../../protocol/definitions.ts";
@@ -21,6 +22,9 @@ export type ParsePolicy = {
 };
 
 const mostCharacters = 1_000_000;
+const providers = modelConfigSchema.options.flatMap(({ shape: { provider } }) =>
+  provider instanceof z.ZodLiteral ? [...provider.values] : [],
+);
 const programsHint =
   "Set definitions.programs (COLLOQUY_DEFINITIONS__PROGRAMS=true) to allow it, or put this into colloquy.yaml.";
 
@@ -54,6 +58,15 @@ const parsers: { readonly [Kind in DefinitionKind]: Parser<Parsed[Kind]> } = {
       return {
         problems: [{ path: "id", message: "must be another one: which model is the default is said in the defaults" }],
       };
+    if (definition["provider"] === undefined && definition["fallback"] === undefined)
+      return {
+        problems: [
+          {
+            path: "provider",
+            message: `is missing; it must be one of ${providers.join(", ")}, or fallback must name models`,
+          },
+        ],
+      };
     const parsed = modelConfigSchema.safeParse({ ...definition, id });
     return parsed.success
       ? { value: parsed.data, problems: [] }
@@ -65,6 +78,7 @@ const parsers: { readonly [Kind in DefinitionKind]: Parser<Parsed[Kind]> } = {
     const parsed = mcpServerSchema.safeParse(definition);
     const problems = [
       ...(named.success ? [] : [{ path: "id", message: messageOfKey(named.error.issues[0]) }]),
+      ...(name === "__proto__" ? [{ path: "id", message: "can't be this word" }] : []),
       ...(parsed.success ? [] : schemaProblems(parsed.error, mcpServerSchema)),
     ];
     return parsed.success ? { value: parsed.data, problems } : { problems };

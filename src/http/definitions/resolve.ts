@@ -65,6 +65,12 @@ export function resolveDefinitions(base: Base, stored: readonly StoredDefinition
   };
 }
 
+/** What environment or file define, and what only the defaults say. */
+export function isReadOnly({ kind, id, place }: Entry): boolean {
+  const isFromOutside = place.source === "environment" || place.source === "file";
+  return isFromOutside || (kind === "model" && id === "default");
+}
+
 export function defaultOf(body: unknown): string | undefined {
   const value = typeof body === "object" && body !== null ? (body as { readonly id?: unknown }).id : undefined;
   return typeof value === "string" ? value : undefined;

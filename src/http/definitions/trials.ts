@@ -7,7 +7,8 @@ import type { ModelCallRecord } from "../../protocol/models.ts";
 import type { McpOptions, McpServers } from "../../tools/mcp/mcp-servers.ts";
 import { tryNewServer, tryServer, type ServerTrial } from "../../tools/mcp/try-server.ts";
 import { definitionInvalid } from "./definition-invalid.ts";
-import type { Definitions, Draft } from "./definitions.ts";
+import type { Draft } from "./check-draft.ts";
+import type { Definitions } from "./definitions.ts";
 
 export type TrialsOptions = Pick<McpOptions, "version" | "environment" | "log"> &
   Pick<ModelsOptions, "isOwn"> & {

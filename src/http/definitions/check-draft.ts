@@ -1,0 +1,74 @@
+import { chooseModel } from "../../agents/choose-model.ts";
+import type { AgentDefinition } from "../../protocol/agents.ts";
+import type { DefinitionKind, DefinitionProblem } from "../../protocol/definitions.ts";
+import type { ModelInfo } from "../../protocol/models.ts";
+import type { StoredDefinition } from "../../store/definitions.ts";
+import type { Definitive } from "./live-definitions.ts";
+import { parseDefinition, type Parsed, type ParsePolicy } from "./parse-definition.ts";
+import { type Resolved, resolveDefinitions } from "./resolve.ts";
+import { withSecrets } from "./secrets.ts";
+
+/** What somebody wants to define. */
+export type Draft = { readonly id: string; readonly definition: unknown };
+
+export type Checked<Kind extends DefinitionKind> = {
+  /** As it is to be kept: with the secrets that are set already. */
+  readonly body: unknown;
+  readonly definition?: Parsed[Kind];
+  readonly problems: readonly DefinitionProblem[];
+};
+
+/** What would come of a draft among all that there is: what it says, or all that is wrong with it. */
+export function checkDraft<Kind extends DefinitionKind>(
+  kind: Kind,
+  { id, definition: given }: Draft,
+  {
+    now: { base, rows },
+    strategies,
+    policy,
+  }: { readonly now: Definitive; readonly strategies: readonly string[]; readonly policy: ParsePolicy },
+): Checked<Kind> {
+  const before = rows.find((row) => row.kind === kind && row.id === id);
+  const { definition: body, problems } = withSecrets(kind, given, before?.body);
+  const parsed = parseDefinition(kind, { id, definition: body }, policy);
+  if (!parsed.ok) return { body, problems: [...problems, ...parsed.problems] };
+  const draft: StoredDefinition = { ...(before ?? newRow), kind, id, body };
+  const others = rows.filter((row) => row !== before);
+  const then = resolveDefinitions(base, [...others, draft], policy);
+  const entry = then.entries.find((one) => one.stored === draft);
+  const refusals = entry?.state === "refused" ? entry.problems : [];
+  const names = kind === "agent" ? agentProblems(parsed.definition as AgentDefinition, then, strategies) : [];
+  return { body, definition: parsed.definition, problems: [...problems, ...refusals, ...names] };
+}
+
+export const newRow: Omit<StoredDefinition, "kind" | "id" | "body"> = {
+  revision: "",
+  createdBy: null,
+  changedBy: null,
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+};
+
+/** Names that must be there for an agent to work at all. */
+function agentProblems(agent: AgentDefinition, then: Resolved, strategies: readonly string[]): DefinitionProblem[] {
+  const problems: DefinitionProblem[] = [];
+  if (!strategies.includes(agent.strategy))
+    problems.push({
+      path: "strategy",
+      message: `there is no strategy "${agent.strategy}"; there are: ${strategies.join(", ")}`,
+    });
+  const models: ModelInfo[] = then.choice.models.map((config) => ({
+    id: config.id,
+    provider: config.provider ?? "fallback",
+    name: "model" in config ? config.model : config.id,
+    available: true,
+  }));
+  models.push({ id: "demo", provider: "demo", name: "demo", available: true });
+  const model = chooseModel(agent, models);
+  if (!models.some(({ id, provider, name }) => id === model || `${provider}/${name}` === model))
+    problems.push({
+      path: "model",
+      message: `there is no model "${model}"; there are: ${[...new Set(models.map(({ id }) => id))].join(", ")}`,
+    });
+  return problems;
+}

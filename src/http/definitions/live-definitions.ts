@@ -1,0 +1,129 @@
+import { withModels } from "../../agents/choose-model.ts";
+import type { LiveAgents } from "../../agents/live-agents.ts";
+import { createAgentRegistry } from "../../agents/load.ts";
+import type { Models } from "../../models/registry.ts";
+import type { DefinitionKind } from "../../protocol/definitions.ts";
+import { messageOf, NotFound } from "../../protocol/errors.ts";
+import type { Log } from "../../protocol/log.ts";
+import type { Database } from "../../store/database.ts";
+import { type DefinitionStore, definitionsChannel, type StoredDefinition } from "../../store/definitions.ts";
+import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
+import type { ParsePolicy } from "./parse-definition.ts";
+import { type Base, type Entry, type Resolved, resolveDefinitions } from "./resolve.ts";
+
+export type LiveOptions = ParsePolicy & {
+  readonly database: Pick<Database, "kind" | "listen">;
+  readonly base: Base;
+  readonly models: Pick<Models, "update" | "list" | "has">;
+  readonly agents: LiveAgents;
+  /** Absent: this process connects to none. */
+  readonly servers?: Pick<McpServers, "update"> | undefined;
+  readonly log: Log;
+  /** How often changes of other nodes are looked for, beside being told; 5 s when absent. */
+  readonly pollMs?: number;
+};
+
+/** What counts now, and from what it comes. */
+export type Definitive = {
+  readonly base: Base;
+  readonly rows: readonly StoredDefinition[];
+  readonly resolved: Resolved;
+};
+
+export type LiveDefinitions = Awaited<ReturnType<typeof createLiveDefinitions>>;
+
+export const titles: Readonly<Record<DefinitionKind, string>> = {
+  agent: "agent",
+  model: "model",
+  "mcp-server": "MCP server",
+};
+
+/** The definitions of this node as they are now: read at the start, and again after each change here or elsewhere. */
+export async function createLiveDefinitions(store: DefinitionStore, options: LiveOptions) {
+  const { database, models, agents, servers, log } = options;
+  let { base } = options;
+  let rows: readonly StoredDefinition[] = [];
+  let resolved = resolveDefinitions(base, rows, options);
+  let stamp = "";
+
+  async function load(): Promise<void> {
+    const now = await store.stamp();
+    rows = await store.list();
+    stamp = now;
+    apply();
+  }
+
+  /** Makes what counts now known to all who look. */
+  function apply(): void {
+    resolved = resolveDefinitions(base, rows, options);
+    models.update(resolved.choice.models);
+    agents.update(withModels(createAgentRegistry(resolved.agents, resolved.defaultAgent), models.list()));
+    servers
+      ?.update(resolved.servers)
+      .catch((error: unknown) => log.warn({ error: messageOf(error) }, "an MCP server could not be closed"));
+  }
+
+  const refresh = oneAfterTheOther(load);
+  const refreshLater = () => {
+    refresh().catch((error: unknown) =>
+      log.warn({ error: messageOf(error) }, "changed definitions are not taken over yet"),
+    );
+  };
+  const look = async () => {
+    if ((await store.stamp()) !== stamp) refreshLater();
+  };
+  const entries = (kind: DefinitionKind): readonly Entry[] => resolved.entries.filter((entry) => entry.kind === kind);
+
+  await load();
+  return {
+    now: (): Definitive => ({ base, rows, resolved }),
+    entries,
+
+    /** The one that counts; with `stored` the one of the database. Throws NotFound. */
+    find(kind: DefinitionKind, id: string, stored = false): Entry {
+      const all = entries(kind).filter((entry) => entry.id === id && (!stored || entry.stored));
+      const found = all.find(({ state }) => state === "active") ?? all[0];
+      if (!found) throw new NotFound(`There is no ${titles[kind]} ${JSON.stringify(id)}.`);
+      return found;
+    },
+
+    /** Reads the database again, begun after this call. */
+    refresh,
+
+    /** The configuration names other servers now. */
+    reconfigure(change: Pick<Base, "servers" | "placeOf">): void {
+      base = { ...base, ...change };
+      apply();
+    },
+
+    /** Hears of changes that other nodes make. Returns what ends it. */
+    async follow(): Promise<() => void> {
+      if (database.kind === "pglite") return () => {};
+      const unlisten = await database.listen(definitionsChannel, refreshLater);
+      const timer = setInterval(() => {
+        look().catch((error: unknown) => log.debug({ error: messageOf(error) }, "changes were not looked for"));
+      }, options.pollMs ?? 5000).unref();
+      refreshLater();
+      return () => {
+        clearInterval(timer);
+        // A database that is away does not hold up the end.
+        unlisten().catch(() => {});
+      };
+    },
+  };
+}
+
+/** Runs `task` for each call, begun after it; calls that wait for the same begin share it. */
+function oneAfterTheOther(task: () => Promise<void>): () => Promise<void> {
+  let running = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= running.then(() => {
+      next = undefined;
+      const done = task();
+      running = done.catch(() => {});
+      return done;
+    });
+    return next;
+  };
+}
