@@ -36,6 +36,7 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_BACKEND__TEMPERATURE", "0.5", "backend.temperature", 0.5],
   ["COLLOQUY_AGENTS", "/etc/agents", "agents", "/etc/agents"],
   ["COLLOQUY_PROMPTS", "/etc/prompts", "prompts", "/etc/prompts"],
+  ["COLLOQUY_ROOMS", "/etc/rooms", "rooms", "/etc/rooms"],
   ["COLLOQUY_TOOLS__FOLDER", "/etc/tools", "tools.folder", "/etc/tools"],
   ["COLLOQUY_TOOLS", "/etc/tools", "tools.folder", "/etc/tools"],
   ["COLLOQUY_TOOLS__AVAILABLE", "now,task_*", "tools.available", ["now", "task_*"]],

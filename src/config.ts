@@ -70,6 +70,7 @@ const configSchema = z.strictObject({
     .prefault({}),
   agents: z.string().min(1).default("./agents"),
   prompts: z.string().min(1).default("./prompts"),
+  rooms: z.string().min(1).default("./rooms"),
   tools: toolsSchema.prefault({}),
   /** Servers of tools by name; read again when the file changes. */
   mcpServers: mcpServersSchema.default({}),
@@ -226,12 +227,13 @@ export function loadConfig(options?: { readonly env?: Environment; readonly cwd?
     const isFromFile = file !== undefined && !/^(environment |default$)/.test(sourceOf(gathered, path));
     return resolve(isFromFile ? dirname(file) : cwd, value);
   };
-  const { data, agents, prompts, tools, sandbox } = parsed.data;
+  const { data, agents, prompts, rooms, tools, sandbox } = parsed.data;
   const settings = {
     ...parsed.data,
     data: folder(["data"], data),
     agents: folder(["agents"], agents),
     prompts: folder(["prompts"], prompts),
+    rooms: folder(["rooms"], rooms),
     tools: { ...tools, folder: folder(["tools", "folder"], tools.folder) },
     sandbox: withFolders(sandbox, folder),
     rag: withRagFolders(parsed.data.rag, folder),
@@ -259,6 +261,11 @@ export function modelChoiceOf({ models, backend, probe, server }: Config): Choos
     ...(temperature === undefined ? {} : { temperature }),
   };
   return { models, wish, probe, ownPort: server.port };
+}
+
+/** For a file of ours that names a variable; an empty one counts as unset. */
+export function environmentVariable(name: string): string | undefined {
+  return variable(process.env, name);
 }
 
 /** What programs that we start get of our environment: nothing that could be secret. */

@@ -17,16 +17,25 @@ const together = 50;
 
 type Surroundings = { readonly database: Pick<Database, "query">; readonly log: Log };
 
-export type WorkspacesKit = { readonly fileProof: FileProof; readonly sandbox: SandboxSource };
+export type WorkspacesKit = {
+  readonly fileProof: FileProof;
+  readonly sandbox: SandboxSource;
+  /** A folder that the files of this thread begin with instead of the usual one. */
+  readonly templateFor?: (threadId: string) => Promise<string | undefined>;
+};
 
 /** The files of threads, as the configuration wants them. Throws InvalidInput if the folder they begin with is missing. */
-export function workspacesOf({ data, sandbox }: Config, { fileProof, sandbox: source }: WorkspacesKit): Workspaces {
+export function workspacesOf(
+  { data, sandbox }: Config,
+  { fileProof, sandbox: source, templateFor }: WorkspacesKit,
+): Workspaces {
   const named = sandbox.workspace;
   if (named !== undefined && !statSync(named, { throwIfNoEntry: false })?.isDirectory())
     throw new InvalidInput(`sandbox.workspace: there is no folder ${named}.`, { code: "config_invalid" });
   return createWorkspaces({
     folder: join(data, "scratch"),
     template: named ?? resolve("workspace"),
+    templateFor,
     diskBytes: sandboxLimitsOf(sandbox).diskBytes,
     async release(folder) {
       if ((source.known()?.driver ?? "none") !== "none") await (await source.open()).release(folder);

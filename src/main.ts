@@ -12,6 +12,8 @@ import { configuredRetention, openRetention, retentionFindings } from "./main-re
 import { openSpending } from "./main-spending.ts";
 import { openKnowledge } from "./main-knowledge.ts";
 import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./main-uploads.ts";
+import { keepIndexes, openRetrieval, tracesOf } from "./main-retrieval.ts";
+import { openRooms, roomProblems, serveRooms, withRoomModels } from "./main-rooms.ts";
 import { beginRemovingFiles, workspacesOf } from "./main-workspaces.ts";
 import { websearchFindings } from "./main-websearch.ts";
 import { sandboxFindings, sandboxOf, unmetDemands } from "./main-sandbox.ts";
@@ -28,6 +30,8 @@ import { openToolsServer, strayToolModels, toolsServerFinding, withoutSandboxed 
 import type { Log } from "./protocol/log.ts";
 import { createRuns } from "./run/create-runs.ts";
 import { strategies } from "./run/strategies.ts";
+import { withRooms } from "./rooms/room-agents.ts";
+import { roomStrategies } from "./rooms/strategies.ts";
 import type { SandboxSource } from "./sandbox/sandbox.ts";
 import type { Database } from "./store/database.ts";
 import { examineDatabase } from "./store/examine.ts";
@@ -105,12 +109,17 @@ export async function startColloquy(
       opened,
       ownPort: () => ownPort,
     });
-    const { models, callLog } = openedModels;
+    const openedRooms = await openRooms(config, database);
+    const { callLog } = openedModels;
+    const models = withRoomModels(openedModels.models, openedRooms.files, { ...openedModels, opened });
 
     const audit = createAuditLog(database.query, log);
     opened.push(audit.close);
     const uploads = uploadsOf(config, { database, fileProof, log });
-    const workspaces = withAttachedFiles(workspacesOf(config, { fileProof, sandbox }), { uploads, database, log });
+    const workspaces = withAttachedFiles(
+      workspacesOf(config, { fileProof, sandbox, templateFor: openedRooms.templateFor }),
+      { uploads, database, log },
+    );
     if (works && fileProof === "shared") opened.push(beginRemovingUploads(uploads, log));
     const knowledge = await openKnowledge(config, { database, fileProof, log, works });
     opened.push(knowledge.close);
@@ -175,9 +184,10 @@ export async function startColloquy(
       models,
       agents,
       tools,
-      strategies,
+      strategies: { ...strategies, ...roomStrategies },
       strategySettings: config.strategies,
       prompts,
+    const agents = withRooms(alone, openedRooms.files);
       secret,
       limits: config.limits,
       concurrency: config.concurrency,
@@ -263,6 +273,8 @@ export async function startColloquy(
       server: { ...serverSettingsOf(config, counts), graceMs },
       log,
       version,
+      retrieval: { retrieve, traces: tracesOf(database.query) },
+      ...serveRooms(openedRooms, { query: database.query, runs: service.runs, agents, log, opened }),
     });
     serving.push(() => app.close());
     const url = await listen(app, { ...config.server, advice: "COLLOQUY_PORT=8010 npm start" });
@@ -302,6 +314,7 @@ function mirrorOf({ sessions, auth, data }: Config): { folder: string; byName: b
   return (sessions.mirror ?? isLocal) ? { folder: join(data, "sessions"), byName: isLocal } : undefined;
 }
 
+        ...roomProblems(openedRooms, { agents: alone, models }),
 /** Tokens that callers hand over for a run are kept sealed beside it. */
 function openTaiga(
   { username, password, token, ...settings }: NonNullable<Config["taiga"]>,

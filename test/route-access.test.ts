@@ -102,7 +102,9 @@ async function makeThings(): Promise<Things> {
   const { data: added } = await make<{ data: { document: { id: string } }[] }>(files, { name: "a", text: "a" });
   const document = added[0]!.document.id;
   while ((await json<{ status: string }>("GET", `/api/rag/documents/${document}`, user.key)).status !== "ready");
+  const room = await make<{ id: string }>("/api/rooms", { kind: "analysis" });
   const ids = {
+    room: room.id,
     collection: collection.id,
     document,
     thread: thread.id,

@@ -12,6 +12,12 @@ import type { Caller } from "../src/protocol/callers.ts";
 import type { Tool } from "../src/protocol/tools.ts";
 import { silentLog } from "../src/protocol/log.ts";
 import type { Runs } from "../src/run/runs.ts";
+import { loadRooms } from "../src/rooms/load-rooms.ts";
+import { createPresence } from "../src/rooms/presence.ts";
+import { withRooms } from "../src/rooms/room-agents.ts";
+import type { RoomFile } from "../src/rooms/room-file.ts";
+import { createRooms } from "../src/rooms/rooms.ts";
+import { roomStrategies } from "../src/rooms/strategies.ts";
 import { createRuns, type RunsOptions } from "../src/run/create-runs.ts";
 import { strategies } from "../src/run/strategies.ts";
 import { createWorkspaces, type Workspaces } from "../src/sandbox/workspaces.ts";
@@ -41,6 +47,8 @@ export type AgentServingOptions = Pick<RunsOptions, "approval"> & {
   readonly limits?: Partial<RunsOptions["limits"]>;
   readonly tools?: readonly Tool[];
   readonly agents?: readonly AgentDefinition[];
+  /** Besides the built-in ones. */
+  readonly rooms?: readonly RoomFile[];
   readonly strategies?: RunsOptions["strategies"];
   readonly perUser?: number;
   readonly models?: ModelsOptions["models"];
@@ -60,16 +68,20 @@ export async function serveAgents(
   const owner = await ensureOwner(database.query);
   const caller: Caller = { userId: owner.id, name: owner.name, role: "admin", permissions: ["*"], via: "local" };
   const model = createScripted(script);
+  const { rooms: roomFiles } = await loadRooms({});
   const models = createModels({
     models: [{ id: "default", fallback: ["script"] }, ...(options.models ?? [])],
     ...(options.isOwn ? { isOwn: options.isOwn } : {}),
     adapters: { script: model, ...adapters },
   });
   const instructions = "You are kind. SECRET-INSTRUCTIONS";
-  const agents = createAgentRegistry([
-    agentSchema.parse({ id: "assistant", model: "default", tools: ["*"], instructions }),
-    ...(options.agents ?? []),
-  ]);
+  const agents = withRooms(
+    createAgentRegistry([
+      agentSchema.parse({ id: "assistant", model: "default", tools: ["*"], instructions }),
+      ...(options.agents ?? []),
+    ]),
+    [...roomFiles, ...(options.rooms ?? [])],
+  );
   const { prompts } = await loadPrompts({});
   const tools = createToolRegistry([...builtInTools, ...(options.tools ?? [])]);
   const uploads = createUploads({
@@ -85,7 +97,7 @@ export async function serveAgents(
     imageUrl: uploads.imageUrl,
     agents,
     tools,
-    strategies: { ...strategies, ...options.strategies },
+    strategies: { ...strategies, ...roomStrategies, ...options.strategies },
     prompts,
     secret: "a secret of tests",
     limits: { ...defaultLimits, ...options.limits },
@@ -94,6 +106,7 @@ export async function serveAgents(
     retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },
     log: silentLog,
   });
+  const presence = createPresence({ query: database.query, log: silentLog });
   const services = servicesWith({
     models,
     agents,
@@ -103,6 +116,13 @@ export async function serveAgents(
     schedules: service.schedules,
     tasks: createTaskCalls(database),
     shares: createShares(database.query),
+    rooms: createRooms({
+      query: database.query,
+      runs: service.runs,
+      agents,
+      files: [...roomFiles, ...(options.rooms ?? [])],
+    }),
+    presence,
     uploads,
     overview: {
       usage: (question) => readUsage(database.query, question),
@@ -124,6 +144,7 @@ export async function serveAgents(
     caller,
     async close() {
       await serving.close();
+      presence.close();
       await service.stop(0);
       await models.close();
       if (!options.database) await database.close();

@@ -28,6 +28,8 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     shares: absent("shares"),
     uploads: absent("uploads"),
     knowledge: absent("knowledge"),
+    rooms: absent("rooms"),
+    presence: absent("presence"),
     definitions: absent("definitions"),
     trials: absent("trials"),
     overview: { ...absent<Services["overview"]>("overview"), audit: { ...absent<AuditLog>("audit"), add: () => {} } },

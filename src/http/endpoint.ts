@@ -29,6 +29,7 @@ export type Tag =
   | "OpenAI"
   | "chat"
   | "threads"
+  | "rooms"
   | "files"
   | "knowledge"
   | "runs"

@@ -14,6 +14,8 @@ export type WorkspacesOptions = {
   readonly folder: string;
   /** The folder that each begins with; absent, or not there: empty. */
   readonly template?: string | undefined;
+  /** A folder that the one of this thread begins with instead, if there is any. */
+  readonly templateFor?: ((threadId: string) => Promise<string | undefined>) | undefined;
   /** What one may hold. */
   readonly diskBytes?: number;
   /** Before one is removed: ends what a sandbox keeps for it. */
@@ -39,7 +41,7 @@ export type Workspaces = {
 const leftoverMs = 60 * 60_000;
 
 export function createWorkspaces(options: WorkspacesOptions): Workspaces {
-  const { folder, template, diskBytes = defaultSandboxLimits.diskBytes, release, refusal } = options;
+  const { folder, diskBytes = defaultSandboxLimits.diskBytes, release, refusal } = options;
   const making = join(folder, ".making");
   const removing = join(folder, ".removing");
   const owner = workspaceOwner;
@@ -65,6 +67,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   async function make(threadId: string): Promise<Workspace> {
     for (const needed of [making, removing]) await mkdir(needed, { recursive: true, mode: 0o700 });
     const place = placeOf(threadId);
+    const template = (await options.templateFor?.(threadId)) ?? options.template;
     const isTemplate = template !== undefined && (await unlessMissing(stat(template)))?.isDirectory();
     // Another process may be first; nothing of it is lost.
     if (isTemplate) await unlessThere(copyInPlace(template, place));

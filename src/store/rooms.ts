@@ -102,7 +102,13 @@ export async function findUserByName(
   return row;
 }
 
-export type LiveTurn = { readonly run: string; readonly agent: string; readonly status: string };
+export type LiveTurn = {
+  readonly run: string;
+  readonly agent: string;
+  readonly status: string;
+  readonly userId: string;
+  readonly parentRun: string;
+};
 
 /** The run that works for the room, if one does, and the turns in it that have not ended. */
 export async function readLive(
@@ -112,16 +118,40 @@ export async function readLive(
   readonly root: { readonly id: string; readonly status: string; readonly userId: string } | undefined;
   readonly turns: readonly LiveTurn[];
 }> {
-  const rows = await query<{ id: string; agent: string; status: string; user_id: string; is_root: boolean }>(
-    `select id, agent, status, user_id, parent_run is null as is_root from runs
+  const rows = await query<{ id: string; agent: string; status: string; user_id: string; parent_run: string | null }>(
+    `select id, agent, status, user_id, parent_run from runs
      where thread_id = $1 and status in ('queued', 'running', 'waiting') order by id`,
     [id],
   );
-  const root = rows.find((row) => row.is_root);
+  const root = rows.find((row) => row.parent_run === null);
   return {
     root: root && { id: root.id, status: root.status, userId: root.user_id },
-    turns: rows.filter((row) => !row.is_root).map(({ id: run, agent, status }) => ({ run, agent, status })),
+    turns: rows.flatMap(({ id: run, agent, status, user_id: userId, parent_run: parentRun }) =>
+      parentRun === null ? [] : [{ run, agent, status, userId, parentRun }],
+    ),
   };
+}
+
+/** Of a room's owner: what differs from its kind. */
+export async function changeRoom(
+  query: Query,
+  { id, title, spec }: { readonly id: string; readonly title?: string | undefined; readonly spec?: unknown },
+): Promise<void> {
+  if (title !== undefined) await query("update threads set title = $2, updated_at = now() where id = $1", [id, title]);
+  if (spec !== undefined) await query("update rooms set spec = $2::jsonb where thread_id = $1", [id, jsonText(spec)]);
+}
+
+/** Who asked a question of a run in the room: the run, and in whose name it works. Undefined: there is no such question. */
+export async function findAsker(
+  query: Query,
+  { roomId, questionId }: { readonly roomId: string; readonly questionId: string },
+): Promise<{ readonly run: string; readonly userId: string } | undefined> {
+  const [row] = await query<{ run: string; userId: string }>(
+    `select r.id as run, r.user_id as "userId" from items q join runs r on r.id = q.run_id
+     where q.id = $2 and q.kind = 'question' and q.thread_id = $1`,
+    [roomId, questionId],
+  );
+  return row;
 }
 
 /** Where the newest chapter begins; 0: none was begun. */

@@ -1,11 +1,9 @@
 import { z } from "zod";
-import { decisions, type Decision } from "../../protocol/items.ts";
 import { patternSchema } from "../../run/approval.ts";
+import { decisionInputSchema } from "../decision-input.ts";
 import { endpoint } from "../endpoint.ts";
 import { publicQuestion, questionSchema } from "../question-view.ts";
 import { idParams, idSchema, listOf, publicRun, runSchema } from "../schemas.ts";
-
-const everyDecision = Object.values(decisions).flat() as readonly Decision[];
 
 export const listQuestions = endpoint({
   tag: "runs",
@@ -34,28 +32,7 @@ export const decide = endpoint({
     "The run goes on when none of its questions is open any more. 409: it was answered before (`already_decided`), the run " +
     "does not wait (`run_not_waiting`), or the arguments are not the ones you saw (`arguments_changed`).",
   params: z.object({ id: idSchema, item: idSchema.describe("The question's id") }),
-  body: z.strictObject({
-    decision: z
-      .enum(everyDecision)
-      .describe(
-        "approval: allow, deny; limit: continue, stop; unknown: done, failed, retry; question: answer, decline",
-      ),
-    text: z
-      .string()
-      .max(10_000)
-      .optional()
-      .describe("The reason for a denial, what is known of an outcome, or the answer"),
-    arguments: z
-      .union([z.string(), z.record(z.string(), z.unknown())])
-      .transform((value) => (typeof value === "string" ? value : JSON.stringify(value)))
-      .optional()
-      .describe("As an object or JSON text; with allow: what the call is made with instead; with answer: the form"),
-    argumentsHash: z.string().max(200).optional().describe("Of the question, as you saw it"),
-    always: z
-      .union([z.literal(true), patternSchema])
-      .optional()
-      .describe("With allow: don't ask again, for this very call or for all whose arguments fit (`*` in texts)"),
-  }),
+  body: decisionInputSchema,
   answers: { 200: runSchema },
   async handle({ params, body, caller, services }) {
     return publicRun(await services.runs.decide(caller, params.id, { questionId: params.item, input: body }));

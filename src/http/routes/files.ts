@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
+import type { Caller } from "../../protocol/callers.ts";
 import { InvalidInput, NotFound } from "../../protocol/errors.ts";
 import { type FileChange, fileChangeSchema, mediaTypeOf } from "../../protocol/files.ts";
 import { noFile } from "../../sandbox/file-fault.ts";
@@ -39,12 +40,26 @@ export const threadFiles = fileRoutes(z.object({ id: idSchema }), z.object({ id:
 export const sessionFiles = fileRoutes(z.object({}), z.object({ path }), {
   where: "the session that x-session-id names",
 });
+/** For whoever is in the room. */
+export const roomFiles = fileRoutes(z.object({ id: idSchema }), z.object({ id: idSchema, path }), {
+  where: "a room",
+  as: ({ params, caller, services }) => services.rooms.asOwner(caller, params.id ?? ""),
+});
+
+type Options = {
+  readonly where: string;
+  readonly isOpen?: (request: FastifyRequest) => boolean;
+  /** In whose name the thread is found; the caller's when absent. */
+  readonly as?: (call: FileCall) => Promise<Caller>;
+};
 
 function fileRoutes(
   params: z.ZodType<Place>,
   pathParams: z.ZodType<Place & { readonly path: string }>,
-  { where, isOpen }: { readonly where: string; readonly isOpen?: (request: FastifyRequest) => boolean },
+  { where, isOpen, as }: Options,
 ) {
+  const inName = async <One extends FileCall>(call: One): Promise<One> =>
+    as ? { ...call, caller: await as(call) } : call;
   return {
     list: endpoint({
       tag: "files",
@@ -58,7 +73,7 @@ function fileRoutes(
         200: z.object({ data: z.array(entrySchema), more: z.boolean().describe(`There are more than ${mostListed}`) }),
       },
       async handle({ query: { under = "", depth }, ...call }) {
-        const threadId = await threadOf(call);
+        const threadId = await threadOf(await inName(call));
         const workspace = await call.services.workspaces.find(threadId);
         if (!workspace) return { data: [], more: false };
         const options = { under, most: mostListed, ...(depth !== undefined && { depth }) };
@@ -78,7 +93,7 @@ function fileRoutes(
       answers: fileAnswers,
       async handle({ params, query, ...call }) {
         const isLink = isOpen?.(call.request) ?? false;
-        const threadId = isLink ? (params.id ?? "") : await threadOf({ ...call, params });
+        const threadId = isLink ? (params.id ?? "") : await threadOf(await inName({ ...call, params }));
         if (isLink && !call.services.fileLinks.allows(threadId, params.path, query)) throw noLink();
         const workspace = await call.services.workspaces.find(threadId);
         if (!workspace) throw noFile(params.path);
@@ -96,12 +111,13 @@ function fileRoutes(
       takesBody: "any",
       answers: { 200: changeSchema, 201: changeSchema },
       async handle({ params, body, reply, ...call }) {
-        const threadId = await threadOf({ ...call, params }, { make: true });
+        const asked = await inName({ ...call, params });
+        const threadId = await threadOf(asked, { make: true });
         const workspace = await call.services.workspaces.open(threadId);
         const ifVersion = /^"(.+)"$/.exec(call.request.headers["if-match"] ?? "")?.[1];
         const source = body instanceof Readable ? body : "";
         const change = await workspace.write(params.path, source, { ...(ifVersion !== undefined && { ifVersion }) });
-        await keepsThread(call, threadId);
+        await keepsThread(asked, threadId);
         reply.code(change.change === "made" ? 201 : 200);
         return withUrl(call, threadId, change);
       },
@@ -117,7 +133,8 @@ function fileRoutes(
       takesBody: "form",
       answers: { 201: z.object({ data: z.array(changeSchema) }) },
       async handle({ query: { under }, reply, ...call }) {
-        const threadId = await threadOf(call, { make: true });
+        const asked = await inName(call);
+        const threadId = await threadOf(asked, { make: true });
         const workspace = await call.services.workspaces.open(threadId);
         const folder = parsePath(under)
           .map((name) => `${name}/`)
@@ -126,7 +143,7 @@ function fileRoutes(
         for await (const part of call.request.files())
           changes.push(await workspace.write(folder + basename(part.filename.replaceAll("\\", "/")), part.file));
         if (changes.length === 0) throw new InvalidInput("The form has no file.", { code: "no_file" });
-        await keepsThread(call, threadId);
+        await keepsThread(asked, threadId);
         reply.code(201);
         return { data: changes.map((change) => withUrl(call, threadId, change)) };
       },
@@ -138,7 +155,7 @@ function fileRoutes(
       params: pathParams,
       answers: { 204: z.null() },
       async handle({ params, reply, ...call }) {
-        const workspace = await call.services.workspaces.find(await threadOf({ ...call, params }));
+        const workspace = await call.services.workspaces.find(await threadOf(await inName({ ...call, params })));
         if (!workspace) throw noFile(params.path);
         await workspace.remove(params.path);
         reply.code(204);

@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { decisions, type Decision } from "../protocol/items.ts";
+import { patternSchema } from "../run/approval.ts";
+
+const everyDecision = Object.values(decisions).flat() as readonly Decision[];
+
+/** How a question is answered. */
+export const decisionInputSchema = z.strictObject({
+  decision: z
+    .enum(everyDecision)
+    .describe("approval: allow, deny; limit: continue, stop; unknown: done, failed, retry; question: answer, decline"),
+  text: z
+    .string()
+    .max(10_000)
+    .optional()
+    .describe("The reason for a denial, what is known of an outcome, or the answer"),
+  arguments: z
+    .union([z.string(), z.record(z.string(), z.unknown())])
+    .transform((value) => (typeof value === "string" ? value : JSON.stringify(value)))
+    .optional()
+    .describe("As an object or JSON text; with allow: what the call is made with instead; with answer: the form"),
+  argumentsHash: z.string().max(200).optional().describe("Of the question, as you saw it"),
+  always: z
+    .union([z.literal(true), patternSchema])
+    .optional()
+    .describe("With allow: don't ask again, for this very call or for all whose arguments fit (`*` in texts)"),
+});

@@ -1,0 +1,162 @@
+import { z } from "zod";
+import { InvalidInput } from "../../protocol/errors.ts";
+import { type Cursor, parseCursor } from "../../protocol/events.ts";
+import { decisionInputSchema } from "../decision-input.ts";
+import { threadMarkdown } from "../thread-text.ts";
+import { type Call, endpoint } from "../endpoint.ts";
+import { eventSchema, eventStream } from "../event-stream.ts";
+import { createEventWriter } from "../event-text.ts";
+import { followUntil } from "../follow-run.ts";
+import { publicQuestion, questionSchema } from "../question-view.ts";
+import { followedEventSchema } from "../run-event-schema.ts";
+import {
+  idParams,
+  idSchema,
+  itemSchema,
+  listOf,
+  pageQuery,
+  publicItem,
+  publicThread,
+  threadSchema,
+} from "../schemas.ts";
+
+const mostExported = 10_000;
+const seqSchema = z.coerce.number().int().nonnegative().optional();
+
+export const listRoomMessages = endpoint({
+  tag: "rooms",
+  summary: "List what was said and done in a room, by seq",
+  description: "As `/api/threads/{id}/items`; `next` is the seq to go on from.",
+  params: idParams,
+  query: z.object({ after: seqSchema, before: seqSchema, order: z.enum(["asc", "desc"]).optional(), ...pageQuery }),
+  answers: { 200: listOf(itemSchema).extend({ next: z.int().optional() }) },
+  async handle({ params, query, caller, services: { rooms, runs } }) {
+    const owner = await rooms.asOwner(caller, params.id);
+    const { lastSeq } = await runs.getThread(owner, params.id);
+    const data = (await runs.listItems(owner, params.id, query)).map(publicItem);
+    const reached = data.at(-1)?.seq;
+    const { after = 0, before = lastSeq + 1, order } = query;
+    const more =
+      reached !== undefined && (order === "desc" ? reached > after + 1 : reached < Math.min(lastSeq, before - 1));
+    return { data, ...(more && { next: reached }) };
+  },
+});
+
+export const exportRoom = endpoint({
+  tag: "rooms",
+  summary: "Save a room as Markdown or JSON",
+  description: `Of a long one its newest ${mostExported} items.`,
+  params: idParams,
+  query: z.object({ format: z.enum(["markdown", "json"]).default("markdown") }),
+  answers: {
+    200: {
+      description: "A file",
+      content: {
+        "text/markdown": { schema: z.string() },
+        "application/json": { schema: z.object({ thread: threadSchema, items: z.array(itemSchema) }) },
+      },
+    },
+  },
+  async handle({ params, query: { format }, caller, reply, services: { rooms, runs } }) {
+    const owner = await rooms.asOwner(caller, params.id);
+    const thread = await runs.getThread(owner, params.id);
+    const items = await runs.listBranch(owner, params.id, { most: mostExported });
+    reply
+      .header("content-disposition", `attachment; filename="room.${format === "json" ? "json" : "md"}"`)
+      .header("content-type", format === "json" ? "application/json; charset=utf-8" : "text/markdown; charset=utf-8");
+    return format === "json"
+      ? JSON.stringify({ thread: publicThread(thread), items: items.map(publicItem) }, null, 2)
+      : threadMarkdown(thread.title, items);
+  },
+});
+
+export const listRoomQuestions = endpoint({
+  tag: "rooms",
+  summary: "List what a room's agents wait for",
+  params: idParams,
+  answers: { 200: listOf(questionSchema) },
+  async handle({ params, caller, services }) {
+    return { data: (await services.rooms.questions(caller, params.id)).map(publicQuestion) };
+  },
+});
+
+export const decideInRoom = endpoint({
+  tag: "rooms",
+  summary: "Answer a question of an agent in a room",
+  description:
+    "Who wrote the message that began it may, and the room's owner. 409: it was answered before (`already_decided`), or the " +
+    "arguments are not the ones you saw (`arguments_changed`).",
+  params: z.object({ id: idSchema, item: idSchema.describe("The question's id") }),
+  body: decisionInputSchema,
+  answers: { 204: z.null() },
+  async handle({ params, body, caller, reply, services }) {
+    await services.rooms.decide(caller, params.id, { questionId: params.item, input: body });
+    reply.code(204);
+  },
+});
+
+const presenceSchema = eventSchema(
+  z.object({
+    type: z.literal("presence"),
+    people: z.array(z.object({ handle: z.string(), present: z.boolean() })),
+  }),
+  "presence",
+);
+
+export const followRoom = endpoint({
+  tag: "rooms",
+  summary: "Follow a room",
+  description:
+    "Server-sent events from a cursor on, those of `/api/threads/{id}/events` and `presence`, which has no id; the stream " +
+    "stays open. Whoever follows is present.",
+  params: idParams,
+  query: z.object({
+    cursor: z.string().optional().describe("Where to go on; the header Last-Event-ID comes first"),
+  }),
+  answers: {
+    200: eventStream(
+      "Events: `event` is the type, `data` the event as JSON, `id` the cursor after it",
+      z.union([followedEventSchema, presenceSchema]),
+    ),
+  },
+  async handle(call) {
+    const { params, query, caller, request, services } = call;
+    const header = request.headers["last-event-id"];
+    const text = (typeof header === "string" && header !== "" ? header : query.cursor) ?? "0";
+    const from = parseCursor(text);
+    const room = await services.rooms.get(caller, params.id);
+    if (!from || from.seq > room.lastSeq)
+      throw new InvalidInput("This cursor is not one of this room.", { code: "invalid_cursor", param: "cursor" });
+    tellRoom(call, params.id, from);
+  },
+});
+
+function tellRoom({ request, reply, caller, services, streams }: Call, id: string, from: Cursor): void {
+  const write = createEventWriter(from);
+  const stream = streams.open(reply, {
+    onClose() {
+      follower.close();
+      presence.leave();
+    },
+    farewell: () => ": the server stops; come back with the last id\n\n",
+  });
+  stream.write(": following\n\n");
+  const presence = services.presence.enter({ roomId: id, userId: caller.userId }, (people) =>
+    stream.write(`event: presence\ndata: ${JSON.stringify({ type: "presence", people })}\n\n`),
+  );
+  const follower = followUntil(
+    services.runs,
+    { target: { threadId: id }, from },
+    {
+      events(events, cursor) {
+        stream.write(write(events, cursor));
+        return false;
+      },
+      error(error) {
+        request.log.error({ err: error }, "a room could not be followed");
+        stream.end();
+      },
+      drained: stream.drained,
+    },
+  );
+}

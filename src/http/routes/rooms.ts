@@ -1,0 +1,226 @@
+import { z } from "zod";
+import { formatCursor } from "../../protocol/events.ts";
+import { continueText, turnOrders } from "../../protocol/rooms.ts";
+import type { Started } from "../../run/runs.ts";
+import { withFiles } from "../attach.ts";
+import { endpoint } from "../endpoint.ts";
+import { idempotencyOf } from "../idempotency.ts";
+import { idParams, idSchema, listOf, messageInputSchema, pageQuery } from "../schemas.ts";
+
+const agentSchema = z.object({
+  handle: z.string(),
+  kind: z.literal("agent"),
+  description: z.string(),
+  activation: z.enum(["always", "mention"]),
+  model: z.string(),
+  tools: z.array(z.string()),
+  mayInterrupt: z.boolean(),
+  state: z.enum(["idle", "thinking", "waiting"]).describe("waiting: for a person"),
+  run: idSchema.optional().describe("Of its turn"),
+});
+const personSchema = z.object({
+  handle: z.string(),
+  kind: z.literal("person"),
+  name: z.string(),
+  role: z.enum(["owner", "member"]),
+  present: z.boolean().describe("Has the room open"),
+});
+export const roomSchema = z.object({
+  id: idSchema.describe("Of its thread too"),
+  kind: z.string().nullable(),
+  title: z.string(),
+  turns: z.enum(turnOrders),
+  owner: z.string().describe("A handle"),
+  you: z.string().describe("Your handle"),
+  members: z.array(z.discriminatedUnion("kind", [agentSchema, personSchema])),
+  lastSeq: z.int(),
+  chapter: z.int().describe("The seq at which the newest chapter begins; 0: the first"),
+  cursor: z.string().describe("Follow the room from here"),
+  run: z.object({ id: idSchema, status: z.string() }).nullable().describe("null: it is the people's turn"),
+  createdAt: z.string().describe("ISO 8601"),
+});
+const kindSchema = z.object({
+  id: z.string(),
+  title: z.string(),
+  description: z.string(),
+  members: z.array(z.object({ handle: z.string(), description: z.string(), activation: z.string() })),
+});
+
+const changes = {
+  title: z.string().max(500).optional(),
+  turns: z.enum(turnOrders).optional(),
+  members: z.array(z.string()).min(1).max(32).optional().describe("Agents of this server, instead of the kind's"),
+};
+
+export const listRooms = endpoint({
+  tag: "rooms",
+  summary: "List your rooms, newest first, and what kinds of room there are",
+  query: z.object(pageQuery),
+  answers: { 200: listOf(roomSchema).extend({ kinds: z.array(kindSchema) }) },
+  async handle({ query: { limit = 100 }, caller, services: { rooms } }) {
+    const kinds = rooms.kinds(caller).map(({ id, description, room }) => ({
+      id,
+      title: room!.title,
+      description,
+      members: room!.members.map(({ agent }) => ({
+        handle: agent.id,
+        description: agent.description,
+        activation: agent.activation,
+      })),
+    }));
+    return { data: await rooms.list(caller, limit), kinds };
+  },
+});
+
+export const createRoom = endpoint({
+  tag: "rooms",
+  summary: "Make a room",
+  description: "Of a kind, or of agents of this server. The same `id` sent again answers the first.",
+  body: z.strictObject({ id: idSchema.optional(), kind: z.string().optional(), ...changes }),
+  answers: { 201: roomSchema },
+  async handle({ body, caller, reply, services }) {
+    reply.code(201);
+    return services.rooms.create(caller, defined(body));
+  },
+});
+
+export const getRoom = endpoint({
+  tag: "rooms",
+  summary: "Get a room, with who is in it and what they do",
+  params: idParams,
+  answers: { 200: roomSchema },
+  async handle({ params, caller, services }) {
+    return services.rooms.get(caller, params.id);
+  },
+});
+
+export const changeRoom = endpoint({
+  tag: "rooms",
+  summary: "Rename a room, or change who works in it and how",
+  description: "Its owner may. A run that is at work goes on as it began.",
+  params: idParams,
+  body: z.strictObject(changes).refine((change) => Object.keys(change).length > 0, "must change something"),
+  answers: { 200: roomSchema },
+  async handle({ params, body, caller, services }) {
+    return services.rooms.change(caller, params.id, defined(body));
+  },
+});
+
+export const deleteRoom = endpoint({
+  tag: "rooms",
+  summary: "Delete a room with all that was said in it",
+  description: "Its owner may. 409 `thread_busy` while a run works in it.",
+  params: idParams,
+  answers: { 204: z.null() },
+  async handle({ params, caller, reply, services }) {
+    await services.rooms.remove(caller, params.id);
+    reply.code(204);
+  },
+});
+
+export const joinRoom = endpoint({
+  tag: "rooms",
+  summary: "Come into a room that is open to everybody",
+  params: idParams,
+  answers: { 200: roomSchema },
+  async handle({ params, caller, services }) {
+    return services.rooms.join(caller, params.id);
+  },
+});
+
+export const addMember = endpoint({
+  tag: "rooms",
+  summary: "Let a person into a room",
+  description: "Its owner may. The person is called by the account's name, as far as that can be mentioned.",
+  params: idParams,
+  body: z.strictObject({ user: z.string().min(1).max(255).describe("The account's name") }),
+  answers: { 200: roomSchema },
+  async handle({ params, body, caller, services }) {
+    return services.rooms.addPerson(caller, params.id, body.user);
+  },
+});
+
+export const removeMember = endpoint({
+  tag: "rooms",
+  summary: "Leave a room, or have a person leave it",
+  params: z.object({ id: idSchema, handle: z.string().min(1).max(100) }),
+  answers: { 204: z.null() },
+  async handle({ params, caller, reply, services }) {
+    await services.rooms.removePerson(caller, params.id, params.handle);
+    reply.code(204);
+  },
+});
+
+const startedSchema = z.object({
+  run: idSchema.describe("The run that works for the room until it is the people's turn"),
+  room: idSchema,
+  cursor: z.string().describe("Follow the room from here"),
+  replayed: z.boolean().describe("It was said before"),
+});
+
+export const sayInRoom = endpoint({
+  tag: "rooms",
+  summary: "Say something in a room",
+  description:
+    "At any time: while agents work it is heard at the next turn. `continue` lets agents go on that a guard or a limit " +
+    "has stopped. With the header `Idempotency-Key` the same request sent again answers the first.",
+  params: idParams,
+  body: messageInputSchema,
+  answers: { 202: startedSchema },
+  async handle(call) {
+    const { params, body, caller, request, reply, services } = call;
+    const message = await withFiles({ caller, services }, body);
+    const idempotency = idempotencyOf(request);
+    reply.code(202);
+    return startedView(await services.rooms.say(caller, params.id, { message, idempotency }));
+  },
+});
+
+export const continueRoom = endpoint({
+  tag: "rooms",
+  summary: "Let agents go on that a guard or a limit has stopped",
+  description: `The same as saying \`${continueText}\`.`,
+  params: idParams,
+  answers: { 202: startedSchema },
+  async handle({ params, caller, request, reply, services }) {
+    reply.code(202);
+    const message = { content: continueText };
+    return startedView(await services.rooms.say(caller, params.id, { message, idempotency: idempotencyOf(request) }));
+  },
+});
+
+export const interruptRoom = endpoint({
+  tag: "rooms",
+  summary: "Stop the turn of an agent, or of all",
+  description:
+    "Their programs too. What an agent has said until then stays, marked as partial. Whoever is in the room may.",
+  params: idParams,
+  body: z.strictObject({ agent: z.string().max(100).optional().describe("Absent: all") }).optional(),
+  answers: { 200: z.object({ interrupted: z.array(idSchema).describe("Runs of turns") }) },
+  async handle({ params, body, caller, services }) {
+    const agent = body?.agent?.replace(/^@/, "");
+    return { interrupted: [...(await services.rooms.interrupt(caller, params.id, agent))] };
+  },
+});
+
+export const clearRoom = endpoint({
+  tag: "rooms",
+  summary: "Begin a new chapter",
+  description: "Agents are told nothing of before; nothing is deleted. What works in the room is stopped.",
+  params: idParams,
+  answers: { 200: roomSchema },
+  async handle({ params, caller, services }) {
+    return services.rooms.beginChapter(caller, params.id);
+  },
+});
+
+function startedView({ runId, threadId, cursor, replayed }: Started): z.infer<typeof startedSchema> {
+  return { run: runId, room: threadId, cursor: formatCursor(cursor), replayed };
+}
+
+/** Without the keys that are only there to be undefined. */
+function defined<Value extends object>(value: Value): { [Key in keyof Value]: Exclude<Value[Key], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
+    [Key in keyof Value]: Exclude<Value[Key], undefined>;
+  };
+}

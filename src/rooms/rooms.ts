@@ -1,0 +1,289 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AgentDefinition, AgentRegistry } from "../protocol/agents.ts";
+import { type Caller, holds } from "../protocol/callers.ts";
+import { Conflict, Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { isId } from "../protocol/ids.ts";
+import type { ItemOf } from "../protocol/items.ts";
+import type { Query } from "../protocol/tools.ts";
+import type { DecisionInput, Runs, Started, StartInput } from "../run/runs.ts";
+import { presentIn } from "../store/room-presence.ts";
+import {
+  addPerson,
+  changeRoom,
+  findAsker,
+  findRoom,
+  findUserByName,
+  insertRoom,
+  listPeople,
+  listRooms,
+  readChapter,
+  readLive,
+  removePerson,
+  type RoomRow,
+} from "../store/rooms.ts";
+import { handleFor, ownersHandle } from "./handles.ts";
+import { roomAgent, unknownMembers } from "./room-agents.ts";
+import { roomFileSchema, type RoomFile } from "./room-file.ts";
+import { isContinue } from "./room-log.ts";
+import { viewOf, type RoomView } from "./room-view.ts";
+
+/** What differs from a room's kind, or the whole of one that was put together. */
+export type RoomChange = Partial<Pick<RoomFile, "turns">> & { readonly members?: readonly string[] };
+
+export type NewRoom = RoomChange & { readonly id?: string; readonly kind?: string; readonly title?: string };
+
+/** Rooms as their people use them. Each verb throws NotFound for a room that the caller is not in. */
+export type Rooms = {
+  kinds(caller: Caller): readonly AgentDefinition[];
+  list(caller: Caller, limit: number): Promise<readonly RoomView[]>;
+  create(caller: Caller, room: NewRoom): Promise<RoomView>;
+  get(caller: Caller, id: string): Promise<RoomView>;
+  change(caller: Caller, id: string, change: { readonly title?: string } & RoomChange): Promise<RoomView>;
+  remove(caller: Caller, id: string): Promise<void>;
+  join(caller: Caller, id: string): Promise<RoomView>;
+  addPerson(caller: Caller, id: string, name: string): Promise<RoomView>;
+  removePerson(caller: Caller, id: string, handle: string): Promise<void>;
+  say(
+    caller: Caller,
+    id: string,
+    input: Pick<StartInput, "message" | "idempotency">,
+  ): Promise<Started & { readonly messageId?: string }>;
+  /** The runs of the turns that were told to stop. */
+  interrupt(caller: Caller, id: string, agent?: string): Promise<readonly string[]>;
+  beginChapter(caller: Caller, id: string): Promise<RoomView>;
+  questions(caller: Caller, id: string): Promise<readonly ItemOf<"question">[]>;
+  decide(
+    caller: Caller,
+    id: string,
+    answer: { readonly questionId: string; readonly input: DecisionInput },
+  ): Promise<void>;
+  /** As its owner sees the thread: for reading what a member may read. */
+  asOwner(caller: Caller, id: string): Promise<Caller>;
+};
+
+export type RoomsKit = {
+  readonly query: Query;
+  readonly runs: Runs;
+  /** Those with the rooms among them. */
+  readonly agents: AgentRegistry;
+  readonly files: readonly RoomFile[];
+};
+
+/** The agent that leads a room which was put together. */
+const composed = "room";
+
+/** For the end of what was interrupted, before a new chapter begins. */
+const mostLooks = 50;
+const betweenLooksMs = 100;
+
+export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
+  const mayUse = (caller: Caller, kind: string) => holds(caller, [`agent:${kind}`]) || holds(caller, [`room:${kind}`]);
+
+  async function find(caller: Caller, id: string): Promise<RoomRow> {
+    const room = isId(id) ? await findRoom(query, caller.userId, id) : undefined;
+    if (!room) throw noRoom(id);
+    return room;
+  }
+
+  async function findOwn(caller: Caller, id: string): Promise<RoomRow> {
+    const room = await find(caller, id);
+    if (room.ownerId !== caller.userId) throw new Denied(403, "Only the room's owner may do this.");
+    return room;
+  }
+
+  /** The room as an agent, as it is by now. Throws Conflict if its kind is gone. */
+  function agentOf({ kind, spec }: Pick<RoomRow, "kind" | "spec">): AgentDefinition {
+    const file = files.find(({ id }) => id === kind);
+    if (kind !== null && !file)
+      throw new Conflict(`There is no kind of room ${kind} any more.`, { code: "room_kind_gone" });
+    const { turns, members } = (spec ?? {}) as RoomChange;
+    const base = file ?? roomFileSchema.parse({ id: composed, members });
+    return roomAgent(
+      {
+        ...base,
+        ...(turns === undefined ? {} : { turns }),
+        ...(members === undefined ? {} : { members: roomFileSchema.shape.members.parse(members) }),
+      },
+      agents,
+    );
+  }
+
+  async function view(room: RoomRow): Promise<RoomView> {
+    const [people, present, live, chapter] = await Promise.all([
+      listPeople(query, room.id),
+      presentIn(query, room.id),
+      readLive(query, room.id),
+      readChapter(query, room.id),
+    ]);
+    return viewOf(room, { agent: agentOf(room), people, present, live, chapter });
+  }
+
+  function checkMembers(caller: Caller, spec: RoomChange): void {
+    for (const member of spec.members ?? [])
+      if (!agents.has(member) || !mayUse(caller, member) || agents.get(member).room)
+        throw new InvalidInput(`There is no agent ${member} that could come in.`, { param: "members" });
+  }
+
+  async function enter(
+    room: Pick<RoomRow, "id" | "kind" | "spec">,
+    user: { readonly id: string; readonly name: string },
+  ) {
+    const people = await listPeople(query, room.id);
+    if (people.some(({ userId }) => userId === user.id)) return;
+    const members = agentOf(room).room!.members.map(({ agent }) => agent.id);
+    const taken = [...members, ...people.map(({ handle }) => handle), ownersHandle];
+    await addPerson(query, { roomId: room.id, userId: user.id, handle: handleFor(user.name, taken) });
+  }
+
+  const rooms: Rooms = {
+    kinds: (caller) =>
+      files.flatMap((file) =>
+        mayUse(caller, file.id) && agents.has(file.id) && unknownMembers(file, agents).length === 0
+          ? [agents.get(file.id)]
+          : [],
+      ),
+    async list(caller, limit) {
+      return Promise.all((await listRooms(query, caller.userId, limit)).map(view));
+    },
+    async get(caller, id) {
+      return view(await find(caller, id));
+    },
+    async create(caller, { id, kind, title, ...spec }) {
+      if (kind === undefined && spec.members === undefined)
+        throw new InvalidInput("Say which kind of room, or which agents are to be in it.", { param: "kind" });
+      if (kind !== undefined && !rooms.kinds(caller).some((known) => known.id === kind))
+        throw new NotFound(`There is no kind of room ${JSON.stringify(kind)}.`, { code: "room_kind_not_found" });
+      checkMembers(caller, spec);
+      const kept = Object.keys(spec).length > 0 ? spec : undefined;
+      const agent = agentOf({ kind: kind ?? null, spec: kept ?? null });
+      const thread = await runs.createThread(caller, {
+        title: title ?? agent.room!.title,
+        agent: agent.id,
+        ...(id === undefined ? {} : { id }),
+      });
+      const isTaken = agent.room!.members.some((member) => member.agent.id === ownersHandle);
+      await insertRoom(query, {
+        threadId: thread.id,
+        ownerId: caller.userId,
+        kind: kind ?? null,
+        spec: kept,
+        handle: isTaken ? "owner" : ownersHandle,
+      });
+      return rooms.get(caller, thread.id);
+    },
+    async change(caller, id, { title, ...spec }) {
+      const room = await findOwn(caller, id);
+      checkMembers(caller, spec);
+      const next = { ...(room.spec as object | null), ...spec };
+      agentOf({ kind: room.kind, spec: next });
+      await changeRoom(query, { id, title, ...(Object.keys(spec).length > 0 ? { spec: next } : {}) });
+      return rooms.get(caller, id);
+    },
+    async remove(caller, id) {
+      await findOwn(caller, id);
+      await runs.deleteThread(caller, id);
+    },
+    async join(caller, id) {
+      const [row] = isId(id)
+        ? await query<Pick<RoomRow, "id" | "kind" | "spec">>(
+            "select thread_id as id, kind, spec from rooms where thread_id = $1",
+            [id],
+          )
+        : [];
+      const mine = row && (await findRoom(query, caller.userId, id));
+      if (row && !mine) {
+        const agent = agentOf(row);
+        if (agent.room!.people !== "everybody" || !mayUse(caller, agent.id)) throw noRoom(id);
+        await enter(row, { id: caller.userId, name: caller.name });
+      }
+      return rooms.get(caller, id);
+    },
+    async addPerson(caller, id, name) {
+      const room = await findOwn(caller, id);
+      const user = await findUserByName(query, name);
+      if (!user) throw new NotFound(`There is no account ${JSON.stringify(name)}.`, { code: "user_not_found" });
+      await enter(room, user);
+      return rooms.get(caller, id);
+    },
+    async removePerson(caller, id, handle) {
+      const room = await find(caller, id);
+      if (room.ownerId !== caller.userId && room.handle !== handle)
+        throw new Denied(403, "Only the room's owner may do this, or the person who leaves.");
+      const person = (await listPeople(query, id)).find((one) => one.handle === handle);
+      if (person?.userId === room.ownerId)
+        throw new Conflict("The owner can't leave the room; delete it instead.", { code: "owner_stays" });
+      await removePerson(query, id, handle);
+    },
+    async say(caller, id, { message, idempotency }) {
+      const room = await find(caller, id);
+      const agent = agentOf(room);
+      if (room.kind !== null && !mayUse(caller, room.kind))
+        throw new Denied(403, `You may not work with the agents of ${room.kind}.`);
+      if (typeof message.content === "string" && isContinue(message.content)) await liftLimit(caller, room);
+      return runs.start(caller, {
+        agent: agent.id,
+        as: agent,
+        threadId: id,
+        room: { ownerId: room.ownerId, handle: room.handle },
+        message,
+        mode: "steer",
+        ...(idempotency === undefined ? {} : { idempotency }),
+      });
+    },
+    async interrupt(caller, id, agent) {
+      const room = await find(caller, id);
+      const { root, turns } = await readLive(query, room.id);
+      const meant = turns.filter((turn) => agent === undefined || turn.agent === agent);
+      // Anybody in the room may, in whoever's name the agents work.
+      const cancel = (run: string) => runs.cancel({ ...caller, role: "admin" }, run);
+      if (agent !== undefined) for (const { run } of meant) await cancel(run);
+      // Its turns end with it, and keep what they have said.
+      else if (root) await cancel(root.id);
+      return meant.map(({ run }) => run);
+    },
+    async beginChapter(caller, id) {
+      const room = await find(caller, id);
+      await rooms.interrupt(caller, id);
+      for (let looks = 0; looks < mostLooks && (await readLive(query, id)).root; looks++) await sleep(betweenLooksMs);
+      await runs.beginChapter({ threadId: id, by: room.handle });
+      return rooms.get(caller, id);
+    },
+    async questions(caller, id) {
+      const room = await find(caller, id);
+      const { root, turns } = await readLive(query, room.id);
+      const all = [...(root ? [{ run: root.id, userId: root.userId }] : []), ...turns];
+      const asked = await Promise.all(all.map(({ run, userId }) => runs.questions({ ...caller, userId }, run)));
+      return [...new Map(asked.flat().map((question) => [question.id, question])).values()];
+    },
+    async decide(caller, id, { questionId, input }) {
+      const room = await find(caller, id);
+      const asker = isId(questionId) ? await findAsker(query, { roomId: id, questionId }) : undefined;
+      if (!asker) throw new NotFound(`The room has no question ${questionId}.`, { code: "question_not_found" });
+      if (asker.userId !== caller.userId && room.ownerId !== caller.userId)
+        throw new Denied(403, "Only who began this may decide it, or the room's owner.");
+      const decider = { ...caller, role: "admin" as const, name: room.handle };
+      // "Always" is a person's own word, for that person's own runs.
+      const { always, ...rest } = input;
+      const own = asker.userId === caller.userId && always !== undefined ? { ...rest, always } : rest;
+      await runs.decide(decider, asker.run, { questionId, input: own });
+    },
+    async asOwner(caller, id) {
+      const { ownerId } = await find(caller, id);
+      return { ...caller, role: "user", userId: ownerId };
+    },
+  };
+
+  /** "Continue" where the room waits at a limit of its runs. Whoever may not lift it has only said it. */
+  async function liftLimit(caller: Caller, room: RoomRow): Promise<void> {
+    const open = await rooms.questions(caller, room.id);
+    const limit = open.find(({ body }) => body.reason === "limit");
+    if (!limit) return;
+    await rooms.decide(caller, room.id, { questionId: limit.id, input: { decision: "continue" } });
+  }
+
+  return rooms;
+}
+
+function noRoom(id: string): NotFound {
+  return new NotFound(`There is no room ${id}.`, { code: "room_not_found" });
+}
