@@ -11,9 +11,9 @@ import { codeFindings, ownToolsOf } from "./main-own-tools.ts";
 import { configuredRetention, openRetention, retentionFindings } from "./main-retention.ts";
 import { openSpending } from "./main-spending.ts";
 import { openKnowledge } from "./main-knowledge.ts";
-import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./main-uploads.ts";
 import { keepIndexes, openRetrieval, tracesOf } from "./main-retrieval.ts";
 import { openRooms, roomProblems, serveRooms, withRoomModels } from "./main-rooms.ts";
+import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./main-uploads.ts";
 import { beginRemovingFiles, workspacesOf } from "./main-workspaces.ts";
 import { websearchFindings } from "./main-websearch.ts";
 import { sandboxFindings, sandboxOf, unmetDemands } from "./main-sandbox.ts";
@@ -28,10 +28,10 @@ import { startWebhooks } from "./http/webhooks.ts";
 import type { ModelChoice } from "./models/choose.ts";
 import { openToolsServer, strayToolModels, toolsServerFinding, withoutSandboxed } from "./main-tools.ts";
 import type { Log } from "./protocol/log.ts";
-import { createRuns } from "./run/create-runs.ts";
-import { strategies } from "./run/strategies.ts";
 import { withRooms } from "./rooms/room-agents.ts";
 import { roomStrategies } from "./rooms/strategies.ts";
+import { createRuns } from "./run/create-runs.ts";
+import { strategies } from "./run/strategies.ts";
 import type { SandboxSource } from "./sandbox/sandbox.ts";
 import type { Database } from "./store/database.ts";
 import { examineDatabase } from "./store/examine.ts";
@@ -175,6 +175,7 @@ export async function startColloquy(
       opened,
       log,
     });
+    const agents = withRooms(alone, openedRooms.files);
     if (works) {
       const webhooks = startWebhooks({ database, hooks: config.webhooks, log });
       opened.push(() => webhooks.stop(2000));
@@ -187,7 +188,6 @@ export async function startColloquy(
       strategies: { ...strategies, ...roomStrategies },
       strategySettings: config.strategies,
       prompts,
-    const agents = withRooms(alone, openedRooms.files);
       secret,
       limits: config.limits,
       concurrency: config.concurrency,
@@ -257,6 +257,8 @@ export async function startColloquy(
       shares: createShares(database.query),
       uploads,
       knowledge,
+      retrieval: { retrieve, traces: tracesOf(database.query) },
+      ...serveRooms(openedRooms, { query: database.query, runs: service.runs, agents, log, opened }),
       ragFolders: config.rag.folders,
       overview: {
         usage: (question) => readUsage(database.query, question),
@@ -273,8 +275,6 @@ export async function startColloquy(
       server: { ...serverSettingsOf(config, counts), graceMs },
       log,
       version,
-      retrieval: { retrieve, traces: tracesOf(database.query) },
-      ...serveRooms(openedRooms, { query: database.query, runs: service.runs, agents, log, opened }),
     });
     serving.push(() => app.close());
     const url = await listen(app, { ...config.server, advice: "COLLOQUY_PORT=8010 npm start" });
@@ -298,6 +298,7 @@ export async function startColloquy(
       problems: [
         ...[...userTools.problems, ...promptProblems, ...problems].map(problemText),
         ...strays,
+        ...roomProblems(openedRooms, { agents: alone, models }),
         ...strayToolModels(toolSettings, models.has),
       ],
       stop: close,
@@ -314,7 +315,6 @@ function mirrorOf({ sessions, auth, data }: Config): { folder: string; byName: b
   return (sessions.mirror ?? isLocal) ? { folder: join(data, "sessions"), byName: isLocal } : undefined;
 }
 
-        ...roomProblems(openedRooms, { agents: alone, models }),
 /** Tokens that callers hand over for a run are kept sealed beside it. */
 function openTaiga(
   { username, password, token, ...settings }: NonNullable<Config["taiga"]>,
