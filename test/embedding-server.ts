@@ -10,6 +10,8 @@ export type EmbeddingServer = {
   readonly asked: string[][];
   /** What is answered instead, while it is set. */
   fault?: ((response: ServerResponse) => void) | undefined;
+  /** Which requests are never answered. */
+  isHeld?: ((texts: readonly string[]) => boolean) | undefined;
   /** Numbers of an embedding. */
   dimension: number;
   close(): Promise<void>;
@@ -21,6 +23,7 @@ export async function startEmbeddingServer({ dimension = 16 } = {}): Promise<Emb
     void (async () => {
       const { input } = (await json(request)) as { readonly input: readonly string[] };
       state.asked.push([...input]);
+      if (state.isHeld?.(input)) return;
       if (state.fault) return state.fault(response);
       const data = input.map((text, index) => ({ index, embedding: wordVector(text, state.dimension) }));
       response.setHeader("content-type", "application/json").end(JSON.stringify({ data: data.toReversed() }));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { after, before } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Added } from "../src/knowledge/documents.ts";
-import { createKnowledge, type Knowledge } from "../src/knowledge/knowledge.ts";
+import { createKnowledge, type Knowledge, type KnowledgeOptions } from "../src/knowledge/knowledge.ts";
 import { type Caller, callerOf } from "../src/protocol/callers.ts";
 import { newId } from "../src/protocol/ids.ts";
 import { silentLog } from "../src/protocol/log.ts";
@@ -46,6 +46,38 @@ export type TestKnowledge = {
   twoFiles(collectionId: string, id: string): Promise<void>;
 };
 
+/** Small chunks, two readers, and a server that embeds. */
+export function knowledgeOptions(given: {
+  readonly database: Database;
+  readonly folder: string;
+  readonly url: string;
+}): KnowledgeOptions {
+  const { database, folder, url } = given;
+  return {
+    database,
+    folder,
+    embedding: {
+      http: { url },
+      local: { models: join(folder, "models"), packages: join(folder, "packages"), environment: {} },
+    },
+    defaults: {
+      chunkSize: 100,
+      chunkOverlap: 10,
+      hybridWeight: 0.5,
+      indexType: "auto",
+      language: "english",
+      rewrite: false,
+      embeddingModel: "none",
+    },
+    models: ["http:words*"],
+    documentBytes: 2 * megabyte,
+    limits: { bytes: 20 * megabyte, documents: 200 },
+    readers: 2,
+    allow: ["127.0.0.1"],
+    log: silentLog,
+  };
+}
+
 /** Collections and documents of their own for a suite, with a server that embeds. */
 export function testKnowledge(databases: TestDatabases): TestKnowledge {
   const folder = temporaryFolder("rag_documents");
@@ -54,29 +86,7 @@ export function testKnowledge(databases: TestDatabases): TestKnowledge {
     ...({} as Pick<TestKnowledge, "database" | "knowledge" | "server" | "ada" | "bob">),
     folder,
     open: (readers = 2) =>
-      createKnowledge({
-        database: state.database,
-        folder,
-        embedding: {
-          http: { url: state.server.url },
-          local: { models: join(folder, "models"), packages: join(folder, "packages"), environment: {} },
-        },
-        defaults: {
-          chunkSize: 100,
-          chunkOverlap: 10,
-          hybridWeight: 0.5,
-          indexType: "auto",
-          language: "english",
-          rewrite: false,
-          embeddingModel: "none",
-        },
-        models: ["http:words*"],
-        documentBytes: 2 * megabyte,
-        limits: { bytes: 20 * megabyte, documents: 200 },
-        readers,
-        allow: ["127.0.0.1"],
-        log: silentLog,
-      }),
+      createKnowledge({ ...knowledgeOptions({ database: state.database, folder, url: state.server.url }), readers }),
     async person() {
       const user = await createUser(state.database.query, { name: `u-${newId()}`, role: "user" });
       return callerOf({ ...user, permissions: ["collection:*"] }, "api-key");

@@ -29,11 +29,22 @@ eachDatabase((databases) => {
        values ($1, '1', 0, $2, 'mail', 'done', $3, '')`,
       [runId, owner, newId()],
     );
+    const collection = newId();
+    await query("insert into rag_collections (id, user_id, name, settings) values ($1, $2, 'c', '{}')", [
+      collection,
+      owner,
+    ]);
+    await query(
+      `insert into rag_documents (id, collection_id, user_id, name, source, status, revision, chunks)
+       values ($1, $2, $3, 'd', '{}', 'ready', 1, 2)`,
+      [newId(), collection, owner],
+    );
     assert.deepEqual(await broken(), [
       { name: "items of a thread are numbered without a gap, and its counter is right", broken: 1 },
       { name: "a run that has ended has no open calls", broken: 1 },
       { name: "a write is in the ledger as done or failed exactly when it has a result", broken: 1 },
       { name: "a thread's count of waiting messages is right", broken: 1 },
+      { name: "a document that was read has all of its chunks", broken: 1 },
     ]);
   });
 

@@ -47,6 +47,11 @@ const invariants: readonly { readonly name: string; readonly count: string }[] =
     count: `select count(*) from run_secrets s join runs r on r.id = s.run_id where r.status in ('done', 'failed', 'cancelled')`,
   },
   {
+    name: "a document that was read has all of its chunks",
+    count: `select count(*) from rag_documents d where d.revision > 0
+              and d.chunks <> (select count(*) from rag_chunks c where c.document_id = d.id)`,
+  },
+  {
     name: "live text belongs to a run that has not ended",
     count: `select count(*) from deltas d where not exists
               (select from runs r where r.id = d.run_id and (r.ended_at is null or r.ended_at > now() - interval '5 minutes'))`,
