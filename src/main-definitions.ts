@@ -31,6 +31,8 @@ export type DefinitionsKit = Pick<OpenedModels, "choice" | "models" | "callLog" 
   readonly database: Database;
   readonly secret: string;
   readonly servers: McpServers;
+  /** Ids of rooms. */
+  readonly rooms: readonly string[];
   readonly toolNames: () => readonly string[];
   readonly version: string;
   readonly works: boolean;
@@ -64,6 +66,7 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
       choice,
       agents: written.list(),
       agentFiles: files,
+      rooms: kit.rooms,
       servers: config.mcpServers,
       placeOf: placesIn(config),
     },

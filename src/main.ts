@@ -8,7 +8,8 @@ import { definitionFindings, openDefinitions } from "./main-definitions.ts";
 import { openModels } from "./main-models.ts";
 import { type Opened, openStore } from "./main-store.ts";
 import { codeFindings, ownToolsOf } from "./main-own-tools.ts";
-import { configuredRetention, openRetention, retentionFindings } from "./main-retention.ts";
+import { openPersonal } from "./main-personal.ts";
+import { configuredRetention, retentionFindings } from "./main-retention.ts";
 import { openSpending } from "./main-spending.ts";
 import { openKnowledge } from "./main-knowledge.ts";
 import { keepIndexes, openRetrieval, tracesOf } from "./main-retrieval.ts";
@@ -24,6 +25,7 @@ import { inProcess } from "./http/mcp/in-process.ts";
 import { createTaskCalls } from "./http/mcp/task-calls.ts";
 import { todoSurface } from "./http/mcp/todo-surface.ts";
 import { listen } from "./http/listen.ts";
+import { loadPage } from "./http/page-files.ts";
 import { startWebhooks } from "./http/webhooks.ts";
 import type { ModelChoice } from "./models/choose.ts";
 import { openToolsServer, strayToolModels, toolsServerFinding, withoutSandboxed } from "./main-tools.ts";
@@ -121,13 +123,17 @@ export async function startColloquy(
       { uploads, database, log },
     );
     if (works && fileProof === "shared") opened.push(beginRemovingUploads(uploads, log));
-    const knowledge = await openKnowledge(config, { database, fileProof, log, works });
+    const indexes = keepIndexes({ database, log }, works);
+    opened.push(indexes.close);
+    const knowledge = await openKnowledge(config, { database, fileProof, log, works, onReady: indexes.wake });
     opened.push(knowledge.close);
+    const { retrieve, close: closeRetrieval } = openRetrieval(config, { database, knowledge, log });
+    opened.push(closeRetrieval);
     if (works && fileProof === "shared") opened.push(beginRemovingFiles(workspaces, { database, log }));
     const spending = openSpending({ query: database.query, costOf, log, works });
     opened.push(async () => spending.close());
     const relay = createModelRelay(relayWire);
-    const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, prompts: () => prompts, works });
+    const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, retrieve, prompts: () => prompts, works });
     const userTools = await loadUserTools(config.tools.folder, { taken: ownTools });
     const tasks = createTaskCalls(database);
     const todo = createOwnServer({
@@ -164,11 +170,18 @@ export async function startColloquy(
       instead: toolsServer?.source,
     });
     const { prompts, problems: promptProblems } = await loadPrompts({ folder: config.prompts, log });
-    const { agents, definitions, trials, problems, strays } = await openDefinitions(config, {
+    const {
+      agents: alone,
+      definitions,
+      trials,
+      problems,
+      strays,
+    } = await openDefinitions(config, {
       ...openedModels,
       database,
       secret,
       servers: mcp,
+      rooms: openedRooms.files.map(({ id }) => id),
       toolNames: () => [...tools.list(), ...toolsHere].map(({ name }) => name),
       version,
       works,
@@ -203,8 +216,6 @@ export async function startColloquy(
       hooksFor: (event) => config.webhooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),
       log,
     });
-    const retention = openRetention(config, { database, old: service.old, uploads, workspaces, fileProof, log });
-    if (works) opened.push(retention.begin());
     // At the same time: while answers may still finish, no new run is taken, and what does not finish is handed over.
     const serving: (() => Promise<unknown>)[] = [() => service.stop(graceMs)];
     opened.push(() => Promise.all(serving.map((stop) => stop())));
@@ -215,10 +226,16 @@ export async function startColloquy(
       token,
       setupToken,
       counts,
+      forget,
       close: closeAccess,
     } = await openAccess(config, { database, secret, owner, log });
     opened.push(closeAccess);
+    const personal = openPersonal(config, {
+      ...{ database, service, uploads, workspaces, fileProof, knowledge, forget, log, works, opened },
+      signOut: createMcpSignIns(mcp, signIns, base).forget,
+    });
     const app = await createApp({
+      page: loadPage(join(import.meta.dirname, "../.cache/page")),
       runs: service.runs,
       adminRuns: service.adminRuns,
       schedules: service.schedules,
@@ -270,7 +287,7 @@ export async function startColloquy(
       definitions,
       trials,
       spending,
-      retention,
+      ...personal,
       access,
       server: { ...serverSettingsOf(config, counts), graceMs },
       log,

@@ -70,6 +70,8 @@ eachDatabase((databases) =>
       );
       mkdirSync(join(folder, "agents"));
       writeFileSync(join(folder, "agents", "filed_agent.md"), "---\nmodel: filed\n---\nBe brief.\n");
+      mkdirSync(join(folder, "rooms"));
+      writeFileSync(join(folder, "rooms", "a_room.yaml"), "members:\n  - { id: one, model: filed }\n");
       writeConfig();
       one = await start();
       if (databases.kind === "postgres") two = await start();
@@ -212,6 +214,8 @@ eachDatabase((databases) =>
       assert.match(other.message, /names an agent/);
       const chain = await refused("POST", "/api/admin/models", { id: "chain", definition: { fallback: ["nowhere"] } });
       assert.match(chain.message, /unknown model "nowhere"/);
+      const room = await refused("POST", "/api/admin/agents", { id: "a_room", definition: {} });
+      assert.match(room.message, /names a room/);
       const circle = await refused("POST", "/api/admin/models", { id: "ring", definition: { fallback: ["ring"] } });
       assert.match(circle.message, /leads back to itself/);
 

@@ -19,6 +19,8 @@ export type Base = {
   readonly agents: readonly AgentDefinition[];
   /** The files of those that have one. */
   readonly agentFiles: ReadonlyMap<string, string>;
+  /** Ids of rooms, which are named like agents. */
+  readonly rooms: readonly string[];
   readonly servers: McpServersConfig;
   /** Where an entry of the configuration is set. */
   readonly placeOf: (kind: "model" | "mcp-server", id: string) => DefinitionPlace;
@@ -117,13 +119,19 @@ const shadowedBy = ({ source, where }: DefinitionPlace): DefinitionProblem => ({
   message: `${where ?? `the ${source}`} defines this id, which counts more`,
 });
 
+const idTaken = (id: string, other: string): DefinitionProblem => ({
+  path: "id",
+  message: `"${id}" names ${other}: take another id`,
+});
+
 function resolveModels(base: Base, rows: readonly Row<"model">[], wanted: string | undefined) {
   const configured = new Set(base.models.map(({ id }) => id));
-  const agentFiles = base.agents.map(({ id }) => id);
+  const agents = base.agents.map(({ id }) => id);
   const refused = new Map<string, DefinitionProblem[]>();
-  for (const { stored } of rows)
-    if (agentFiles.includes(stored.id))
-      refused.set(stored.id, [{ path: "id", message: `"${stored.id}" names an agent: take another id` }]);
+  for (const { stored } of rows) {
+    const other = agents.includes(stored.id) ? "an agent" : base.rooms.includes(stored.id) ? "a room" : undefined;
+    if (other) refused.set(stored.id, [idTaken(stored.id, other)]);
+  }
   const choose = (models: StoredModels) => withStoredModels(base.choice, base, models);
   const counting = () =>
     rows.flatMap(({ stored, definition }) =>
@@ -180,10 +188,8 @@ function resolveAgents(base: Base, rows: readonly Row<"agent">[], models: Readon
     const file = base.agentFiles.get(id);
     if (file !== undefined)
       return entryOf("agent", row, { state: "shadowed", more: [shadowedBy({ source: "file", where: file })] });
-    if (models.has(id)) {
-      const more = [{ path: "id", message: `"${id}" names a model: take another id` }];
-      return entryOf("agent", row, { state: "refused", more });
-    }
+    const other = models.has(id) ? "a model" : base.rooms.includes(id) ? "a room" : undefined;
+    if (other) return entryOf("agent", row, { state: "refused", more: [idTaken(id, other)] });
     if (row.definition) taken.set(id, row.definition);
     return entryOf("agent", row, { state: row.definition ? "active" : "refused" });
   });
