@@ -50,6 +50,7 @@ export function definitionOf({ name, description, parameters, ...tool }: Tool): 
       idempotentHint: tool.effect === "read" || tool.idempotent,
       // Of any other tool nobody has said whether it does.
       ...(tool.scope === "local" && { openWorldHint: false }),
+      ...((tool.bringsIn || tool.sendsOut) && { openWorldHint: true }),
     },
   };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { sourceSchema } from "../../protocol/sources.ts";
 import { toolName } from "../../tools/taiga/names.ts";
 import { endpoint } from "../endpoint.ts";
 import { resultOfCall } from "../follow-tool-call.ts";
@@ -6,7 +7,13 @@ import { idempotencyOf } from "../idempotency.ts";
 import { publicQuestion, questionSchema } from "../question-view.ts";
 import { idSchema, publicRun, runSchema } from "../schemas.ts";
 
-const resultSchema = z.object({ content: z.string(), isError: z.boolean().optional(), data: z.unknown().optional() });
+const resultSchema = z.object({
+  content: z.string(),
+  isError: z.boolean().optional(),
+  data: z.unknown().optional(),
+  sources: z.array(sourceSchema).optional().describe("What it rests on, in the order of the numbers that it names"),
+  untrusted: z.literal(true).optional().describe("It holds text that others wrote"),
+});
 
 export const callTool = endpoint({
   tag: "agents",
@@ -41,8 +48,8 @@ export const callTool = endpoint({
     const result = wait ? await resultOfCall(call, started) : undefined;
     const run = publicRun(await services.runs.get(caller, started.runId));
     if (result) {
-      const { content, isError, data } = result.body;
-      return { run, result: { content, isError, data } };
+      const { content, isError, data, sources, untrusted } = result.body;
+      return { run, result: { content, isError, data, sources: sources && [...sources], untrusted } };
     }
     reply.code(202);
     const questions = await services.runs.questions(caller, started.runId);

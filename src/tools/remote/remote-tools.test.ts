@@ -108,6 +108,37 @@ eachDatabase((databases) => {
     assert.equal(seen.length, 1);
   });
 
+  test("what it says of its sources, and that others wrote its text, comes along", async () => {
+    const sources = [{ kind: "web" as const, title: "A page", url: "https://a.example/" }];
+    const searching = defineTool({
+      name: "searching",
+      description: "Searches.",
+      input: z.object({}),
+      effect: "read",
+      bringsIn: true,
+      execute: () => ({ content: "Yes [1].", sources }),
+    });
+    const missing = defineTool({
+      name: "missing",
+      description: "Is missing.",
+      input: z.object({}),
+      effect: "read",
+      unavailable: "Set a key there.",
+      execute: () => "never",
+    });
+    const { url } = await serve([searching, missing]);
+    const remote = use(url);
+    const service = await start(remote);
+    const { result } = await call(service, "searching");
+    assert.deepEqual(result, { content: "Yes [1].", untrusted: true, sources });
+    const [there, not] = [
+      remote.source.tools().find(({ name }) => name === "searching"),
+      remote.source.tools().find(({ name }) => name === "missing"),
+    ];
+    assert.deepEqual([there?.bringsIn, not?.unavailable], [true, "Set a key there."]);
+    await assert.rejects(call(service, "missing"), { code: "tool_unavailable", message: /Set a key there/ });
+  });
+
   test("a step of its tool is a step of our run, and its token ends with the call", async () => {
     const relay = createModelRelay(relayWire);
     const web = createServer((request, response) => {

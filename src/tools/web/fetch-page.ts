@@ -6,6 +6,7 @@ import { webAddress } from "./search-provider.ts";
 
 const charactersAtOnce = 20_000;
 const snippetCharacters = 300;
+const mostLinks = 100;
 const timeoutMs = 120_000;
 
 /** Reads one page of the web. */
@@ -45,7 +46,7 @@ function partOf({ url, title = url, text, links, cut }: Page, from: number): Too
   const snippet = text.slice(0, snippetCharacters).replaceAll(/\s+/g, " ").toWellFormed();
   return {
     content: `${title}\n${url}\n\n${part}${more}`,
-    data: { ...about, links },
+    data: { ...about, links: links.filter((link) => part.includes(link)).slice(0, mostLinks) },
     sources: [{ kind: "web", title, url, snippet }],
   };
 }

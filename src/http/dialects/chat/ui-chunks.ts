@@ -39,6 +39,8 @@ const chunkSchema = z.looseObject({
     "tool-input-available",
     "tool-output-available",
     "tool-output-error",
+    "source-url",
+    "source-document",
     "data-event",
     "file",
     "error",

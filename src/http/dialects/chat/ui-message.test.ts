@@ -69,3 +69,46 @@ test("thoughts that begin before the action stay thoughts, and what a tool asks 
     [...begun, "text-start", "text-delta Blue"],
   );
 });
+
+test("the sources of a result follow it", () => {
+  const place = { id: run, threadId: run, seq: 3, parentId: null, runId: run, step: "1", index: 0, attempt: 1 };
+  const told = createUiMessage({ runId: run, threadId: run }, {}).tell({
+    own: [
+      {
+        type: "call-start",
+        seq: 3,
+        item: {
+          ...place,
+          kind: "call",
+          author: "a",
+          createdAt: "",
+          body: { name: "websearch", arguments: "{}", target: "server" },
+        },
+      },
+      {
+        type: "call-end",
+        seq: 4,
+        item: {
+          ...place,
+          kind: "result",
+          author: "websearch",
+          createdAt: "",
+          body: {
+            content: "Yes [1].",
+            untrusted: true,
+            sources: [
+              { kind: "web", title: "A page", url: "https://a.example/" },
+              { kind: "document", title: "A report", documentId: run },
+            ],
+          },
+        },
+      },
+    ],
+  });
+  const chunks = told.split("\n\n").flatMap((event) => (event === "" ? [] : [JSON.parse(event.slice(6)) as object]));
+  const toolCallId = `call_${run.replaceAll("-", "")}`;
+  assert.deepEqual(chunks.slice(-2), [
+    { type: "source-url", sourceId: `${toolCallId}-1`, url: "https://a.example/", title: "A page" },
+    { type: "source-document", sourceId: `${toolCallId}-2`, mediaType: "text/plain", title: "A report" },
+  ]);
+});

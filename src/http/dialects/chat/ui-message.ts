@@ -1,5 +1,6 @@
 import type { RunEvent } from "../../../protocol/events.ts";
 import { callIdOf, type ItemOf, textOf } from "../../../protocol/items.ts";
+import type { Source } from "../../../protocol/sources.ts";
 import { protocolText } from "../../../run/fold.ts";
 import { actionTrace } from "../../../run/json-actions-trace.ts";
 import type { AnswerImages } from "../../answer-images.ts";
@@ -100,9 +101,11 @@ export function createUiMessage(
         images?.see(event.item.body.data);
         const toolCallId = calls.get(placeOf(event.item));
         if (toolCallId === undefined) return;
-        const { content, isError } = event.item.body;
+        const { content, isError, sources = [] } = event.item.body;
         if (isError) return writer.put("tool-output-error", { toolCallId, errorText: content, ...byServer });
-        return writer.put("tool-output-available", { toolCallId, output: content, ...byServer });
+        writer.put("tool-output-available", { toolCallId, output: content, ...byServer });
+        for (const [at, source] of sources.entries()) putSource(writer, `${toolCallId}-${at + 1}`, source);
+        return;
       }
     }
   };
@@ -133,6 +136,11 @@ export function createUiMessage(
       return writer.take() + doneEvent;
     },
   };
+}
+
+function putSource(writer: ReturnType<typeof createChunkWriter>, sourceId: string, { url, title }: Source): void {
+  if (url !== undefined) writer.put("source-url", { sourceId, url, title });
+  else writer.put("source-document", { sourceId, mediaType: "text/plain", title });
 }
 
 /** The page has no such tool, and nothing to answer. */
