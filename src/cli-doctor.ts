@@ -67,6 +67,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
     workspaces,
     relay,
     prompts: () => prompts.prompts,
+    retrieve: () => Promise.reject(new Error("doctor finds no passages")),
     works: false,
   });
   const tools = await loadUserTools(config.tools.folder, { taken: ownTools });

@@ -18,6 +18,15 @@ export function withRagFolders(rag: RagConfig, folder: (path: Path, value: strin
   };
 }
 
+const rerankerSchema = z.strictObject({
+  /** The whole address, such as `http://127.0.0.1:8080/v1/rerank`. */
+  url: z.url({ protocol: /^https?$/ }),
+  /** `jina`: as Jina, Cohere, vLLM and llama.cpp; `tei`: Hugging Face's. */
+  format: z.enum(["jina", "tei"]).default("jina"),
+  model: z.string().min(1).optional(),
+  apiKey: z.string().min(1).optional(),
+});
+
 /** Documents that agents search. What a collection may set for itself is the default here for new ones. */
 export const ragSchema = z
   .strictObject({
@@ -49,6 +58,16 @@ export const ragSchema = z
     folders: z.array(z.string().min(1)).default([]),
     /** Hosts and ranges that may be fetched from though they are not on the public internet. */
     allow: z.array(z.string().min(1)).default([]),
+    /** Servers that order what was found, by name. */
+    rerankers: z.record(z.string().regex(/^(?!none$)[\w.-]{1,100}$/), rerankerSchema).default({}),
+    /** The one of collections that name none; absent: none. */
+    reranker: z.string().min(1).optional(),
+    /** Of vectors that are kept in memory where PostgreSQL has no pgvector. */
+    scanMb: z.number().positive().default(256),
+  })
+  .refine(({ reranker, rerankers }) => reranker === undefined || Object.hasOwn(rerankers, reranker), {
+    error: "must be one of rag.rerankers",
+    path: ["reranker"],
   })
   .refine(({ chunkSize, chunkOverlap }) => chunkOverlap * 2 <= chunkSize, {
     error: "must be at most half of chunkSize",

@@ -3,12 +3,14 @@ import { fillPrompt } from "./agents/prompts.ts";
 import { type Config, plainEnvironment } from "./config.ts";
 import { pythonSourceOf, sandboxLimitsOf } from "./main-sandbox.ts";
 import { webToolsOf } from "./main-websearch.ts";
+import type { Retrieve } from "./knowledge/retrieve.ts";
 import type { Tool } from "./protocol/tools.ts";
 import type { SandboxSource } from "./sandbox/sandbox.ts";
 import type { Workspaces } from "./sandbox/workspaces.ts";
 import type { Finding } from "./store/examine.ts";
 import { builtInTools, codeTools, fileTools } from "./tools/built-in.ts";
 import type { ModelRelay } from "./tools/model-relay.ts";
+import { ragTool } from "./tools/rag.ts";
 import { chromiumInstall, findMarp, marpInstall, type MarpWish } from "./tools/ppt-maker/marp.ts";
 import { pptMakerTool } from "./tools/ppt-maker/ppt-maker.ts";
 import { findNpmProgram } from "./tools/npm-program.ts";
@@ -18,6 +20,8 @@ export type OwnToolsKit = {
   readonly sandbox: SandboxSource;
   readonly workspaces: Workspaces;
   readonly relay: ModelRelay;
+  /** Absent: this process has no collections. */
+  readonly retrieve?: Retrieve;
   /** They may be loaded later. */
   readonly prompts: () => PromptRegistry;
   /** Whether commands may run in this process. */
@@ -27,7 +31,7 @@ export type OwnToolsKit = {
 /** The tools that are built in, as the configuration wants them. */
 export function ownToolsOf(
   config: Config,
-  { sandbox, workspaces, relay, prompts, works }: OwnToolsKit,
+  { sandbox, workspaces, relay, retrieve, prompts, works }: OwnToolsKit,
 ): readonly Tool[] {
   const { mode, nanocoder, nanocoderTimeout } = config.tools.python_coder;
   const python = pythonSourceOf(config, sandbox);
@@ -49,7 +53,14 @@ export function ownToolsOf(
   };
   const slides = pptMakerTool({ ...place, ...marpWishOf(config), prompt: prompt("ppt_maker") });
   const web = webToolsOf(config, prompt("websearch_answer"));
-  return [...builtInTools, ...fileTools(workspaces), ...code, slides, ...web];
+  return [
+    ...builtInTools,
+    ...fileTools(workspaces),
+    ...code,
+    slides,
+    ...web,
+    ...(retrieve ? [ragTool({ retrieve, prompt: prompt("rag_query") })] : []),
+  ];
 }
 
 function marpWishOf({ tools: { ppt_maker: settings } }: Config): MarpWish {

@@ -196,6 +196,9 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /api/rag/documents/:id/retry": owner(document("/retry"), 202),
   "DELETE /api/rag/documents/:id": owner(document(""), 204),
   "POST /api/rag/collections/:id/reindex": owner(collection("/reindex"), 202, { body: {} }),
+  "POST /api/rag/query": users(200, { body: { question: "x" } }),
+  "GET /api/rag/traces": users(),
+  "GET /api/rag/traces/:id": users(404, { path: () => `/api/rag/traces/${nobody}` }),
   "DELETE /api/rag/collections/:id": owner(collection(""), 204),
 
   "GET /api/runs": users(),

@@ -28,6 +28,7 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     shares: absent("shares"),
     uploads: absent("uploads"),
     knowledge: absent("knowledge"),
+    retrieval: absent("retrieval"),
     rooms: absent("rooms"),
     presence: absent("presence"),
     definitions: absent("definitions"),

@@ -20,6 +20,7 @@ export const promptPlaceholders: ReadonlyMap<string, Placeholders> = new Map([
   ["json_actions_repair", { required: ["reason"], optional: [] }],
   ["summarise", { required: ["conversation"], optional: ["words"] }],
   ["room_member", { required: ["name", "members"], optional: [] }],
+  ["rag_query", { required: ["question"], optional: [] }],
   ["websearch_answer", { required: ["question", "results"], optional: [] }],
   ["ppt_maker", { required: ["instructions"], optional: ["slides", "pictures", "deck"] }],
   ["auto_choose", { required: ["question", "strategies"], optional: ["tools"] }],

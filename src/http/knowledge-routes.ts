@@ -18,8 +18,9 @@ import {
   putDocument,
   retryDocument,
 } from "./routes/documents.ts";
+import { getTrace, listTraces, queryKnowledge } from "./routes/rag-query.ts";
 
-/** Collections and their documents. */
+/** Collections, their documents, and finding something in them. */
 export const knowledgeRoutes: readonly Route[] = [
   ["POST", "/api/rag/collections", createCollection],
   ["GET", "/api/rag/collections", listCollections],
@@ -36,4 +37,7 @@ export const knowledgeRoutes: readonly Route[] = [
   ["GET", "/api/rag/documents/:id/content", downloadDocument],
   ["GET", "/api/rag/documents/:id/text", getDocumentText],
   ["POST", "/api/rag/documents/:id/retry", retryDocument],
+  ["POST", "/api/rag/query", queryKnowledge],
+  ["GET", "/api/rag/traces", listTraces],
+  ["GET", "/api/rag/traces/:id", getTrace],
 ];

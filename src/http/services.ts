@@ -24,6 +24,7 @@ import type { Returned } from "../tools/mcp/sign-in/sign-ins.ts";
 import type { ModelRelay } from "../tools/model-relay.ts";
 import type { TaigaAccess } from "../tools/taiga/access.ts";
 import type { Knowledge } from "../knowledge/knowledge.ts";
+import type { Retrieval } from "../knowledge/retrieve.ts";
 import type { Uploads } from "../knowledge/uploads.ts";
 import type { AuditLog } from "../store/audit-log.ts";
 import type { ModelHealth, Usage, UsageQuestion } from "../store/usage.ts";
@@ -167,6 +168,7 @@ export type Services = {
   readonly shares: Shares;
   readonly uploads: Uploads;
   readonly knowledge: Knowledge;
+  readonly retrieval: Retrieval;
   readonly rooms: Rooms;
   readonly presence: Presence;
   /** Folders of this machine whose files may become documents. */

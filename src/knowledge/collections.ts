@@ -4,7 +4,7 @@ import { matchesGlob } from "../protocol/glob.ts";
 import { type CollectionSettings, collectionSettingsSchema } from "../protocol/knowledge.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
-import { removeChunks } from "../store/rag-chunks.ts";
+import { removeChunks, removeCollectionChunks } from "../store/rag-chunks.ts";
 import {
   changeCollection,
   type Collection,
@@ -126,7 +126,10 @@ export function createCollections(options: CollectionsOptions): Collections {
           await removeChunks(inside, document);
           await deleteDocument(inside, document);
         });
-    await deleteCollection(query, id);
+    await database.transaction(async (inside) => {
+      await removeCollectionChunks(inside, id);
+      await deleteCollection(inside, id);
+    });
     await files.removeCollection(id);
   }
 

@@ -126,9 +126,10 @@ export async function removeChunks(query: Query, documentId: string): Promise<vo
   await query("delete from rag_chunks where document_id = $1", [documentId]);
 }
 
-/** In a transaction: all chunks of a collection, and its indexes. */
+/** In a transaction: all chunks of a collection, its indexes, and what was found in it. */
 export async function removeCollectionChunks(query: Query, collectionId: string): Promise<void> {
   await query("delete from rag_chunks where collection_id = $1", [collectionId]);
+  await query("delete from rag_traces where $1 = any (collection_ids)", [collectionId]);
   const indexes = await query<{ id: number }>("delete from rag_indexes where collection_id = $1 returning id", [
     collectionId,
   ]);

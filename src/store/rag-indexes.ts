@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { IndexType } from "../protocol/knowledge.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "./database.ts";
-import { installedExtensions, installExtension } from "./rag-extensions.ts";
+import { installExtension } from "./rag-extensions.ts";
 import { insertTerms } from "./rag-chunks.ts";
 import { createBm25Index, indexName, oneMaker, textConfigFor } from "./rag-lexical.ts";
 
@@ -219,18 +219,4 @@ async function dropOrphans(database: Database): Promise<void> {
 
 function ids(rows: readonly { readonly id: number }[]): readonly number[] {
   return rows.map(({ id }) => id);
-}
-
-/** What a person is told of how knowledge is searched here. */
-export async function searchFindings({ query }: Pick<Database, "query">): Promise<{
-  readonly lexical: "bm25" | "terms";
-  readonly vector: "pgvector" | "scan";
-}> {
-  const installed = await installedExtensions(query);
-  const available = await query<{ name: string }>(
-    "select name from pg_available_extensions where name in ('vector', 'pg_textsearch')",
-  );
-  const has = (name: "vector" | "pg_textsearch") =>
-    installed.has(name) || available.some((extension) => extension.name === name);
-  return { lexical: has("pg_textsearch") ? "bm25" : "terms", vector: has("vector") ? "pgvector" : "scan" };
 }

@@ -1,0 +1,357 @@
+import type { Caller } from "../protocol/callers.ts";
+import { InvalidInput, messageOf } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import type { Retrieval as RetrievalKind } from "../protocol/knowledge.ts";
+import type { Log } from "../protocol/log.ts";
+import type { Database } from "../store/database.ts";
+import type { Collection } from "../store/rag-collections.ts";
+import type { SearchFilters } from "../store/rag-filters.ts";
+import type { Candidate, Passage, Search, SearchedCollection, SearchTrace } from "../store/rag-search.ts";
+import { addTrace, type StoredTrace } from "../store/rag-traces.ts";
+import { type Cut, cutPassages } from "./cut-passages.ts";
+import type { Knowledge } from "./knowledge.ts";
+import type { Reranker } from "./rerank.ts";
+
+export type RetrievalRequest = {
+  readonly question: string;
+  /** Ids or names; none: all that the caller may search. */
+  readonly collections?: readonly string[] | undefined;
+  /** Instead of what the collections' settings say. */
+  readonly retrieval?: RetrievalKind | undefined;
+  readonly weight?: number | undefined;
+  readonly filters?: SearchFilters | undefined;
+  /** Passages at most, and their tokens together. */
+  readonly limit?: number | undefined;
+  readonly tokens?: number | undefined;
+  /** Puts the question into words that documents would use; asked if a collection wants it. */
+  readonly rewrite?: ((question: string) => Promise<string>) | undefined;
+  readonly runId?: string | undefined;
+};
+
+export type FoundPassage = Passage & {
+  readonly collectionName: string;
+  /** By the reranker. */
+  readonly relevance?: number;
+};
+
+/** All that can be told of how passages were found, without their text. */
+export type RetrievalTrace = {
+  readonly question: string;
+  /** What was searched for, if it is not the question. */
+  readonly searched?: string;
+  readonly collections: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly retrieval: RetrievalKind;
+    readonly weight: number;
+    readonly embeddingModel: string;
+  }[];
+  readonly filters?: SearchFilters;
+  /** By what it was searched. */
+  readonly lexical: SearchTrace["lexical"];
+  readonly vector: SearchTrace["vector"];
+  readonly reranker?: string;
+  /** What was left out or done otherwise, and why. */
+  readonly notes: readonly string[];
+  readonly milliseconds: Readonly<Record<string, number>>;
+  readonly candidates: readonly (Candidate & {
+    readonly relevance?: number;
+    /** Its place among the passages. */
+    readonly place?: number;
+    readonly cut?: Cut;
+  })[];
+};
+
+export type Retrieved = {
+  readonly traceId: string;
+  readonly passages: readonly FoundPassage[];
+  readonly trace: RetrievalTrace;
+};
+
+export type RetrieveOptions = {
+  readonly database: Database;
+  readonly knowledge: Pick<Knowledge, "embedder"> & {
+    readonly collections: Pick<Knowledge["collections"], "find" | "list">;
+  };
+  readonly search: Search;
+  /** By name. */
+  readonly rerankers: ReadonlyMap<string, Reranker>;
+  /** Of collections that name none. */
+  readonly reranker?: string | undefined;
+  readonly log: Log;
+};
+
+export type Retrieve = (caller: Caller, request: RetrievalRequest, signal: AbortSignal) => Promise<Retrieved>;
+
+export type Traces = {
+  /** Of the caller, newest first; `before` is an id, exclusive. */
+  list(
+    caller: Caller,
+    page: { readonly runId?: string | undefined; readonly before?: string | undefined; readonly limit: number },
+  ): Promise<readonly Omit<StoredTrace<never>, "trace">[]>;
+  /** Throws NotFound. */
+  get(caller: Caller, id: string): Promise<StoredTrace<RetrievalTrace>>;
+};
+
+/** Finding passages, and how they were found. */
+export type Retrieval = { readonly retrieve: Retrieve; readonly traces: Traces };
+
+export const mostQuestion = 4000;
+export const standardPassages = 8;
+export const standardTokens = 4000;
+const mostCollections = 20;
+/** Candidates whose text a reranker reads. */
+const rerankedMost = 40;
+const candidatesKept = 200;
+
+/** Finds passages that may answer a question, and keeps how. A foreign collection is as one that there isn't. */
+export function createRetrieve(options: RetrieveOptions): Retrieve {
+  const { database, knowledge, search, log } = options;
+  return async (caller, request, signal) => {
+    const { question, filters, limit = standardPassages, tokens = standardTokens } = request;
+    if (question.trim() === "" || question.length > mostQuestion)
+      throw new InvalidInput(`A question has 1 to ${mostQuestion} characters.`, { param: "question" });
+    const notes: string[] = [];
+    const milliseconds: Record<string, number> = {};
+    const timed = async <Value>(name: string, work: () => Promise<Value>): Promise<Value> => {
+      const begun = performance.now();
+      try {
+        return await work();
+      } finally {
+        milliseconds[name] = Math.round((performance.now() - begun) * 10) / 10;
+      }
+    };
+
+    const collections = await chosen(knowledge, caller, request.collections, notes);
+    const searched = await timed("rewrite", () => rewritten(request, collections, notes));
+    const groups = groupsOf(collections, request);
+    const reranker = rerankerOf(collections, options, notes);
+    const found: SearchTrace[] = [];
+    const passages: Passage[] = [];
+    for (const { retrieval, weight, members } of groups) {
+      const embedded = await timed("embed", () =>
+        embedding(knowledge, { members, retrieval, text: searched, notes, signal }),
+      );
+      const asked = {
+        collections: embedded.collections,
+        text: searched,
+        retrieval: embedded.retrieval,
+        weight,
+        filters,
+        limit: reranker ? rerankedMost : Math.min(100, limit * 2),
+      };
+      const result = await timed("search", () => search(database, asked, signal));
+      found.push(result.trace);
+      passages.push(...result.passages);
+    }
+    const names = new Map(collections.map(({ id, name }) => [id, name]));
+    const ordered = await timed("rerank", () =>
+      reranked(
+        passages.toSorted(byScore).map((passage) => ({ ...passage, collectionName: names.get(passage.collectionId)! })),
+        { question, reranker, notes, signal },
+      ),
+    );
+    const cut = cutPassages(ordered, { limit, tokens });
+    const taken = cut.filter((each) => each.cut === undefined).map(({ passage }) => passage);
+    const trace: RetrievalTrace = {
+      question,
+      ...(searched === question ? {} : { searched }),
+      collections: groups.flatMap(({ retrieval, weight, members }) =>
+        members.map(({ id, name, embeddingModel }) => ({ id, name, retrieval, weight, embeddingModel })),
+      ),
+      ...(filters && { filters }),
+      lexical: [...new Set(found.flatMap(({ lexical }) => lexical))],
+      vector: [...new Set(found.flatMap(({ vector }) => vector))],
+      ...(reranker && { reranker: reranker.name }),
+      notes,
+      milliseconds,
+      candidates: candidatesOf(cut, taken, found),
+    };
+    const traceId = newId();
+    await keep();
+    return { traceId, passages: taken, trace };
+
+    /** A retrieval that can't be noted is one all the same. */
+    async function keep(): Promise<void> {
+      const collectionIds = collections.map(({ id }) => id);
+      try {
+        await addTrace(database.query, {
+          id: traceId,
+          userId: caller.userId,
+          collectionIds,
+          runId: request.runId,
+          question,
+          trace,
+        });
+      } catch (error) {
+        log.warn({ error: messageOf(error) }, "the trace of a retrieval was not kept");
+      }
+    }
+  };
+}
+
+type Choosing = RetrieveOptions["knowledge"];
+
+async function chosen(
+  { collections }: Choosing,
+  caller: Caller,
+  wanted: readonly string[] | undefined,
+  notes: string[],
+): Promise<readonly Collection[]> {
+  if (wanted && wanted.length > 0) {
+    if (wanted.length > mostCollections)
+      throw new InvalidInput(`At most ${mostCollections} collections are searched at once.`, { param: "collections" });
+    const found = new Map<string, Collection>();
+    for (const each of wanted) {
+      const collection = await collections.find(caller, each);
+      found.set(collection.id, collection);
+    }
+    return [...found.values()];
+  }
+  const all = (await collections.list(caller)).filter(({ counts }) => counts.chunks > 0);
+  if (all.length === 0) notes.push("There is no collection with documents that could be searched.");
+  if (all.length > mostCollections)
+    notes.push(`Only the first ${mostCollections} of ${all.length} collections were searched.`);
+  return all.slice(0, mostCollections);
+}
+
+async function rewritten(
+  { question, rewrite }: RetrievalRequest,
+  collections: readonly Collection[],
+  notes: string[],
+): Promise<string> {
+  if (!rewrite || !collections.some(({ settings }) => settings.rewrite)) return question;
+  const text = (await rewrite(question)).replaceAll(/\s+/g, " ").trim().slice(0, mostQuestion);
+  if (text !== "") return text;
+  notes.push("The model put the question into no other words.");
+  return question;
+}
+
+type Group = { readonly retrieval: RetrievalKind; readonly weight: number; readonly members: readonly Collection[] };
+
+/** Those that are searched in the same way are searched together. */
+function groupsOf(collections: readonly Collection[], { retrieval, weight }: RetrievalRequest): readonly Group[] {
+  const groups = new Map<string, { retrieval: RetrievalKind; weight: number; members: Collection[] }>();
+  for (const collection of collections) {
+    const { settings, embeddingModel } = collection;
+    const hasVectors = embeddingModel !== "none";
+    const wanted = retrieval ?? settings.retrieval ?? (hasVectors ? "hybrid" : "lexical");
+    const group = { retrieval: hasVectors ? wanted : ("lexical" as const), weight: weight ?? settings.hybridWeight };
+    const key = `${group.retrieval} ${group.retrieval === "hybrid" ? group.weight : ""}`;
+    const members = groups.get(key)?.members ?? [];
+    groups.set(key, { ...group, members: [...members, collection] });
+  }
+  return [...groups.values()];
+}
+
+/** The question as each collection's model embeds it. Without an answer of any model, words are all there is. */
+async function embedding(
+  knowledge: Choosing,
+  {
+    members,
+    retrieval,
+    text,
+    notes,
+    signal,
+  }: {
+    readonly members: readonly Collection[];
+    readonly retrieval: RetrievalKind;
+    readonly text: string;
+    readonly notes: string[];
+    readonly signal: AbortSignal;
+  },
+): Promise<{ readonly collections: readonly SearchedCollection[]; readonly retrieval: RetrievalKind }> {
+  const vectors = new Map<string, Float32Array>();
+  if (retrieval !== "lexical")
+    for (const model of new Set(members.map(({ embeddingModel }) => embeddingModel))) {
+      try {
+        const embedder = await knowledge.embedder(model, signal);
+        const [vector] = (await embedder?.embed([text], "query", signal)) ?? [];
+        if (vector) vectors.set(model, vector);
+      } catch (error) {
+        signal.throwIfAborted();
+        notes.push(`The question was not embedded by ${model}, so only words were looked for: ${messageOf(error)}`);
+      }
+    }
+  const collections = members.map(({ id, settings, embeddingModel }) => ({
+    id,
+    textConfig: settings.language,
+    embeddingModel,
+    embedding: vectors.get(embeddingModel),
+  }));
+  return { collections, retrieval: vectors.size === 0 ? "lexical" : retrieval };
+}
+
+type NamedReranker = { readonly name: string; readonly rank: Reranker["rank"] };
+
+/** The first that one of the collections has. */
+function rerankerOf(
+  collections: readonly Collection[],
+  { rerankers, reranker }: Pick<RetrieveOptions, "rerankers" | "reranker">,
+  notes: string[],
+): NamedReranker | undefined {
+  for (const { settings, name: collection } of collections) {
+    const name = settings.reranker ?? reranker ?? "none";
+    if (name === "none") continue;
+    const found = rerankers.get(name);
+    if (found) return { name, rank: found.rank };
+    notes.push(`${collection} wants the reranker ${name}, which is not configured (rag.rerankers).`);
+  }
+  return undefined;
+}
+
+async function reranked(
+  passages: readonly FoundPassage[],
+  {
+    question,
+    reranker,
+    notes,
+    signal,
+  }: {
+    readonly question: string;
+    readonly reranker: NamedReranker | undefined;
+    readonly notes: string[];
+    readonly signal: AbortSignal;
+  },
+): Promise<readonly FoundPassage[]> {
+  if (!reranker || passages.length === 0) return passages;
+  const [first, rest] = [passages.slice(0, rerankedMost), passages.slice(rerankedMost)];
+  try {
+    const scores = await reranker.rank(
+      question,
+      first.map(({ text }) => text),
+      signal,
+    );
+    const order = first.map((passage, at) => ({ passage, score: scores[at]! })).toSorted((a, b) => b.score - a.score);
+    const scored = order.map(({ passage, score }) =>
+      score === -Infinity ? passage : { ...passage, relevance: score },
+    );
+    return [...scored, ...rest];
+  } catch (error) {
+    signal.throwIfAborted();
+    notes.push(`Not reranked: ${messageOf(error)}`);
+    return passages;
+  }
+}
+
+function byScore(one: Candidate, other: Candidate): number {
+  return other.score - one.score || (other.lexical?.score ?? 0) - (one.lexical?.score ?? 0) || one.id - other.id;
+}
+
+function candidatesOf(
+  cut: ReturnType<typeof cutPassages<FoundPassage>>,
+  taken: readonly FoundPassage[],
+  found: readonly SearchTrace[],
+): RetrievalTrace["candidates"] {
+  const known = new Set(cut.map(({ passage }) => passage.id));
+  const read = cut.map(({ passage, cut: why }) => {
+    const { text: _text, collectionName: _name, ...candidate } = passage;
+    return { ...candidate, ...(why === undefined ? { place: taken.indexOf(passage) + 1 } : { cut: why }) };
+  });
+  const others = found
+    .flatMap(({ candidates }) => candidates)
+    .filter(({ id }) => !known.has(id))
+    .toSorted(byScore)
+    .map((candidate) => ({ ...candidate, cut: "rank" as const }));
+  return [...read, ...others].slice(0, candidatesKept);
+}

@@ -1,0 +1,52 @@
+import type { Config } from "./config.ts";
+import { type IndexKeeper, startIndexKeeper } from "./knowledge/index-keeper.ts";
+import type { Knowledge } from "./knowledge/knowledge.ts";
+import { createReranker } from "./knowledge/rerank.ts";
+import { createRetrieve, type Retrieve, type RetrievalTrace, type Traces } from "./knowledge/retrieve.ts";
+import type { Log } from "./protocol/log.ts";
+import type { Query } from "./protocol/tools.ts";
+import type { Database } from "./store/database.ts";
+import { createSearch } from "./store/rag-search.ts";
+import { getTrace, listTraces } from "./store/rag-traces.ts";
+
+export type RetrievalParts = {
+  readonly database: Database;
+  readonly knowledge: Knowledge;
+  readonly log: Log;
+};
+
+export type OpenRetrieval = { readonly retrieve: Retrieve; readonly close: () => Promise<void> };
+
+/** The way from a question to passages, as it is configured. */
+export function openRetrieval(
+  { rag }: Pick<Config, "rag">,
+  { database, knowledge, log }: RetrievalParts,
+): OpenRetrieval {
+  const rerankers = new Map(Object.entries(rag.rerankers).map(([name, settings]) => [name, createReranker(settings)]));
+  return {
+    retrieve: createRetrieve({
+      database,
+      knowledge,
+      search: createSearch({ scanMb: rag.scanMb }),
+      rerankers,
+      reranker: rag.reranker,
+      log,
+    }),
+    async close() {
+      for (const reranker of rerankers.values()) await reranker.close();
+    },
+  };
+}
+
+/** How passages were found. */
+export function tracesOf(query: Query): Traces {
+  return {
+    list: ({ userId }, page) => listTraces(query, { userId, ...page }),
+    get: ({ userId }, id) => getTrace<RetrievalTrace>(query, userId, id),
+  };
+}
+
+/** Of indexes, one keeper works in each process that works at all. */
+export function keepIndexes(parts: Pick<RetrievalParts, "database" | "log">, works: boolean): IndexKeeper {
+  return works ? startIndexKeeper(parts) : { wake: () => {}, close: async () => {} };
+}

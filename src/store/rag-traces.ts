@@ -1,0 +1,78 @@
+import { NotFound } from "../protocol/errors.ts";
+import { isId } from "../protocol/ids.ts";
+import { jsonText, plainText } from "../protocol/json-text.ts";
+import type { Query } from "../protocol/tools.ts";
+
+export type StoredTrace<Trace> = {
+  readonly id: string;
+  readonly question: string;
+  /** Of the run that asked; null: a person did. */
+  readonly runId: string | null;
+  readonly createdAt: Date;
+  readonly trace: Trace;
+};
+
+/** Of a user; older ones go. */
+const mostTraces = 500;
+
+export async function addTrace(
+  query: Query,
+  {
+    id,
+    userId,
+    collectionIds,
+    runId,
+    question,
+    trace,
+  }: {
+    readonly id: string;
+    readonly userId: string;
+    readonly collectionIds: readonly string[];
+    readonly runId: string | undefined;
+    readonly question: string;
+    readonly trace: object;
+  },
+): Promise<void> {
+  // Ids are ordered by time.
+  await query(
+    `with old as (
+       delete from rag_traces where user_id = $2
+         and id <= (select id from rag_traces where user_id = $2 order by id desc offset ${mostTraces - 1} limit 1))
+     insert into rag_traces (id, user_id, collection_ids, run_id, question, trace) values ($1, $2, $3::uuid[], $4, $5, $6::jsonb)`,
+    [id, userId, collectionIds, runId ?? null, plainText(question), jsonText(trace)],
+  );
+}
+
+/** Throws NotFound for what is not the user's. */
+export async function getTrace<Trace>(query: Query, userId: string, id: string): Promise<StoredTrace<Trace>> {
+  const [row] = isId(id)
+    ? await query<StoredTrace<Trace>>(
+        `select id, question, run_id as "runId", created_at as "createdAt", trace from rag_traces where user_id = $1 and id = $2`,
+        [userId, id],
+      )
+    : [];
+  if (!row) throw new NotFound(`There is no trace ${id}.`, { code: "trace_not_found" });
+  return row;
+}
+
+/** Newest first; `before` is an id, exclusive. */
+export function listTraces(
+  query: Query,
+  {
+    userId,
+    runId,
+    before,
+    limit,
+  }: {
+    readonly userId: string;
+    readonly runId?: string | undefined;
+    readonly before?: string | undefined;
+    readonly limit: number;
+  },
+): Promise<readonly Omit<StoredTrace<never>, "trace">[]> {
+  return query(
+    `select id, question, run_id as "runId", created_at as "createdAt" from rag_traces
+     where user_id = $1 and ($2::uuid is null or run_id = $2) and ($3::uuid is null or id < $3) order by id desc limit $4`,
+    [userId, runId ?? null, before ?? null, limit],
+  );
+}
