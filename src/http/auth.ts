@@ -28,7 +28,9 @@ export function createAuthenticate(access: Access, corsOrigins: readonly string[
     const bearer = /^Bearer (\S{1,4000})$/i.exec(authorization ?? "")?.[1];
     if (bearer?.startsWith("ck_")) return enterByKey(access, bearer);
     if (bearer !== undefined && isJwt(bearer)) return enterByToken(access, bearer);
-    const cookie = authorization === undefined ? readCookie(request.headers.cookie, sessionCookie) : undefined;
+    // A proxy with a login of its own makes browsers send that (Basic) with every request.
+    const isBearer = /^Bearer\b/i.test(authorization ?? "");
+    const cookie = isBearer ? undefined : readCookie(request.headers.cookie, sessionCookie);
     if (cookie === undefined)
       throw new Denied(401, "Log in: POST /api/auth/login, or the header Authorization: Bearer ck_… (an API key).");
     if (!isSafe(request)) checkPage(request, corsOrigins);

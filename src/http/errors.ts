@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import { ColloquyError, type ErrorDetail, InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
-import { diskFull, sqlState } from "../store/sql-state.ts";
+import { diskFull, isUnkeepableText, sqlState } from "../store/sql-state.ts";
 import { challengeOf, isMcp } from "./mcp/resource-metadata.ts";
 import { openAiError } from "./openai-error.ts";
 
@@ -77,6 +77,11 @@ function asColloquyError(error: FastifyError, request: FastifyRequest): Colloquy
   if (sqlState(error) === diskFull)
     return new Unavailable("The server has no disk space left; nothing of this request was kept.", {
       code: "disk_full",
+    });
+  if (isUnkeepableText(error))
+    return new InvalidInput("A text of the request holds the character NUL, which can't be kept.", {
+      code: "invalid_text",
+      cause: error,
     });
   if (hasZodFastifySchemaValidationErrors(error)) return invalidFields(error.validation, error.validationContext);
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {

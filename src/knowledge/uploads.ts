@@ -21,6 +21,7 @@ import {
   type UploadLimits,
 } from "../store/uploads.ts";
 import { attachedFile } from "./describe-file.ts";
+import { createFairQueue } from "./fair-queue.ts";
 import { parseFile } from "./parse/parse-file.ts";
 import { UnreadableFile } from "./parse/parsed.ts";
 
@@ -95,7 +96,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     if (refusal !== undefined) throw new Unavailable(refusal, { code: "files_unavailable" });
   };
   const partOf = (upload: Pick<Upload, "file">) => `${placeOf(upload)}.part`;
-  const reading = createQueue(readers);
+  const reading = createFairQueue(readers);
 
   const place = async (
     { userId, name: userName }: Owner,
@@ -112,7 +113,7 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   /** Finds out what is in it. Also done again for one whose reader died with its process. */
   async function read(upload: Upload): Promise<Upload> {
-    const content = await reading(() => contentOf(placeOf(upload), upload.name, log));
+    const content = await reading(upload.userId, () => contentOf(placeOf(upload), upload.name, log));
     return gone(await readUpload(query, upload.id, content), upload.id);
   }
 
@@ -308,21 +309,4 @@ function tooMuch(most: number): InvalidInput {
     status: 413,
     code: "quota_exceeded",
   });
-}
-
-/** So many at once, the others in order. */
-function createQueue(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const waiting: (() => void)[] = [];
-  let active = 0;
-  return async (work) => {
-    if (active >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else active++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else active--;
-    }
-  };
 }

@@ -76,6 +76,11 @@ export async function listInvites(query: Query): Promise<readonly AccountLink[]>
   );
 }
 
+/** Links of before a new password would set another one. */
+export async function removeResets(query: Query, userId: string): Promise<void> {
+  await query("delete from account_links where purpose = 'reset' and user_id = $1 and used_at is null", [userId]);
+}
+
 /** Throws NotFound. */
 export async function removeInvite(query: Query, id: string): Promise<void> {
   const rows = await query("delete from account_links where id = $1 and purpose = 'invite' returning id", [id]);

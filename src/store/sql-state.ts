@@ -8,3 +8,9 @@ export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
   return /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined;
 }
+
+/** A text that no text of PostgreSQL may be: it holds the character NUL. */
+export function isUnkeepableText(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === "22021" || state === "22P05";
+}

@@ -27,6 +27,8 @@ const mostKeysOfUser = 100;
  */
 export type UserAdmin = {
   list(): Promise<readonly User[]>;
+  /** Throws NotFound. */
+  roleOf(userId: string): Promise<Role>;
   /** With a first key. Throws Conflict `user_exists`. */
   add(user: { readonly name: string; readonly role: Role }): Promise<{ readonly user: User; readonly key: string }>;
   /** Throws NotFound, and Conflict `last_admin` or `owner_is_admin`. Who is disabled is logged out. */
@@ -68,6 +70,7 @@ export function createUserAdmin(
   };
   return {
     list: () => listUsers(query),
+    roleOf: async (userId) => (await existingUser(query, userId)).role,
     add: (input) =>
       transaction(async (within) => {
         const user = await createUser(within, input);

@@ -47,6 +47,15 @@ eachDatabase((databases) => {
       assert.equal((await logIn(username, "battery staple")).status, 200);
     });
 
+    test("are changed, and links of before set no other", async () => {
+      const { id, token } = await signUp();
+      const link = await ask<{ token: string }>("POST", `/api/admin/users/${id}/reset`, { token: machineToken });
+      const body = { current: password, password: "battery staple" };
+      assert.equal((await ask("POST", "/api/auth/password", { token, body })).status, 204);
+      const late = { token: link.body.token, password: "of a thief" };
+      assert.equal(codeOf(await ask("POST", "/api/auth/reset", { body: late })), "link_over");
+    });
+
     test("are reset by an admin's link: once, and a newer link takes its place", async () => {
       const { username, id, token } = await signUp();
       const link = async () =>
@@ -192,6 +201,21 @@ eachDatabase((databases) => {
         [200, 200, 200],
       );
       assert.equal(await users(await keyWith("agent:*", "tool:*", "model:*")), 403);
+
+      const narrow = await keyWith("admin", "model:gpt-*");
+      const other = await signUp();
+      const as = (method: string, path: string, body?: object) =>
+        ask(method, `/api/admin${path}`, { token: narrow, ...(body && { body }) });
+      const waysIn = [
+        await as("POST", "/users", { name: `boss-${newId()}`, role: "admin" }),
+        await as("POST", "/invites", { role: "admin" }),
+        await as("PATCH", `/users/${other.id}`, { role: "admin" }),
+        await as("POST", `/users/${id}/keys`, { label: "whole" }),
+        await as("POST", `/users/${id}/reset`),
+      ];
+      assert.deepEqual(waysIn.map(codeOf), Array<string>(5).fill("key_scoped"), "no way in that may more than it does");
+      assert.equal((await as("POST", `/users/${other.id}/reset`)).status, 201, "of users it keeps the accounts");
+      assert.equal((await as("POST", "/users", { name: `user-${newId()}` })).status, 201);
       await ask("PATCH", `/api/admin/users/${id}`, { token: machineToken, body: { role: "user" } });
     });
   });

@@ -197,6 +197,20 @@ eachDatabase((databases) => {
     });
   });
 
+  test("a token that was just used counts no longer than it says", async () => {
+    const short = await serveAccounts(database, { tokenLifeMs: 1500 });
+    const { token } = await short.signUp();
+    const until = performance.now() + 20_000;
+    assert.equal(await short.me(token), 200);
+    while ((await short.me(token)) === 200) assert.ok(performance.now() < until, "it is still good");
+    await short.close();
+  });
+
+  test("a name that no text of the database may be is nobody's", async () => {
+    const { status, body } = await ask("POST", "/api/auth/login", { body: { username: "a\0b", password } });
+    assert.deepEqual([status, codeOf({ body })], [400, "invalid_text"]);
+  });
+
   describe("in a browser", () => {
     const page = { "x-colloquy-page": "1" };
     const cookieOf = (headers: Headers) => /^colloquy_session=([^;]*)/.exec(headers.get("set-cookie") ?? "")?.[1] ?? "";
@@ -213,6 +227,10 @@ eachDatabase((databases) => {
       );
       const cookie = `other=1; colloquy_session=${cookieOf(headers)}`;
       assert.equal((await ask("GET", "/api/auth/me", { headers: { cookie } })).status, 200);
+      const behindProxy = { cookie, authorization: "Basic dXNlcjpwYXNz" };
+      assert.equal((await ask("GET", "/api/auth/me", { headers: behindProxy })).status, 200, "a proxy's own login");
+      const withToken = { cookie, authorization: "Bearer no-token" };
+      assert.equal((await ask("GET", "/api/auth/me", { headers: withToken })).status, 401, "a token counts before it");
       const out = await ask("POST", "/api/auth/logout", { headers: { cookie, ...page } });
       assert.match(out.headers.get("set-cookie")!, /^colloquy_session=; Path=\/; Max-Age=0;/);
       assert.equal((await ask("GET", "/api/auth/me", { headers: { cookie } })).status, 401);

@@ -1,5 +1,5 @@
 import { ColloquyError, Denied, InvalidInput } from "../../protocol/errors.ts";
-import { type AccountLink, linkToken, readLinkToken, useLink } from "../../store/account-links.ts";
+import { type AccountLink, linkToken, readLinkToken, removeResets, useLink } from "../../store/account-links.ts";
 import type { Database } from "../../store/database.ts";
 import { addMember } from "../../store/groups.ts";
 import { addFailure, blockedSeconds, forgetFailures, type Suspect } from "../../store/login-failures.ts";
@@ -13,6 +13,7 @@ import {
   listWebSessions,
   type WebSession,
 } from "../../store/web-sessions.ts";
+import { networkOf } from "./network.ts";
 import type { OidcLogin } from "./oidc.ts";
 import type { Passwords } from "./passwords.ts";
 import type { Tokens } from "./tokens.ts";
@@ -81,7 +82,7 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
   const memory = createMemory(async (token) => {
     const content = await tokens.read(token);
     const user = content && (await findWebSession(query, content.sessionId));
-    return user && { user, sessionId: content.sessionId };
+    return user && { user, ...content };
   });
 
   async function begin(user: User, { program }: Pick<Visitor, "program">): Promise<Login> {
@@ -128,7 +129,11 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
     signup,
     ...(oidc && { oidc }),
     begin,
-    findByToken: memory.find,
+    async findByToken(token) {
+      const found = await memory.find(token);
+      // What is remembered may be over meanwhile.
+      return found && found.expiresAt > new Date() ? found : undefined;
+    },
     forget: memory.forget,
 
     async setUp({ token, name, password }, visitor) {
@@ -165,6 +170,7 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
       const passwordHash = await passwords.hash(password, visitor.signal);
       await transaction(async (within) => {
         await setPassword(within, user.id, passwordHash);
+        await removeResets(within, user.id);
         await endWebSessions(within, user.id, sessionId);
       });
       memory.forget();
@@ -208,15 +214,4 @@ function suspectsOf(name: string, address: string): Record<"here" | "address" | 
     address: { kind: "address", value: where, free: 50 },
     name: { kind: "name", value: who, free: 100 },
   };
-}
-
-/** Of an IPv6 address the part that one customer has: it can change the rest at will. */
-function networkOf(address: string): string {
-  if (!address.includes(":")) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  const [head = "", tail = ""] = address.split("::");
-  const [first, last] = [head.split(":").filter(Boolean), tail.split(":").filter(Boolean)];
-  const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => "0");
-  return [...first, ...zeros, ...last].slice(0, 4).join(":");
 }

@@ -55,6 +55,11 @@ export function keyView({ id, label, scopes, ...times }: ApiKey): z.infer<typeof
   };
 }
 
+/** The same where an admin makes a way in for somebody who is, or becomes, an admin. */
+export function requireWholeFor(caller: Caller, role: Caller["role"] | undefined): void {
+  if (role === "admin") requireWhole(caller);
+}
+
 /** Throws Denied for a key that may less than its account: with it one could make a way in that may all. */
 export function requireWhole({ scoped }: Caller): void {
   if (scoped)

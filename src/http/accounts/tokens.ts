@@ -9,7 +9,7 @@ export type TokenContent = { readonly sessionId: string; readonly userId: string
 export type Tokens = {
   sign(content: TokenContent): Promise<string>;
   /** Undefined: it is forged, over, of a key that is gone, or no token at all. */
-  read(token: string): Promise<Pick<TokenContent, "sessionId"> | undefined>;
+  read(token: string): Promise<Pick<TokenContent, "sessionId" | "expiresAt"> | undefined>;
   /** Makes a new key in place of one that is too old, and takes away those that no living token needs. */
   rotate(): Promise<void>;
 };
@@ -74,7 +74,7 @@ export function createTokens(
           issuer,
           requiredClaims: ["jti", "sub", "exp"],
         });
-        return { sessionId: payload.jti! };
+        return { sessionId: payload.jti!, expiresAt: new Date(payload.exp! * 1000) };
       } catch (error) {
         if (error instanceof errors.JOSEError) return undefined;
         throw error;

@@ -11,6 +11,9 @@ const completionAnswer = {
     "application/json": { schema: z.looseObject({ object: z.literal("chat.completion") }) },
   },
 };
+const relayFailure = z.object({
+  error: z.object({ message: z.string(), type: z.string(), code: z.string().nullable(), param: z.string().optional() }),
+});
 const description =
   "For tools that work on another server: the token that came with a call asks for model steps of that call's run, and is " +
   "good until the call ends.";
@@ -23,6 +26,7 @@ export const relayCompletion = endpoint({
   open: () => true,
   body: z.record(z.string(), z.unknown()).describe("As of /v1/chat/completions"),
   answers: { 200: completionAnswer },
+  failure: relayFailure,
   handle: answerRelay,
 });
 
@@ -32,6 +36,7 @@ export const relayModels = endpoint({
   description,
   open: () => true,
   answers: { 200: z.looseObject({ object: z.literal("list"), data: z.array(z.looseObject({ id: z.string() })) }) },
+  failure: relayFailure,
   handle: answerRelay,
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AccountLink } from "../../store/account-links.ts";
-import { roleSchema } from "../accounts/schemas.ts";
+import { requireWholeFor, roleSchema } from "../accounts/schemas.ts";
 import { accountsOf } from "../accounts/visitor.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { baseOf } from "../origins.ts";
@@ -25,6 +25,7 @@ export const resetUser = endpoint({
   answers: { 201: z.object({ url, token: z.string(), expiresAt: time }) },
   async handle(call) {
     requireAdmin(call.caller);
+    requireWholeFor(call.caller, await call.services.users.roleOf(call.params.id));
     const link = await call.services.users.reset(call.params.id);
     call.reply.code(201);
     return { ...placeOfLink(call, link, "reset"), expiresAt: link.expiresAt.toISOString() };
@@ -55,6 +56,7 @@ export const invite = endpoint({
   answers: { 201: inviteView.extend({ url, token: z.string() }) },
   async handle(call) {
     requireAdmin(call.caller);
+    requireWholeFor(call.caller, call.body.role);
     const link = await call.services.users.invite(call.body);
     call.reply.code(201);
     return { ...view(link), ...placeOfLink(call, link, "signup") };

@@ -6,6 +6,7 @@ import {
   madeKeySchema,
   nameSchema,
   newKeyOf,
+  requireWholeFor,
   roleSchema,
 } from "../accounts/schemas.ts";
 import { endpoint } from "../endpoint.ts";
@@ -35,6 +36,7 @@ export const addUser = endpoint({
   answers: { 201: z.object({ user: userView, key: z.string() }) },
   async handle({ caller, body, services, reply }) {
     requireAdmin(caller);
+    requireWholeFor(caller, body.role);
     const { user, key } = await services.users.add(body);
     reply.code(201);
     return { user: view(user), key };
@@ -52,6 +54,7 @@ export const changeUser = endpoint({
   answers: { 200: userView },
   async handle({ caller, params, body, services }) {
     requireAdmin(caller);
+    requireWholeFor(caller, body.role);
     return view(await services.users.change(params.id, body));
   },
 });
@@ -77,6 +80,7 @@ export const addKey = endpoint({
   answers: { 201: madeKeySchema },
   async handle({ caller, params, body, services, reply }) {
     requireAdmin(caller);
+    requireWholeFor(caller, await services.users.roleOf(params.id));
     const { key, text } = await services.users.addKey({ userId: params.id, ...newKeyOf(body) });
     reply.code(201);
     return { key: keyView(key), text };
