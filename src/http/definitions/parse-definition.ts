@@ -25,6 +25,8 @@ const mostCharacters = 1_000_000;
 const providers = modelConfigSchema.options.flatMap(({ shape: { provider } }) =>
   provider instanceof z.ZodLiteral ? [...provider.values] : [],
 );
+/** In the head of a request. */
+export const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 const programsHint =
   "Set definitions.programs (COLLOQUY_DEFINITIONS__PROGRAMS=true) to allow it, or put this into colloquy.yaml.";
 
@@ -102,8 +104,22 @@ function ownProblems(
     problems.push({ path: "command", message: `would start a program on this machine. ${programsHint}` });
   if (!programs && kind === "model" && definition["provider"] === "ai-sdk")
     problems.push({ path: "package", message: `would load code into this server. ${programsHint}` });
+  for (const [path, text] of headerTexts(definition))
+    if (!sendable.test(text))
+      problems.push({ path, message: "has a line break or another character that can't be sent: copy it again" });
   for (const key of ["apiKey", "baseUrl", "url", "headers", "env", "auth"])
     if (/\$\{[A-Za-z_]/.test(JSON.stringify(definition[key]) ?? ""))
       problems.push({ path: key, message: "${…} is replaced in files only: give the value itself" });
   return problems;
+}
+
+/** What goes into the head of requests. */
+function headerTexts({
+  apiKey,
+  headers,
+}: Readonly<Record<string, unknown>>): (readonly [path: string, text: string])[] {
+  const given = typeof headers === "object" && headers !== null ? Object.entries(headers) : [];
+  return [["apiKey", apiKey] as const, ...given.map(([name, value]) => [`headers.${name}`, value] as const)].flatMap(
+    ([path, text]) => (typeof text === "string" ? [[path, text] as const] : []),
+  );
 }

@@ -78,3 +78,10 @@ test("programs and packages need the operator's leave", () => {
   assert.deepEqual(problemsOf(true), [[], []]);
   assert.deepEqual(problemsOf(false), [["command"], ["package"]]);
 });
+
+test("a key that was copied with more than itself is told of", () => {
+  for (const apiKey of ["k\n", "sk-\u2026", "\u200bk"]) {
+    const result = parseDefinition("model", { id: "a", definition: { ...model, apiKey } }, { programs: false });
+    assert.deepEqual(result.ok ? [] : result.problems.map(({ path }) => path), ["apiKey"]);
+  }
+});

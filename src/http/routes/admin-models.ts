@@ -3,6 +3,7 @@ import { reachOf } from "../../models/find-models.ts";
 import type { ModelHealth } from "../../store/usage.ts";
 import { definitionEndpoints, definitionParams, draftSchema } from "../definitions/definition-endpoints.ts";
 import { endpoint } from "../endpoint.ts";
+import { sendable } from "../definitions/parse-definition.ts";
 import { closedSignal } from "../closed-signal.ts";
 import { requireAdmin } from "../require-admin.ts";
 
@@ -130,6 +131,7 @@ export const tryModelDraft = endpoint({
   },
 });
 
+const unsendable = "has a line break or another character that can't be sent: copy it again";
 const providers = ["ollama", "openai", "anthropic"] as const;
 
 export const findModels = endpoint({
@@ -144,8 +146,10 @@ export const findModels = endpoint({
       .url({ protocol: /^https?$/ })
       .max(2000)
       .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password"),
-    apiKey: z.string().min(1).max(10_000).optional(),
-    headers: z.record(z.string().max(200), z.string().max(10_000)).optional(),
+    apiKey: z.string().min(1).max(10_000).regex(sendable, unsendable).optional(),
+    headers: z
+      .record(z.string().regex(/^[\w.-]{1,200}$/), z.string().max(10_000).regex(sendable, unsendable))
+      .optional(),
   }),
   answers: {
     200: z.object({
