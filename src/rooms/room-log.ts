@@ -53,9 +53,8 @@ export function readRoom(all: readonly Item[], { members, rootRun, isWaiting }: 
     });
     if (outcome === "open" || spoken.length === 0) continue;
     const said = saidBy(agent, spoken, members);
-    messages.push(said);
-    // What was broken off is remembered, but nobody goes on from it.
-    if (outcome === "spoke") for (const { id } of spoken) answered.set(id, answers);
+    messages.push(outcome === "spoke" ? said : { ...said, isBroken: true });
+    for (const { id } of spoken) answered.set(id, answers);
   }
   messages.sort((one, other) => one.seq - other.seq);
   return { messages, turns, answered, asked, ...liftsIn(items) };

@@ -138,7 +138,8 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
   const rooms: Rooms = {
     kinds: (caller) =>
       files.flatMap((file) =>
-        mayUse(caller, file.id) && agents.has(file.id) && unknownMembers(file, agents).length === 0
+        // An agent of the same name stands before it.
+        mayUse(caller, file.id) && unknownMembers(file, agents).length === 0 && agents.get(file.id).room
           ? [agents.get(file.id)]
           : [],
       ),

@@ -7,6 +7,8 @@ export type Said = {
   readonly from: string;
   readonly mentions: readonly string[];
   readonly text: string;
+  /** It was broken off: remembered, but nobody goes on from it. */
+  readonly isBroken?: boolean;
 };
 
 /** What an agent did when a message woke it. `waiting`: a person must decide first. */
@@ -89,8 +91,9 @@ export function nextTurns(log: RoomLog, order: Order): Next {
     const halt = guardAt(head, log, order);
     if (halt) return { turns: [], halt };
     if (order.turns === "sequential") {
-      // The first must have had its chance before the next one is asked.
-      if (!busy.has(left[0]!)) return { turns: [{ agent: left[0]!, answers: head.id }] };
+      // One that waits for a person may do so for long.
+      const free = left.find((agent) => !busy.has(agent));
+      if (free !== undefined) return { turns: [{ agent: free, answers: head.id }] };
       continue;
     }
     for (const agent of left) {
@@ -132,7 +135,7 @@ function viewOf(log: RoomLog, order: Order) {
     );
   const asked = log.messages.filter(({ id }) => log.asked.has(id));
   const people = asked.filter(isOpen);
-  const agents = log.messages.filter((message) => log.answered.has(message.id) && isOpen(message));
+  const agents = log.messages.filter((message) => isWhole(message, log) && isOpen(message));
   return {
     /** Messages that may want an answer, those of people first. */
     heads: [...people, ...agents],
@@ -157,7 +160,7 @@ function viewOf(log: RoomLog, order: Order) {
 
 function guardAt(head: Said, log: RoomLog, { guards }: Order): Halt | undefined {
   const origin = originOf(head.id, log);
-  const spoken = log.messages.filter((message) => log.answered.has(message.id) && originOf(message.id, log) === origin);
+  const spoken = log.messages.filter((message) => isWhole(message, log) && originOf(message.id, log) === origin);
   if (spoken.length >= guards.turns) return { about: head.id, code: "room_turns" };
   const last = spoken.slice(-guards.pair);
   if (last.length === guards.pair && new Set(last.map(({ from }) => from)).size <= 2)
@@ -166,6 +169,11 @@ function guardAt(head: Said, log: RoomLog, { guards }: Order): Halt | undefined 
   const same = spoken.filter((message) => message.from === head.from && wordsOf(message) === words);
   if (same.length > guards.repeats) return { about: head.id, code: "room_repeats" };
   return undefined;
+}
+
+/** What an agent said to its end. */
+function isWhole({ id, isBroken }: Said, { answered }: RoomLog): boolean {
+  return answered.has(id) && !isBroken;
 }
 
 function wordsOf({ text }: Said): string {
