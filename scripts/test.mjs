@@ -2,6 +2,8 @@
  * Runs the tests: `*.test.ts`, or with `--long` the `*.long.test.ts`. Arguments with a dash go to Node's runner,
  * the others choose files whose path contains one of them: `npm test -- config --test-name-pattern=port`.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
@@ -23,6 +25,7 @@ if (files.length === 0) {
   process.exit(1);
 }
 
+const postgres = await sharedPostgres();
 const { code } = await runChild(
   process.execPath,
   [
@@ -36,6 +39,20 @@ const { code } = await runChild(
     ...flags,
     ...files,
   ],
-  { cwd: root, env: { ...process.env, COLLOQUY_TEST_FILE_SECONDS: long ? "1800" : "120" } },
+  { cwd: root, env: { ...process.env, ...postgres.env, COLLOQUY_TEST_FILE_SECONDS: long ? "1800" : "120" } },
 );
+postgres.stop();
 process.exitCode = code;
+
+/** Starting one takes a second of CPU, and half a hundred files need one. Long tests stop and change theirs. */
+async function sharedPostgres() {
+  const { COLLOQUY_TEST_POSTGRES: given, COLLOQUY_TEST_DATABASES: kinds = "postgres" } = process.env;
+  if (long || given || !kinds.includes("postgres")) return { env: {}, stop: () => {} };
+  const server = spawn(process.execPath, [join(root, "test", "shared-postgres.ts")], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const [line] = await Promise.race([once(server.stdout, "data"), once(server, "exit")]);
+  const url = String(line).trim();
+  // Without it each file starts its own, or says what is missing.
+  return { env: url.startsWith("postgres:") ? { COLLOQUY_TEST_POSTGRES: url } : {}, stop: () => server.stdin.end() };
+}

@@ -10,7 +10,7 @@ export type Place = { readonly url?: string; readonly dataDirectory: string };
 
 export type TestDatabases = {
   readonly kind: Database["kind"];
-  /** A place with a new, empty database. */
+  /** A place with a new database without rows; on PGlite its tables may be there already. */
   place(): Promise<Place>;
   /** A new database, migrated unless asked not to; closed when the suite ends, if it is still open. */
   open(options?: { readonly migrated?: boolean }): Promise<Database>;
@@ -37,16 +37,16 @@ function testDatabases(kind: Database["kind"]): TestDatabases {
     await server?.stop();
   });
 
-  async function place(): Promise<Place> {
+  async function place({ migrated = true } = {}): Promise<Place> {
     if (server) return { url: await server.createDatabase(), dataDirectory: temporaryFolder("data") };
-    return { dataDirectory: await freshDataDirectory() };
+    return { dataDirectory: await freshDataDirectory({ migrated }) };
   }
 
   return {
     kind,
-    place,
+    place: () => place(),
     async open({ migrated = true } = {}) {
-      const database = await openDatabase(await place());
+      const database = await openDatabase(await place({ migrated }));
       open.push(database);
       if (migrated) await migrate(database);
       return database;

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import pg from "pg";
+import { databaseFolder } from "./memory-folder.ts";
 
 export type PostgresServer = {
   /** Of the database `postgres`; others are made by `createDatabase`. */
@@ -28,8 +29,7 @@ export type PostgresOptions = {
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const shared = process.env["COLLOQUY_TEST_POSTGRES"];
-  if (shared && !options.fsync && !options.settings)
-    return { url: shared, createDatabase: () => createDatabase(shared), stop: async () => {} };
+  if (shared && !options.fsync && !options.settings) return databasesOf(shared);
 
   const bin = findBinaries();
   for (let attempt = 1; ; attempt++) {
@@ -42,9 +42,27 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
+/** A part of a server that others use too: what was made there goes at its end. */
+function databasesOf(url: string): PostgresServer {
+  const made: string[] = [];
+  return {
+    url,
+    async createDatabase() {
+      const database = await createDatabase(url);
+      made.push(new URL(database).pathname.slice(1));
+      return database;
+    },
+    stop: () =>
+      withClient(url, async (client) => {
+        for (const name of made.splice(0)) await client.query(`drop database ${name} with (force)`);
+      }),
+  };
+}
+
 async function startServer(bin: string, options: PostgresOptions): Promise<PostgresServer> {
   const user = unprivilegedUser();
-  const folder = mkdtempSync(join(tmpdir(), "colloquy-postgres-"));
+  // What is to wait for the disk must be on one.
+  const folder = mkdtempSync(join(options.fsync ? tmpdir() : databaseFolder(), "colloquy-postgres-"));
   if (user) chownSync(folder, user.uid, user.gid);
 
   const data = join(folder, "data");
@@ -194,16 +212,20 @@ async function stop(server: ChildProcess): Promise<void> {
 
 async function createDatabase(url: string): Promise<string> {
   const name = `test_${randomBytes(6).toString("hex")}`;
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    await client.query(`create database ${name}`);
-  } finally {
-    await client.end();
-  }
+  await withClient(url, (client) => client.query(`create database ${name}`));
   const made = new URL(url);
   made.pathname = `/${name}`;
   return made.href;
+}
+
+async function withClient(url: string, use: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    await use(client);
+  } finally {
+    await client.end();
+  }
 }
 
 async function freePort(): Promise<number> {

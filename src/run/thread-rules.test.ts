@@ -64,7 +64,8 @@ eachRunDatabase((suite) => {
         [newId(), runId],
       );
       refused = assert.rejects(deletion(), { status: 409, code: "thread_busy" });
-      const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query ilike '%threads%'";
+      const waits =
+        "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query ilike '%threads%'";
       await until(async () => (await query(waits)).length > 0, "the deletion to wait");
     });
     await refused;

@@ -14,7 +14,7 @@ import { keepUp } from "./upkeep.ts";
 
 describe("PGlite", () => {
   test("every commit reaches the disk", async (context) => {
-    const database = await openPGlite({ directory: join(await freshDataDirectory(), "db") });
+    const database = await openPGlite({ directory: join(await freshDataDirectory({ migrated: false }), "db") });
     context.after(database.close);
     await database.query("create table t (id integer)");
     const before = database.syncs();
@@ -26,7 +26,7 @@ describe("PGlite", () => {
   });
 
   test("what else is asked for in a transaction waits for its end", async (context) => {
-    const database = await openPGlite({ directory: join(await freshDataDirectory(), "db") });
+    const database = await openPGlite({ directory: join(await freshDataDirectory({ migrated: false }), "db") });
     context.after(database.close);
     let answered = false;
     const outer = await database.transaction(async (query) => {
@@ -40,7 +40,7 @@ describe("PGlite", () => {
   });
 
   test("its upkeep vacuums and analyses what has changed, once", async (context) => {
-    const database = await openPGlite({ directory: join(await freshDataDirectory(), "db") });
+    const database = await openPGlite({ directory: join(await freshDataDirectory({ migrated: false }), "db") });
     context.after(database.close);
     await database.script(
       'create schema other; create table other."T 1" (id integer); create table still (id integer)',
@@ -59,7 +59,7 @@ describe("PGlite", () => {
   });
 
   test("when it fails for good, what waits and what comes later is told so", async (context) => {
-    const directory = join(await freshDataDirectory(), "db");
+    const directory = join(await freshDataDirectory({ migrated: false }), "db");
     const database = await openPGlite({ directory });
     context.after(database.close);
     await database.query("create table t (id integer)");
@@ -94,7 +94,7 @@ describe("PGlite", () => {
   });
 
   test("a second process is refused; kill -9 frees the directory and loses nothing acknowledged", async (context) => {
-    const dataDirectory = await freshDataDirectory();
+    const dataDirectory = await freshDataDirectory({ migrated: false });
     const child = spawn(
       process.execPath,
       [join(import.meta.dirname, "../../test/insert-until-killed.ts"), dataDirectory],
