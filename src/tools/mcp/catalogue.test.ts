@@ -35,13 +35,13 @@ test("names: a prefix, only what providers take, no two alike, the same at each 
 test("effects: the operator's word, then the server's hints, then the cautious assumption of the specification", () => {
   const nature = (
     annotations: Record<string, boolean> | undefined,
-    effects?: Record<string, "read" | "write" | "destructive">,
+    effects?: Record<string, "read" | "write" | "destructive" | "sends">,
   ) => {
-    const { effect, destructive, idempotent } = natureOf(
+    const { effect, destructive, sendsOut, idempotent } = natureOf(
       { name: "x", inputSchema: {}, annotations },
       effects ? { effects } : {},
     );
-    return `${effect}${destructive ? " destructive" : ""}${idempotent ? " idempotent" : ""}`;
+    return `${effect}${destructive ? " destructive" : ""}${sendsOut ? " sends" : ""}${idempotent ? " idempotent" : ""}`;
   };
   assert.equal(nature(undefined), "write destructive");
   assert.equal(nature({ readOnlyHint: true, destructiveHint: true }), "read idempotent");
@@ -50,6 +50,7 @@ test("effects: the operator's word, then the server's hints, then the cautious a
   assert.equal(nature({ readOnlyHint: true }, { x: "write" }), "write");
   assert.equal(nature(undefined, { "*": "read" }), "read idempotent");
   assert.equal(nature({ readOnlyHint: true }, { "*": "read", x: "destructive" }), "write destructive");
+  assert.equal(nature({ readOnlyHint: true }, { x: "sends" }), "write sends");
 });
 
 test("schemas: references and keywords stay, what no provider takes at the root is told in words and still checked", async () => {
@@ -152,4 +153,17 @@ test("content: texts as they are, of all else what it is and how large, with its
   );
   assert.deepEqual(resultOf({ structuredContent: { a: 1 } }), { content: '{"a":1}', data: { a: 1 } });
   assert.deepEqual(resultOf({ content: [] }), { content: "Done." });
+});
+
+test("what a server's tools say is text of others, unless the operator vouches for it", async () => {
+  const made = (config: object) =>
+    makeCatalogue([{ name: "x", inputSchema: { type: "object" } }], {
+      server: "s",
+      config: { command: "s", ...config },
+      timeoutMs: 1000,
+      before: emptyCatalogue,
+      execute: () => Promise.reject(new Error("not called")),
+    });
+  assert.equal((await made({})).tools[0]!.bringsIn, true);
+  assert.equal((await made({ trusted: true })).tools[0]!.bringsIn, undefined);
 });

@@ -46,7 +46,6 @@ test("the text of the answer is the result as it is; without a name the default 
   );
   assert.deepEqual(await mcp.call("files", {}), {
     content: '{"files": ["a", "b"]}\n',
-    untrusted: true,
   });
   await mcp.call("files", { tool: "read_file", args: { path: "a" } }, { idempotencyKey: "key-9" });
   assert.deepEqual(asked, [
@@ -61,13 +60,11 @@ test("failures are texts for the model: an error of the server, a time-out, an a
   assert.deepEqual(await broken.mcp.call("files"), {
     content: `ERROR(mcp:${broken.url},list_files): HTTP 500 no disk`,
     isError: true,
-    untrusted: true,
   });
   const slow = await bridge(() => {}, { timeoutMs: 50 });
   assert.deepEqual(await slow.mcp.call("files"), {
     content: `ERROR(mcp:${slow.url},list_files): no answer within 0.05 s`,
     isError: true,
-    untrusted: true,
   });
   const huge = await bridge((response) => response.end("x".repeat(2_000_000)));
   assert.match((await huge.mcp.call("files")).content, /^ERROR\(mcp:.*more than 1000000 bytes/);
@@ -118,13 +115,7 @@ test("servers come, change and go with the configuration", async () => {
   const { mcp } = one;
   const config = { transport: "invoke", defaultTool: "status" } as const;
   await mcp.update({ files: { ...config, url: two.url }, more: { ...config, url: one.url } });
-  assert.deepEqual(
-    [await mcp.call("files"), await mcp.call("more")],
-    [
-      { content: "two", untrusted: true },
-      { content: "one", untrusted: true },
-    ],
-  );
+  assert.deepEqual([await mcp.call("files"), await mcp.call("more")], [{ content: "two" }, { content: "one" }]);
   await mcp.update({ more: { ...config, url: one.url, disabled: true } });
   assert.deepEqual(
     mcp

@@ -24,9 +24,11 @@ export type AskOptions = {
   readonly signal: AbortSignal;
   /** The first pause before another try; it doubles. */
   readonly pauseMs?: number;
+  /** For one try. */
+  readonly timeoutMs?: number;
 };
 
-const timeoutMs = 20_000;
+const usualTimeoutMs = 20_000;
 const maxBytes = 5_000_000;
 const mostTries = 3;
 const usualPauseMs = 500;
@@ -39,7 +41,7 @@ const mostDetail = 200;
  */
 export async function askProvider<Answer>(
   request: ProviderRequest<Answer>,
-  { pace, signal, pauseMs = usualPauseMs }: AskOptions,
+  { pace, signal, pauseMs = usualPauseMs, timeoutMs = usualTimeoutMs }: AskOptions,
 ): Promise<Answer> {
   const { provider, url, schema, advice, body, headers = {}, method = "GET" } = request;
   const ask = () =>

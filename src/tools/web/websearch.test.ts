@@ -205,7 +205,7 @@ suite("providers", () => {
       assert.equal(server.requests.length, 1);
     });
 
-  test("a gigabyte is not read; a silent one is left when the call ends", async () => {
+  test("a gigabyte is not read; a silent one has its time, or is left when the call ends", async () => {
     const server = reset(servers.tavily);
     server.faults.push("endless", "silent");
     await assert.rejects(providers.tavily().search(question, never), { code: "answer_too_large" });
@@ -215,6 +215,10 @@ suite("providers", () => {
     while (server.requests.length < 2) await sleep(2);
     stop.abort(new Error("cancelled"));
     await assert.rejects(silent, /cancelled/);
+    server.faults.push("silent");
+    const hasty = tavily({ baseUrl: server.url, apiKey: keys.tavily, depth: "basic", ...asking, timeoutMs: 50 });
+    await assert.rejects(hasty.search(question, never), { code: "timeout" });
+    assert.equal(server.requests.length, 3);
   });
 });
 

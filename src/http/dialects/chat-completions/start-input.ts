@@ -89,7 +89,8 @@ function toHistory(messages: readonly ChatMessage[]): NewItem[] {
         kind: "result",
         step: `history:${answers}`,
         index,
-        body: { content: message.content },
+        // Nobody here knows where the client's tools have their texts from.
+        body: { content: message.content, untrusted: true },
       });
     } else if (message.role === "user") {
       const body = { role: "user", content: contentOf(message.content), ...filesIn(message) } as const;
