@@ -1,3 +1,58 @@
+import { Menu, SunMoon } from "lucide-react";
+import { useState } from "react";
+import { ChatPage } from "./chat/chat-page.tsx";
+import { usePath } from "./path.ts";
+import { ThreadList } from "./threads/thread-list.tsx";
+import { words } from "./words.ts";
+
+const themeKey = "colloquy-theme";
+document.documentElement.dataset["theme"] = localStorage.getItem(themeKey) ?? "";
+
+/** The frame of every view: what there is at the left, the view itself, one column on a phone. */
 export function App() {
-  return <main className="p-8 text-ink">Colloquy</main>;
+  const path = usePath();
+  const [isOpen, setOpen] = useState(() => innerWidth >= 768);
+  const threadId = /^\/chat\/([^/]+)/.exec(path)?.[1];
+  const close = () => {
+    if (innerWidth < 768) setOpen(false);
+  };
+  return (
+    <div className="flex h-dvh">
+      {isOpen && (
+        <aside className="sidebar">
+          <ThreadList current={threadId} onChoose={close} />
+          <div className="flex justify-end p-3">
+            <button type="button" className="icon-button" aria-label={words.theme} onClick={changeTheme}>
+              <SunMoon size={16} aria-hidden />
+            </button>
+          </div>
+        </aside>
+      )}
+      <main className="relative flex min-w-0 flex-1 flex-col">
+        <header className="flex items-center gap-2 p-2">
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={isOpen ? words.hideList : words.showList}
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <Menu size={16} aria-hidden />
+          </button>
+          <span className="text-sm text-muted">Colloquy</span>
+        </header>
+        <ChatPage threadId={threadId} />
+      </main>
+    </div>
+  );
+}
+
+/** The other one than is seen; that of the system again after both. */
+function changeTheme(): void {
+  const { dataset } = document.documentElement;
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const order = isDark ? ["", "light", "dark"] : ["", "dark", "light"];
+  const next = order[(order.indexOf(dataset["theme"] ?? "") + 1) % order.length] ?? "";
+  dataset["theme"] = next;
+  localStorage.setItem(themeKey, next);
 }

@@ -4,6 +4,7 @@ import type { RunOptions, RunRecord, RunStatus, ThreadRecord } from "../protocol
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
 import { createFileClient, type FileClient } from "./files.ts";
 import { createRoomClient, type RoomClient } from "./rooms.ts";
+import { createKnowledgeClient, type KnowledgeClient } from "./knowledge.ts";
 import { ask, queryOf, type Server } from "./request.ts";
 import { createScheduleClient, type ScheduleClient } from "./schedules.ts";
 import { createUserClient, type UserClient } from "./users.ts";
@@ -60,6 +61,8 @@ export type RunInput = {
   /** The message's id; made here when absent. Sent again with the same one, the first run answers. */
   readonly messageId?: string;
   readonly options?: RunOptions;
+  /** A message of before that this one stands in place of, on a branch beside it. */
+  readonly instead?: string;
   /** What happens if the thread has a run that has not ended; `queue` when absent. */
   readonly mode?: "queue" | "steer" | "interrupt" | "reject";
   readonly idempotencyKey?: string;
@@ -70,6 +73,8 @@ export type AgentView = {
   readonly model: string;
   readonly strategy: string;
   readonly tools: readonly string[];
+  /** Answers where nobody is named. */
+  readonly isDefault: boolean;
 };
 
 export type FindingView = {
@@ -89,14 +94,27 @@ export type Client = {
     signal?: AbortSignal,
   ): Promise<ThreadView>;
   threads(
-    page?: { readonly before?: string; readonly limit?: number },
+    page?: { readonly before?: string; readonly limit?: number; readonly search?: string },
     signal?: AbortSignal,
   ): Promise<readonly ThreadView[]>;
+  changeThread(
+    id: string,
+    change: { readonly title?: string; readonly archived?: boolean },
+    signal?: AbortSignal,
+  ): Promise<ThreadView>;
+  /** The branch that ends in this item is shown from here on. */
+  chooseBranch(threadId: string, leaf: string, signal?: AbortSignal): Promise<ThreadView>;
   thread(id: string, signal?: AbortSignal): Promise<ThreadView>;
   deleteThread(id: string, signal?: AbortSignal): Promise<void>;
   /** Fewer than `limit` if they are large: at most about 4 MB. */
   items(threadId: string, page?: ItemPage, signal?: AbortSignal): Promise<readonly Item[]>;
   startRun(threadId: string, input: RunInput, signal?: AbortSignal): Promise<StartedRun>;
+  /** Another answer to a message of before, beside the first. */
+  answerAgain(
+    threadId: string,
+    input: { readonly agent: string; readonly again: string; readonly options?: RunOptions },
+    signal?: AbortSignal,
+  ): Promise<StartedRun>;
   run(id: string, signal?: AbortSignal): Promise<RunView & { readonly questions: readonly QuestionView[] }>;
   runs(filter?: RunFilter, signal?: AbortSignal): Promise<readonly RunView[]>;
   cancel(id: string, signal?: AbortSignal): Promise<RunView>;
@@ -118,6 +136,7 @@ export type Client = {
   readonly schedules: ScheduleClient;
   readonly users: UserClient;
   readonly files: FileClient;
+  readonly knowledge: KnowledgeClient;
   /** What the server finds about its database; admins only. */
   examine(signal?: AbortSignal): Promise<readonly FindingView[]>;
   /** The run's events until its end, over lost connections too. */
@@ -147,6 +166,8 @@ export function createClient(server: Server): Client {
     body: unknown,
     rest: { signal?: AbortSignal; headers?: Record<string, string> },
   ) => (await (await ask(server, path, { method: "POST", body, ...rest })).json()) as Answer;
+  const patch = async <Answer>(path: string, body: unknown, signal?: AbortSignal) =>
+    (await (await ask(server, path, { method: "PATCH", body, signal })).json()) as Answer;
   const list = async <Entry>(path: string, signal?: AbortSignal) =>
     (await get<{ data: readonly Entry[] }>(path, signal)).data;
 
@@ -157,14 +178,17 @@ export function createClient(server: Server): Client {
     createThread: (input = {}, signal) => post("/api/threads", input, { signal }),
     threads: (page = {}, signal) => list("/api/threads" + queryOf(page), signal),
     thread: (id, signal) => get(`/api/threads/${id}`, signal),
+    changeThread: (id, body, signal) => patch(`/api/threads/${id}`, body, signal),
+    chooseBranch: (id, leaf, signal) => patch(`/api/threads/${id}`, { leaf }, signal),
     async deleteThread(id, signal) {
       await ask(server, `/api/threads/${id}`, { method: "DELETE", signal });
     },
     items: (threadId, page = {}, signal) => list(`/api/threads/${threadId}/items${queryOf(page)}`, signal),
-    startRun(threadId, { agent, content, messageId = newId(), options, mode, idempotencyKey }, signal) {
+    answerAgain: (threadId, input, signal) => post(`/api/threads/${threadId}/runs`, input, { signal }),
+    startRun(threadId, { agent, content, messageId = newId(), instead, options, mode, idempotencyKey }, signal) {
       return post(
         `/api/threads/${threadId}/runs`,
-        { agent, message: { id: messageId, content }, options, mode },
+        { agent, message: { id: messageId, content }, instead, options, mode },
         { signal, headers: keyHeader(idempotencyKey) },
       );
     },
@@ -185,6 +209,7 @@ export function createClient(server: Server): Client {
     schedules: createScheduleClient(server),
     users: createUserClient(server),
     files: createFileClient(server),
+    knowledge: createKnowledgeClient(server),
     examine: (signal) => list("/api/admin/doctor", signal),
     follow: (runId, options) => followEvents(server, `/api/runs/${runId}/events`, options),
     followThread: (threadId, options) => followEvents(server, `/api/threads/${threadId}/events`, options),

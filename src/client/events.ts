@@ -59,7 +59,8 @@ async function* connect(
   { cursor, signal }: FollowOptions,
 ): AsyncGenerator<Followed | "over" | "alive"> {
   const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), silenceMs);
+  let heardAt = Date.now();
+  const timer = setInterval(() => Date.now() - heardAt > silenceMs && silence.abort(), silenceMs / 9);
   try {
     const response = await ask(server, path, {
       headers: { accept: "text/event-stream", ...(cursor !== undefined && { "last-event-id": cursor }) },
@@ -71,8 +72,8 @@ async function* connect(
     }
     const parse = createSseParser();
     const decoder = new TextDecoder();
-    for await (const bytes of response.body ?? []) {
-      timer.refresh();
+    for await (const bytes of piecesOf(response)) {
+      heardAt = Date.now();
       yield "alive";
       for (const { data, id } of parse(decoder.decode(bytes, { stream: true })))
         if (id !== undefined) yield { event: JSON.parse(data) as RunEvent, cursor: id };
@@ -81,6 +82,20 @@ async function* connect(
     if (error instanceof ColloquyError) throw error;
     throw new Unavailable(`the event stream broke off: ${messageOf(error)}`, { cause: error });
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
+  }
+}
+
+/** Not every browser goes through a body by itself. */
+async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  try {
+    for (;;) {
+      const piece = await reader?.read();
+      if (!piece || piece.done) return;
+      yield piece.value;
+    }
+  } finally {
+    await reader?.cancel().catch(() => undefined);
   }
 }

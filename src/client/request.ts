@@ -5,6 +5,8 @@ export type Server = {
   readonly url: string;
   /** An API key, where there are accounts. */
   readonly token?: string;
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>>;
 };
 
 export type Asking = {
@@ -13,24 +15,33 @@ export type Asking = {
   readonly body?: unknown;
   /** Sent as it is. */
   readonly bytes?: string | Uint8Array<ArrayBuffer>;
+  /** Sent as `multipart/form-data`. */
+  readonly form?: FormData;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 };
 
 /** One request. Throws Unavailable when the server can't be reached, and the server's own error otherwise. */
 export async function ask(server: Server, path: string, asking: Asking = {}): Promise<Response> {
-  const { method = "GET", body, bytes, headers, signal } = asking;
+  const { method = "GET", body, bytes, form, headers, signal } = asking;
   let response: Response;
   try {
-    response = await fetch(new URL(path, server.url), {
+    response = await fetch(new URL(server.url.replace(/\/$/, "") + path), {
       method,
       signal,
       headers: {
+        ...server.headers,
         ...(server.token !== undefined && { authorization: `Bearer ${server.token}` }),
         ...(body !== undefined && { "content-type": "application/json" }),
         ...headers,
       },
-      ...(body !== undefined ? { body: JSON.stringify(body) } : bytes !== undefined ? { body: bytes } : {}),
+      ...(body !== undefined
+        ? { body: JSON.stringify(body) }
+        : bytes !== undefined
+          ? { body: bytes }
+          : form
+            ? { body: form }
+            : {}),
     });
   } catch (error) {
     if (signal?.aborted) throw error;

@@ -37,6 +37,17 @@ export type UserClient = {
   /** `text` is the key, told this once. */
   addKey(id: string, label: string, signal?: AbortSignal): Promise<{ readonly key: KeyView; readonly text: string }>;
   revokeKey(keyId: string, signal?: AbortSignal): Promise<void>;
+  /** Can't be undone; `confirm` is the account's name. Goes on by itself: `erasure` tells how far it is. */
+  erase(id: string, confirm: string, signal?: AbortSignal): Promise<ErasureView>;
+  erasure(erasureId: string, signal?: AbortSignal): Promise<ErasureView>;
+};
+
+export type ErasureView = {
+  readonly id: string;
+  readonly step: string;
+  /** What keeps it from going on; it is tried again. */
+  readonly problem: string | null;
+  readonly doneAt: string | null;
 };
 
 export function createUserClient(server: Server): UserClient {
@@ -54,6 +65,8 @@ export function createUserClient(server: Server): UserClient {
     },
     keys: (id, signal) => list(`users/${id}/keys`, signal),
     addKey: (id, label, signal) => answer(`users/${id}/keys`, { method: "POST", body: { label }, signal }),
+    erase: (id, confirm, signal) => answer(`users/${id}/erase`, { method: "POST", body: { confirm }, signal }),
+    erasure: (erasureId, signal) => answer(`erasures/${erasureId}`, { signal }),
     async revokeKey(keyId, signal) {
       await ask(server, `/api/admin/keys/${keyId}`, { method: "DELETE", signal });
     },

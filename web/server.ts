@@ -1,0 +1,21 @@
+import { createClient } from "../src/client/client.ts";
+import { ColloquyError } from "../src/protocol/errors.ts";
+
+/** Below which the server stands, as the page was told: with `/` at its end. */
+export const base = new URL(document.baseURI).pathname;
+
+/** The server that gave out this page, asked as whoever is logged in here. */
+export const server = {
+  url: new URL(base, location.origin).href,
+  headers: { "x-colloquy-page": "1" },
+};
+export const client = createClient(server);
+
+/** Whoever must log in first is sent there; anything else is for a person to read. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof ColloquyError && error.status === 401) {
+    location.assign(`${base}login`);
+    return "You are not logged in.";
+  }
+  return error instanceof Error ? error.message : String(error);
+}
