@@ -1,10 +1,10 @@
 import type { AgentRegistry } from "../protocol/agents.ts";
-import { type Caller, holds } from "../protocol/callers.ts";
+import { type Caller, mayUse } from "../protocol/callers.ts";
 import { createAgentRegistry } from "./load.ts";
 
 /** The agents that a caller may use; of the others it does not even learn the names. */
 export function permittedAgents(agents: AgentRegistry, caller: Caller): AgentRegistry {
-  if (holds(caller, ["agent:*"])) return agents;
-  const permitted = agents.list().filter(({ id }) => holds(caller, [`agent:${id}`]));
+  if (mayUse(caller, "agent", "*")) return agents;
+  const permitted = agents.list().filter(({ id }) => mayUse(caller, "agent", id));
   return createAgentRegistry(permitted, agents.defaultId?.());
 }

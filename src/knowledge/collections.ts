@@ -1,4 +1,4 @@
-import { type Caller, holds } from "../protocol/callers.ts";
+import { type Caller, mayUse } from "../protocol/callers.ts";
 import { Conflict, Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { matchesGlob } from "../protocol/glob.ts";
 import { type CollectionSettings, collectionSettingsSchema } from "../protocol/knowledge.ts";
@@ -209,9 +209,9 @@ export function createCollections(options: CollectionsOptions): Collections {
   return collections;
 }
 
-/** A key that is cut to some collections may use no others, those of its account included. */
+/** Who is granted some collections, or whose key is cut to some, may use no others, those of the account included. */
 export function mayUseCollection(caller: Caller, { name }: Pick<Collection, "name">): boolean {
-  return caller.scoped !== true || holds(caller, [`collection:${name}`]);
+  return mayUse(caller, "collection", name);
 }
 
 function checkedSettings(settings: Partial<CollectionSettings>): CollectionSettings {

@@ -1,10 +1,10 @@
-import { type Caller, holds } from "../protocol/callers.ts";
+import { type Caller, mayUse } from "../protocol/callers.ts";
 import type { ModelRegistry } from "../protocol/models.ts";
 
 /** The models that a caller may ask straight. `get` still knows all: who may use an agent uses its model with it. */
 export function permittedModels(models: ModelRegistry, caller: Caller): ModelRegistry {
-  if (holds(caller, ["model:*"])) return models;
-  const permitted = models.list().filter(({ id }) => holds(caller, [`model:${id}`]));
+  if (mayUse(caller, "model", "*")) return models;
+  const permitted = models.list().filter(({ id }) => mayUse(caller, "model", id));
   return {
     get: models.get,
     has: (asked) =>

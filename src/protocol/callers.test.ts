@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { callerOf, cutBack, holds, type Caller } from "./callers.ts";
+import { callerOf, cutBack, holds, mayUse, permissionPattern, type Caller } from "./callers.ts";
 
 const caller = (permissions: readonly string[]): Caller => ({
   userId: "u",
@@ -53,4 +53,32 @@ test("a key with scopes may what is among both, and is an admin's only if it say
   assert.equal(callerOf(ada, "api-key", ["admin"]).role, "admin");
   assert.equal(callerOf({ ...ada, role: "user" }, "api-key", ["*"]).role, "user");
   assert.deepEqual(callerOf({ ...ada, ...user }, "api-key", ["*"]).permissions, user.permissions);
+});
+
+test("things of each kind are granted by name or glob, collections and rooms by whatever they are called", () => {
+  const granted = caller(["collection:Handbuch *", "room:debate", "agent:*"]);
+  assert.ok(mayUse(granted, "collection", "Handbuch Öl & Gas"));
+  assert.ok(!mayUse(granted, "collection", "Payroll"));
+  assert.ok(!mayUse(granted, "room", "Handbuch x"), "of another kind");
+  assert.ok(mayUse(granted, "room", "debate") && !mayUse(granted, "room", "*") && mayUse(granted, "agent", "*"));
+  assert.ok(!mayUse(granted, "model", "gpt"));
+  const key = callerOf({ id: "u", name: "ada", role: "user", permissions: ["collection:*"] }, "api-key", [
+    "collection:a",
+  ]);
+  assert.ok(mayUse(key, "collection", "a") && !mayUse(key, "collection", "b"));
+
+  for (const name of ["agent:coder", "*", "mail", "collection:*", "collection:Handbuch Öl & Gas", "room:a"])
+    assert.match(name, permissionPattern);
+  for (const name of [
+    "",
+    " ",
+    "a b",
+    "agent:a b",
+
+    "collection: a",
+    "collection:a ",
+    "collection:a\0b",
+    "room:\n",
+  ])
+    assert.doesNotMatch(name, permissionPattern);
 });

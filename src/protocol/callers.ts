@@ -8,7 +8,7 @@ export type Caller = {
   readonly name: string;
   readonly role: Role;
   /**
-   * What it may do: `agent:<id>`, `model:<id>`, `tool:<name>`, and whatever else tools demand; each may be a glob, and `*` is
+   * What it may do: `<kind>:<name>` of what may be granted, and whatever else tools demand; each may be a glob, and `*` is
    * everything. An API key with scopes has only those of its account that fit.
    */
   readonly permissions: readonly string[];
@@ -32,8 +32,12 @@ export type Standing = {
 /** What an account has now. */
 export type Rights = Pick<Caller, "role" | "permissions">;
 
-/** A name or glob that a group may grant and a key may be cut to. */
-export const permissionPattern = /^[\w*][\w.:/@*-]{0,127}$/;
+/** Kinds of things whose use groups grant and keys are cut to, each thing by its name. */
+type Granted = "agent" | "model" | "tool" | "collection" | "room";
+
+/** A name or glob that a group may grant and a key may be cut to. People name collections and rooms as they like. */
+export const permissionPattern =
+  /^(?:[\w*][\w.:\/@*-]{0,127}|(?:collection|room):[^\s\p{Cc}](?:[^\p{Cc}]{0,198}[^\s\p{Cc}])?)$/u;
 
 /** An admin's key with scopes is an admin's only if this is one of them. */
 const adminScope = "admin";
@@ -63,6 +67,11 @@ export function cutBack(caller: Caller, now: Rights): Caller {
 /** Whether a caller holds all of the permissions. */
 export function holds({ permissions }: Pick<Caller, "permissions">, wanted: readonly string[]): boolean {
   return wanted.every((name) => coversAny(permissions, name));
+}
+
+/** Whether a caller may use the thing of this name; with the name `*`, all of the kind. */
+export function mayUse(caller: Pick<Caller, "permissions">, kind: Granted, name: string): boolean {
+  return holds(caller, [`${kind}:${name}`]);
 }
 
 function coversAny(permissions: readonly string[], name: string): boolean {

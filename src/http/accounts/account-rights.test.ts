@@ -221,6 +221,7 @@ eachDatabase((databases) => {
   });
 
   describe("groups", () => {
+    const all = ["agent:*", "collection:*", "model:*", "room:*", "tool:*"];
     const admin = <Body = Record<string, unknown>>(method: string, path: string, body?: object) =>
       ask<Body>(method, `/api/admin/groups${path}`, { token: machineToken, ...(body && { body }) });
     const permissionsOf = async (token: string) =>
@@ -228,15 +229,15 @@ eachDatabase((databases) => {
 
     test("grant permissions to their members, at once", async () => {
       const { id, token } = await signUp();
-      assert.deepEqual(await permissionsOf(token), ["agent:*", "model:*", "tool:*"]);
+      assert.deepEqual(await permissionsOf(token), all);
       assert.equal((await admin("PUT", "/mailers", { permissions: ["mail", "mail"] })).status, 200);
       assert.equal((await admin("PUT", `/mailers/members/${id}`)).status, 204);
-      assert.deepEqual(await permissionsOf(token), ["agent:*", "mail", "model:*", "tool:*"]);
+      assert.deepEqual(await permissionsOf(token), [...all, "mail"].sort());
       assert.deepEqual((await admin("GET", "/mailers/members")).body["data"], [
         { id, name: (await ask("GET", "/api/auth/me", { token })).body["username"] },
       ]);
       assert.equal((await admin("DELETE", `/mailers/members/${id}`)).status, 204);
-      assert.deepEqual(await permissionsOf(token), ["agent:*", "model:*", "tool:*"]);
+      assert.deepEqual(await permissionsOf(token), all);
       assert.equal((await admin("PUT", `/mailers/members/${newId()}`)).status, 404);
       assert.equal((await admin("PUT", `/nobodys/members/${id}`)).status, 404);
       assert.equal((await admin("PUT", `/everyone/members/${id}`)).status, 404);
@@ -250,7 +251,7 @@ eachDatabase((databases) => {
       type Listed = { data: { name: string; permissions: string[]; members: number }[] };
       assert.deepEqual((await admin<Listed>("GET", "")).body.data[0], {
         name: "everyone",
-        permissions: ["agent:*", "model:*", "tool:*"],
+        permissions: all,
         members: 0,
       });
       await admin("PUT", "/everyone", { permissions: ["agent:chat"] });
@@ -259,7 +260,7 @@ eachDatabase((databases) => {
       await admin("PUT", "/everyone", { permissions: [] });
       assert.deepEqual(await permissionsOf(token), []);
       await admin("DELETE", "/everyone");
-      assert.deepEqual(await permissionsOf(token), ["agent:*", "model:*", "tool:*"]);
+      assert.deepEqual(await permissionsOf(token), all);
     });
   });
 

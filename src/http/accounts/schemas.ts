@@ -12,7 +12,7 @@ export const nameSchema = z
 export const roleSchema = z.enum(["admin", "user"]);
 const time = z.string().describe("ISO 8601");
 export const permissionsSchema = z
-  .array(z.string().regex(permissionPattern, "such as agent:coder, model:gpt-* or tool:*"))
+  .array(z.string().regex(permissionPattern, "such as agent:coder, model:gpt-*, tool:* or collection:Handbook"))
   .max(200);
 
 export const keySchema = z.object({

@@ -30,7 +30,8 @@ export const saveGroup = endpoint({
   tag: "admin",
   summary: "Make a group, or set what it grants",
   description:
-    "Permissions are `agent:<id>`, `model:<id>`, `tool:<name>` and those that tools demand; each may be a glob (`model:gpt-*`). " +
+    "Permissions are `agent:<id>`, `model:<id>`, `tool:<name>`, `collection:<name>`, `room:<name>` and those that tools demand; " +
+    "each may be a glob (`model:gpt-*`). " +
     "They count from the next request on, on other nodes within 30 seconds; what runs is cut back when it is next taken up.",
   params: nameParams,
   body: z.strictObject({ permissions: permissionsSchema }),

@@ -16,6 +16,7 @@ import { knowledge } from "./0015-knowledge.ts";
 import { ragChunks } from "./0016-rag-chunks.ts";
 import { untrustedItems } from "./0017-untrusted-items.ts";
 import { rooms } from "./0018-rooms.ts";
+import { grantCollections } from "./0019-grant-collections.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   ragChunks,
   untrustedItems,
   rooms,
+  grantCollections,
 ];
