@@ -69,6 +69,8 @@ const configSchema = z.strictObject({
     })
     .prefault({}),
   agents: z.string().min(1).default("./agents"),
+  /** Who answers where nobody is named; absent: as an admin has set it. */
+  defaultAgent: z.string().min(1).optional(),
   prompts: z.string().min(1).default("./prompts"),
   rooms: z.string().min(1).default("./rooms"),
   tools: toolsSchema.prefault({}),

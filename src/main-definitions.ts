@@ -68,6 +68,8 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
       agentFiles: files,
       rooms: kit.rooms,
       servers: config.mcpServers,
+      defaultAgent:
+        config.defaultAgent === undefined ? undefined : { id: config.defaultAgent, ...placeAt(config, "defaultAgent") },
       placeOf: placesIn(config),
     },
     models: {
@@ -101,6 +103,8 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
   // What is built in may name tools that come with what is not set up here; doctor tells of them.
   const known = knownNames();
   const strays = agents.list().flatMap((agent) => (own.has(agent.id) ? strayNames(agent, known) : []));
+  const { problem } = definitions.readDefault("agent");
+  if (problem !== null && config.defaultAgent !== undefined) strays.push(`defaultAgent: ${problem}`);
   return { agents, definitions, trials, problems, strays };
 }
 
@@ -115,17 +119,22 @@ export function definitionFindings(definitions: Definitions): Finding[] {
   );
 }
 
-/** Where an entry of the configuration is set; the environment comes first. */
-function placesIn({ models, source }: Config) {
+/** Where an entry of the configuration is set. */
+function placesIn(config: Config) {
   return (kind: "model" | "mcp-server", id: string): DefinitionPlace => {
-    const at = kind === "model" ? models.findIndex((model) => model.id === id) : -1;
+    if (kind === "mcp-server") return placeAt(config, `mcpServers.${id}`);
+    const at = config.models.findIndex((model) => model.id === id);
     // `default` may be said by naming the server to take.
-    const path = kind === "mcp-server" ? `mcpServers.${id}` : at === -1 ? "backend" : `models[${at}]`;
-    const places = [...source]
-      .filter(([name, from]) => (name === path || name.startsWith(`${path}.`)) && from !== "default")
-      .map(([, from]) => from);
-    const fromEnvironment = places.find((from) => from.startsWith("environment "));
-    if (fromEnvironment !== undefined) return { source: "environment", where: fromEnvironment };
-    return { source: "file", where: places[0] ?? null };
+    return placeAt(config, at === -1 ? "backend" : `models[${at}]`);
   };
+}
+
+/** Where a group of settings or one of them is set; the environment comes first. */
+function placeAt({ source }: Config, path: string): DefinitionPlace {
+  const places = [...source]
+    .filter(([name, from]) => (name === path || name.startsWith(`${path}.`)) && from !== "default")
+    .map(([, from]) => from);
+  const fromEnvironment = places.find((from) => from.startsWith("environment "));
+  if (fromEnvironment !== undefined) return { source: "environment", where: fromEnvironment };
+  return { source: "file", where: places[0] ?? null };
 }

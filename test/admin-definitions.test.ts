@@ -349,9 +349,20 @@ eachDatabase((databases) =>
       await Promise.all([one.stop(), two?.stop()]);
       two = undefined;
       writeFileSync(join(folder, "agents", "writer.md"), "---\nmodel: filed\n---\nFROM A FILE\n");
+      writeConfig("defaultAgent: filed_agent\n");
       one = await start();
       ask = asker(one.url);
       assert.equal((await chat("remote")).status, 200);
+      const { data: defaults } = await get<{ data: object[] }>("/api/admin/defaults");
+      assert.partialDeepStrictEqual(defaults[0], {
+        ...{ of: "agent", value: "filed_agent", readOnly: true, source: "file", where: "colloquy.yaml:6" },
+      });
+      assert.equal((await refused("PUT", "/api/admin/defaults/agent", { value: "writer" })).code, "read_only");
+      const listed = await get<{ data: { id: string; isDefault: boolean }[] }>("/api/agents");
+      assert.deepEqual(
+        listed.data.filter(({ isDefault }) => isDefault).map(({ id }) => id),
+        ["filed_agent"],
+      );
       const of = async (kind: string, id: string) =>
         (await get<List>(`/api/admin/${kind}`)).data.filter((entry) => entry.id === id);
       const both = await of("agents", "writer");
@@ -374,7 +385,7 @@ eachDatabase((databases) =>
 
       // The configuration is read again while the server runs.
       await create("mcp-servers", "later", { url: raw.url });
-      writeConfig(`  later: { url: "${raw.url}" }\n`);
+      writeConfig(`  later: { url: "${raw.url}" }\ndefaultAgent: filed_agent\n`);
       while ((await of("mcp-servers", "later")).length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
       assert.deepEqual(
         (await of("mcp-servers", "later")).map(({ source, state, where }) => [source, state, where]),

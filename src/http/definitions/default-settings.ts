@@ -22,6 +22,12 @@ export function readDefault(of: DefaultKind, now: Definitive, agents: AgentRegis
   const row = now.rows.find(({ kind, id }) => kind === "default" && id === of);
   const wanted = defaultOf(row?.body);
   const revision = row?.revision ?? null;
+  if (of === "agent" && now.base.defaultAgent) {
+    const { id, ...place } = now.base.defaultAgent;
+    const isThere = agents.has(id);
+    const problem = isThere ? null : `there is no agent "${id}"`;
+    return { of, value: isThere ? id : null, ...place, readOnly: true, revision, problem };
+  }
   if (of === "agent") {
     const isThere = wanted !== undefined && agents.has(wanted);
     const problem = wanted !== undefined && !isThere ? `there is no agent "${wanted}" any more` : null;

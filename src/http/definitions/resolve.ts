@@ -22,6 +22,8 @@ export type Base = {
   /** Ids of rooms, which are named like agents. */
   readonly rooms: readonly string[];
   readonly servers: McpServersConfig;
+  /** As the configuration says. */
+  readonly defaultAgent?: (DefinitionPlace & { readonly id: string }) | undefined;
   /** Where an entry of the configuration is set. */
   readonly placeOf: (kind: "model" | "mcp-server", id: string) => DefinitionPlace;
 };
@@ -62,7 +64,7 @@ export function resolveDefinitions(base: Base, stored: readonly StoredDefinition
     entries: [...models.entries, ...agents.entries, ...servers.entries],
     choice: models.choice,
     agents: agents.agents,
-    defaultAgent: wanted("agent"),
+    defaultAgent: base.defaultAgent?.id ?? wanted("agent"),
     servers: servers.servers,
   };
 }

@@ -13,13 +13,17 @@ export const listAgents = endpoint({
         model: z.string(),
         strategy: z.string(),
         tools: z.array(z.string()),
+        isDefault: z.boolean().describe("Who answers where nobody is named, if that has been said"),
       }),
     ),
   },
   handle({ services }) {
-    const data = services.agents
-      .list()
-      .map(({ id, description, model, strategy, tools }) => ({ id, description, model, strategy, tools }));
+    const { agents } = services;
+    const defaultId = agents.defaultId?.();
+    const data = agents.list().map(({ id, description, model, strategy, tools }) => ({
+      ...{ id, description, model, strategy, tools },
+      isDefault: id === defaultId,
+    }));
     return { data };
   },
 });
