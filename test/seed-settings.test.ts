@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { loadConfig, modelChoiceOf } from "../src/config.ts";
+import { type Colloquy, startColloquy } from "../src/main.ts";
+import { chooseBackend, type Probe } from "../src/models/probe.ts";
+import { createModels } from "../src/models/registry.ts";
+import { silentLog } from "../src/protocol/log.ts";
+import { type ModelServer, startModelServer } from "./model-servers/model-server.ts";
+import { collect } from "./model-servers/collect.ts";
+import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
+
+/** Settings under the names that other servers know them by: that each reaches its place is config-environment.test.ts's. */
+const settings = {
+  CORS_ORIGINS: "http://page.example",
+  JWT_EXPIRATION_HOURS: "2",
+  AVAILABLE_TOOLS: "now,calculate",
+  MAX_CONVERSATION_HISTORY: "2",
+  REACT_MAX_ITERATIONS: "1",
+  LLM_BACKEND: "ollama",
+  OLLAMA_MODEL: "second",
+  DEFAULT_TEMPERATURE: "0.3",
+};
+
+let models: ModelServer;
+let colloquy: Colloquy;
+before(async () => {
+  models = await startModelServer({ models: ["first", "second"] });
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    ...settings,
+    LLM_BACKEND: "",
+    COLLOQUY_DATA: await freshDataDirectory(),
+    COLLOQUY_AUTH__MODE: "accounts",
+    COLLOQUY_AUTH__SIGNUP: "open",
+    COLLOQUY_PORT: "0",
+    COLLOQUY_MODELS__0__ID: "served",
+    COLLOQUY_MODELS__0__PROVIDER: "openai",
+    COLLOQUY_MODELS__0__MODEL: "first",
+    COLLOQUY_MODELS__0__BASE_URL: `${models.url}/v1`,
+  };
+  colloquy = await startColloquy(loadConfig({ env, cwd: temporaryFolder("settings") }), { log: silentLog });
+});
+after(async () => {
+  await colloquy.stop();
+  await models.close();
+});
+
+const send = (path: string, body?: object, headers: Record<string, string> = {}) =>
+  fetch(colloquy.url + path, {
+    method: body ? "POST" : "GET",
+    headers: {
+      authorization: `Bearer ${colloquy.token}`,
+      ...(body && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+const read = async <Body>(response: Response) => (await response.json()) as Body;
+
+async function ask(agent: string, session: string, text: string): Promise<void> {
+  const body = { model: agent, session_id: session, messages: [{ role: "user", content: text }] };
+  const answer = await send("/v1/chat/completions", body);
+  assert.equal(answer.status, 200, await answer.text());
+}
+
+const effects: Readonly<Record<keyof typeof settings, () => Promise<void>>> = {
+  async CORS_ORIGINS() {
+    const allowed = async (origin: string) =>
+      (await send("/health", undefined, { origin })).headers.get("access-control-allow-origin");
+    assert.equal(await allowed("http://page.example"), "http://page.example");
+    assert.equal(await allowed("http://other.example"), null);
+  },
+  async JWT_EXPIRATION_HOURS() {
+    const login = await send("/api/auth/signup", { username: "ann", password: "correct horse" });
+    assert.equal((await read<{ expires_in: number }>(login)).expires_in, 2 * 3600);
+  },
+  async AVAILABLE_TOOLS() {
+    const { data } = await read<{ data: { name: string }[] }>(await send("/api/tools/list"));
+    assert.deepEqual(data.map(({ name }) => name).sort(), ["calculate", "now"]);
+  },
+  async MAX_CONVERSATION_HISTORY() {
+    for (const text of ["one", "two", "three"]) await ask("chat", "history", text);
+    const asked = models.requests.at(-1)!.body["messages"] as { role: string; content: string }[];
+    const said = asked.filter(({ role }) => role !== "system").map(({ content }) => content);
+    assert.deepEqual(said, ["two", "ok", "three"]);
+  },
+  async REACT_MAX_ITERATIONS() {
+    const before = models.requests.length;
+    models.always("Thought: I look again.\nAction: now\nAction Input: {}");
+    await ask("react", "react", "what time is it?");
+    models.always("ok");
+    assert.equal(models.requests.length - before, 3, "its thought, its action, and then the answer whatever it says");
+  },
+  LLM_BACKEND: () => asksOllama("llamacpp"),
+  OLLAMA_MODEL: () => asksOllama("llamacpp"),
+  DEFAULT_TEMPERATURE: () => asksOllama("lmstudio"),
+};
+
+/** The model that is chosen by these settings, beside another server that was found too, is asked with them. */
+async function asksOllama(other: Probe["kind"]): Promise<void> {
+  const config = loadConfig({ env: settings, cwd: temporaryFolder("settings") });
+  const found = (kind: Probe["kind"]): Probe => ({
+    kind,
+    url: models.url,
+    outcome: "found",
+    detail: "",
+    models: ["first", "second"],
+  });
+  const chosen = chooseBackend([found(other), found("ollama")], modelChoiceOf(config).wish);
+  const registry = createModels({ models: [chosen.config!] });
+  await collect(registry.get("ollama").stream({ messages: [] }, new AbortController().signal));
+  await registry.close();
+  const { wire, body } = models.requests.at(-1)!;
+  const { temperature } = body["options"] as { temperature: number };
+  assert.deepEqual([wire, body["model"], temperature], ["ollama", "second", 0.3]);
+}
+
+for (const [name, effect] of Object.entries(effects)) test(`${name} takes effect`, effect);
