@@ -1,4 +1,5 @@
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { UserClient, UserView } from "./client/users.ts";
 import { createClient } from "./client/client.ts";
 import { connect } from "./cli-connect.ts";
@@ -11,6 +12,8 @@ export type UserOptions = {
   readonly add?: string;
   /** The new password comes from standard input. */
   readonly stdin: boolean;
+  /** The name of who is erased, once more. */
+  readonly confirm?: string;
 };
 
 const usage = `colloquy user list
@@ -19,7 +22,8 @@ const usage = `colloquy user list
   colloquy user disable <name>
   colloquy user enable <name>
   colloquy user keys <name> [--add <label>]
-  colloquy user revoke <key's id>`;
+  colloquy user revoke <key's id>
+  colloquy user erase <name> --confirm <name>`;
 
 type Verb = (users: UserClient, subject: string, options: UserOptions & { readonly config: Config }) => Promise<void>;
 
@@ -53,6 +57,20 @@ const verbs: Readonly<Record<string, Verb>> = {
     await users.revokeKey(id);
     console.log(`revoked ${id}`);
   },
+  async erase(users, name, { confirm }) {
+    const { id } = await named(users, name);
+    if (confirm !== name)
+      throw new InvalidInput(
+        `This removes ${name}'s account with all conversations, files and keys, and can't be undone. To go on: ` +
+          `colloquy user erase ${name} --confirm ${name}`,
+      );
+    let erasure = await users.erase(id, confirm);
+    for (let problem = ""; erasure.doneAt === null; erasure = await users.erasure(erasure.id)) {
+      if (erasure.problem !== null && erasure.problem !== problem) console.error((problem = erasure.problem));
+      await sleep(200);
+    }
+    console.log(`erased; the record of it is ${erasure.id}`);
+  },
 };
 
 /** `colloquy user <verb> …`: accounts and their keys. */
@@ -60,7 +78,8 @@ export async function user([verb = "", subject]: readonly string[], options: Use
   const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   if (verb !== "list" && (!act || subject === undefined)) throw new InvalidInput(usage);
   const config = loadConfig();
-  const { server, close } = await connect(config, { works: false });
+  // Whoever works on runs of theirs has to be there.
+  const { server, close } = await connect(config, { works: verb === "erase" });
   try {
     const { users } = createClient(server);
     if (act) await act(users, subject!, { ...options, config });

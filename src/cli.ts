@@ -3,6 +3,7 @@ import { doctor } from "./cli-doctor.ts";
 import { exportTo, importFrom } from "./cli-export.ts";
 import { helpFor } from "./cli-help.ts";
 import { serveMcp } from "./cli-mcp.ts";
+import { rag } from "./cli-rag.ts";
 import { runPrompt } from "./cli-run.ts";
 import { answer, listLiveRuns } from "./cli-runs.ts";
 import { serve } from "./cli-serve.ts";
@@ -37,6 +38,14 @@ const help = `Colloquy: a self-hosted agent server.
   colloquy user disable <name>   nobody comes in with its keys any more; \`enable\` undoes it
   colloquy user keys <name>      list its API keys   [--add <label>: make another one]
   colloquy user revoke <key>     end an API key, by the id that \`keys\` shows
+  colloquy user erase <name>     remove a person with all that is theirs   [--confirm <name>: there is no way back]
+  colloquy rag list [<collection>]   collections of documents, or the documents of one   [--json]
+  colloquy rag add <collection> <place>…   add files, folders and addresses, and wait until they are read
+      --model <model>            of a new collection: its embedding model (none, http:…, onnx:…, gguf:…)
+  colloquy rag remove <collection> [<document>…]   remove documents, or all of it
+  colloquy rag reindex <collection>   read its documents anew   [--model <model>] [--chunk-size <tokens>]
+  colloquy rag export <collection> <folder>   everything of a collection as one folder
+  colloquy rag import <folder>   make a collection of that   [--name <name>]
   colloquy mcp                   Colloquy as an MCP server over standard input and output
   colloquy tools serve           the tools of this machine, for servers that name it as TOOLS_HOST
       --port <port>              where it listens (default: 10006)
@@ -106,6 +115,14 @@ async function main(argv: readonly string[]): Promise<number> {
         admin: flags.admin ?? false,
         stdin: flags.stdin ?? false,
         ...(flags.add === undefined ? {} : { add: flags.add }),
+        ...(flags.confirm === undefined ? {} : { confirm: flags.confirm }),
+      });
+    case "rag":
+      return rag(rest, {
+        json: flags.json ?? false,
+        model: flags.model,
+        chunkSize: flags["chunk-size"],
+        name: flags.name,
       });
     default:
       throw new InvalidInput(`There is no command "${command}". \`colloquy --help\` lists them.`);
@@ -135,7 +152,11 @@ function readFlags(argv: readonly string[]) {
       always: { type: "boolean" },
       admin: { type: "boolean" },
       add: { type: "string" },
+      confirm: { type: "string" },
       stdin: { type: "boolean" },
+      model: { type: "string" },
+      "chunk-size": { type: "string" },
+      name: { type: "string" },
       port: { type: "string" },
       host: { type: "string" },
       user: { type: "string" },

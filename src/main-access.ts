@@ -18,6 +18,8 @@ export type OpenAccess = {
   setupToken(): Promise<string | undefined>;
   /** What all nodes count of requests; undefined where one process is alone. */
   readonly counts?: SharedCounts | undefined;
+  /** What is remembered of users and keys is asked again. */
+  forget(): void;
   close(): Promise<void>;
 };
 
@@ -40,6 +42,7 @@ export async function openAccess(
       users: createUserAdmin(database, keys),
       token,
       setupToken: async () => undefined,
+      forget: keys.forget,
       close: async () => {},
     };
   // What hashes passwords and signs tokens takes a tenth of a second to load, and only accounts need it.
@@ -56,6 +59,7 @@ export async function openAccess(
     token,
     setupToken,
     counts,
+    forget,
     async close() {
       await counts?.close();
       await close();

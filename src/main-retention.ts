@@ -7,7 +7,6 @@ import type { OldThings } from "./run/remove-threads.ts";
 import type { Workspaces } from "./sandbox/workspaces.ts";
 import type { Database } from "./store/database.ts";
 import type { Finding } from "./store/examine.ts";
-import type { FileProof } from "./store/node-marker.ts";
 import {
   type ConfiguredDays,
   countDue,
@@ -57,13 +56,6 @@ export function configuredRetention({ retention, source }: Pick<Config, "retenti
     return days === undefined ? [] : [[kind, { days, source: source.get(`retention.${kind}Days`) ?? "" }] as const];
   });
   return Object.fromEntries(said);
-}
-
-export function openRetention(
-  config: Config,
-  { fileProof, ...parts }: Omit<RetentionParts, "configured" | "withFiles"> & { readonly fileProof: FileProof },
-): ReturnType<typeof createRetention> {
-  return createRetention({ ...parts, configured: configuredRetention(config), withFiles: fileProof === "shared" });
 }
 
 /** Removes what is older than it is to be kept: when asked, and (`begin`) every hour on one node. */

@@ -42,6 +42,8 @@ import {
 import { relayCompletion, relayModels } from "./routes/model-relay.ts";
 import { allBudgets, ownBudgets, removeBudget, setBudget } from "./routes/budgets.ts";
 import { listRetention, previewRetention, resetRetention, runRetention, setRetention } from "./routes/retention.ts";
+import { erasePerson, getErasure, listErasures } from "./routes/erasures.ts";
+import { exportOwnData, exportPerson } from "./routes/personal-data.ts";
 import { bringResults } from "./routes/results.ts";
 import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
 import {
@@ -179,6 +181,11 @@ const routes: readonly Route[] = [
   ["POST", "/api/admin/retention/run", runRetention],
   ["PUT", "/api/admin/retention/:kind", setRetention],
   ["DELETE", "/api/admin/retention/:kind", resetRetention],
+  ["POST", "/api/admin/users/:id/erase", erasePerson],
+  ["GET", "/api/admin/users/:id/export", exportPerson],
+  ["GET", "/api/admin/erasures", listErasures],
+  ["GET", "/api/admin/erasures/:id", getErasure],
+  ["GET", "/api/auth/me/export", exportOwnData],
   ["GET", "/api/admin/usage", allUsage],
   ["GET", "/api/admin/settings", listSettings],
   ["GET", "/api/admin/audit", listAudit],

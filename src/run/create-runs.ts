@@ -15,6 +15,7 @@ import { cancelRun } from "./control.ts";
 import { continueRun, decide } from "./decide.ts";
 import { channel, createDeltaWriter, type Notice, parseNotice } from "./deltas.ts";
 import { createEngine } from "./engine.ts";
+import { createPersonErasure, type PersonErasure } from "./erase-person.ts";
 import { executeRun } from "./execute.ts";
 import { createFeeds, type Feeds } from "./follow.ts";
 import { forkThread } from "./fork.ts";
@@ -69,6 +70,7 @@ export type RunsService = {
   readonly adminRuns: AdminRuns;
   readonly schedules: Schedules;
   readonly old: OldThings;
+  readonly erasure: PersonErasure;
   /** How many runs this process works on. */
   readonly active: () => number;
   /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. */
@@ -156,6 +158,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     schedules,
     adminRuns: createAdminRuns(runtime),
     old: createOldThings(runtime, mirror),
+    erasure: createPersonErasure(runtime, mirror),
     active: () => active.size,
     async stop(graceMs) {
       engine.pause();

@@ -22,6 +22,8 @@ export type Mirror = {
   changed(threadId: string): void;
   /** Before a thread is deleted: how to remove its file once it is gone. */
   leaving(threadId: string): Promise<() => Promise<void>>;
+  /** At once: something was taken out of it. */
+  rewrite(threadId: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -97,6 +99,12 @@ export function createMirror({ query, folder, byName, log }: MirrorOptions): Mir
         await working;
         if (session) await rm(session.file, { force: true });
       };
+    },
+    async rewrite(threadId) {
+      dirty.delete(threadId);
+      const written = working.then(() => write(threadId));
+      working = written.catch(() => {});
+      await written;
     },
     async close() {
       clearTimeout(timer);

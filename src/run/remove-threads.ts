@@ -23,7 +23,9 @@ export async function removeThreads(
       `delete from threads t where id = any ($1::uuid[]) and ${isIdle} ${still ? `and ${still.sql}` : ""} returning id`,
       [ids, ...(still?.values ?? [])],
     );
-    return rows.map(({ id }) => id);
+    const gone = rows.map(({ id }) => id);
+    await query("delete from deltas where thread_id = any ($1::uuid[])", [gone]);
+    return gone;
   });
   for (const id of ids) if (!removed.includes(id)) mirror?.changed(id);
   return removed;

@@ -1,0 +1,65 @@
+import type { Readable } from "node:stream";
+import { z } from "zod";
+import { Conflict, NotFound } from "../../protocol/errors.ts";
+import { requireWhole } from "../accounts/schemas.ts";
+import { type Call, endpoint } from "../endpoint.ts";
+import { requireAdmin } from "../require-admin.ts";
+import { idParams } from "../schemas.ts";
+
+const archive = {
+  200: { description: "A `.tar.gz`", content: { "application/gzip": { schema: z.string() } } },
+};
+const description =
+  "One archive: the account, conversations with their items and files, runs, uploads, collections, keys' names, grants, " +
+  "schedules, what was spent, the audit log's rows; no passwords, hashes or tokens. See docs/personal-data.md. 409 " +
+  "`export_running`: another one is being read.";
+
+export const exportOwnData = endpoint({
+  tag: "accounts",
+  summary: "Save all that this server holds of you",
+  description,
+  answers: archive,
+  handle(call) {
+    requireWhole(call.caller);
+    return send(call, call.caller.userId);
+  },
+});
+
+export const exportPerson = endpoint({
+  tag: "admin",
+  summary: "Save all that this server holds of a person",
+  description,
+  params: idParams,
+  answers: archive,
+  handle(call) {
+    requireAdmin(call.caller);
+    return send(call, call.params.id);
+  },
+});
+
+/** At work in this process, by account: each reads the disk for as long as somebody takes it. */
+const reading = new Set<string>();
+const mostAtOnce = 4;
+
+async function send(
+  { reply, services: { persons } }: Pick<Call, "reply" | "services">,
+  userId: string,
+): Promise<Readable> {
+  if (!persons) throw new NotFound("This server exports nothing.");
+  if (reading.has(userId) || reading.size >= mostAtOnce)
+    throw new Conflict("An export is being read already; wait for its end.", { code: "export_running" });
+  reading.add(userId);
+  try {
+    const stream = await persons.archive(userId);
+    stream.once("close", () => reading.delete(userId));
+    reply.headers({
+      "content-type": "application/gzip",
+      "content-disposition": `attachment; filename="colloquy-${userId}.tar.gz"`,
+      "cache-control": "no-store",
+    });
+    return stream;
+  } catch (error) {
+    reading.delete(userId);
+    throw error;
+  }
+}

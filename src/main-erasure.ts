@@ -1,0 +1,193 @@
+import type { Erasures } from "./http/services.ts";
+import type { Knowledge } from "./knowledge/knowledge.ts";
+import type { Uploads } from "./knowledge/uploads.ts";
+import { type Caller, callerOf } from "./protocol/callers.ts";
+import { messageOf } from "./protocol/errors.ts";
+import type { Log } from "./protocol/log.ts";
+import type { PersonErasure } from "./run/erase-person.ts";
+import type { Schedules } from "./run/schedules.ts";
+import type { Workspaces } from "./sandbox/workspaces.ts";
+import type { Database } from "./store/database.ts";
+import {
+  beginErasure,
+  eraseAccount,
+  type ErasureStep,
+  getErasure,
+  keepErasure,
+  leaveErasure,
+  listErasures,
+  noteStep,
+  noteTouched,
+  takeErasure,
+} from "./store/erasures.ts";
+import { threadsSpokenIn } from "./store/personal-items.ts";
+import { forgetRemovedThread } from "./store/removed-threads.ts";
+import { findUser } from "./store/users.ts";
+
+export type ErasureParts = {
+  readonly database: Pick<Database, "query" | "transaction">;
+  readonly runs: PersonErasure;
+  readonly schedules: Pick<Schedules, "list" | "delete">;
+  readonly workspaces: Pick<Workspaces, "remove">;
+  readonly uploads: Pick<Uploads, "removeById">;
+  readonly collections: Pick<Knowledge["collections"], "list" | "remove" | "finishRemovals"> | undefined;
+  /** Ends a sign-in to an MCP server, there too if that can be. */
+  readonly signOut: (server: string, userId: string) => Promise<unknown>;
+  /** What is remembered of users and keys is asked again. */
+  readonly forget: () => void;
+  readonly log: Log;
+  /** Why this process can't work with files. */
+  readonly withFiles: boolean;
+};
+
+const lookEveryMs = 20_000;
+const keepEveryMs = 20_000;
+/** Threads of others that are changed before this is noted anew. */
+const together = 50;
+
+type Person = { readonly id: string; readonly userId: string; readonly name: string };
+
+/**
+ * Erases people, step by step; each step finds what is left of it, so whoever goes on after a process that died begins at the
+ * first. `begin` looks for what others left.
+ */
+export function createErasures(parts: ErasureParts): Erasures & { begin(): () => Promise<void> } {
+  const { database, runs, schedules, workspaces, uploads, collections, log } = parts;
+  const { query } = database;
+  let stopped = false;
+  let working = Promise.resolve();
+
+  async function eraseElsewhere({ id, userId, name }: Person, touched: readonly string[]): Promise<void> {
+    for (const threadId of touched) await runs.rewriteFile(threadId);
+    const threads = await threadsSpokenIn(query, userId, name);
+    for (let at = 0; at < threads.length; at += together) {
+      const some = threads.slice(at, at + together);
+      await noteTouched(query, id, some);
+      for (const threadId of some) {
+        await runs.eraseItems(userId, name, threadId);
+        await runs.rewriteFile(threadId);
+      }
+    }
+    await noteTouched(query, id, []);
+    const left = await threadsSpokenIn(query, userId, name);
+    if (left.length > 0)
+      throw new Error(`Runs of others in ${left.length} conversations have not ended: what was said there goes then.`);
+  }
+
+  const callerFor = async (userId: string): Promise<Caller | undefined> => {
+    const user = await findUser(query, userId);
+    return user && { ...callerOf(user, "system"), permissions: ["*"] };
+  };
+
+  async function removeCollections({ userId }: Person): Promise<void> {
+    const caller = await callerFor(userId);
+    if (!collections || !caller) return;
+    for (const collection of await collections.list(caller))
+      if (collection.userId === userId) await collections.remove(caller, collection.id);
+    await collections.finishRemovals();
+  }
+
+  const steps: readonly (readonly [ErasureStep, (person: Person, touched: readonly string[]) => Promise<void>])[] = [
+    ["runs", ({ userId }) => runs.stopRuns(userId)],
+    [
+      "schedules",
+      async ({ userId }) => {
+        const caller = await callerFor(userId);
+        if (caller) for (const { id } of await schedules.list(caller)) await schedules.delete(caller, id);
+      },
+    ],
+    [
+      "threads",
+      async ({ userId }) => {
+        // A schedule may have begun one more.
+        await runs.stopRuns(userId);
+        while (!stopped && (await runs.removeThreads(userId)));
+      },
+    ],
+    [
+      "files",
+      async ({ userId }) => {
+        for (const { id } of await rowsOf("select thread_id as id from removed_threads where user_id = $1", userId)) {
+          await workspaces.remove(id);
+          await forgetRemovedThread(query, id);
+        }
+      },
+    ],
+    [
+      "uploads",
+      async ({ userId }) => {
+        for (const { id } of await rowsOf("select id from uploads where user_id = $1", userId))
+          await uploads.removeById(id);
+      },
+    ],
+    ["collections", removeCollections],
+    [
+      "sign-ins",
+      async ({ userId }) => {
+        for (const { id } of await rowsOf("select server as id from mcp_credentials where user_id = $1", userId))
+          await parts
+            .signOut(id, userId)
+            .catch((error: unknown) =>
+              log.warn({ server: id, error: messageOf(error) }, "a sign-in could not be ended at its server"),
+            );
+      },
+    ],
+    ["items", eraseElsewhere],
+    ["account", (person) => eraseAccount(database, person)],
+  ];
+
+  const rowsOf = (sql: string, userId: string) => query<{ id: string }>(sql, [userId]);
+
+  async function work(erasureId?: string): Promise<boolean> {
+    const taken = await takeErasure(query, erasureId);
+    if (!taken) return false;
+    const keeping = setInterval(() => void keepErasure(query, taken.id).catch(() => {}), keepEveryMs).unref();
+    try {
+      for (const [step, act] of steps) {
+        if (stopped) return false;
+        await noteStep(query, taken.id, step);
+        await act(taken, taken.touched);
+      }
+      parts.forget();
+      log.info({ erasure: taken.id }, "a person was erased");
+      return true;
+    } catch (error) {
+      log.warn({ erasure: taken.id, error: messageOf(error) }, "a person is not erased yet; it is tried again");
+      await leaveErasure(query, taken.id, messageOf(error)).catch(() => {});
+      return false;
+    } finally {
+      clearInterval(keeping);
+    }
+  }
+
+  /** One after the other, so that stopping waits for all. */
+  const soon = (erasureId?: string) =>
+    (working = working
+      .then(async () => {
+        if (stopped || !parts.withFiles) return;
+        while (await work(erasureId));
+      })
+      .catch((error: unknown) => log.warn({ error: messageOf(error) }, "erasures could not be looked for")));
+
+  return {
+    async erase(caller, userId, confirm) {
+      const erasure = await database.transaction((within) =>
+        beginErasure(within, { userId, confirm, askedBy: caller.userId }),
+      );
+      parts.forget();
+      void soon(erasure.id);
+      return erasure;
+    },
+    get: (id) => getErasure(query, id),
+    list: () => listErasures(query),
+    begin() {
+      const timer = setInterval(() => void soon(), lookEveryMs).unref();
+      void soon();
+      return () => {
+        stopped = true;
+        clearInterval(timer);
+        return working;
+      };
+    },
+  };
+}
