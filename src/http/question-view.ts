@@ -12,6 +12,10 @@ export const questionSchema = z.object({
   tool: z.string().optional(),
   arguments: z.string().optional().describe("JSON text"),
   argumentsHash: z.string().optional().describe("Sent back with a decision, it binds it to these arguments"),
+  outside: z
+    .array(z.string())
+    .optional()
+    .describe("Tools (or files, or @people) that brought in text of others, which may be what asks for the call"),
   choices: z.array(z.string()).optional().describe("Of a question: one of these is the answer"),
   schema: z
     .record(z.string(), z.unknown())
@@ -24,13 +28,14 @@ export const questionSchema = z.object({
 export type QuestionView = z.infer<typeof questionSchema>;
 
 export function publicQuestion({ id, runId, threadId, body, createdAt }: ItemOf<"question">): QuestionView {
-  const { state: _state, choices, ...shown } = body;
+  const { state: _state, choices, outside, ...shown } = body;
   return {
     id,
     runId: runId!,
     threadId,
     ...shown,
     ...(choices ? { choices: [...choices] } : {}),
+    ...(outside ? { outside: [...outside] } : {}),
     ...(body.arguments === undefined ? {} : { arguments: plainArguments(body.arguments) }),
     decisions: [...decisions[body.reason]],
     createdAt,

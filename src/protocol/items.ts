@@ -81,6 +81,8 @@ export type QuestionBody = {
   readonly tool?: string;
   readonly arguments?: string;
   readonly argumentsHash?: string;
+  /** Of an `approval`: what brought in text of others, which may be what asks for the call. */
+  readonly outside?: readonly string[];
   readonly limit?: string;
 };
 

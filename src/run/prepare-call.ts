@@ -125,7 +125,7 @@ type Outside = {
 
 /** The text of others that may be behind a call which lets something out; undefined: there is none, or it does not matter. */
 async function outsideBehind(
-  { taken: { definition, rootRun }, runtime }: Work,
+  { taken: { definition, rootRun, caller }, runtime }: Work,
   call: Call,
   { input, ...asked }: Omit<ApprovalQuestion, "sandbox"> & { readonly input: unknown },
 ): Promise<Outside | undefined> {
@@ -134,7 +134,7 @@ async function outsideBehind(
   const what = afterUntrusted(asked);
   if (what === "nothing") return undefined;
   const { query } = runtime.database;
-  const read = await readFromOutside(query, rootRun);
+  const read = await readFromOutside(query, { rootRun, userId: caller.userId });
   if (read.length === 0) return undefined;
   if (what === "ask") return { read, verdict: "ask-always" };
   const address = asked.tool.reaches?.(input);
@@ -163,7 +163,10 @@ function question(
     kind: "question",
     step: call.step!,
     index: call.index!,
-    body: { reason: "approval", text, tool: name, arguments: call.body.arguments, argumentsHash },
+    body: {
+      ...{ reason: "approval", text, tool: name, arguments: call.body.arguments, argumentsHash },
+      ...(outside ? { outside } : {}),
+    },
   };
 }
 

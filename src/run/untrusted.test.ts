@@ -233,6 +233,24 @@ eachRunDatabase((suite) => {
     assert.equal(below.events.at(-1)!.type, "run-wait");
   });
 
+  test("in a room, what other people wrote counts, and what the person wrote for whom it works does not", async () => {
+    const service = await start();
+    const { started } = await asking(service, []);
+    const { threadId } = started;
+    const { userId } = service.caller;
+    await service.database.query("insert into rooms (thread_id, user_id) values ($1, $2)", [threadId, userId]);
+    const callMe = (handle: string) =>
+      service.database.query(
+        "insert into room_people (thread_id, user_id, handle) values ($1, $2, $3) on conflict (thread_id, user_id) do update set handle = excluded.handle",
+        [threadId, userId, handle],
+      );
+    await callMe(service.caller.name);
+    nothingAsked(await asking(service, [[["send", { text: "x" }]]], threadId));
+    await callMe("somebody_else");
+    const { questions } = await asking(service, [[["send", { text: "x" }]]], threadId);
+    assert.deepEqual(questions[0]?.body.outside, [`@${service.caller.name}`]);
+  });
+
   test("who calls a tool themselves is not asked", async () => {
     const service = await start();
     const threadId = (await asking(service, [[["read_mail", {}]]])).started.threadId;

@@ -15,13 +15,23 @@ const mostNamed = 5;
 
 /**
  * By which tools text of others has come into the threads that a run and those around it work in, `files` for what people
- * attached; empty: none has. What was read in earlier runs of the thread counts, since it stands in prompts and in the workspace.
+ * attached, names for other people of a room than the one in whose name it works; empty: none has. What was read in earlier runs
+ * of the thread counts, since it stands in prompts and in the workspace.
  */
-export async function readFromOutside(query: Query, rootRun: string): Promise<readonly string[]> {
+export async function readFromOutside(
+  query: Query,
+  { rootRun, userId }: { readonly rootRun: string; readonly userId: string },
+): Promise<readonly string[]> {
   const rows = await query<{ by: string }>(
-    `select distinct case when kind = 'message' and body -> 'files' is not null then 'files' else coalesce(author, 'somebody') end as by
-     from items where thread_id in (${threadsOfTree}) and ${inSql} order by by limit ${mostNamed}`,
-    [rootRun],
+    `select case when kind = 'message' and body -> 'files' is not null then 'files' else coalesce(author, 'somebody') end as by
+     from items where thread_id in (${threadsOfTree}) and ${inSql}
+     union
+     select '@' || author from items join rooms on rooms.thread_id = items.thread_id
+     where items.thread_id = (select thread_id from runs where id = $1) and items.kind = 'message' and step is null
+       and body ->> 'role' = 'user' and author is distinct from
+         (select handle from room_people where room_people.thread_id = items.thread_id and room_people.user_id = $2)
+     order by by limit ${mostNamed}`,
+    [rootRun, userId],
   );
   return rows.map(({ by }) => by);
 }
