@@ -346,6 +346,11 @@ eachDatabase((databases) =>
     });
 
     test("after a restart all is as it was; what a file defines then puts the database's aside, and says so", async () => {
+      await one.database.query(
+        `insert into definitions (kind, id, revision, body, sealed) values
+         ('model', 'broken', $1, null, 'x'), ('agent', 'old', $1, '{"strategy": 5}'::jsonb, null)`,
+        [nobody],
+      );
       await Promise.all([one.stop(), two?.stop()]);
       two = undefined;
       writeFileSync(join(folder, "agents", "writer.md"), "---\nmodel: filed\n---\nFROM A FILE\n");
@@ -365,6 +370,15 @@ eachDatabase((databases) =>
       );
       const of = async (kind: string, id: string) =>
         (await get<List>(`/api/admin/${kind}`)).data.filter((entry) => entry.id === id);
+      const [broken] = await of("models", "broken");
+      assert.deepEqual([broken!.state, broken!.definition, broken!.createdBy], ["refused", null, null]);
+      assert.match(broken!.problems[0]!.message, /can't be opened with this server's secret/);
+      const mended = { revision: nobody, definition: remote() };
+      assert.equal((await ask<View>("PUT", "/api/admin/models/broken", { body: mended })).body.state, "active");
+      assert.deepEqual(
+        (await of("agents", "old"))[0]!.problems.map(({ path }) => path),
+        ["strategy"],
+      );
       const both = await of("agents", "writer");
       assert.deepEqual(
         both.map(({ source, state }) => [source, state]),
