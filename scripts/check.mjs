@@ -11,6 +11,7 @@ const gates = [
   { name: "lint and layers", args: [bin("oxlint/bin/oxlint"), "--deny-warnings"] },
   { name: "lint's own fixtures", args: ["--test", "lint/layers.test.mjs"] },
   { name: "types", args: [bin("typescript/bin/tsc")] },
+  { name: "types of the page", args: [bin("typescript/bin/tsc"), "-p", "web"] },
   { name: "unused code", args: [bin("knip/bin/knip.js"), "--no-progress"] },
   { name: "secrets", args: [bin("secretlint/bin/secretlint.js"), "--secretlintignore", ".secretlintignore", "**/*"] },
   { name: "known holes in packages", args: ["scripts/audit.mjs"], says: true },

@@ -27,8 +27,8 @@ const python = {
 /** For slides; with Marp, which npm installs. */
 const chromium = {
   name: "Chromium",
-  suites: "slides as PDF, PPTX and images",
-  leaveOut: {},
+  suites: "the page, and slides as PDF, PPTX and images",
+  leaveOut: { COLLOQUY_TEST_CHROMIUM: "no" },
   isThere: () => isInPath("chromium"),
   packages: ["chromium", "fonts-dejavu-core"],
 };

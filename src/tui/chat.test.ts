@@ -106,7 +106,10 @@ test("into a pipe: questions are answered by lines, and one that is not is the e
 
 test("another model may be asked", async () => {
   const { output } = await inLines("/model nonsense\n/model other\n/model\nhi\n");
-  assert.match(output, /There is no model "nonsense"[\s\S]*From here on other is asked\.\n    default\n    script\n  ▸ other\n/);
+  assert.match(
+    output,
+    /There is no model "nonsense"[\s\S]*From here on other is asked\.\n    default\n    script\n  ▸ other\n/,
+  );
   assert.match(output, /\[@assistant\]: the other one\n/);
 });
 

@@ -24,7 +24,7 @@ export type Colours = {
 };
 
 const plain = (text: string) => text;
-export const noColours: Colours = {
+const noColours: Colours = {
   speaker: (_place, text) => text,
   dim: plain,
   bold: plain,

@@ -29,7 +29,7 @@ export type Place = {
 };
 
 /** A conversation with one agent; its thread is made with the first message, so that none stays empty. */
-export function agentPlace(client: Client, agent: Member, known?: string): Place {
+function agentPlace(client: Client, agent: Member, known?: string): Place {
   let threadId = known;
   let model: string | undefined;
   return {
@@ -64,7 +64,7 @@ export function agentPlace(client: Client, agent: Member, known?: string): Place
 }
 
 /** A room, which outlives whoever looks at it. */
-export function roomPlace(client: Client, room: RoomView): Place {
+function roomPlace(client: Client, room: RoomView): Place {
   const agents = room.members.flatMap((member) => (member.kind === "agent" ? [member] : []));
   return {
     kind: "room",

@@ -1,0 +1,76 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { loadPage } from "../src/http/page-files.ts";
+import { type AgentServing, type AgentServingOptions, serveAgents } from "./serve-agents.ts";
+import { serve } from "./serve.ts";
+import type { Adapter } from "../src/models/adapter.ts";
+import type { Script } from "../src/models/scripted.ts";
+
+/** Where there is no Chromium, which scripts/system.mjs tells. */
+export const skipBrowser = process.env["COLLOQUY_TEST_CHROMIUM"] === "no";
+
+export type PageServing = AgentServing & { readonly url: string };
+
+/** A whole server as `serveAgents` makes it, with the page as its sources are now. */
+export async function servePage(
+  script: Script,
+  adapters: Readonly<Record<string, Adapter>> = {},
+  options: AgentServingOptions = {},
+): Promise<PageServing> {
+  const root = join(import.meta.dirname, "..");
+  execFileSync(process.execPath, [join(root, "scripts/build-page.mjs")], { stdio: ["ignore", "ignore", "inherit"] });
+  const backend = await serveAgents(script, adapters, options);
+  const serving = await serve({ ...backend.services, page: loadPage(join(root, ".cache/page")) });
+  return {
+    ...backend,
+    url: serving.url,
+    async close() {
+      await serving.close();
+      await backend.close();
+    },
+  };
+}
+
+export type OpenBrowser = {
+  readonly browser: Browser;
+  /** A tab; what it complains of, and what it asks of other hosts, is kept. */
+  readonly open: (url: string, options?: Parameters<Browser["newPage"]>[0]) => Promise<Page>;
+  readonly complaints: () => readonly string[];
+  readonly close: () => Promise<void>;
+};
+
+export async function openBrowser(): Promise<OpenBrowser> {
+  const complaints: string[] = [];
+  const browser = await chromium.launch({
+    executablePath: process.env["COLLOQUY_TEST_CHROMIUM"] ?? "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-sync",
+    ],
+  });
+  return {
+    browser,
+    async open(url, options = {}) {
+      const context = await browser.newContext({ reducedMotion: "reduce", locale: "en-GB", ...options });
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      page.on("console", (message) => {
+        if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(String(error)));
+      page.on("request", (request) => {
+        const { origin, protocol } = new URL(request.url());
+        if (protocol.startsWith("http") && origin !== new URL(url).origin) complaints.push(`asks ${request.url()}`);
+      });
+      await page.goto(url);
+      return page;
+    },
+    complaints: () => complaints,
+    close: () => browser.close(),
+  };
+}

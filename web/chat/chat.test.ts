@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "playwright-core";
+import { z } from "zod";
+import { type OpenBrowser, openBrowser, type PageServing, servePage, skipBrowser } from "../../test/browser.ts";
+import { createScripted, type ScriptAnswer } from "../../src/models/scripted.ts";
+import { defineTool } from "../../src/tools/define-tool.ts";
+
+let answers: ScriptAnswer[] = [];
+let gate = Promise.withResolvers<void>();
+const sent: string[] = [];
+const mail = defineTool({
+  name: "send_mail",
+  description: "Sends a mail.",
+  input: z.object({ to: z.string() }),
+  effect: "write",
+  execute({ to }) {
+    sent.push(to);
+    return `sent to ${to}`;
+  },
+});
+
+async function findsNothing(page: Page, state: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"])
+    .analyze();
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
+  assert.deepEqual(found, [], state);
+}
+
+describe("the page", { skip: skipBrowser }, () => {
+  let server: PageServing;
+  let browser: OpenBrowser;
+  let page: Page;
+  before(async () => {
+    server = await servePage(
+      () => answers.shift() ?? "nothing more to say",
+      { other: createScripted(() => "the other model") },
+      { tools: [mail], approval: { ask: ["send_mail"] } },
+    );
+    browser = await openBrowser();
+    page = await browser.open(server.url, { viewport: { width: 1200, height: 800 } });
+  });
+  after(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  const say = async (text: string) => {
+    await page.getByRole("textbox", { name: "Message" }).fill(text);
+    await page.keyboard.press("Enter");
+  };
+  const log = () => page.getByRole("log");
+
+  test("opens on a composer that works at once", async () => {
+    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await findsNothing(page, "empty");
+    answers = [[{ text: "Let me " }, { gate: () => gate.promise }, { text: "see **it**." }]];
+    await say("hello there");
+    await log().getByText("Let me").waitFor();
+    assert.equal(await log().getAttribute("aria-busy"), "true");
+    await findsNothing(page, "streaming");
+    gate.resolve();
+    await log().getByText("Let me see it.").waitFor();
+    await page.locator("[role=log][aria-busy=false]").waitFor();
+    assert.match(page.url(), /\/chat\/[0-9a-f-]{36}$/);
+    await page.getByRole("navigation").getByText("hello there").waitFor();
+  });
+
+  test("a reload in the middle of an answer goes on with it", async () => {
+    gate = Promise.withResolvers<void>();
+    answers = [[{ text: "first half" }, { gate: () => gate.promise }, { text: ", second half" }]];
+    await say("in two halves");
+    await log().getByText("first half").waitFor();
+    await page.reload();
+    await log().getByText("first half").waitFor();
+    gate.resolve();
+    await log().getByText("first half, second half").waitFor();
+  });
+
+  test("stop stops, and what came stays", async () => {
+    answers = [[{ text: "a beginning" }, { hang: true }]];
+    await say("go on for ever");
+    await log().getByText("a beginning").waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await log().getByText("Stopped.").waitFor();
+    assert.equal(await log().getByText("a beginning").count(), 1);
+  });
+
+  test("what may not be done unasked is asked in place", async () => {
+    answers = [[{ call: "send_mail", arguments: { to: "ann" } }], "Ann knows."];
+    await say("tell ann");
+    const question = page.getByRole("region", { name: "waiting for you" });
+    await question.waitFor();
+    await findsNothing(page, "question");
+    await question.getByLabel("Arguments").fill("no json");
+    await question.getByRole("button", { name: "Allow" }).click();
+    await question.getByText("That is not JSON.").waitFor();
+    await question.getByLabel("Arguments").fill('{"to":"anna"}');
+    await question.getByRole("button", { name: "Allow" }).click();
+    await log().getByText("Ann knows.").waitFor();
+    assert.deepEqual(sent, ["anna"]);
+
+    answers = [[{ call: "send_mail", arguments: { to: "bob" } }], "Then not."];
+    await say("tell bob");
+    await question.getByRole("button", { name: "Deny …" }).click();
+    await question.getByLabel("Why not?").fill("he is away");
+    await page.keyboard.press("Enter");
+    await log().getByText("Then not.").waitFor();
+    assert.deepEqual(sent, ["anna"]);
+    await log().getByText('{"to":"bob"}').click();
+    await log().getByText("he is away").first().waitFor();
+  });
+
+  test("a tool's line opens to what it was asked and brought", async () => {
+    answers = [[{ call: "calculate", arguments: { expression: "6*7" } }], "It is 42."];
+    await say("6*7?");
+    await log().getByText("It is 42.").waitFor();
+    await log().getByText('{"expression":"6*7"}').click();
+    await log().getByText("42", { exact: true }).waitFor();
+  });
+
+  test("another answer, an edited message, and back", async () => {
+    await page.getByRole("button", { name: "New conversation" }).click();
+    answers = ["the first answer", "the second answer", "the third answer"];
+    await say("which?");
+    await log().getByText("the first answer").waitFor();
+    await page.getByRole("button", { name: "Answer again" }).click();
+    await log().getByText("the second answer").waitFor();
+    await log().getByText("2 / 2").waitFor();
+    await page.getByRole("button", { name: "Earlier version" }).click();
+    await log().getByText("the first answer").waitFor();
+    assert.equal(await log().getByText("the second answer").count(), 0);
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("textbox", { name: "Edit" }).fill("which one?");
+    await page.getByRole("button", { name: "Send" }).first().click();
+    await log().getByText("the third answer").waitFor();
+    assert.equal(await log().getByText("the first answer").count(), 0);
+    // The branch that is shown is the server's word: another tab sees the same.
+    const other = await browser.open(page.url());
+    await other.getByRole("log").getByText("the third answer").waitFor();
+    assert.equal(await other.getByRole("log").getByText("which?").count(), 0);
+    await other.close();
+  });
+
+  test("another model, conversations named, found and removed", async () => {
+    await page.getByRole("combobox", { name: "Model" }).selectOption("other");
+    await say("and you?");
+    await log().getByText("the other model").waitFor();
+    const list = page.getByRole("navigation", { name: "Conversations" });
+    await list.getByRole("button", { name: "Rename: which?" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Rename" }).fill("A question of which");
+    await page.keyboard.press("Enter");
+    await list.getByRole("link", { name: "A question of which" }).waitFor();
+    await list.getByRole("searchbox").fill("hello");
+    await list.getByRole("link", { name: "A question of which" }).waitFor({ state: "detached" });
+    await list.getByRole("link", { name: "hello there" }).waitFor();
+    await list.getByRole("searchbox").fill("");
+    page.once("dialog", (dialog) => void dialog.accept());
+    await list.getByRole("button", { name: "Delete: A question of which" }).focus();
+    await page.keyboard.press("Enter");
+    await list.getByRole("link", { name: "A question of which" }).waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+  });
+
+  test("in the dark, on a phone, in German", async () => {
+    const phone = await browser.open(server.url, {
+      viewport: { width: 360, height: 740 },
+      colorScheme: "dark",
+      locale: "de-DE",
+      hasTouch: true,
+    });
+    await phone.getByRole("heading", { name: "Was soll getan werden?" }).waitFor();
+    await findsNothing(phone, "phone");
+    assert.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);
+    await phone.getByRole("button", { name: "Gespräche zeigen" }).click();
+    await phone.getByRole("link", { name: "hello there" }).click();
+    await phone.getByRole("log").getByText("Let me see it.").waitFor();
+    await findsNothing(phone, "phone, conversation");
+    assert.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);
+    await phone.close();
+  });
+
+  test("asks nothing of other hosts, and complains of nothing", () => {
+    assert.deepEqual(browser.complaints(), []);
+  });
+});
