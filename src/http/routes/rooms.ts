@@ -195,7 +195,7 @@ export const interruptRoom = endpoint({
   description:
     "Their programs too. What an agent has said until then stays, marked as partial. Whoever is in the room may.",
   params: idParams,
-  body: z.strictObject({ agent: z.string().max(100).optional().describe("Absent: all") }).optional(),
+  body: z.strictObject({ agent: z.string().max(100).optional().describe("Absent: all") }).nullish(),
   answers: { 200: z.object({ interrupted: z.array(idSchema).describe("Runs of turns") }) },
   async handle({ params, body, caller, services }) {
     const agent = body?.agent?.replace(/^@/, "");

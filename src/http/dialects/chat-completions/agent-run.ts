@@ -1,6 +1,7 @@
 import { ColloquyError, InvalidInput, messageOf } from "../../../protocol/errors.ts";
 import type { Started } from "../../../run/runs.ts";
 import type { Call } from "../../endpoint.ts";
+import type { Services } from "../../services.ts";
 import { createAnswerImages } from "../../answer-images.ts";
 import { followUntil } from "../../follow-run.ts";
 import { idempotencyOf } from "../../idempotency.ts";
@@ -11,6 +12,7 @@ import { whenClosed } from "../../sse.ts";
 import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
 import { serverStops } from "../../run-errors.ts";
+import { createRoomEvents } from "./room-events.ts";
 import { createRunReader, type Outcome, type ReaderOptions } from "./run-reader.ts";
 import { readAgentRequest } from "./start-input.ts";
 
@@ -42,14 +44,14 @@ async function startOrContinue(call: Call, chat: ChatRequest): Promise<Started> 
 function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
   const { request, reply, services, streams } = call;
   const encode = createChunkEncoder(newAnswerHead(), chat.includeUsage);
-  const read = createRunReader(started.runId, readerOptions(call, started, chat));
+  const read = readerOf(call, started, chat);
   const stream = streams.open(reply, {
     onClose: () => follower.close(),
     farewell: () => errorEvent(serverStops(started.runId)),
     refusal: errorEvent,
   });
   stream.write(encode([{ type: "start", model: chat.model, provider: "colloquy" }]));
-  const follower = followUntil(services.runs, placeOf(started), {
+  const follower = followUntil(services.runs, placeOf(call, started, chat), {
     events(events) {
       const { parts, outcome } = read(events);
       const text = encode(parts);
@@ -69,9 +71,9 @@ async function collectRun(call: Call, started: Started, chat: ChatRequest): Prom
   const { reply, services } = call;
   const completion = createCompletion(newAnswerHead());
   completion.add([{ type: "start", model: chat.model, provider: "colloquy" }]);
-  const read = createRunReader(started.runId, readerOptions(call, started, chat));
+  const read = readerOf(call, started, chat);
   const outcome = await new Promise<Outcome>((resolve, reject) => {
-    const follower = followUntil(services.runs, placeOf(started), {
+    const follower = followUntil(services.runs, placeOf(call, started, chat), {
       events(events) {
         const reading = read(events);
         completion.add(reading.parts);
@@ -107,8 +109,20 @@ function readerOptions(call: Call, started: Started, chat: ChatRequest): ReaderO
 }
 
 /** Behind another run its thread is followed, since that one may have to wait for a person. */
-function placeOf({ threadId, runId, cursor, pending }: Started) {
-  return { target: pending ? { threadId } : { threadId, runId }, from: cursor };
+function placeOf({ services }: Call, { threadId, runId, cursor, pending }: Started, { model }: ChatRequest) {
+  return { target: pending || isRoom(services, model) ? { threadId } : { threadId, runId }, from: cursor };
+}
+
+/** What a room's members say stands in runs of their own. */
+function readerOf(call: Call, started: Started, chat: ChatRequest): ReturnType<typeof createRunReader> {
+  const answer = createRunReader(started.runId, readerOptions(call, started, chat));
+  if (!isRoom(call.services, chat.model)) return answer;
+  const translate = createRoomEvents(started.runId);
+  return (events) => answer(translate(events));
+}
+
+function isRoom({ agents }: Pick<Services, "agents">, model: string): boolean {
+  return agents.get(model).room !== undefined;
 }
 
 function errorEvent(error: unknown): string {
