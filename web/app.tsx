@@ -1,18 +1,20 @@
 import { Menu, SunMoon } from "lucide-react";
-import { useState } from "react";
-import { ChatPage } from "./chat/chat-page.tsx";
-import { usePath } from "./path.ts";
+import { Suspense, useState } from "react";
+import { views } from "./pages.tsx";
+import { goTo, usePath } from "./path.ts";
+import { base } from "./server.ts";
 import { ThreadList } from "./threads/thread-list.tsx";
 import { words } from "./words.ts";
 
 const themeKey = "colloquy-theme";
 document.documentElement.dataset["theme"] = localStorage.getItem(themeKey) ?? "";
 
-/** The frame of every view: what there is at the left, the view itself, one column on a phone. */
+/** The frame of every view: what there is at the left, the view itself; one column on a phone. */
 export function App() {
   const path = usePath();
   const [isOpen, setOpen] = useState(() => innerWidth >= 768);
-  const threadId = /^\/chat\/([^/]+)/.exec(path)?.[1];
+  const [, name = "", rest] = /^\/([^/]*)(?:\/([^/]+))?/.exec(path) ?? [];
+  const view = views.find((each) => each.path === name) ?? views[0]!;
   const close = () => {
     if (innerWidth < 768) setOpen(false);
   };
@@ -20,7 +22,27 @@ export function App() {
     <div className="flex h-dvh">
       {isOpen && (
         <aside className="sidebar">
-          <ThreadList current={threadId} onChoose={close} />
+          {views.length > 1 && (
+            <nav aria-label={words.menu} className="flex flex-wrap gap-1 border-b border-hairline p-2">
+              {views.map(({ path: to, name: text, icon: Icon }) => (
+                <a
+                  key={to}
+                  href={`${base}${to === "chat" ? "" : to}`}
+                  className="view-link"
+                  aria-current={view.path === to ? "page" : undefined}
+                  onClick={(event) => {
+                    if (event.metaKey || event.ctrlKey) return;
+                    event.preventDefault();
+                    goTo(to === "chat" ? "/" : `/${to}`);
+                    if (to !== "chat") close();
+                  }}
+                >
+                  <Icon size={16} aria-hidden /> {text}
+                </a>
+              ))}
+            </nav>
+          )}
+          <ThreadList current={view.path === "chat" ? rest : undefined} onChoose={close} />
           <div className="flex justify-end p-3">
             <button type="button" className="icon-button" aria-label={words.theme} onClick={changeTheme}>
               <SunMoon size={16} aria-hidden />
@@ -39,9 +61,11 @@ export function App() {
           >
             <Menu size={16} aria-hidden />
           </button>
-          <span className="text-sm text-muted">Colloquy</span>
+          <span className="text-sm text-muted">{view.path === "chat" ? "Colloquy" : view.name}</span>
         </header>
-        <ChatPage threadId={threadId} />
+        <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
+          <view.show key={view.path} rest={rest} />
+        </Suspense>
       </main>
     </div>
   );
