@@ -5,6 +5,7 @@ import { type Client, createClient } from "../src/client/client.ts";
 
 export type ServerProcess = {
   readonly url: string;
+  readonly pid: number;
   readonly client: Client;
   /** All that it wrote. */
   output(): string;
@@ -61,6 +62,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   const ended = () => child.exitCode !== null || child.signalCode !== null;
   return {
     url,
+    pid: child.pid!,
     client: createClient({ url }),
     output: () => output,
     ended,

@@ -209,6 +209,14 @@ test("names and contents that no file system or database takes", async () => {
   assert.ok(file!.problem !== null);
 });
 
+test("a file that is a picture and a page runs nowhere: it is saved, not shown", async () => {
+  const [file] = (await upload(["a.html", Buffer.from("GIF89a/*<html><script>alert(1)</script>*/")])).json.data!;
+  const { headers } = await fetch(`${server.url}/api/uploads/${file!.id}/content`);
+  assert.match(headers.get("content-disposition")!, /^attachment; /);
+  assert.match(headers.get("content-security-policy")!, /^sandbox; default-src 'none'/);
+  assert.equal(headers.get("x-content-type-options"), "nosniff");
+});
+
 test("a file that can't be read is kept, and the model is told why", async () => {
   const {
     json: { data },

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -173,6 +174,41 @@ test("hostile and broken files are refused in words, whatever they claim", async
       assert.deepEqual([error.name, error.code], ["UnreadableFile", code], `${what}: ${error.message}`);
       return true;
     });
+});
+
+test("a file that is of two kinds at once is read as the one that its beginning says, and never as what its name says", async () => {
+  const word = docxOf([{ text: "hidden words" }]);
+  const page = "<html><script>alert(1)</script></html>";
+  const cases: readonly (readonly [what: string, name: string, file: Buffer, kind: string])[] = [
+    ["a picture and a page", "a.html", Buffer.from(`GIF89a/*${page}*/`), "image"],
+    [
+      "a picture with an archive behind it",
+      "a.docx",
+      Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), word]),
+      "image",
+    ],
+    ["a PDF with an archive behind it", "a.docx", Buffer.concat([pdfOf(["open words"]), word]), "pdf"],
+    ["a PDF and a page", "a.html", Buffer.concat([pdfOf(["open words"]), Buffer.from(page)]), "pdf"],
+    ["a program that says it is a picture", "a.png", Buffer.from("\x7fELF\0\0\0", "latin1"), "binary"],
+    ["an archive with a page as its comment", "a.html", zipOf([{ name: "a.html", data: page }]), "archive"],
+  ];
+  for (const [what, name, file, kind] of cases) {
+    const parsed = await parse(name, file);
+    assert.equal(parsed.kind, kind, what);
+    assert.doesNotMatch(textOf(parsed), /hidden words|alert/, what);
+  }
+});
+
+test("an archive whose names lead elsewhere writes nothing anywhere", async () => {
+  const names = ["../../../../tmp/colloquy-slip", "/tmp/colloquy-slip", "a\\..\\..\\slip"];
+  for (const name of names) {
+    const file = zipOf([
+      { name, data: "x" },
+      { name: "word/document.xml", data: "<w:document/>" },
+    ]);
+    await parse("slip.docx", file).catch((error: { name: string }) => assert.equal(error.name, "UnreadableFile"));
+  }
+  assert.equal(existsSync("/tmp/colloquy-slip"), false);
 });
 
 test("a reader that takes too long or too much memory is killed; so it is when nobody waits any more", async () => {
