@@ -11,6 +11,10 @@ export type Bench = {
   /** Of the model server, with `/v1`. */
   readonly modelUrl: string;
   readonly load: Child;
+  /** Where the Cranfield collection is. */
+  readonly cranfield?: string;
+  /** How many chunks are searched. */
+  readonly chunks: number;
   log(text: string): void;
 };
 

@@ -4,7 +4,10 @@ import { summarize } from "./statistics.ts";
  * What a measured value is held against.
  * `ratio`: the median over the rounds of value / reference of the same round; `added`: of value - reference; `value`: of the value.
  */
-export type Bar = { readonly kind: "ratio" | "added" | "value"; readonly max: number };
+export type Bar =
+  | { readonly kind: "ratio" | "added" | "value"; readonly max: number }
+  /** Of the value, which must not be less. */
+  | { readonly kind: "least"; readonly min: number };
 
 /** One line of a table: a value per round, and the reference's value in the same round. */
 export type Row = {
@@ -28,7 +31,11 @@ export function judge(row: Row): Verdict {
   });
   const figure = summarize(figures).median;
   // A figure that is not a number is a measurement that failed, never a pass.
-  return { figure, over: row.bar !== undefined && !(figure <= row.bar.max) };
+  return { figure, over: row.bar !== undefined && !isWithin(row.bar, figure) };
+}
+
+function isWithin(bar: Bar, figure: number): boolean {
+  return bar.kind === "least" ? figure >= bar.min : figure <= bar.max;
 }
 
 function number(value: number): string {
@@ -45,11 +52,13 @@ function spread(values: readonly number[] | undefined): string {
 function figureText(row: Row, figure: number): string {
   if (row.bar?.kind === "added") return `+${number(figure)}`;
   if (row.bar?.kind === "value") return number(figure);
+  if (row.bar?.kind === "least") return figure.toFixed(3);
   return row.reference ? `${number(figure)}×` : "";
 }
 
 function barText(bar: Bar | undefined): string {
   if (!bar) return "";
+  if (bar.kind === "least") return `≥ ${bar.min}`;
   return bar.kind === "ratio" ? `≤ ${bar.max}×` : bar.kind === "added" ? `≤ +${bar.max}` : `≤ ${bar.max}`;
 }
 

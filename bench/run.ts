@@ -13,6 +13,7 @@ import { ledger } from "./parts/ledger.ts";
 import { loop } from "./parts/loop.ts";
 import { mcp } from "./parts/mcp.ts";
 import { passthrough } from "./parts/passthrough.ts";
+import { retrieval } from "./parts/retrieval.ts";
 import { sandbox } from "./parts/sandbox.ts";
 import type { Bench, Part } from "./part.ts";
 import { judge, table, type Row } from "./rows.ts";
@@ -30,6 +31,7 @@ const parts: readonly Part[] = [
   sandbox,
   eventLoop,
   imports,
+  retrieval,
 ];
 
 const usage = `npm run bench [-- <part>… --quick --rounds=5 --markdown]   parts: ${parts.map((part) => part.name).join(" ")}`;
@@ -40,6 +42,9 @@ const { values, positionals } = parseArgs({
     quick: { type: "boolean", default: false },
     rounds: { type: "string" },
     markdown: { type: "boolean", default: false },
+    /** Of the part `retrieval`: where the Cranfield collection is, and how many chunks are searched. */
+    cranfield: { type: "string" },
+    chunks: { type: "string", default: "25000" },
     help: { type: "boolean", default: false },
   },
 });
@@ -54,6 +59,8 @@ const load = await startChild("sse-load.ts");
 const bench: Bench = {
   rounds: Number(values.rounds ?? (values.quick ? 1 : 5)),
   quick: values.quick,
+  chunks: Number(values.chunks),
+  ...(values.cranfield === undefined ? {} : { cranfield: values.cranfield }),
   modelServer,
   modelUrl: await modelServer.call<string>("url"),
   load,

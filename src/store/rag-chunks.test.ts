@@ -38,7 +38,7 @@ eachDatabase(({ kind, open }) => {
       const indexed = kind === "pglite" ? 1 : 0;
       assert.deepEqual(row, { chunks: 250, vectors: 250, indexes: indexed, made: indexed });
       const [last] = await query(
-        `select ordinal, char_start, page, heading_path, heading, text, embedding, model
+        `select ordinal, char_start, page, heading_path, heading, text, embedding::real[], model
          from rag_chunks join rag_vectors on chunk_id = id where ordinal = 249`,
       );
       assert.deepEqual(last, {

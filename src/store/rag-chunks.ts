@@ -2,7 +2,8 @@ import { jsonText, plainText } from "../protocol/json-text.ts";
 import type { Chunk, EmbeddedChunk } from "../protocol/knowledge.ts";
 import type { Query } from "../protocol/tools.ts";
 import { floatArray } from "./float-array.ts";
-import { indexName, lexicalPlace, textConfigFor } from "./rag-lexical.ts";
+import { prepareVectors } from "./rag-extensions.ts";
+import { indexName, lexicalPlace, oneMaker, textConfigFor } from "./rag-lexical.ts";
 
 /** What must be known of a collection to write chunks of it. `textConfig`: the language of its settings. */
 export type ChunkedCollection = {
@@ -33,6 +34,7 @@ export async function replaceChunks(
 ): Promise<void> {
   const textConfig = await textConfigFor(query, collection.textConfig);
   const place = await lexicalPlace(query, collection.id, textConfig);
+  if (chunks.some(({ embedding }) => embedding)) await makeVectorsReady(query);
   await removeChunks(query, documentId);
   for (let from = 0; from < chunks.length; from += batchSize) {
     const batch = chunks.slice(from, from + batchSize);
@@ -45,6 +47,14 @@ export async function replaceChunks(
     if (place.kind === "terms") await insertTerms(query, ids, textConfig);
     await insertVectors(query, { collection, documentId, ids, batch });
   }
+}
+
+/** Once, with the first vectors of all: later it would keep others waiting. */
+async function makeVectorsReady(query: Query): Promise<void> {
+  const [some] = await query("select from rag_vectors limit 1");
+  if (some) return;
+  await query(oneMaker.first);
+  await prepareVectors(query);
 }
 
 /** In the order of the batch. */
@@ -107,8 +117,8 @@ async function insertVectors(
   const all = new Float32Array(embedded.length * length);
   for (const [at, { embedding }] of embedded.entries()) all.set(embedding, at * length);
   await query(
-    `insert into rag_vectors (chunk_id, collection_id, document_id, model, embedding)
-     select id, $1, $2, $3, ($5::real[])[(n - 1) * $6::integer + 1 : n * $6::integer]
+    `insert into rag_vectors (chunk_id, collection_id, document_id, model, dimension, embedding)
+     select id, $1, $2, $3, $6::integer, ($5::real[])[(n - 1) * $6::integer + 1 : n * $6::integer]
      from unnest($4::bigint[]) with ordinality as t(id, n)`,
     [
       collection.id,

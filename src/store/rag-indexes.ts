@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { IndexType } from "../protocol/knowledge.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "./database.ts";
-import { installExtension } from "./rag-extensions.ts";
+import { installExtension, prepareVectors } from "./rag-extensions.ts";
 import { insertTerms } from "./rag-chunks.ts";
 import { createBm25Index, indexName, oneMaker, textConfigFor } from "./rag-lexical.ts";
 
@@ -96,7 +96,7 @@ async function ensureVectors(database: Database, collection: IndexedCollection, 
   const { query, transaction } = database;
   const known = (await indexesOf(query, collectionId)).filter(({ kind }) => kind !== "bm25");
   const hasVectors = typeof dimension === "number";
-  const isIndexed = hasVectors && (await transaction((tx) => installExtension(tx, "vector")));
+  const isIndexed = hasVectors && (await transaction((tx) => prepareVectors(tx), oneMaker));
   const wanted = isIndexed ? await wantedIndex(query, collection) : "flat";
   const fits = (index: IndexRow) =>
     index.kind === wanted && index.model === embeddingModel && index.dimension === dimension;
@@ -118,8 +118,8 @@ async function wantedIndex(
   if (indexType === "flat" || typeof dimension !== "number" || dimension > mostDimensions) return "flat";
   const [row] = await query<{ count: number }>(
     `select count(*) as count from (
-       select from rag_vectors where collection_id = $1 and model = $2 limit ${fewestForIndex}) v`,
-    [id, embeddingModel],
+       select from rag_vectors where collection_id = $1 and model = $2 and dimension = $3 limit ${fewestForIndex}) v`,
+    [id, embeddingModel, dimension],
   );
   const { count } = row!;
   const enough = indexType === "auto" ? fewestForIndex : indexType === "ivfflat" ? fewestForLists : 1;
@@ -138,8 +138,8 @@ async function createVectorIndex(
   const { id: collectionId, embeddingModel } = collection;
   const { query, transaction } = database;
   const [row] = await query<{ count: number }>(
-    "select count(*) as count from rag_vectors where collection_id = $1 and model = $2",
-    [collectionId, embeddingModel],
+    "select count(*) as count from rag_vectors where collection_id = $1 and model = $2 and dimension = $3",
+    [collectionId, embeddingModel, dimension],
   );
   const lists = kind === "ivfflat" ? Math.max(10, Math.min(200, Math.round(Math.sqrt(row!.count)))) : null;
   return transaction(async (tx) => {
@@ -175,7 +175,7 @@ async function moveVectors(
 ): Promise<number> {
   const moved = await query(
     `update rag_vectors set graph = $2 where chunk_id = any (array(
-       select chunk_id from rag_vectors where collection_id = $1 and graph is distinct from $2 and model = $3 and cardinality(embedding) = $4
+       select chunk_id from rag_vectors where collection_id = $1 and graph is distinct from $2 and model = $3 and dimension = $4
        limit $5 for update skip locked)) returning chunk_id`,
     [collection.id, index, collection.embeddingModel, dimension, rows],
   );

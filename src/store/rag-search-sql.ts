@@ -156,10 +156,8 @@ function vectorPart(part: VectorPart, parts: StatementParts): string {
   const distance = `v.embedding::vector(${part.dimension}) <=> ${part.vector}::real[]::vector(${part.dimension})`;
   if (part.kind === "index")
     return `select v.chunk_id, ${distance}, ${from} where ${own} and v.graph = ${part.index}${filters} order by ${distance} limit ${candidatesOfSide}`;
-  // A vector of another length would fail the statement.
-  const guarded = `case when cardinality(v.embedding) = ${part.dimension} then ${distance} end`;
   const outside =
     part.without.length === 0 ? "" : ` and (v.graph is null or v.graph <> all ('{${part.without.join(",")}}'))`;
-  return `select v.chunk_id, ${guarded}, ${from} where ${own} and v.model = ${part.model}::text${outside}${filters}
+  return `select v.chunk_id, ${distance}, ${from} where ${own} and v.model = ${part.model}::text and v.dimension = ${part.dimension}${outside}${filters}
     order by 2 limit ${candidatesOfSide}`;
 }

@@ -233,7 +233,7 @@ function settings(indexes: readonly IndexRow[]): string {
       : []),
     ...(kinds.has("ivfflat")
       ? [
-          `set local ivfflat.probes = ${Math.max(1, Math.ceil(Math.sqrt(lists)))}`,
+          `set local ivfflat.probes = ${Math.max(10, Math.ceil(lists / 6))}`,
           "set local ivfflat.iterative_scan = relaxed_order",
         ]
       : []),

@@ -61,10 +61,10 @@ function bytesOf({ ids, values }: Matrix): number {
 }
 
 /** Ids only grow: another count or another last id means another content. */
-async function versionOf(query: Query, { collectionId, embeddingModel }: ScanOptions): Promise<string> {
+async function versionOf(query: Query, { collectionId, embeddingModel, embedding }: ScanOptions): Promise<string> {
   const [row] = await query<{ count: number; last: number | null }>(
-    "select count(*) as count, max(chunk_id) as last from rag_vectors where collection_id = $1 and model = $2",
-    [collectionId, embeddingModel],
+    "select count(*) as count, max(chunk_id) as last from rag_vectors where collection_id = $1 and model = $2 and dimension = $3",
+    [collectionId, embeddingModel, embedding.length],
   );
   return `${row!.count} ${row!.last}`;
 }
@@ -79,7 +79,7 @@ async function readVectors(
     signal.throwIfAborted();
     const rows = await query<{ id: number; bytes: Uint8Array }>(
       `select chunk_id as id, array_send(embedding) as bytes from rag_vectors
-       where collection_id = $1 and model = $2 and cardinality(embedding) = $3 and chunk_id > $4 order by chunk_id limit ${pageRows}`,
+       where collection_id = $1 and model = $2 and dimension = $3 and chunk_id > $4 order by chunk_id limit ${pageRows}`,
       [collectionId, embeddingModel, embedding.length, last],
     );
     if (rows.length === 0) break;

@@ -14,12 +14,13 @@ export const oneMoment = {
 /** `key` is the place of the last line: the next page begins behind it. */
 export type Page = { readonly lines: readonly string[]; readonly key: readonly unknown[] };
 
-export type Column = { readonly name: string; readonly isText: boolean };
+export type Column = { readonly name: string; readonly isText: boolean; readonly isVector: boolean };
 
 /** The columns that rows are made of, in their order; what the database computes itself is not among them. */
 export async function columnsOf(query: Query, table: string): Promise<readonly Column[]> {
   return query<Column>(
-    `select column_name as name, data_type in ('text', 'character varying') as "isText" from information_schema.columns
+    `select column_name as name, data_type in ('text', 'character varying') as "isText",
+       coalesce(udt_name = 'vector', false) as "isVector" from information_schema.columns
      where table_schema = 'public' and table_name = $1 and is_generated = 'NEVER' order by ordinal_position`,
     [table],
   );
@@ -37,7 +38,10 @@ export async function* pagesOf(
   const columns = await columnsOf(query, table);
   const isText = new Set(columns.filter((column) => column.isText).map(({ name }) => name));
   const order = key.map((name) => (isText.has(name) ? `"${name}" collate "C"` : `"${name}"`)).join(", ");
-  const list = columns.map(({ name }) => `"${name}"`).join(", ");
+  // A vector is written as the array that it is where there is no such type.
+  const list = columns
+    .map(({ name, isVector }) => (isVector ? `"${name}"::real[] as "${name}"` : `"${name}"`))
+    .join(", ");
   for (let last = after; ;) {
     const behind = last ? `and (${order}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})` : "";
     const rows = await query<{ line: string }>(

@@ -82,6 +82,7 @@ export type RagTables = {
     collection_id: string;
     document_id: string;
     model: string;
+    dimension: number;
     /** The vector index it is in. */
     graph: number | null;
     embedding: readonly number[];

@@ -39,6 +39,7 @@ create table rag_vectors (
   collection_id uuid not null,
   document_id uuid not null,
   model text not null,
+  dimension integer not null,
   graph integer,
   embedding real[] not null
 ) with (toast_tuple_target = 8160);
