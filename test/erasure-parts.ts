@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { createUploads } from "../src/knowledge/uploads.ts";
+import { createErasures, type ErasureParts } from "../src/main-erasure.ts";
+import { silentLog } from "../src/protocol/log.ts";
+import { createWorkspaces } from "../src/sandbox/workspaces.ts";
+import type { Database } from "../src/store/database.ts";
+import { startTestRuns, type TestRunsOptions } from "./runs.ts";
+
+/** The run service with a folder for files, and what erases people of it. */
+export async function startErasing(
+  database: Database,
+  { folder, ...rest }: Pick<TestRunsOptions, "script" | "tools"> & { readonly folder: string },
+) {
+  const service = await startTestRuns({
+    database,
+    ...rest,
+    mirror: { folder: join(folder, "sessions"), byName: false },
+  });
+  const uploads = createUploads({
+    database,
+    folder: join(folder, "uploads"),
+    fileBytes: 1000,
+    limits: { files: 100, bytes: 10_000 },
+    log: silentLog,
+  });
+  const workspaces = createWorkspaces({ folder: join(folder, "scratch") });
+  const parts: ErasureParts = {
+    database,
+    runs: service.erasure,
+    schedules: service.schedules,
+    workspaces,
+    uploads,
+    collections: undefined,
+    signOut: () => Promise.resolve(),
+    forget: () => {},
+    log: silentLog,
+    withFiles: true,
+  };
+  return { service, uploads, workspaces, erasures: () => createErasures(parts) };
+}
