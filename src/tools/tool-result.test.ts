@@ -45,3 +45,21 @@ test("what JSON can't hold is an error", () => {
   assert.throws(() => toToolResult(10n), TypeError);
   assert.throws(() => toToolResult(() => 1), /can't return a function/);
 });
+
+test("sources: those that are ones, within bounds, and with addresses that may be followed", () => {
+  const given = [
+    { kind: "web", title: "x".repeat(1000), url: "https://a.example/", snippet: "y".repeat(5000) },
+    { kind: "web", title: "a script", url: "javascript:alert(1)" },
+    { kind: "rumour", title: "heard" },
+    "none",
+    ...Array<object>(200).fill({ kind: "document", title: "d", documentId: "1", page: 2 }),
+  ];
+  const { content, sources = [], untrusted } = toToolResult({ content: "c", sources: given, untrusted: true });
+  assert.deepEqual([content, untrusted, sources.length], ["c", true, 98]);
+  assert.deepEqual(
+    [sources[0]!.title.length, sources[0]!.snippet?.length, sources[0]!.url],
+    [500, 4000, "https://a.example/"],
+  );
+  assert.deepEqual(sources[1], { kind: "web", title: "a script" });
+  assert.deepEqual(toToolResult({ content: "c", sources: "none" }), { content: "c" });
+});

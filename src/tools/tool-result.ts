@@ -75,7 +75,8 @@ function boundSources(given: readonly unknown[]): readonly Source[] {
       {
         ...rest,
         title: storable(title.slice(0, 500)),
-        ...(url !== undefined && url.length <= 4000 && { url }),
+        // Clients make links of them.
+        ...(url !== undefined && url.length <= 4000 && /^https?:\/\//i.test(url) && { url }),
         ...(snippet !== undefined && { snippet: storable(snippet.slice(0, mostSnippetCharacters)) }),
       },
     ];

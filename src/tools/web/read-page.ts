@@ -44,6 +44,8 @@ const program = "colloquy";
 const userAgent = "Colloquy/0.1 (agent server; reads pages that its users ask about)";
 const accept = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5";
 const mostRedirects = 5;
+/** Pages that are loaded or parsed at the same time: each may be large, and is parsed in a process of its own. */
+const mostAtOnce = 6;
 const mostText = 300_000;
 const mostLinks = 300;
 const parsing = { timeoutMs: 30_000, memoryBytes: 512 * 1024 * 1024 };
@@ -57,6 +59,7 @@ const robotsTimeoutMs = 10_000;
 export function createPageReader(options: PageReaderOptions): ReadPage {
   const { robots, delayMs, timeoutMs, maxBytes, allow, keptMs } = options;
   const inTurn = createPace({ gapMs: delayMs, atOnce: 2 });
+  const overall = createPace({ gapMs: 0, atOnce: mostAtOnce });
   const pages = createShortMemory<Page>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
   const rulesOfSites = createShortMemory<RobotsRules>({ keptMs: robotsKeptMs, most: 1000, mostSize: 10_000_000 });
 
@@ -118,15 +121,17 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
       throw new InvalidInput("This is no address of a web page: it begins with https://, and holds no password.");
     const known = pages.get(address);
     if (known) return known;
-    const answer = await load(address, signal);
-    const { host } = new URL(answer.url);
-    if (answer.status < 200 || answer.status >= 300)
-      throw new Unavailable(`${host} answers HTTP ${answer.status}${meaningOf(answer.status)}.`, {
-        code: "page_refused",
-      });
-    const page = await readAnswer(answer, { maxBytes, signal });
-    pages.set(address, page, page.text.length + page.links.join("").length);
-    return page;
+    return overall("the web", { signal }, async () => {
+      const answer = await load(address, signal);
+      const { host } = new URL(answer.url);
+      if (answer.status < 200 || answer.status >= 300)
+        throw new Unavailable(`${host} answers HTTP ${answer.status}${meaningOf(answer.status)}.`, {
+          code: "page_refused",
+        });
+      const page = await readAnswer(answer, { maxBytes, signal });
+      pages.set(address, page, page.text.length + page.links.join("").length);
+      return page;
+    });
   };
 }
 
