@@ -92,6 +92,17 @@ describe("chunks", () => {
     assert.ok(filled > 200, `${filled} tokens on average`);
   });
 
+  test("that would be small are put to what they lead into, or what they follow", () => {
+    const long = Array.from({ length: 40 }, (_, line) => `| ${line} | a row of the table |`).join("\n");
+    const page = `# Title\n\nIntro.\n\n## Table\n\n${long}\n\n## End\n\nThe end.`;
+    const { chunks } = check(markdownSections(page), 100, 0);
+    assert.match(chunks[0]!.text, /^# Title\n\nIntro\.\s+## Table\s+\| 0 /);
+    assert.ok(
+      chunks.every(({ tokens }) => tokens >= 25),
+      chunks.map(({ tokens }) => tokens).join(" "),
+    );
+  });
+
   test("of what fits are one", () => {
     const { chunks } = check(markdownSections("# One\n\nText.\n\n## Two\n\nMore."), 100, 20);
     assert.deepEqual(

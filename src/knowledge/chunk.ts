@@ -16,6 +16,8 @@ type Piece = Span & { readonly weight: number };
 
 const gap = "\n\n";
 const deepestHeading = 6;
+/** A piece of less than such a part of the limit says too little by itself. */
+const smallPart = 4;
 /** In a line that is longer no reader would look for sentences. */
 const longestLine = 50_000;
 const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" });
@@ -74,13 +76,30 @@ export function chunkText(text: string, marks: readonly Mark[], { size, overlap 
     for (const end of [...cutters[level]!(piece, limit), piece.end]) {
       const weight = weigh(text, start, end);
       const last = pieces.at(-1);
-      if (last && last.weight + weight <= limit)
+      // A heading, or what leads into something long, belongs to its beginning.
+      if (last && (last.weight + weight <= limit || (weight > limit && last.weight < limit / smallPart)))
         pieces[pieces.length - 1] = { start: last.start, end, weight: last.weight + weight };
       else pieces.push({ start, end, weight });
       start = end;
     }
-    return pieces.flatMap((each) => cut(each, limit, level + 1));
+    return withoutSmall(
+      pieces.flatMap((each) => cut(each, limit, level + 1)),
+      limit,
+    );
   }
+}
+
+/** What is small is put to what follows it, else to what it follows, where that fits. */
+function withoutSmall(pieces: readonly Piece[], limit: number): readonly Piece[] {
+  const kept: Piece[] = [];
+  for (const piece of pieces) {
+    const last = kept.at(-1);
+    const isSmall = Math.min(last?.weight ?? limit, piece.weight) < limit / smallPart;
+    if (last && isSmall && last.weight + piece.weight <= limit)
+      kept[kept.length - 1] = { start: last.start, end: piece.end, weight: last.weight + piece.weight };
+    else kept.push(piece);
+  }
+  return kept;
 }
 
 /** Finds where a piece may be cut: places within it, in order. The last one always makes pieces that are light enough. */

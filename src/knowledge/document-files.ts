@@ -34,6 +34,8 @@ export type SweptRows = {
 };
 
 export type Incoming = Received & {
+  /** Where it is until it is kept or dropped. */
+  readonly place: string;
   /** Moves it to the place that a row will name. */
   keep(file: string): Promise<void>;
   /** Undoes that. */
@@ -81,6 +83,7 @@ export function createDocumentFiles({
         let kept: string | undefined;
         return {
           ...received,
+          place: part,
           drop,
           async keep(file) {
             const place = placeOf(file);

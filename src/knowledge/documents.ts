@@ -4,8 +4,9 @@ import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
+import { listChunks } from "../store/rag-chunk-rows.ts";
 import { removeChunks } from "../store/rag-chunks.ts";
-import type { Collection } from "../store/rag-collections.ts";
+import { changeCollection, type Collection } from "../store/rag-collections.ts";
 import {
   deleteDocument,
   type DocumentPage,
@@ -21,6 +22,8 @@ import {
 } from "../store/rag-documents.ts";
 import type { Collections } from "./collections.ts";
 import type { DocumentFiles, Incoming } from "./document-files.ts";
+import { type GivenContent, prepareWork } from "./prepared-work.ts";
+import { workOn } from "./work.ts";
 
 /** What became of a document that was brought. */
 export type Added = {
@@ -36,10 +39,26 @@ export type NewFile = {
   readonly bytes: AsyncIterable<Uint8Array>;
 };
 
+/** As it was exported. */
+export type GivenDocument = NewFile & {
+  readonly text: AsyncIterable<Uint8Array>;
+  /** A chunk a line. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly content: GivenContent;
+  /** How it was cut and embedded; what is otherwise here is done anew. */
+  readonly made: { readonly chunkSize: number; readonly chunkOverlap: number; readonly embeddingModel: string };
+  /** Of the embeddings of its chunks, if they have some. */
+  readonly dimension?: number | undefined;
+};
+
 /** Documents of collections. Each verb throws NotFound for what the caller may not read, Denied for what is only the owner's. */
 export type Documents = {
   /** Its content is kept, and queued to be read. Throws InvalidInput 413. */
   add(caller: Caller, collectionId: string, file: NewFile): Promise<Added>;
+  /** A document that was exported: neither read nor embedded again, if the collection would do it in the same way. */
+  import(caller: Caller, collectionId: string, document: GivenDocument): Promise<Added>;
+  /** Its chunks as an export has them, a line each. */
+  exportChunks(caller: Caller, id: string): Promise<AsyncIterable<string>>;
   /** What is at an address; it is fetched in its turn, also if it was before. */
   addUrl(caller: Caller, collectionId: string, url: string): Promise<Added>;
   list(caller: Caller, collectionId: string, page: DocumentPage): Promise<readonly RagDocument[]>;
@@ -86,7 +105,12 @@ export function createDocuments(options: DocumentsOptions): Documents {
   }
 
   /** Its row and its file belong together: the file has its place before the row names it. */
-  async function place(collection: Collection, file: Omit<NewFile, "bytes">, incoming: Incoming): Promise<Added> {
+  async function place(
+    collection: Collection,
+    file: Omit<NewFile, "bytes">,
+    incoming: Incoming,
+    prepare: (document: { readonly id: string; readonly collectionId: string }) => Promise<void> = async () => {},
+  ): Promise<Added> {
     for (let left = tries; ; left--) {
       const { sha256, bytes } = incoming;
       const before = pick(await findDocuments(query, collection.id, { name: file.name, sha256 }), file.name, sha256);
@@ -97,6 +121,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       const content = { file: path, sha256, bytes };
       let added: Added | undefined;
       try {
+        await prepare(document);
         added = await database.transaction((inside) => enter(inside, { collection, file, document, content }));
       } finally {
         // Refused, or somebody else brought one of the same name or content meanwhile.
@@ -147,7 +172,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
     return { document: await insertDocument(inside, row), outcome: "added" };
   }
 
-  return {
+  const documents: Documents = {
     async add(caller, collectionId, { bytes, ...given }) {
       const collection = await collections.own(caller, collectionId);
       const file = { ...given, name: checkedName(given.name) };
@@ -160,6 +185,42 @@ export function createDocuments(options: DocumentsOptions): Documents {
       } finally {
         await incoming.drop();
       }
+    },
+    async import(caller, collectionId, { name, source, bytes, text, chunks, content, made, dimension }) {
+      let collection = await collections.own(caller, collectionId);
+      const { settings, embeddingModel } = collection;
+      const isCutAlike = settings.chunkSize === made.chunkSize && settings.chunkOverlap === made.chunkOverlap;
+      if (!isCutAlike || embeddingModel !== made.embeddingModel)
+        return documents.add(caller, collectionId, { name, source, bytes });
+      if (dimension !== undefined && collection.dimension === null && collection.embeddingModel !== "none") {
+        await changeCollection(query, collection.id, { dimension });
+        collection = { ...collection, dimension };
+      }
+      const file = { name: checkedName(name), source };
+      const received: Incoming[] = [];
+      try {
+        for (const part of [bytes, text, chunks]) received.push(await files.receive(part));
+        const [original, textPart, chunksPart] = received as [Incoming, Incoming, Incoming];
+        const given = { content, textFile: textPart.place, chunksFile: chunksPart.place };
+        const added = await place(collection, file, original, async (document) => {
+          const { sha256 } = original;
+          const work = await workOn(files, document, { sha256, collection });
+          const shape = {
+            size: settings.chunkSize,
+            dimension: embeddingModel === "none" ? null : collection.dimension,
+          };
+          await prepareWork(work, given, shape);
+        });
+        onQueued();
+        return added;
+      } finally {
+        for (const part of received) await part.drop();
+      }
+    },
+    async exportChunks(caller, id) {
+      const { collectionId } = await readable(caller, id);
+      const { embeddingModel } = await collections.get(caller, collectionId);
+      return linesOfChunks(query, id, embeddingModel);
     },
     async addUrl(caller, collectionId, url) {
       const collection = await collections.own(caller, collectionId);
@@ -211,6 +272,21 @@ export function createDocuments(options: DocumentsOptions): Documents {
       await files.removeDocument(document);
     },
   };
+  return documents;
+}
+
+async function* linesOfChunks(query: Query, documentId: string, model: string): AsyncGenerator<string> {
+  for (let after = -1; ;) {
+    const rows = await listChunks(query, { documentId, model, after, limit: 100 });
+    if (rows.length === 0) return;
+    yield rows
+      .map(({ charStart, charEnd, page, headingPath, embedding }) => {
+        const vector = embedding && Buffer.from(Float32Array.from(embedding).buffer).toString("base64");
+        return `${JSON.stringify({ charStart, charEnd, page, headingPath, ...(vector && { embedding: vector }) })}\n`;
+      })
+      .join("");
+    after = rows.at(-1)!.ordinal;
+  }
 }
 
 /** Throws NotFound if it was never ready, or its text is gone. */

@@ -68,19 +68,23 @@ export async function startIngestQueue(options: IngestQueueOptions): Promise<Ing
     const signal = AbortSignal.any([stopping.signal, lost.signal]);
     let progress: DocumentProgress = {};
     let told = 0;
-    const touch = () =>
-      touchDocument(query, document, progress).then(
-        (mine) => mine || lost.abort(new LostDocument()),
-        (error: unknown) => log.warn({ error: messageOf(error) }, "a document's progress was not told"),
+    let touched = Promise.resolve();
+    const touch = () => {
+      touched = touched.then(() =>
+        touchDocument(query, document, progress).then(
+          (mine) => (mine ? undefined : lost.abort(new LostDocument())),
+          (error: unknown) => log.warn({ error: messageOf(error) }, "a document's progress was not told"),
+        ),
       );
+    };
     const tell = (next: DocumentProgress) => {
       const isNew = next.stage !== progress.stage;
       progress = next;
       if (!isNew && performance.now() - told < tellMs) return;
       told = performance.now();
-      void touch();
+      touch();
     };
-    const timer = setInterval(() => void touch(), touchMs);
+    const timer = setInterval(touch, touchMs);
     try {
       if (document.attempts > mostAttempts)
         throw new UnreadableFile("broken", `Reading it was begun ${mostAttempts} times and never ended.`);
@@ -92,6 +96,7 @@ export async function startIngestQueue(options: IngestQueueOptions): Promise<Ing
       await failed(document, error);
     } finally {
       clearInterval(timer);
+      await touched;
     }
   }
 

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -15,6 +14,7 @@ import type { Embedders } from "./embed.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import type { DocumentReader, ReadContent } from "./read-document.ts";
 import { readVectors, writeVectors } from "./vectors.ts";
+import { embeddedAtOnce, type Work, workOn } from "./work.ts";
 
 export type IngestOptions = {
   readonly database: Database;
@@ -32,10 +32,6 @@ export type IngestOptions = {
 export class LostDocument extends Error {
   override readonly name = "LostDocument";
 }
-
-/** Raised when what is kept of work in progress means something else than before. */
-const workVersion = 1;
-const embeddedAtOnce = 32;
 
 /**
  * Fetches, reads, cuts and embeds a document, and then lets it be searched, at once and as a whole. What was done is kept on the
@@ -57,31 +53,26 @@ export async function ingest(
     return files.removeFiles(document.liveFile === file ? [] : [document.liveFile]);
   }
 
-  const { chunkSize, chunkOverlap } = collection.settings;
-  const key = keyOf([workVersion, sha256, chunkSize, chunkOverlap, collection.embeddingModel]);
-  const folder = await files.workFolder(document, key);
-  const work: Work = { folder, textFile: join(folder, "text.txt"), chunksFile: join(folder, "chunks.jsonl") };
+  const work = await workOn(files, document, { sha256, collection });
   tell({ stage: "reading" });
   const content =
     (await readBefore(work)) ??
     (await read(work, { path: files.placeOf(file), owner: document.userId, ...collection.settings }, options));
-  const embedder =
-    collection.embeddingModel === "none" ? undefined : await embedders.get(collection.embeddingModel, signal);
-  if (embedder) {
-    await checkDimension(database, collection, embedder);
-    await embedAll(work, { document, content, embedder, tell, signal });
-  }
+  const dimension =
+    collection.embeddingModel === "none"
+      ? undefined
+      : await embedAll(work, { document, collection, content, tell, database, embedders, signal });
   tell({ stage: "storing", done: content.chunks, total: content.chunks });
   const textFile = files.newFile(document, "text.txt");
   await linkOrCopy(work.textFile, files.placeOf(textFile));
-  const chunks = await chunksOf(work, content, embedder);
+  const chunks = await chunksOf(work, content, dimension);
   const { settings, embeddingModel } = collection;
   const before = await database.transaction(async (query) => {
     const finished = await finishDocument(query, document, { ...content, textFile });
     if (!finished) return undefined;
     const about = { id: collection.id, embeddingModel, textConfig: settings.language };
     await replaceChunks(query, {
-      collection: embedder ? { ...about, dimension: embedder.dimension } : about,
+      collection: dimension === undefined ? about : { ...about, dimension },
       documentId: document.id,
       chunks,
     });
@@ -94,8 +85,6 @@ export async function ingest(
   await files.removeFiles([before.textFile, ...(before.liveFile === file ? [] : [before.liveFile])]);
   await files.removeWork(document);
 }
-
-type Work = { readonly folder: string; readonly textFile: string; readonly chunksFile: string };
 
 async function fetched(
   document: LeasedDocument,
@@ -160,33 +149,37 @@ async function checkDimension(database: Database, collection: Collection, { dime
     );
 }
 
+/** Resolves to the dimension. The model is not asked, nor opened, for what was embedded before. */
 async function embedAll(
   { folder, chunksFile }: Work,
-  {
-    document,
-    content,
-    embedder,
-    tell,
-    signal,
-  }: {
+  work: Pick<IngestOptions, "database" | "embedders"> & {
     readonly document: LeasedDocument;
+    readonly collection: Collection;
     readonly content: ReadContent;
-    readonly embedder: Embedder;
     readonly tell: (progress: DocumentProgress) => void;
     readonly signal: AbortSignal;
   },
-): Promise<void> {
+): Promise<number> {
+  const { document, collection, content, tell, database, embedders, signal } = work;
+  let { dimension } = collection;
+  let embedder: Embedder | undefined;
   let done = 0;
   for await (const { batch, chunks } of batchesOf(chunksFile)) {
-    const shape = { count: chunks.length, dimension: embedder.dimension };
     tell({ stage: "embedding", done, total: content.chunks });
-    if (!(await readVectors(folder, batch, shape))) {
+    if (dimension === null || !(await readVectors(folder, batch, { count: chunks.length, dimension }))) {
+      if (!embedder) {
+        embedder = await embedders.get(collection.embeddingModel, signal);
+        await checkDimension(database, collection, embedder);
+        ({ dimension } = embedder);
+      }
       const vectors = await embedder.embed(chunks.map(embeddedText), "document", signal);
       await writeVectors(folder, batch, vectors, document.lease);
     }
     signal.throwIfAborted();
     done += chunks.length;
   }
+  if (dimension === null) throw new Unavailable("The document has no chunks.", { code: "chunks_missing" });
+  return dimension;
 }
 
 /** What a model is given of a chunk: with the headings above it, which say what it is about. */
@@ -197,15 +190,15 @@ function embeddedText({ headingPath, text }: Chunk): string {
 async function chunksOf(
   { folder, chunksFile }: Work,
   content: ReadContent,
-  embedder: Embedder | undefined,
+  dimension: number | undefined,
 ): Promise<EmbeddedChunk[]> {
   const all: EmbeddedChunk[] = [];
   for await (const { batch, chunks } of batchesOf(chunksFile)) {
-    if (!embedder) {
+    if (dimension === undefined) {
       all.push(...chunks);
       continue;
     }
-    const vectors = await readVectors(folder, batch, { count: chunks.length, dimension: embedder.dimension });
+    const vectors = await readVectors(folder, batch, { count: chunks.length, dimension });
     if (!vectors) throw new Unavailable("Embeddings of the document are missing.", { code: "embeddings_missing" });
     all.push(...chunks.map((chunk, at) => ({ ...chunk, embedding: vectors[at]! })));
   }
@@ -227,10 +220,6 @@ async function* batchesOf(
     chunks = [];
   }
   if (chunks.length > 0) yield { batch, chunks };
-}
-
-function keyOf(parts: readonly (string | number)[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
 }
 
 /** Not every file system has links. */

@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { z } from "zod";
 import type { Added } from "../../knowledge/documents.ts";
+import { contentSchema } from "../../knowledge/prepared-work.ts";
 import { InvalidInput, NotFound } from "../../protocol/errors.ts";
 import { documentStatuses } from "../../protocol/knowledge.ts";
 import { openFileOf } from "../../sandbox/open-file.ts";
@@ -71,6 +72,89 @@ export const putDocument = endpoint({
     const added = await knowledge.documents.add(caller, params.id, file);
     reply.code(202);
     return addedView(added);
+  },
+});
+
+const aboutSchema = contentSchema.extend({
+  name: z.string().min(1).max(500),
+  url: z.string().max(2000).optional(),
+  made: z.object({ chunkSize: z.int(), chunkOverlap: z.int(), embeddingModel: z.string() }),
+  dimension: z.int().min(1).max(16_000).optional(),
+});
+
+export const importDocument = endpoint({
+  tag: "knowledge",
+  summary: "Add a document that was exported",
+  description:
+    "`multipart/form-data` with the field `about` (JSON: name, kind, mediaType, metadata, pages, made: {chunkSize, chunkOverlap, embeddingModel}, dimension, url), and behind it the " +
+    "files `original`, `text` and `chunks` (`GET /api/rag/documents/{id}/chunks`), in this order. Neither read nor embedded " +
+    "again, if the collection would do it in the same way.",
+  params: idParams,
+  takesBody: "form",
+  answers: { 202: addedSchema },
+  async handle({ params, caller, request, reply, services: { knowledge } }) {
+    const parts = request.parts();
+    const about = aboutSchema.safeParse(jsonOf(await nextPart(parts, "about")));
+    if (!about.success) throw new InvalidInput("The field about is not of the format.", { param: "about" });
+    const { name, url, made, dimension, ...content } = about.data;
+    // Each is read to its end before the next one comes.
+    const file = (part: string) => lazily(async () => fileOf(await nextPart(parts, part), part));
+    const added = await knowledge.documents.import(caller, params.id, {
+      name,
+      source: url === undefined ? { kind: "file" } : { kind: "url", url },
+      bytes: file("original"),
+      text: file("text"),
+      chunks: file("chunks"),
+      content,
+      made,
+      dimension,
+    });
+    reply.code(202);
+    return addedView(added);
+  },
+});
+
+type Part = Awaited<ReturnType<AsyncIterator<MultipartPart>["next"]>>["value"];
+type MultipartPart =
+  | { readonly type: "field"; readonly fieldname: string; readonly value: unknown }
+  | { readonly type: "file"; readonly fieldname: string; readonly file: AsyncIterable<Uint8Array> };
+
+async function nextPart(parts: AsyncIterator<MultipartPart>, name: string): Promise<MultipartPart> {
+  const { value, done } = (await parts.next()) as { readonly value: Part; readonly done?: boolean };
+  const part = value as MultipartPart | undefined;
+  if (done || part?.fieldname !== name) throw new InvalidInput(`The part ${name} is missing.`, { param: name });
+  return part;
+}
+
+function fileOf(part: MultipartPart, name: string): AsyncIterable<Uint8Array> {
+  if (part.type !== "file") throw new InvalidInput(`${name} must be a file.`, { param: name });
+  return part.file;
+}
+
+function jsonOf(part: MultipartPart): unknown {
+  try {
+    return part.type === "field" && typeof part.value === "string" ? (JSON.parse(part.value) as unknown) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function* lazily(open: () => Promise<AsyncIterable<Uint8Array>>): AsyncGenerator<Uint8Array> {
+  yield* await open();
+}
+
+export const exportChunks = endpoint({
+  tag: "knowledge",
+  summary: "Export the chunks of a document",
+  description:
+    "A line of JSON each, in order: `charStart`, `charEnd`, `page`, `headingPath`, and `embedding`, 32-bit floats in base64.",
+  params: idParams,
+  answers: {
+    200: { description: "The chunks", content: { "application/x-ndjson": { schema: z.string() } } },
+  },
+  async handle({ params, caller, reply, services: { knowledge } }) {
+    const lines = await knowledge.documents.exportChunks(caller, params.id);
+    return reply.type("application/x-ndjson").send(Readable.from(lines));
   },
 });
 

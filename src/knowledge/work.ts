@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Collection } from "../store/rag-collections.ts";
+import type { DocumentFiles, DocumentPlace } from "./document-files.ts";
+
+/** What is done of a document that is being read, in a folder of its own until all of it is. */
+export type Work = { readonly folder: string; readonly textFile: string; readonly chunksFile: string };
+
+/** Raised when what is kept of work in progress means something else than before. */
+const workVersion = 1;
+
+/** How many chunks are embedded at once, and how many vectors a file of the work has. */
+export const embeddedAtOnce = 32;
+
+/** The same place for the same content, cut and embedded in the same way: what was done there counts. */
+export async function workOn(
+  files: DocumentFiles,
+  document: DocumentPlace,
+  { sha256, collection }: { readonly sha256: string; readonly collection: Collection },
+): Promise<Work> {
+  const { chunkSize, chunkOverlap } = collection.settings;
+  const parts = [workVersion, sha256, chunkSize, chunkOverlap, collection.embeddingModel];
+  const key = createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+  return workIn(await files.workFolder(document, key));
+}
+
+export function workIn(folder: string): Work {
+  return { folder, textFile: join(folder, "text.txt"), chunksFile: join(folder, "chunks.jsonl") };
+}

@@ -1,0 +1,25 @@
+import type { Chunk } from "../protocol/knowledge.ts";
+import type { Query } from "../protocol/tools.ts";
+
+/** As it is kept, with the vector of the given model. */
+export type ChunkRow = Chunk & { readonly embedding: readonly number[] | null };
+
+/** The next chunks of a document after an ordinal, in order. */
+export async function listChunks(
+  query: Query,
+  {
+    documentId,
+    model,
+    after,
+    limit,
+  }: { readonly documentId: string; readonly model: string; readonly after: number; readonly limit: number },
+): Promise<readonly ChunkRow[]> {
+  const rows = await query<ChunkRow & { readonly page: number | null }>(
+    `select c.ordinal, c.char_start as "charStart", c.char_end as "charEnd", c.page, c.heading_path as "headingPath", c.text, c.tokens,
+       v.embedding::real[] as embedding
+     from rag_chunks c left join rag_vectors v on v.chunk_id = c.id and v.model = $2
+     where c.document_id = $1 and c.ordinal > $3 order by c.ordinal limit $4`,
+    [documentId, model, after, limit],
+  );
+  return rows.map(({ page, ...row }) => (page === null ? row : { ...row, page }));
+}
