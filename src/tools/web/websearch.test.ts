@@ -274,7 +274,8 @@ suite("the tool", () => {
     const result = await call(tool, { query: "is it so?" });
     assert.equal(
       result.content,
-      "It is so [1], and not so [2]. Nobody says this.\n\nSources:\n[1] One: https://one.example/\n[2] Two: https://two.example/",
+      "It is so [1], and not so [2]. Nobody says this.\n\nSources:\n[1] One: https://one.example/\n[2] Two: https://two.example/\n\n" +
+        "Put the number of the page behind each statement that rests on it: [1].",
     );
     assert.equal(result.untrusted, true);
     assert.deepEqual(result.sources, [

@@ -20,6 +20,8 @@ const timeoutMs = 180_000;
 /** The most that all providers give at once. */
 const mostResults = 20;
 const mostQuery = 400;
+/** So that clients can show what an answer rests on. */
+const keepNumbers = "Put the number of the page behind each statement that rests on it: [1].";
 
 const site = z.string().regex(/^([a-z\d-]+\.)+[a-z\d-]{2,}$/i, "must be a domain such as example.org");
 
@@ -75,19 +77,23 @@ async function searchAndAnswer(
     ...{ kind: "web", title, url, snippet },
     ...(published === undefined ? {} : { published }),
   }));
-  if (!prompt) return { content: listOf(pages), data: { ...told, cited: [] }, sources };
+  if (!prompt) return { content: `${listOf(pages)}\n\n${keepNumbers}`, data: { ...told, cited: [] }, sources };
   context.progress(`${pages.length} pages found by ${provider}`);
   try {
     const content = await prompt({ question: query, results: listOf(pages) });
     const { text } = await context.step({ messages: [{ role: "user", content }] });
     const { answer, cited } = checkCitations(text.trim(), pages.length);
     if (answer === "") throw new Error("the model wrote nothing");
-    return { content: `${answer}\n\nSources:\n${addressesOf(pages)}`, data: { ...told, answer, cited }, sources };
+    return {
+      content: `${answer}\n\nSources:\n${addressesOf(pages)}\n\n${keepNumbers}`,
+      data: { ...told, answer, cited },
+      sources,
+    };
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof LostRun) throw error;
     const why = `No answer was written from them (${messageOf(error)}); these are the pages themselves.`;
-    return { content: `${why}\n\n${listOf(pages)}`, data: { ...told, cited: [] }, sources };
+    return { content: `${why}\n\n${listOf(pages)}\n\n${keepNumbers}`, data: { ...told, cited: [] }, sources };
   }
 }
 
