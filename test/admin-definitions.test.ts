@@ -21,6 +21,7 @@ type View = {
   readonly state: string;
   readonly problems: readonly Problem[];
   readonly revision: string;
+  readonly createdBy: string | null;
   readonly changedBy: string | null;
   readonly definition: Readonly<Record<string, unknown>>;
   readonly secrets: readonly string[];
@@ -216,6 +217,9 @@ eachDatabase((databases) =>
       assert.match(chain.message, /unknown model "nowhere"/);
       const room = await refused("POST", "/api/admin/agents", { id: "a_room", definition: {} });
       assert.match(room.message, /names a room/);
+      await create("agents", "plain", {});
+      const over = await refused("POST", "/api/admin/models", { id: "plain", definition: remote() });
+      assert.match(over.message, /would put the agent "plain" out/);
       const circle = await refused("POST", "/api/admin/models", { id: "ring", definition: { fallback: ["ring"] } });
       assert.match(circle.message, /leads back to itself/);
 
@@ -278,6 +282,24 @@ eachDatabase((databases) =>
       assert.equal(
         file.body,
         "---\ndescription: Writes\nmodel: remote\ntools:\n  - now\n  - nowt\n---\n\nSECOND TEXT\n",
+      );
+    });
+
+    test("of several who define the same name at once, on several nodes, one does", async () => {
+      const other = asker((two ?? one).url);
+      const pairs = Array.from({ length: 4 }, (_, at) => [
+        ask("POST", "/api/admin/agents", { body: { id: `raced${at}`, definition: {} } }),
+        other("POST", "/api/admin/agents", { body: { id: `raced${at}`, definition: {} } }),
+        other("POST", "/api/admin/models", { body: { id: `raced${at}`, definition: remote() } }),
+      ]);
+      for (const pair of pairs) {
+        const statuses = (await Promise.all(pair)).map(({ status }) => status);
+        assert.equal(statuses.filter((status) => status === 201).length, 1, String(statuses));
+      }
+      const all = [...(await get<List>("/api/admin/agents")).data, ...(await get<List>("/api/admin/models")).data];
+      assert.deepEqual(
+        all.filter(({ state }) => state !== "active").map(({ id }) => id),
+        [],
       );
     });
 

@@ -3,9 +3,9 @@ import type { AgentDefinition } from "../../protocol/agents.ts";
 import type { DefinitionKind, DefinitionProblem } from "../../protocol/definitions.ts";
 import type { ModelInfo } from "../../protocol/models.ts";
 import type { StoredDefinition } from "../../store/definitions.ts";
-import type { Definitive } from "./live-definitions.ts";
+import { type Definitive, titles } from "./live-definitions.ts";
 import { parseDefinition, type Parsed, type ParsePolicy } from "./parse-definition.ts";
-import { type Resolved, resolveDefinitions } from "./resolve.ts";
+import { type Entry, type Resolved, resolveDefinitions } from "./resolve.ts";
 import { withSecrets } from "./secrets.ts";
 
 /** What somebody wants to define. */
@@ -23,7 +23,7 @@ export function checkDraft<Kind extends DefinitionKind>(
   kind: Kind,
   { id, definition: given }: Draft,
   {
-    now: { base, rows },
+    now: { base, rows, resolved },
     strategies,
     policy,
   }: { readonly now: Definitive; readonly strategies: readonly string[]; readonly policy: ParsePolicy },
@@ -37,8 +37,21 @@ export function checkDraft<Kind extends DefinitionKind>(
   const then = resolveDefinitions(base, [...others, draft], policy);
   const entry = then.entries.find((one) => one.stored === draft);
   const refusals = entry?.state === "refused" ? entry.problems : [];
+  const displaced = displacedBy(then, resolved, draft);
   const names = kind === "agent" ? agentProblems(parsed.definition as AgentDefinition, then, strategies) : [];
-  return { body, definition: parsed.definition, problems: [...problems, ...refusals, ...names] };
+  return { body, definition: parsed.definition, problems: [...problems, ...refusals, ...displaced, ...names] };
+}
+
+/** What counts now and would not beside the draft. */
+function displacedBy(then: Resolved, now: Resolved, draft: StoredDefinition): DefinitionProblem[] {
+  const isActive = ({ kind, id, stored }: Entry) =>
+    now.entries.some((one) => one.kind === kind && one.id === id && one.stored === stored && one.state === "active");
+  return then.entries
+    .filter((entry) => entry.state === "refused" && entry.stored !== draft && isActive(entry))
+    .map(({ kind, id, problems }) => ({
+      path: "",
+      message: `would put the ${titles[kind]} "${id}" out: ${problems.map(({ message }) => message).join("; ")}`,
+    }));
 }
 
 export const newRow: Omit<StoredDefinition, "kind" | "id" | "body"> = {

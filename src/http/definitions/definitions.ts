@@ -4,7 +4,7 @@ import type { Caller } from "../../protocol/callers.ts";
 import type { DefaultKind, DefinitionKind } from "../../protocol/definitions.ts";
 import { Conflict } from "../../protocol/errors.ts";
 import type { Database } from "../../store/database.ts";
-import { createDefinitionStore } from "../../store/definitions.ts";
+import { createDefinitionStore, type DefinitionKey } from "../../store/definitions.ts";
 import { type Checked, checkDraft, type Draft } from "./check-draft.ts";
 import { type DefaultSetting, leadsToItself, readDefault } from "./default-settings.ts";
 import { definitionInvalid } from "./definition-invalid.ts";
@@ -20,12 +20,15 @@ export type DefinitionsOptions = Omit<LiveOptions, "database"> & {
   readonly knownNames: () => KnownNames;
 };
 
+/** How often others may be faster. */
+const mostTries = 20;
+
 export type Definitions = Awaited<ReturnType<typeof createDefinitions>>;
 
 /** Agents, models and MCP servers of configuration, files and database as one, and the changes that admins make of it. */
 export async function createDefinitions(options: DefinitionsOptions) {
   const { agents, models, strategies } = options;
-  const store = createDefinitionStore(options.database.query, options.secret);
+  const store = createDefinitionStore(options.database, options.secret);
   const live = await createLiveDefinitions(store, options);
   const { entries, find, refresh, reconfigure, follow } = live;
   const hasRow = (kind: DefinitionKind, id: string) =>
@@ -46,17 +49,31 @@ export async function createDefinitions(options: DefinitionsOptions) {
     if (entry) throw definedElsewhere(entry);
   }
 
+  /** Does what `act` decides on all that there is at that time; begins anew if others were faster. */
+  const settle = oneByOne(async (act: (stamp: string) => Promise<"done" | "stale">): Promise<void> => {
+    for (let tries = 0; tries < mostTries; tries++) {
+      await refresh();
+      if ((await act(live.now().stamp)) === "done") return refresh();
+    }
+    throw new Conflict("Others change definitions all the time just now: try again.", { code: "changed_meanwhile" });
+  });
+
+  const add = async (stamp: string, key: DefinitionKey, body: unknown, caller: Caller): Promise<"done" | "stale"> => {
+    const outcome = await store.insert(stamp, key, body, caller.userId);
+    if (outcome !== "too many") return outcome;
+    throw new Conflict("There are too many definitions of this kind: delete some.", { code: "too_many" });
+  };
+
   async function create(kind: DefinitionKind, draft: Draft, caller: Caller): Promise<Entry> {
-    await refresh();
     const { id } = draft;
-    refuseReadOnly(kind, id);
-    const exists = `There is a definition of the ${titles[kind]} "${id}" already: change that one.`;
-    if (hasRow(kind, id)) throw new Conflict(exists, { code: "exists" });
-    const outcome = await store.insert({ kind, id }, sound(kind, draft), caller.userId);
-    if (outcome === "exists") throw new Conflict(exists, { code: "exists" });
-    if (outcome === "too many")
-      throw new Conflict(`There are too many definitions of this kind: delete some.`, { code: "too_many" });
-    await refresh();
+    await settle((stamp) => {
+      refuseReadOnly(kind, id);
+      if (hasRow(kind, id))
+        throw new Conflict(`There is a definition of the ${titles[kind]} "${id}" already: change that one.`, {
+          code: "exists",
+        });
+      return add(stamp, { kind, id }, sound(kind, draft), caller);
+    });
     return find(kind, id, true);
   }
 
@@ -65,33 +82,36 @@ export async function createDefinitions(options: DefinitionsOptions) {
     { revision, ...draft }: Draft & { readonly revision: string },
     caller: Caller,
   ): Promise<Entry> {
-    await refresh();
     const { id } = draft;
-    refuseReadOnly(kind, id);
-    const isSame = find(kind, id, true).stored?.revision === revision;
-    if (!isSame || !(await store.change({ kind, id, revision }, sound(kind, draft), caller.userId)))
-      throw changedMeanwhile(titles[kind], id);
-    await refresh();
+    await settle((stamp) => {
+      refuseReadOnly(kind, id);
+      if (find(kind, id, true).stored?.revision !== revision) throw changedMeanwhile(titles[kind], id);
+      return store.change(stamp, { kind, id }, sound(kind, draft), caller.userId);
+    });
     return find(kind, id, true);
   }
 
   /** `force`: though others need it. */
-  async function remove(
+  function remove(
     kind: DefinitionKind,
     { id, revision, force }: { readonly id: string; readonly revision?: string | undefined; readonly force: boolean },
   ): Promise<void> {
-    await refresh();
-    const entry = find(kind, id);
-    if (!hasRow(kind, id)) throw definedElsewhere(entry);
-    const users = force ? [] : neededBy(kind, id, { now: live.now(), agents, policy: options });
-    if (users.length > 0)
-      throw new Conflict(
-        `The ${titles[kind]} "${id}" is needed by ${users.join(", ")}. Change these first, or add ?force=true.`,
-        { code: "in_use" },
-      );
-    if (!(await store.remove({ kind, id, revision }))) throw changedMeanwhile(titles[kind], id);
-    await refresh();
+    return settle((stamp) => {
+      const entry = find(kind, id);
+      if (!hasRow(kind, id)) throw definedElsewhere(entry);
+      if (revision !== undefined && find(kind, id, true).stored?.revision !== revision)
+        throw changedMeanwhile(titles[kind], id);
+      const users = force ? [] : neededBy(kind, id, { now: live.now(), agents, policy: options });
+      if (users.length > 0)
+        throw new Conflict(
+          `The ${titles[kind]} "${id}" is needed by ${users.join(", ")}. Change these first, or add ?force=true.`,
+          { code: "in_use" },
+        );
+      return store.remove(stamp, { kind, id });
+    });
   }
+
+  const defaultNow = (of: DefaultKind): DefaultSetting => readDefault(of, live.now(), agents);
 
   /** Undefined: as it would be without. */
   async function setDefault(
@@ -99,32 +119,28 @@ export async function createDefinitions(options: DefinitionsOptions) {
     { value, revision }: { readonly value: string | undefined; readonly revision?: string | undefined },
     caller: Caller,
   ): Promise<DefaultSetting> {
-    await refresh();
-    const before = readDefault(of, live.now(), agents);
-    if (before.readOnly)
-      throw new Conflict(`The default ${of} is set by ${before.where ?? "the configuration"}: change it there.`, {
-        code: "read_only",
-      });
-    if (revision !== undefined && revision !== before.revision) throw changedMeanwhile("default", of);
-    const key = { kind: "default", id: of } as const;
-    if (value === undefined) await store.remove(key);
-    else {
-      const isThere = of === "agent" ? agents.has(value) : value !== "default" && models.has(value);
-      const fault = !isThere
-        ? `there is no ${of} "${value}"`
-        : of === "model" && leadsToItself(value, live.now(), options)
-          ? `"${value}" leads back to the default itself`
-          : undefined;
+    await settle((stamp) => {
+      const before = defaultNow(of);
+      if (before.readOnly)
+        throw new Conflict(`The default ${of} is set by ${before.where ?? "the configuration"}: change it there.`, {
+          code: "read_only",
+        });
+      if (revision !== undefined && revision !== before.revision) throw changedMeanwhile("default", of);
+      const key = { kind: "default", id: of } as const;
+      if (value === undefined) return store.remove(stamp, key);
+      const fault = faultOfDefault(of, value);
       if (fault !== undefined) throw definitionInvalid(`The default ${of}`, [{ path: "value", message: fault }]);
       const body = { id: value };
-      const done =
-        before.revision === null
-          ? (await store.insert(key, body, caller.userId)) === "done"
-          : await store.change({ ...key, revision: before.revision }, body, caller.userId);
-      if (!done) throw changedMeanwhile("default", of);
-    }
-    await refresh();
-    return readDefault(of, live.now(), agents);
+      return before.revision === null ? add(stamp, key, body, caller) : store.change(stamp, key, body, caller.userId);
+    });
+    return defaultNow(of);
+  }
+
+  function faultOfDefault(of: DefaultKind, value: string): string | undefined {
+    const isThere = of === "agent" ? agents.has(value) : value !== "default" && models.has(value);
+    if (!isThere) return `there is no ${of} "${value}"`;
+    const isCircle = of === "model" && leadsToItself(value, live.now(), options);
+    return isCircle ? `"${value}" leads back to the default itself` : undefined;
   }
 
   return {
@@ -134,13 +150,23 @@ export async function createDefinitions(options: DefinitionsOptions) {
     create,
     change,
     remove,
-    readDefault: (of: DefaultKind): DefaultSetting => readDefault(of, live.now(), agents),
+    readDefault: defaultNow,
     setDefault,
     knownNames: options.knownNames,
     /** What `default` stands for now. */
     choice: (): ModelChoice => live.now().resolved.choice,
     reconfigure,
     follow,
+  };
+}
+
+/** Calls wait for those before them. */
+function oneByOne<Argument>(task: (argument: Argument) => Promise<void>): (argument: Argument) => Promise<void> {
+  let last = Promise.resolve();
+  return (argument) => {
+    const done = last.then(() => task(argument));
+    last = done.catch(() => {});
+    return done;
   };
 }
 

@@ -28,6 +28,8 @@ export type Definitive = {
   readonly base: Base;
   readonly rows: readonly StoredDefinition[];
   readonly resolved: Resolved;
+  /** Goes with `rows`, or is older. */
+  readonly stamp: string;
 };
 
 export type LiveDefinitions = Awaited<ReturnType<typeof createLiveDefinitions>>;
@@ -76,7 +78,7 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
 
   await load();
   return {
-    now: (): Definitive => ({ base, rows, resolved }),
+    now: (): Definitive => ({ base, rows, resolved, stamp }),
     entries,
 
     /** The one that counts; with `stored` the one of the database. Throws NotFound. */
