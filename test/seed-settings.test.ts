@@ -8,23 +8,29 @@ import { silentLog } from "../src/protocol/log.ts";
 import { type ModelServer, startModelServer } from "./model-servers/model-server.ts";
 import { collect } from "./model-servers/collect.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
+import { type SearchServer, startSearchServer } from "./search-servers.ts";
 
 /** Settings under the names that other servers know them by: that each reaches its place is config-environment.test.ts's. */
 const settings = {
   CORS_ORIGINS: "http://page.example",
   JWT_EXPIRATION_HOURS: "2",
-  AVAILABLE_TOOLS: "now,calculate",
+  AVAILABLE_TOOLS: "now,calculate,websearch",
   MAX_CONVERSATION_HISTORY: "2",
   REACT_MAX_ITERATIONS: "1",
   LLM_BACKEND: "ollama",
   OLLAMA_MODEL: "second",
   DEFAULT_TEMPERATURE: "0.3",
+  TAVILY_API_KEY: "tvly-right",
+  TAVILY_SEARCH_DEPTH: "advanced",
+  WEBSEARCH_MAX_RESULTS: "2",
 };
 
 let models: ModelServer;
+let tavily: SearchServer;
 let colloquy: Colloquy;
 before(async () => {
   models = await startModelServer({ models: ["first", "second"] });
+  tavily = await startSearchServer("tavily");
   const env = {
     PATH: process.env["PATH"] ?? "",
     ...settings,
@@ -37,12 +43,14 @@ before(async () => {
     COLLOQUY_MODELS__0__PROVIDER: "openai",
     COLLOQUY_MODELS__0__MODEL: "first",
     COLLOQUY_MODELS__0__BASE_URL: `${models.url}/v1`,
+    COLLOQUY_WEBSEARCH__TAVILY__BASE_URL: tavily.url,
   };
   colloquy = await startColloquy(loadConfig({ env, cwd: temporaryFolder("settings") }), { log: silentLog });
 });
 after(async () => {
   await colloquy.stop();
   await models.close();
+  await tavily.close();
 });
 
 const send = (path: string, body?: object, headers: Record<string, string> = {}) =>
@@ -76,7 +84,7 @@ const effects: Readonly<Record<keyof typeof settings, () => Promise<void>>> = {
   },
   async AVAILABLE_TOOLS() {
     const { data } = await read<{ data: { name: string }[] }>(await send("/api/tools/list"));
-    assert.deepEqual(data.map(({ name }) => name).sort(), ["calculate", "now"]);
+    assert.deepEqual(data.map(({ name }) => name).sort(), ["calculate", "now", "websearch"]);
   },
   async MAX_CONVERSATION_HISTORY() {
     for (const text of ["one", "two", "three"]) await ask("chat", "history", text);
@@ -94,7 +102,18 @@ const effects: Readonly<Record<keyof typeof settings, () => Promise<void>>> = {
   LLM_BACKEND: () => asksOllama("llamacpp"),
   OLLAMA_MODEL: () => asksOllama("llamacpp"),
   DEFAULT_TEMPERATURE: () => asksOllama("lmstudio"),
+  TAVILY_API_KEY: searchesTheWeb,
+  TAVILY_SEARCH_DEPTH: searchesTheWeb,
+  WEBSEARCH_MAX_RESULTS: searchesTheWeb,
 };
+
+/** Tavily refuses another key. */
+async function searchesTheWeb(): Promise<void> {
+  const answer = await send("/api/tools/websearch", { query: `anything new? ${tavily.requests.length}` });
+  assert.equal((await read<{ success: boolean }>(answer)).success, true);
+  const body = tavily.requests.at(-1)!.body as Record<string, unknown>;
+  assert.deepEqual([body["search_depth"], body["max_results"]], ["advanced", 2]);
+}
 
 /** The model that is chosen by these settings, beside another server that was found too, is asked with them. */
 async function asksOllama(other: Probe["kind"]): Promise<void> {
