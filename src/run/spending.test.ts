@@ -98,6 +98,28 @@ eachRunDatabase((suite) => {
     assert.equal(state!.used.requests, 1);
   });
 
+  test("a budget costs no round trip more", async () => {
+    const database = suite.database();
+    const service = await suite.start({ script: () => said, agent, limits });
+    const { userId } = service.caller;
+    const trips = async () => {
+      const texts: string[] = [];
+      database.onTrip = (text) => texts.push(text);
+      await service.ask("go");
+      await until(() => service.active() === 0);
+      database.onTrip = undefined;
+      // The statements of the step itself; what a node sends by the clock is not the same each time.
+      return texts.filter((text) => /spending|update budgets|insert into items/.test(text)).length;
+    };
+    const free = await trips();
+    await set({ tokens: 10_000 });
+    assert.equal(await trips(), free);
+    assert.deepEqual(
+      (await used(userId)).map(({ tokens, requests }) => [tokens, requests]),
+      [[200, 2]],
+    );
+  });
+
   test("cost, requests, refusal and warning; a budget of one's own stands in place of that of everybody", async () => {
     const costOf = (model: string, usage: { inputTokens: number; outputTokens: number }) =>
       model === "script" ? (usage.inputTokens + usage.outputTokens) / 1000 : undefined;
