@@ -7,7 +7,8 @@ import { once } from "node:events";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { runChild } from "./run-child.mjs";
+import { ensureInspector } from "./inspector.mjs";
+import { Problem, runChild } from "./run-child.mjs";
 
 const root = dirname(import.meta.dirname);
 const args = process.argv.slice(2);
@@ -25,6 +26,7 @@ if (files.length === 0) {
   process.exit(1);
 }
 
+const inspector = await inspectorFor(files);
 const postgres = await sharedPostgres();
 const { code } = await runChild(
   process.execPath,
@@ -39,7 +41,10 @@ const { code } = await runChild(
     ...flags,
     ...files,
   ],
-  { cwd: root, env: { ...process.env, ...postgres.env, COLLOQUY_TEST_FILE_SECONDS: long ? "1800" : "120" } },
+  {
+    cwd: root,
+    env: { ...process.env, ...inspector, ...postgres.env, COLLOQUY_TEST_FILE_SECONDS: long ? "1800" : "120" },
+  },
 );
 postgres.stop();
 process.exitCode = code;
@@ -55,4 +60,16 @@ async function sharedPostgres() {
   const url = String(line).trim();
   // Without it each file starts its own, or says what is missing.
   return { env: url.startsWith("postgres:") ? { COLLOQUY_TEST_POSTGRES: url } : {}, stop: () => server.stdin.end() };
+}
+
+async function inspectorFor(chosen) {
+  if (process.env.MCP_INSPECTOR || !chosen.some((file) => file.includes("mcp-inspector"))) return {};
+  try {
+    const program = await ensureInspector(root);
+    return program === undefined ? {} : { MCP_INSPECTOR: program };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    process.stderr.write(`colloquy: ${error.message}\n`);
+    process.exit(1);
+  }
 }

@@ -8,12 +8,12 @@ import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 
 /**
- * The MCP Inspector's command line against ours. `MCP_INSPECTOR` names its program; to install it:
- * `npm install --prefix /tmp/inspector @modelcontextprotocol/inspector@2.12.0`, then
- * `MCP_INSPECTOR=/tmp/inspector/node_modules/.bin/mcp-inspector`.
+ * The MCP Inspector's command line against ours. `npm run test:long` installs what test/mcp-inspector/package-lock.json names
+ * (scripts/inspector.mjs) and tells its program by `MCP_INSPECTOR`, which may name another one.
  */
 const inspector = process.env["MCP_INSPECTOR"];
-const skip = inspector === undefined && "MCP_INSPECTOR names no inspector";
+const skip =
+  inspector === undefined && "MCP_INSPECTOR names no inspector; npm run test:long -- mcp-inspector installs one";
 const cli = [process.execPath, join(import.meta.dirname, "../src/cli.ts"), "mcp"];
 
 let server: ServerProcess;
