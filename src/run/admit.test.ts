@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { afterEach, test } from "node:test";
 import { eachDatabase } from "../../test/databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
 import { newId } from "../protocol/ids.ts";
@@ -9,9 +9,9 @@ const addMilk = [{ call: "add_task", arguments: { title: "Milk" } }];
 
 eachDatabase((databases) => {
   const services: TestRuns[] = [];
-  after(() => Promise.all(services.map((service) => service.stop(0))));
+  afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(0))));
   const start = async (options: Omit<TestRunsOptions, "database">) => {
-    const service = await startTestRuns({ ...options, database: await databases.open() });
+    const service = await startTestRuns({ ...options, database: await databases.lend() });
     services.push(service);
     return service;
   };

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { afterEach, test } from "node:test";
 import { z } from "zod";
 import { eachDatabase } from "../../test/databases.ts";
+import { raceDecisions } from "../../test/race-decisions.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
 import type { ItemOf } from "../protocol/items.ts";
 import { defineTool } from "../tools/define-tool.ts";
@@ -11,9 +12,9 @@ const addMilk = [{ call: "add_task", arguments: { title: "Milk" } }];
 
 eachDatabase((databases) => {
   const services: TestRuns[] = [];
-  after(() => Promise.all(services.map((service) => service.stop(0))));
+  afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(0))));
   const start = async (options: Omit<TestRunsOptions, "database">) => {
-    const service = await startTestRuns({ ...options, database: await databases.open() });
+    const service = await startTestRuns({ ...options, database: await databases.lend() });
     services.push(service);
     return service;
   };
@@ -195,7 +196,7 @@ eachDatabase((databases) => {
       perUser: 64,
     });
     let taken = 0;
-    for (let round = 0; round < (databases.kind === "postgres" ? 150 : 40); round++) {
+    for (let round = 0; round < (databases.kind === "postgres" ? 60 : 40); round++) {
       const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
       const said = await service.runs.steer(service.caller, started.runId, { content: `said ${round}` }).then(
         () => true,
@@ -229,38 +230,13 @@ eachDatabase((databases) => {
     );
   });
 
-  test("400 decisions racing their wait: none lost, none double", { timeout: 60_000 }, async () => {
-    const rounds = databases.kind === "postgres" ? 400 : 40;
+  test("decisions racing their wait: none lost, none double", async () => {
     const service = await start({
       script: (_request, count) => (count % 2 === 0 ? addMilk : "ok"),
       approval: { ask: ["add_*"] },
       perUser: 1,
     });
-    for (let round = 0; round < rounds; round++) {
-      const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
-      const ended = Promise.withResolvers<void>();
-      const follower = service.runs.follow(started, started.cursor, {
-        events(batch) {
-          for (const event of batch) {
-            if (event.type === "question") {
-              const decide = () =>
-                service.runs.decide(service.caller, started.runId, {
-                  questionId: event.item.id,
-                  input: { decision: "allow" },
-                });
-              void Promise.allSettled([decide(), decide()]).then((both) => {
-                if (both.filter((one) => one.status === "fulfilled").length !== 1)
-                  ended.reject(new Error("not exactly one decision"));
-              });
-            }
-            if (event.type === "run-end") ended.resolve();
-          }
-        },
-        error: ended.reject,
-      });
-      await ended.promise;
-      follower.close();
-    }
-    assert.equal((await titles(service)).length, rounds);
+    await raceDecisions(service, 40);
+    assert.equal((await titles(service)).length, 40);
   });
 });

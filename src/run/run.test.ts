@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { afterEach, test } from "node:test";
 import { eachDatabase } from "../../test/databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
 import { newId } from "../protocol/ids.ts";
 
 eachDatabase((databases) => {
   const services: TestRuns[] = [];
-  after(() => Promise.all(services.map((service) => service.stop(0))));
+  afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(0))));
   const start = async (options: Omit<TestRunsOptions, "database">) => {
-    const service = await startTestRuns({ ...options, database: await databases.open() });
+    const service = await startTestRuns({ ...options, database: await databases.lend() });
     services.push(service);
     return service;
   };
@@ -78,7 +78,7 @@ eachDatabase((databases) => {
   });
 
   test("a model without its key is named as the reason, in an old thread too", async () => {
-    const database = await databases.open();
+    const database = await databases.lend();
     const before = await startTestRuns({ database, script: ["hi"] });
     const { started } = await before.ask("hello");
     await before.stop(0);

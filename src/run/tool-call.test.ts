@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { afterEach, test } from "node:test";
 import { z } from "zod";
 import { eachDatabase } from "../../test/databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
@@ -19,9 +19,9 @@ const secret = defineTool({
 
 eachDatabase((databases) => {
   const services: TestRuns[] = [];
-  after(() => Promise.all(services.map((service) => service.stop(0))));
+  afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(0))));
   const start = async (options: Partial<TestRunsOptions> = {}) => {
-    const service = await startTestRuns({ script: [], ...options, database: await databases.open() });
+    const service = await startTestRuns({ script: [], ...options, database: await databases.lend() });
     services.push(service);
     return service;
   };

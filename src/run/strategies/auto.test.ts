@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { afterEach, test } from "node:test";
 import { eachDatabase } from "../../../test/databases.ts";
 import { startTestRuns, type TestRuns } from "../../../test/runs.ts";
 import type { Script } from "../../models/scripted.ts";
@@ -9,9 +9,9 @@ import { chat } from "./chat.ts";
 
 eachDatabase((databases) => {
   const services: TestRuns[] = [];
-  after(() => Promise.all(services.map((service) => service.stop(0))));
+  afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(0))));
   const start = async (script: Script, agent: { tools?: string[] } = {}) => {
-    const database = await databases.open();
+    const database = await databases.lend();
     const service = await startTestRuns({
       database,
       script,
