@@ -185,3 +185,8 @@ test("a prompt for lines of thought and action is answered in them", async () =>
   const told = await ask([user(`hi\n\n${prompt}`)], { tools: [] });
   assert.match(told.text, /^Thought: .+\nFinal Answer: You said: "hi"/);
 });
+
+test("who may pass does", async () => {
+  const told = await ask([{ role: "system", content: "If all is well, say:\n[pass]\n" }, user("hi")], { tools: [] });
+  assert.equal(told.text, "[pass]");
+});

@@ -12,6 +12,9 @@ const label = "(demo model, rule-based)";
 const samplesOnly =
   "I am the demo model and understand nothing: these values only have the shape that was asked for. Configure a real model for real ones.";
 
+/** Whoever is told to watch, and to speak of real problems only, sees none by rules. */
+const mayPass = /^\[pass\]$/m;
+
 /** Longer texts are no wishes that rules could follow, and the patterns would take long over them. */
 const longestSentence = 2000;
 
@@ -46,6 +49,8 @@ type Result = { readonly name: string; readonly content: string; readonly isErro
 
 /** What to do next, seen from the last thing a person said and what was done since. */
 function planFor(request: ModelRequest): Plan {
+  if (request.messages.some((message) => message.role === "system" && mayPass.test(textOf(message))))
+    return { text: "[pass]" };
   const asked = request.messages.findLastIndex((message) => message.role === "user");
   const sentence = textOf(request.messages[asked]).replaceAll(/\s+/g, " ").slice(0, longestSentence);
   if (isReActPrompt(textOf(request.messages[asked]))) {
@@ -183,7 +188,9 @@ function introduction(sentence: string, tools: readonly ToolSchema[]): string {
     names === ""
       ? "No tools are offered to me here."
       : `I can use these tools: ${names}. Try "add a task to buy milk".`;
-  return `You said: "${sentence.slice(0, 500)}". I follow rules and understand little; configure a real model for more. ${can}`;
+  // Whom it quotes it does not call.
+  const quoted = sentence.slice(0, 500).replaceAll("@", "");
+  return `You said: "${quoted}". I follow rules and understand little; configure a real model for more. ${can}`;
 }
 
 /** Pieces of a few words, as a model would stream them. */

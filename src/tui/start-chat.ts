@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 import type { Client } from "../client/client.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { createChat, type Chat } from "./chat.ts";
@@ -43,7 +43,7 @@ export async function talkInLines(
   { input, output }: Streams,
 ): Promise<number> {
   const isTyped = Boolean(input.isTTY);
-  const lines = createInterface({ input, terminal: false, crlfDelay: Infinity });
+  let lines: Interface | undefined;
   let hasLeft = false;
   const chat: Chat = createChat(client, {
     place,
@@ -51,7 +51,7 @@ export async function talkInLines(
     display: json ? jsonDisplay(output) : createPlainDisplay({ output, version, echo: !isTyped }),
     onQuit() {
       hasLeft = true;
-      lines.close();
+      lines?.close();
     },
   });
   let interruptedAt = 0;
@@ -66,6 +66,8 @@ export async function talkInLines(
   try {
     await chat.move(place);
     let state = await chat.settled();
+    // Not before: what it reads while nobody listens is lost.
+    lines = createInterface({ input, terminal: false, crlfDelay: Infinity });
     if (isTyped) output.write("\n[@user]: ");
     for await (const line of lines) {
       await chat.submit(line);
@@ -80,7 +82,7 @@ export async function talkInLines(
     return exitCodes.failed;
   } finally {
     process.off("SIGINT", onInterrupt);
-    lines.close();
+    lines?.close();
     chat.close();
   }
 }
