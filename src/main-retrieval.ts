@@ -4,6 +4,7 @@ import type { Knowledge } from "./knowledge/knowledge.ts";
 import { createReranker } from "./knowledge/rerank.ts";
 import { createRetrieve, type Retrieve, type RetrievalTrace, type Traces } from "./knowledge/retrieve.ts";
 import type { Log } from "./protocol/log.ts";
+import type { Source } from "./protocol/sources.ts";
 import type { Query } from "./protocol/tools.ts";
 import type { Database } from "./store/database.ts";
 import { createSearch } from "./store/rag-search.ts";
@@ -44,6 +45,12 @@ export function tracesOf(query: Query): Traces {
     list: ({ userId }, page) => listTraces(query, { userId, ...page }),
     get: ({ userId }, id) => getTrace<RetrievalTrace>(query, userId, id),
   };
+}
+
+/** For the check of citations; nothing of a document that is gone. */
+export function sourceTextOf(knowledge: Pick<Knowledge, "readDocumentText">) {
+  return async ({ documentId }: Source): Promise<string | undefined> =>
+    documentId === undefined ? undefined : knowledge.readDocumentText(documentId).catch(() => undefined);
 }
 
 /** Of indexes, one keeper works in each process that works at all. */

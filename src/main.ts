@@ -12,7 +12,7 @@ import { openPersonal } from "./main-personal.ts";
 import { configuredRetention, retentionFindings } from "./main-retention.ts";
 import { openSpending } from "./main-spending.ts";
 import { openKnowledge } from "./main-knowledge.ts";
-import { keepIndexes, openRetrieval, tracesOf } from "./main-retrieval.ts";
+import { keepIndexes, openRetrieval, sourceTextOf, tracesOf } from "./main-retrieval.ts";
 import { openRooms, roomProblems, serveRooms, withRoomModels } from "./main-rooms.ts";
 import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./main-uploads.ts";
 import { beginRemovingFiles, workspacesOf } from "./main-workspaces.ts";
@@ -211,6 +211,7 @@ export async function startColloquy(
       mirror: mirrorOf(config),
       onRunEnd: mcp.runEnded,
       imageUrl: uploads.imageUrl,
+      sourceText: sourceTextOf(knowledge),
       costOf,
       works,
       hooksFor: (event) => config.webhooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),

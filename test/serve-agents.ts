@@ -41,7 +41,7 @@ export type AgentServing = Serving & {
   readonly caller: Caller;
 };
 
-export type AgentServingOptions = Pick<RunsOptions, "approval"> & {
+export type AgentServingOptions = Pick<RunsOptions, "approval" | "sourceText"> & {
   /** Absent: a new PGlite. */
   readonly database?: Database;
   readonly limits?: Partial<RunsOptions["limits"]>;
@@ -102,6 +102,7 @@ export async function serveAgents(
     secret: "a secret of tests",
     limits: { ...defaultLimits, ...options.limits },
     approval: options.approval,
+    ...(options.sourceText && { sourceText: options.sourceText }),
     concurrency: { perUser: options.perUser ?? 8, perNode: 64 },
     retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },
     log: silentLog,

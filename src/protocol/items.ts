@@ -1,3 +1,4 @@
+import type { Citation } from "./citations.ts";
 import type { JsonSchema, ModelCall } from "./models.ts";
 import type { WaitReason } from "./runs.ts";
 import type { Source } from "./sources.ts";
@@ -37,6 +38,8 @@ export type MessageBody = {
   readonly seen?: number;
   /** Pictures in whose place the model read a line of text, since it takes none; on an assistant's message. */
   readonly unseenPictures?: number;
+  /** What the answer cites of the run's results, checked; on the answer of a run. */
+  readonly citations?: readonly Citation[];
   /** Stopped by a person or a limit before its end. */
   readonly partial?: boolean;
   /** What came with it; on a user's message. */

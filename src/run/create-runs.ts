@@ -56,6 +56,7 @@ export type RunsOptions = {
   readonly costOf?: Runtime["costOf"];
   readonly hooksFor?: Runtime["hooksFor"];
   readonly imageUrl?: Runtime["imageUrl"] | undefined;
+  readonly sourceText?: Runtime["sourceText"];
   readonly log: Log;
   /** Where a file of each session is kept for people to read; absent: nowhere. */
   readonly mirror?: Pick<MirrorOptions, "folder" | "byName"> | undefined;
@@ -111,6 +112,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     costOf: options.costOf ?? (() => undefined),
     hooksFor: options.hooksFor ?? (() => []),
     imageUrl: options.imageUrl ?? (() => Promise.resolve(undefined)),
+    sourceText: options.sourceText ?? (() => Promise.resolve(undefined)),
   };
 
   const unlisten =

@@ -6,6 +6,7 @@ import type { Model, ResponseFormat } from "../protocol/models.ts";
 import { formatInvalid, inFormat, repairMessages, type Formatted } from "./answer-format.ts";
 import type { AppendExtras } from "./append.ts";
 import { askModel, reserveFor, settled, stepIn } from "./ask-model.ts";
+import { withCitations } from "./citations.ts";
 import { endItem } from "./end-run.ts";
 import { performNestedStep } from "./nested-step.ts";
 import { listenTo } from "./spoken.ts";
@@ -30,7 +31,7 @@ export async function performStep(work: Work, key: string, options: StepOptions 
   await asked.ready?.();
   const listened = options.voice && listenTo(asked, options.voice);
   const model = listened?.model ?? asked;
-  if (!options.messages) await makeRoom(work, asked, options);
+  if (!options.messages && !options.withoutSummary) await makeRoom(work, asked, options);
   let request = requestOf(work, model, options);
   const reserved = await reserveFor(work, model, request);
   // What a person said meanwhile belongs into this prompt.
@@ -168,7 +169,8 @@ async function commitPass(work: Work, answer: Answer, { place, extras }: PassPla
 }
 
 /** With the end of the run, unless a person has said something that this does not answer. */
-async function commitLast(work: Work, items: readonly NewItem[], extras: AppendExtras): Promise<void> {
+async function commitLast(work: Work, given: readonly NewItem[], extras: AppendExtras): Promise<void> {
+  const items = await withCitations(given, work.items(), work.runtime.sourceText);
   try {
     await work.commit([...items, endItem({ status: "done" })], {
       ...extras,

@@ -6,6 +6,7 @@ import type { ModelRegistry } from "../protocol/models.ts";
 import type { StrategySettings } from "../protocol/strategies.ts";
 import type { ToolRegistry } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
+import type { SourceText } from "./citations.ts";
 import type { DeltaWriter } from "./deltas.ts";
 import type { Engine, Job } from "./engine.ts";
 import type { Feeds } from "./follow.ts";
@@ -45,6 +46,8 @@ export type Runtime = {
   ) => number | undefined;
   /** A file that came with a message, as a `data:` URL; undefined: it can't be shown any more. */
   readonly imageUrl: (uploadId: string, userId: string) => Promise<string | undefined>;
+  /** All of the text that a source of a result is a part of. */
+  readonly sourceText: SourceText;
   /** Who wants to hear of an event, by the names of their hooks. */
   readonly hooksFor: (event: RunSignal) => readonly string[];
 };

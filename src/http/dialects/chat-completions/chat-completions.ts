@@ -4,6 +4,7 @@ import { type Call, endpoint } from "../../endpoint.ts";
 import { openAiErrorSchema } from "../../error-schemas.ts";
 import { eventStream } from "../../event-stream.ts";
 import { runAgent } from "./agent-run.ts";
+import { annotationSchema } from "./annotations.ts";
 import { withAttached } from "./attach.ts";
 import { decodeChatRequest } from "./decode.ts";
 import { passThrough } from "./pass-through.ts";
@@ -57,6 +58,7 @@ const answerSchema = z.looseObject({
             }),
           )
           .optional(),
+        annotations: z.array(annotationSchema).optional().describe("What the answer of an agent cites"),
       }),
       logprobs: z.null(),
       finish_reason: finishReasonSchema,
@@ -85,6 +87,7 @@ const chunkSchema = z.object({
         content: z.string().optional(),
         reasoning_content: z.string().optional(),
         tool_calls: z.array(callDeltaSchema).optional(),
+        annotations: z.array(annotationSchema).optional(),
       }),
       logprobs: z.null(),
       finish_reason: finishReasonSchema.nullable(),

@@ -1,8 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { FinishReason, ModelPart, Usage } from "../../../protocol/models.ts";
+import type { Annotation } from "./annotations.ts";
 
 /** What all chunks of one answer share. */
 export type AnswerHead = { readonly id: string; readonly created: number };
+
+/** Beside what models give: what the answer cites, told before its finish. */
+export type AnswerPart = ModelPart | { readonly type: "annotations"; readonly annotations: readonly Annotation[] };
 
 /** Ids are ours: some providers repeat theirs. */
 export function newAnswerHead(): AnswerHead {
@@ -23,7 +27,7 @@ const doneEvent = "data: [DONE]\n\n";
  * Turns a batch of parts into the text of its SSE events, one event a part, `[DONE]` after the finish.
  * This runs for every token: all but the token's own text is made once, at the `start` part.
  */
-export function createChunkEncoder(head: AnswerHead, includeUsage: boolean): (parts: readonly ModelPart[]) => string {
+export function createChunkEncoder(head: AnswerHead, includeUsage: boolean): (parts: readonly AnswerPart[]) => string {
   let chunk = "";
   let delta = "";
   let content = "";
@@ -58,6 +62,9 @@ export function createChunkEncoder(head: AnswerHead, includeUsage: boolean): (pa
         case "start":
           events += start(part.model);
           break;
+        case "annotations":
+          events += `${delta}"annotations":${JSON.stringify(part.annotations)}${openEnd}`;
+          break;
         case "finish":
           events += `${delta}},"logprobs":null,"finish_reason":"${finishReasons[part.reason]}"}]${usageTail}`;
           if (includeUsage) events += `${chunk}],"usage":${JSON.stringify(usageBody(part.usage))}}\n\n`;
@@ -69,11 +76,12 @@ export function createChunkEncoder(head: AnswerHead, includeUsage: boolean): (pa
 }
 
 /** Collects the parts of an answer into one `chat.completion`. */
-export function createCompletion(head: AnswerHead): { add(parts: readonly ModelPart[]): void; body(): object } {
+export function createCompletion(head: AnswerHead): { add(parts: readonly AnswerPart[]): void; body(): object } {
   let model = "";
   let text = "";
   let reasoning = "";
   let finish: Extract<ModelPart, { type: "finish" }> | undefined;
+  const annotations: Annotation[] = [];
   const calls: { id: string; type: "function"; function: { name: string; arguments: string } }[] = [];
   return {
     add(parts) {
@@ -82,6 +90,7 @@ export function createCompletion(head: AnswerHead): { add(parts: readonly ModelP
         else if (part.type === "reasoning") reasoning += part.text;
         else if (part.type === "start") model = part.model;
         else if (part.type === "finish") finish = part;
+        else if (part.type === "annotations") annotations.push(...part.annotations);
         else if (part.type === "call-start")
           calls[part.index] = { id: part.id, type: "function", function: { name: part.name, arguments: "" } };
         else calls[part.index]!.function.arguments += part.arguments;
@@ -101,6 +110,7 @@ export function createCompletion(head: AnswerHead): { add(parts: readonly ModelP
             refusal: null,
             ...(reasoning !== "" && { reasoning_content: reasoning }),
             ...(calls.length > 0 && { tool_calls: calls }),
+            ...(annotations.length > 0 && { annotations }),
           },
           logprobs: null,
           finish_reason: finishReasons[finish?.reason ?? "other"],

@@ -1,12 +1,14 @@
 import type { ColloquyError } from "../../../protocol/errors.ts";
 import type { RunEvent } from "../../../protocol/events.ts";
 import { callIdOf, type ItemOf, textOf } from "../../../protocol/items.ts";
-import type { FinishReason, ModelPart, Usage } from "../../../protocol/models.ts";
+import type { FinishReason, Usage } from "../../../protocol/models.ts";
 import { isNested } from "../../../run/fold.ts";
 import type { AnswerImages } from "../../answer-images.ts";
 import { createWaitWatcher, runOf } from "../../wait-watcher.ts";
 import { runCancelled, runFailed, textWithdrawn } from "../../run-errors.ts";
 import { createTextTeller } from "../../text-teller.ts";
+import { annotationOf } from "./annotations.ts";
+import type { AnswerPart } from "./encode.ts";
 
 /** How a run came out, as far as one answer of this dialect goes. */
 export type Outcome =
@@ -14,7 +16,7 @@ export type Outcome =
   | { readonly status: "failed"; readonly error: ColloquyError };
 
 export type Reading = {
-  readonly parts: readonly ModelPart[];
+  readonly parts: readonly AnswerPart[];
   readonly outcome?: Outcome;
   /** Which model served last, once that is known. */
   readonly model?: string;
@@ -40,7 +42,7 @@ export function createRunReader(
   run: string,
   { pending = false, finalOnly = false, images }: ReaderOptions = {},
 ): (events: readonly RunEvent[]) => Reading {
-  let parts: ModelPart[] = [];
+  let parts: AnswerPart[] = [];
   let outcome: Outcome | undefined;
   const text = createTextTeller();
   let thoughts = "";
@@ -55,8 +57,18 @@ export function createRunReader(
   /** With `finalOnly`: what may be the answer, if nothing follows. */
   let last = "";
 
+  /** Characters of the answer so far. */
+  let said = 0;
   const say = (piece: string) => {
-    if (piece !== "") parts.push({ type: "text", text: piece });
+    if (piece === "") return;
+    said += piece.length;
+    parts.push({ type: "text", text: piece });
+  };
+  /** Of a message that has just been said whole. */
+  const cite = ({ content, citations = [] }: ItemOf<"message">["body"]) => {
+    const offset = said - textOf(content).length;
+    if (citations.length === 0) return;
+    parts.push({ type: "annotations", annotations: citations.map((citation) => annotationOf(citation, offset)) });
   };
   const think = (piece: string) => {
     thoughts = piece;
@@ -94,6 +106,7 @@ export function createRunReader(
           const rest = text.whole(item.step ?? item.id, textOf(item.body.content));
           if (rest === undefined) return fail(textWithdrawn(run));
           say(rest);
+          cite(item.body);
         }
         finish = item.body.finish === "length" || item.body.finish === "filter" ? item.body.finish : "stop";
         usage = addUsage(usage, item.body.usage);
@@ -168,8 +181,8 @@ function addUsage(
   return { inputTokens: sum.inputTokens + more.inputTokens, outputTokens: sum.outputTokens + more.outputTokens };
 }
 
-function clientCalls(calls: readonly ItemOf<"call">[]): ModelPart[] {
-  return calls.flatMap((call, index): ModelPart[] => [
+function clientCalls(calls: readonly ItemOf<"call">[]): AnswerPart[] {
+  return calls.flatMap((call, index): AnswerPart[] => [
     { type: "call-start", index, id: callIdOf(call.id), name: call.body.name },
     { type: "call-delta", index, arguments: call.body.arguments },
   ]);

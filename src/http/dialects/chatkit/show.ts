@@ -2,7 +2,8 @@ import { callIdOf, decisions, type ItemOf, textOf } from "../../../protocol/item
 import type { ThreadRecord } from "../../../protocol/runs.ts";
 import { plainArguments } from "../../question-view.ts";
 import { shownItemId, shownStepId, shownThreadId } from "./ids.ts";
-import type { ItemOfType, OutputText, Page, Task, Thread, ThreadItem } from "./thread-items.ts";
+import type { Citation } from "../../../protocol/citations.ts";
+import type { Annotation, ItemOfType, OutputText, Page, Task, Thread, ThreadItem } from "./thread-items.ts";
 
 type Message = ItemOf<"message">;
 type Call = ItemOf<"call">;
@@ -42,15 +43,30 @@ export function shownUserMessage(
   };
 }
 
-export function outputText(text: string): OutputText {
-  return { type: "output_text", text, annotations: [] };
+export function outputText(text: string, citations: readonly Citation[] = []): OutputText {
+  return { type: "output_text", text, annotations: citations.map(annotationOf) };
+}
+
+function annotationOf({ source: { title, url, page }, end: index, quote, found }: Citation): Annotation {
+  if (url !== undefined) return { type: "annotation", source: { type: "url", title, url }, index };
+  const description = [
+    ...(page === undefined ? [] : [`page ${page}`]),
+    ...(quote === undefined ? [] : [found ? `“${quote}”` : `“${quote}” does not stand there`]),
+  ].join(": ");
+  const about = description === "" ? {} : { description };
+  return { type: "annotation", source: { type: "file", title, filename: title, ...about }, index };
 }
 
 /** Undefined: nothing was said aloud. */
 export function shownAnswer(message: Message): ItemOfType<"assistant_message"> | undefined {
   const text = textOf(message.body.content);
   if (text === "") return undefined;
-  return { id: partId("msg", message), ...baseOf(message), type: "assistant_message", content: [outputText(text)] };
+  return {
+    id: partId("msg", message),
+    ...baseOf(message),
+    type: "assistant_message",
+    content: [outputText(text, message.body.citations)],
+  };
 }
 
 /** What was thought before it was said; what a model wrote in its strategy's protocol is not for people. */

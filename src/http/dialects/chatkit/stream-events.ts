@@ -1,4 +1,4 @@
-import type { OutputText, Task, Thread, ThreadItem } from "./thread-items.ts";
+import type { Annotation, OutputText, Task, Thread, ThreadItem } from "./thread-items.ts";
 
 export type ItemUpdate =
   | {
@@ -10,6 +10,12 @@ export type ItemUpdate =
       readonly type: "assistant_message.content_part.text_delta";
       readonly content_index: 0;
       readonly delta: string;
+    }
+  | {
+      readonly type: "assistant_message.content_part.annotation_added";
+      readonly content_index: 0;
+      readonly annotation_index: number;
+      readonly annotation: Annotation;
     }
   | {
       readonly type: "workflow.task.added" | "workflow.task.updated";

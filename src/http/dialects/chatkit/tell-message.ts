@@ -63,7 +63,15 @@ export function createMessageTeller(
       const shown = shownAnswer(item);
       if (!shown) return;
       extend(step, whole.slice(open?.sent.length ?? 0));
-      const content = outputText(whole);
+      const content = outputText(whole, item.body.citations);
+      content.annotations.forEach((annotation, annotation_index) =>
+        update(shown.id, {
+          type: "assistant_message.content_part.annotation_added",
+          content_index: 0,
+          annotation_index,
+          annotation,
+        }),
+      );
       update(shown.id, { type: "assistant_message.content_part.done", content_index: 0, content });
       put({ type: "thread.item.done", item: shown });
       open = undefined;

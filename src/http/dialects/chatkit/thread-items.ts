@@ -16,7 +16,20 @@ export type StructuredInput = {
   readonly answer?: { readonly values: readonly string[]; readonly skipped: boolean };
 };
 
-export type OutputText = { readonly type: "output_text"; readonly text: string; readonly annotations: readonly [] };
+export type Annotation = {
+  readonly type: "annotation";
+  readonly source:
+    | { readonly type: "url"; readonly title: string; readonly url: string }
+    | { readonly type: "file"; readonly title: string; readonly filename: string; readonly description?: string };
+  /** Behind which character of the text. */
+  readonly index: number;
+};
+
+export type OutputText = {
+  readonly type: "output_text";
+  readonly text: string;
+  readonly annotations: readonly Annotation[];
+};
 
 export type Attachment = {
   readonly id: string;

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import type { Citation } from "../../../protocol/citations.ts";
+
+const place = { start_index: z.int(), end_index: z.int() };
+
+/** What an answer cites: pages as OpenAI tells them, places in documents likewise. */
+export const annotationSchema = z.union([
+  z.object({
+    type: z.literal("url_citation"),
+    url_citation: z.object({ ...place, url: z.string(), title: z.string() }),
+  }),
+  z.object({
+    type: z.literal("file_citation"),
+    file_citation: z.object({
+      ...place,
+      file_id: z.string().describe("Of the document in its collection"),
+      filename: z.string(),
+      page: z.int().optional(),
+      quote: z.string().optional(),
+      found: z.boolean().optional().describe("Whether the quote stands in the document, word for word"),
+    }),
+  }),
+]);
+export type Annotation = z.infer<typeof annotationSchema>;
+
+/** `offset`: where the cited message begins in the whole answer. */
+export function annotationOf({ source, start, end, quote, found }: Citation, offset: number): Annotation {
+  const { url, title, documentId = "", page } = source;
+  const indexes = { start_index: offset + start, end_index: offset + end };
+  if (url !== undefined) return { type: "url_citation", url_citation: { ...indexes, url, title } };
+  return {
+    type: "file_citation",
+    file_citation: {
+      ...indexes,
+      file_id: documentId,
+      filename: title,
+      ...(page === undefined ? {} : { page }),
+      ...(quote === undefined ? {} : { quote }),
+      ...(found === undefined ? {} : { found }),
+    },
+  };
+}
