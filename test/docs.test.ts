@@ -218,6 +218,7 @@ describe("examples for the shell", () => {
     "docs/sessions.md",
     "docs/uploads.md",
     "docs/files.md",
+    "docs/knowledge.md",
     "docs/admin.md",
     "docs/definitions.md",
     "docs/budgets.md",
