@@ -4,6 +4,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { allRoutes } from "../src/http/all-routes.ts";
 import { createModels } from "../src/models/registry.ts";
+import { serveTools } from "./serve-tools.ts";
 import { serve, servicesWith, type Serving } from "./serve.ts";
 
 type Content = Readonly<Record<string, { readonly schema?: { readonly example?: unknown } }>>;
@@ -42,6 +43,22 @@ function faultsOf(faults: (operation: Operation, path: string, method: string) =
 test("the document is valid OpenAPI 3.1", async () => {
   const { valid, errors } = await new Validator().validate(structuredClone(document));
   assert.equal(valid, true, JSON.stringify(errors)?.slice(0, 2000));
+});
+
+test("so is that of a server of tools", async () => {
+  const tools = await serveTools([]);
+  const described = (await (await fetch(`${tools.url}/openapi.json`)).json()) as ApiDocument;
+  const { valid, errors } = await new Validator().validate(structuredClone(described));
+  assert.equal(valid, true, JSON.stringify(errors)?.slice(0, 2000));
+  assert.deepEqual(Object.keys(described.paths).sort(), [
+    "/api/tools/calls/{key}",
+    "/api/tools/list",
+    "/api/tools/{name}",
+    "/api/tools/{name}/calls",
+    "/health",
+    "/openapi.json",
+  ]);
+  await tools.stop(0);
 });
 
 test("examples are what they are examples of", () => {

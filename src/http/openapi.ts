@@ -42,6 +42,7 @@ export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
         { name: "chat", description: "For chat pages: assistant-ui and the AI SDK" },
         { name: "runs", description: "Work in a thread, from an input to an answer" },
         { name: "threads", description: "Ordered, append-only lists of items" },
+        { name: "rooms", description: "Conversations of people and several agents" },
         { name: "files", description: "What tools and people work with in a thread: its workspace" },
         { name: "knowledge", description: "Collections of documents that agents search" },
         { name: "schedules", description: "Runs at set times" },
@@ -52,11 +53,24 @@ export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
         { name: "server", description: "This server" },
       ],
     },
-    transform: (route) => {
-      const { schema, url } = jsonSchemaTransform(route);
-      return { schema, url: url.replace(/\*$/, `:${restName(url)}`) };
-    },
+    transform: documentTransform,
   };
+}
+
+/** A route's schemas as JSON Schema. */
+export function documentTransform(route: Parameters<typeof jsonSchemaTransform>[0]) {
+  const { schema, url } = jsonSchemaTransform(route);
+  return { schema: withoutSelf(schema), url: url.replace(/\*$/, `:${restName(url)}`) };
+}
+
+/** A schema that holds itself is named by what the document does not have: there it is any value. */
+function withoutSelf<Value>(schema: Value): Value {
+  return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => (isSelf(value) ? {} : value)) as Value;
+}
+
+function isSelf(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || !("$ref" in value)) return false;
+  return String(value.$ref).startsWith("#/components/schemas/schema");
 }
 
 const words: Readonly<Record<string, string>> = {
@@ -65,6 +79,7 @@ const words: Readonly<Record<string, string>> = {
   202: "Accepted: it goes on, or waits",
   204: "Done; there is nothing to tell",
   302: "Sends the browser on",
+  304: "It is still what `If-None-Match` names",
 };
 
 /** Answers without a description of their own get one. */
@@ -89,8 +104,10 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
+type DescribedRoute = readonly [method: Route[0], path: string, endpoint: Omit<Endpoint, "handle">];
+
 /** What Fastify's schema of a route is. */
-export function schemaOf([method, path, endpoint]: Route): FastifySchema {
+export function schemaOf([method, path, endpoint]: DescribedRoute): FastifySchema {
   const { summary, description, tag, params, query, body, answers, failure, open } = endpoint;
   const usual = errorSchemaOf(path);
   const error = failure ? z.union([usual, failure]) : usual;

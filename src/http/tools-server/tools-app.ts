@@ -1,5 +1,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
+import swagger from "@fastify/swagger";
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+  type RouteShorthandOptions,
+} from "fastify";
 import { z } from "zod";
 import { Denied, InvalidInput, messageOf, NotFound } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
@@ -12,11 +19,13 @@ import { parseCall, unknownTool } from "../../tools/call-tool.ts";
 import { errorResult } from "../../tools/tool-result.ts";
 import { answerError, answerUnknownRoute } from "../errors.ts";
 import { acceptJsonBodies } from "../json-body.ts";
+import { schemaOf } from "../openapi.ts";
 import { checkLocalOrigin } from "../origins.ts";
 import { fastifyLog } from "../request-log.ts";
 import { createSseStreams, whenClosed } from "../sse.ts";
 import { contextOf, plainCall } from "./call-context.ts";
 import { createServedCalls } from "./served-calls.ts";
+import { toolsDocument, toolsRoutes } from "./tools-document.ts";
 
 export type ToolsAppOptions = {
   /** None of `scope: 'local'`: those work on tables that are not here. */
@@ -86,50 +95,66 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
     return parsed.ok ? calls.perform(tool, parsed.input, contextOf(call, how)) : parsed.result;
   };
 
-  app.get("/health", () => ({ status: "ok" }));
-  app.get("/api/tools/list", async () => {
-    const { driver, grade } = await sandbox();
-    return {
-      success: true,
-      answer: tools.map(({ name }) => name).join(", "),
-      data: tools.map(listedTool),
-      metadata: { version: toolsServerVersion, sandbox: { driver, grade } },
-    };
+  void app.register(swagger, toolsDocument);
+  // Routes that stand here before it is there would not be in the document.
+  void app.register((routed, _options, done) => {
+    addRoutes(routed);
+    done();
   });
 
-  app.post("/api/tools/:name", async (request, reply) => {
-    const tool = find(request);
-    const began = performance.now();
-    const body = read(z.record(z.string(), z.unknown()), request.body ?? {});
-    const { input, session = sessionOf(request) } = readToolCall(body, tool);
-    const call = plainCall(input, { session, user: body["user"] });
-    const context = { key: keyOf(request), signal: signalFor(reply), progress: () => {} };
-    const result = await perform(tool, call, context);
-    return toolAnswer(result, {
-      tool: tool.name,
-      session_id: session ?? null,
-      status: "done",
-      duration_ms: Math.round(performance.now() - began),
+  function addRoutes(routed: FastifyInstance): void {
+    routed.get("/openapi.json", described("GET", "/openapi.json", toolsRoutes.document), () => app.swagger());
+    routed.get("/health", described("GET", "/health", toolsRoutes.health), () => ({ status: "ok" }));
+    routed.get("/api/tools/list", described("GET", "/api/tools/list", toolsRoutes.list), async () => {
+      const { driver, grade } = await sandbox();
+      return {
+        success: true,
+        answer: tools.map(({ name }) => name).join(", "),
+        data: tools.map(listedTool),
+        metadata: { version: toolsServerVersion, sandbox: { driver, grade } },
+      };
     });
-  });
 
-  app.post("/api/tools/:name/calls", async (request, reply) => {
-    const tool = find(request);
-    const call = read(servedCallSchema, request.body);
-    const key = keyOf(request);
-    const signal = signalFor(reply);
-    const stream = streams.open(reply);
-    const progress = (text: string) => {
-      // Of much that nobody takes, some is left out.
-      if (stream.drained() === undefined) stream.write(eventOf("progress", { text }));
-    };
-    const result = await perform(tool, call, { key, signal, progress }).catch((error: unknown) =>
-      errorResult(messageOf(error)),
+    routed.post("/api/tools/:name", described("POST", "/api/tools/:name", toolsRoutes.ask), async (request, reply) => {
+      const tool = find(request);
+      const began = performance.now();
+      const body = read(z.record(z.string(), z.unknown()), request.body ?? {});
+      const { input, session = sessionOf(request) } = readToolCall(body, tool);
+      const call = plainCall(input, { session, user: body["user"] });
+      const context = { key: keyOf(request), signal: signalFor(reply), progress: () => {} };
+      const result = await perform(tool, call, context);
+      return toolAnswer(result, {
+        tool: tool.name,
+        session_id: session ?? null,
+        status: "done",
+        duration_ms: Math.round(performance.now() - began),
+      });
+    });
+
+    routed.post(
+      "/api/tools/:name/calls",
+      described("POST", "/api/tools/:name/calls", toolsRoutes.call),
+      async (request, reply) => {
+        const tool = find(request);
+        const call = read(servedCallSchema, request.body);
+        const key = keyOf(request);
+        const signal = signalFor(reply);
+        const stream = streams.open(reply);
+        const progress = (text: string) => {
+          // Of much that nobody takes, some is left out.
+          if (stream.drained() === undefined) stream.write(eventOf("progress", { text }));
+        };
+        const result = await perform(tool, call, { key, signal, progress }).catch((error: unknown) =>
+          errorResult(messageOf(error)),
+        );
+        stream.end(eventOf("result", result));
+      },
     );
-    stream.end(eventOf("result", result));
-  });
 
-  app.get("/api/tools/calls/:key", (request) => calls.outcome(read(z.object({ key: z.string() }), request.params).key));
+    routed.get("/api/tools/calls/:key", described("GET", "/api/tools/calls/:key", toolsRoutes.outcome), (request) =>
+      calls.outcome(read(z.object({ key: z.string() }), request.params).key),
+    );
+  }
 
   return {
     app,
@@ -146,6 +171,15 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
       clearInterval(sweep);
       clearTimeout(last);
     },
+  };
+}
+
+/** For the document alone: handlers read what comes, and answer in their shape. */
+function described(...route: Parameters<typeof schemaOf>[0]): RouteShorthandOptions {
+  return {
+    schema: schemaOf(route),
+    validatorCompiler: () => () => true,
+    serializerCompiler: () => JSON.stringify,
   };
 }
 

@@ -1,0 +1,86 @@
+import type { SwaggerOptions } from "@fastify/swagger";
+import { z } from "zod";
+import { listedToolSchema, toolAnswerSchema } from "../../protocol/tools-api.ts";
+import {
+  servedCallSchema,
+  servedOutcomeSchema,
+  servedResultSchema,
+  toolsServerVersion,
+} from "../../protocol/tools-server.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { eventSchema, eventStream } from "../event-stream.ts";
+import { documentTransform } from "../openapi.ts";
+
+/** How a server of tools describes itself. */
+export const toolsDocument: SwaggerOptions = {
+  openapi: {
+    openapi: "3.1.0",
+    info: {
+      title: "Colloquy: a server of tools",
+      version: String(toolsServerVersion),
+      description: "Tools for servers of agents, which keep the runs, the rights and the record of what was done.",
+    },
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer", description: "TOOLS_TOKEN, where one is set." } },
+    },
+    security: [{ token: [] }],
+    tags: [{ name: "server", description: "This server" }],
+  },
+  transform: documentTransform,
+};
+
+type Described = Omit<Endpoint, "handle">;
+const nameParams = z.object({ name: z.string() });
+const events = z.union([
+  eventSchema(z.object({ text: z.string() }), "progress"),
+  eventSchema(servedResultSchema, "result"),
+]);
+
+export const toolsRoutes = {
+  health: {
+    tag: "server",
+    summary: "Whether the server works",
+    open: () => true,
+    answers: { 200: z.object({ status: z.literal("ok") }) },
+  },
+  document: {
+    tag: "server",
+    summary: "This API as an OpenAPI document",
+    answers: { 200: z.looseObject({ openapi: z.string() }) },
+  },
+  list: {
+    tag: "server",
+    summary: "List the tools",
+    answers: {
+      200: z.object({
+        success: z.literal(true),
+        answer: z.string(),
+        data: z.array(listedToolSchema),
+        metadata: z.object({
+          version: z.literal(toolsServerVersion),
+          sandbox: z.object({ driver: z.string(), grade: z.string() }),
+        }),
+      }),
+    },
+  },
+  ask: {
+    tag: "server",
+    summary: "Call a tool with its parameters as the body",
+    params: nameParams,
+    body: z.record(z.string(), z.unknown()),
+    answers: { 200: toolAnswerSchema },
+  },
+  call: {
+    tag: "server",
+    summary: "Call a tool for a run that lives elsewhere",
+    params: nameParams,
+    body: servedCallSchema,
+    answers: { 200: eventStream("Events `progress`, at the end one `result`", events) },
+  },
+  outcome: {
+    tag: "server",
+    summary: "What became of the call with a key",
+    params: z.object({ key: z.string() }),
+    answers: { 200: servedOutcomeSchema },
+  },
+} as const satisfies Readonly<Record<string, Described>>;
