@@ -19,7 +19,9 @@ export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
       info: {
         title: "Colloquy",
         version,
-        description: "An agent server: OpenAI-compatible under /v1, its own API under /api.",
+        description:
+          "An agent server: OpenAI-compatible under /v1, its own API under /api. The schema of an event stream is that of one " +
+          "event: its `event` and `id`, where it has them, and its `data`, parsed.",
       },
       components: {
         securitySchemes: {
