@@ -4,8 +4,10 @@ import { ColloquyError } from "../protocol/errors.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Turn } from "../run/turn.ts";
 import { guardText } from "./guard-text.ts";
+import { privateHint } from "./private.ts";
 import { readRoom, strangersIn, type ReadRoom } from "./room-log.ts";
-import { nextTurns, originOf, type TurnToTake } from "./turn-order.ts";
+import { nextTurns, onlyListens, originOf, type Order, type TurnTaken, type TurnToTake } from "./turn-order.ts";
+import { isNo, sleepersOf, wakeQuestion } from "./wake.ts";
 
 /** The part of a turn that it needs. */
 type RoomsTurn = Pick<Turn, "run" | "record" | "room">;
@@ -17,24 +19,32 @@ type RoomsTurn = Pick<Turn, "run" | "record" | "room">;
 export async function room(turn: RoomsTurn): Promise<void> {
   const spec = turn.run.agent.room;
   if (!spec) throw new ColloquyError("not_a_room", 500, `The agent ${turn.run.agent.id} is no room.`);
-  const running = new Map<string, Promise<void>>();
+  const running: Running = new Map();
   try {
     await lead(turn, spec, running);
   } finally {
     // Whatever broke this off stops them too.
-    await Promise.allSettled(running.values());
+    await Promise.allSettled([...running.values()].map(({ over }) => over));
   }
 }
 room.prompts = ["room_member"] as const;
 room.handsOver = true as const;
 
-async function lead(turn: RoomsTurn, spec: RoomSpec, running: Map<string, Promise<void>>): Promise<void> {
+/** Turns that this process works on, by `<agent> <message>`. */
+type Running = Map<string, TurnToTake & { readonly over: Promise<void> }>;
+
+/** Those that do not stand in the log yet. */
+function beginning(running: Running, { turns, messages }: ReadRoom): TurnTaken[] {
+  const begunAt = Math.max(0, ...messages.map(({ seq }) => seq)) + 0.5;
+  return [...running.values()]
+    .filter(({ agent, answers }) => !turns.some((turn) => turn.agent === agent && turn.answers === answers))
+    .map(({ agent, answers }) => ({ agent, answers, begunAt, outcome: "open" }));
+}
+
+async function lead(turn: RoomsTurn, spec: RoomSpec, running: Running): Promise<void> {
   const members = spec.members.map(({ agent }) => agent.id);
-  const order = {
-    members: spec.members.map(({ agent }) => ({ id: agent.id, activation: agent.activation })),
-    turns: spec.turns,
-    guards: spec.guards,
-  };
+  const verdicts = new Map<string, boolean>();
+  const order = { members: sleepersOf(spec.members, verdicts), turns: spec.turns, guards: spec.guards };
   const waiting = new Set<string>();
   let items: readonly Item[] = [];
 
@@ -53,18 +63,23 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: Map<string, Promis
       .finally(() => running.delete(key));
     // Awaited below; until then a rejection must not count as unhandled.
     taken.catch(() => {});
-    running.set(key, taken);
+    running.set(key, { ...toTake, over: taken });
   };
 
   for (;;) {
     items = [...items, ...(await turn.room.since(items.at(-1)?.seq ?? 0))];
-    const log = readRoom(items, { members, rootRun: turn.room.runId, isWaiting: (key) => waiting.has(key) });
+    const log = readRoom(items, {
+      members,
+      rootRun: turn.room.runId,
+      isPrivate: spec.private,
+      isWaiting: (key) => waiting.has(key),
+    });
     await tellStrangers(turn, log, members, items);
     const mine = log.turns.filter((one) => one.outcome === "open" && one.parent === turn.room.runId);
     // Begun by an earlier process, or waited for a person until now.
     for (const one of mine) if (!running.has(`${one.agent} ${one.answers}`)) begin(one, log);
     if (running.size === 0 || spec.turns === "parallel") {
-      const next = nextTurns(log, order);
+      const next = nextTurns({ ...log, turns: [...log.turns, ...beginning(running, log)] }, order);
       if (next.halt) {
         const { about, code } = next.halt;
         await turn.record(`halt:${about}`, {
@@ -73,6 +88,7 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: Map<string, Promis
         });
         continue;
       }
+      if (await judgeWakes(turn, next.turns, { spec, log, order, verdicts })) continue;
       for (const toTake of next.turns) begin(toTake, log);
     }
     if (running.size > 0) {
@@ -89,15 +105,42 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: Map<string, Promis
   }
 }
 
+type Judging = {
+  readonly spec: RoomSpec;
+  readonly log: ReadRoom;
+  readonly order: Order;
+  readonly verdicts: Map<string, boolean>;
+};
+
+/** Asks models whether those are to be woken who only listen; true if anything was decided. */
+async function judgeWakes(
+  { room: { judge } }: RoomsTurn,
+  turns: readonly TurnToTake[],
+  { spec, log, order, verdicts }: Judging,
+): Promise<boolean> {
+  let isNew = false;
+  for (const { agent, answers } of turns) {
+    const wake = spec.members.find((member) => member.agent.id === agent)?.wake;
+    const key = `${agent} ${answers}`;
+    const message = log.messages.find(({ id }) => id === answers);
+    if (!wake || !("question" in wake) || !message || verdicts.has(key)) continue;
+    if (!onlyListens(agent, message, { log, order })) continue;
+    const answer = await judge(key, { model: wake.model, messages: wakeQuestion(wake, message) });
+    verdicts.set(key, !isNo(answer));
+    isNew = true;
+  }
+  return isNew;
+}
+
 /** Until a turn is over or, where several speak at once, something was said. */
 async function somethingNew(
   { room: { news } }: RoomsTurn,
-  running: ReadonlyMap<string, Promise<void>>,
+  running: Running,
   { seq, alone }: { readonly seq: number; readonly alone: boolean },
 ): Promise<void> {
   const stop = new AbortController();
   try {
-    await Promise.race([...running.values(), ...(alone ? [] : [news(seq, stop.signal)])]);
+    await Promise.race([...[...running.values()].map(({ over }) => over), ...(alone ? [] : [news(seq, stop.signal)])]);
   } finally {
     stop.abort();
   }
@@ -123,12 +166,13 @@ function memberIn(turn: RoomsTurn, spec: RoomSpec, id: string): AgentDefinition 
 
 function instructionsOf({ run }: RoomsTurn, spec: RoomSpec, { agent, introduce }: RoomMember): string {
   const text = run.prompts["room_member"];
-  if (!introduce || text === undefined) return agent.instructions;
+  const own = spec.private ? `${agent.instructions.trim()}\n\n${privateHint}`.trim() : agent.instructions;
+  if (!introduce || text === undefined) return own;
   const others = spec.members
     .filter((one) => one.agent.id !== agent.id)
     .map((one) => `- @${one.agent.id}${one.agent.description ? `: ${one.agent.description}` : ""}`);
   const room = fillPrompt(text, { name: agent.id, members: others.join("\n") });
-  return `${agent.instructions.trim()}\n\n${room}`.trim();
+  return `${own.trim()}\n\n${room}`.trim();
 }
 
 /** Says once of each message of this run whom it mentioned that is not here. */

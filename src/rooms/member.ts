@@ -11,8 +11,10 @@ export async function member(turn: MembersTurn): Promise<void> {
   const { agent } = turn.run;
   const options = {
     final: true,
-    told: toldTo(agent.id),
+    told: toldTo(agent.id, { isPrivate: agent.room?.private ?? false }),
     voice: { name: agent.id, pass: passText },
+    // A summary would tell all what only some have heard.
+    ...(agent.room?.private ? { withoutSummary: true } : {}),
     ...(agent.room ? { pastMessages: agent.room.messages } : {}),
   };
   for (;;) {

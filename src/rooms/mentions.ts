@@ -25,5 +25,25 @@ function spoken(text: string): string {
     } else if (mark !== undefined) fence = mark;
     else if (!/^ {0,3}>/.test(line)) lines.push(line);
   }
-  return lines.join("\n").replaceAll(/(`+)(?!`)[^]*?[^`]\1(?!`)/g, " ");
+  return withoutCode(lines.join("\n"));
+}
+
+/** Code within a line begins at some backticks and ends at as many; those without such an end are text. */
+function withoutCode(text: string): string {
+  const runs = [...text.matchAll(/`+/g)].map(({ 0: ticks, index }) => ({ index, length: ticks.length }));
+  const nextOfLength = new Map<number, number>();
+  const ends = runs.map(() => -1);
+  for (let at = runs.length - 1; at >= 0; at--) {
+    ends[at] = nextOfLength.get(runs[at]!.length) ?? -1;
+    nextOfLength.set(runs[at]!.length, at);
+  }
+  let kept = "";
+  let from = 0;
+  for (let at = 0; at < runs.length; at++) {
+    if (ends[at] === -1) continue;
+    kept += `${text.slice(from, runs[at]!.index)} `;
+    at = ends[at]!;
+    from = runs[at]!.index + runs[at]!.length;
+  }
+  return kept + text.slice(from);
 }

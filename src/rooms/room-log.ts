@@ -1,6 +1,7 @@
 import { textOf, type Item, type ItemOf } from "../protocol/items.ts";
 import { continueText } from "../protocol/rooms.ts";
 import { everybody, mentionsIn } from "./mentions.ts";
+import { hearersOf } from "./private.ts";
 import type { RoomLog, Said, TurnTaken } from "./turn-order.ts";
 
 /** A turn of an agent, as the thread's items tell of it. */
@@ -16,6 +17,8 @@ export type ReadRoom = Omit<RoomLog, "turns"> & { readonly turns: readonly Logge
 export type ReadOptions = {
   /** Ids of the agents. */
   readonly members: readonly string[];
+  /** A message may be for some only. */
+  readonly isPrivate?: boolean;
   /** The run that answers now. */
   readonly rootRun: string;
   /** Which turns wait for a person, by `<agent> <message>`. */
@@ -25,7 +28,8 @@ export type ReadOptions = {
 const guards = /^room_/;
 
 /** What was said and done in a room since its newest chapter, by the thread's items. */
-export function readRoom(all: readonly Item[], { members, rootRun, isWaiting }: ReadOptions): ReadRoom {
+export function readRoom(all: readonly Item[], options: ReadOptions): ReadRoom {
+  const { rootRun, isWaiting } = options;
   const items = all.slice(all.findLastIndex((item) => item.kind === "state" && bodyType(item) === "chapter") + 1);
   const byRun = Map.groupBy(items, ({ runId }) => runId);
   const messages: Said[] = [];
@@ -34,7 +38,7 @@ export function readRoom(all: readonly Item[], { members, rootRun, isWaiting }: 
   const asked = new Set<string>();
   for (const item of items) {
     if (isPersons(item)) {
-      messages.push(saidBy(item.author ?? "", [item], members));
+      messages.push(saidBy(item.author ?? "", [item], options));
       if (item.runId === rootRun) asked.add(item.id);
     }
     if (item.kind !== "state" || "erased" in item.body || item.body.type !== "turn") continue;
@@ -52,7 +56,7 @@ export function readRoom(all: readonly Item[], { members, rootRun, isWaiting }: 
       ...(error ? { error } : {}),
     });
     if (outcome === "open" || spoken.length === 0) continue;
-    const said = saidBy(agent, spoken, members);
+    const said = saidBy(agent, spoken, options);
     messages.push(outcome === "spoke" ? said : { ...said, isBroken: true });
     for (const { id } of spoken) answered.set(id, answers);
   }
@@ -69,7 +73,11 @@ function bodyType({ body }: ItemOf<"state">): string | undefined {
 }
 
 /** One message, in however many pieces it was said between calls. */
-function saidBy(from: string, pieces: readonly ItemOf<"message">[], members: readonly string[]): Said {
+function saidBy(
+  from: string,
+  pieces: readonly ItemOf<"message">[],
+  { members, isPrivate }: Pick<ReadOptions, "members" | "isPrivate">,
+): Said {
   const last = pieces.at(-1)!;
   const text = pieces
     .map(({ body }) => ("erased" in body ? "" : textOf(body.content)))
@@ -78,7 +86,8 @@ function saidBy(from: string, pieces: readonly ItemOf<"message">[], members: rea
   const named = mentionsIn(text);
   const isForAll = named.some((name) => everybody.includes(name));
   const mentions = isForAll ? [...new Set([...named, ...members])] : named;
-  return { id: last.id, seq: last.seq, from, mentions, text };
+  const hearers = isPrivate ? hearersOf(text) : undefined;
+  return { id: last.id, seq: last.seq, from, mentions, text, ...(hearers ? { hearers } : {}) };
 }
 
 function outcomeOf(

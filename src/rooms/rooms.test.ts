@@ -137,12 +137,12 @@ eachRunDatabase((suite) => {
     assert.equal(seen.filter((event) => event.type === "decision").length, 2);
     const stranger = callerOf(await createUser(service.database.query, { name: newId(), role: "user" }), "session");
     for (const refused of [
-      rooms.get(stranger, id),
-      rooms.say(stranger, id, { message: { content: "hi" } }),
-      rooms.interrupt(stranger, id),
-      rooms.decide(stranger, id, answer),
-      rooms.asOwner(stranger, id),
-      rooms.join(stranger, id),
+      () => rooms.get(stranger, id),
+      () => rooms.say(stranger, id, { message: { content: "hi" } }),
+      () => rooms.interrupt(stranger, id),
+      () => rooms.decide(stranger, id, answer),
+      () => rooms.asOwner(stranger, id),
+      () => rooms.join(stranger, id),
     ])
       await assert.rejects(refused, { status: 404 });
   });
@@ -295,7 +295,7 @@ eachRunDatabase((suite) => {
     assert.equal(watching[0]?.tools, undefined);
     assert.match(
       linesOf(watching[1]!).at(-1)!,
-      /^user: \[@code\]: Now\. .*\[ran: ls\]\n\[result\]: ok\n\[about to run: rm -rf \/\]$/s,
+      /\[@code\]: Now\. .*\[ran: ls\]\n\[result\]: ok\n\[about to run: rm -rf \/\]$/s,
     );
   });
 
@@ -326,6 +326,69 @@ eachRunDatabase((suite) => {
     assert.ok(seen.findIndex((event) => event.type === "message" && event.item.author !== "user") > 2);
     await over(await say(bob, "@three once more"));
     assert.equal(lines().at(-1), "@three: Again three.");
+  });
+
+  test("who always listens is woken by words, or if a model says so; who is named, always", async () => {
+    const { ada, say, over, lines, service } = await open({
+      room: {
+        members: [
+          memberOf("bell", { activation: "always", wake: { words: ["price"] } }),
+          memberOf("guard", { activation: "always", wake: { model: "script", question: "Is this about money?" } }),
+          memberOf("lost", { activation: "always", wake: { model: "nowhere", question: "Is it?" } }),
+        ],
+      },
+      script: (request) => {
+        const { messages } = request;
+        if (String(messages[0]!.content).startsWith("Is this about money?"))
+          return String(messages[1]!.content).includes("pay") ? "Yes." : "No, it is not.";
+        return speakerOf(request) === "lost" ? "[pass]" : "Here.";
+      },
+    });
+    await over(await say(ada, "hello"));
+    await over(await say(ada, "what PRICE?"));
+    await over(await say(ada, "who will pay?"));
+    await over(await say(ada, "@guard hello"));
+    assert.deepEqual(
+      lines().filter((line) => !line.includes("passes")),
+      [
+        "@user: hello",
+        "@user: what PRICE?",
+        "@bell: Here.",
+        "@user: who will pay?",
+        "@guard: Here.",
+        "@user: @guard hello",
+        "@guard: Here.",
+      ],
+    );
+    const judged = service.model.requests.filter(({ messages }) => String(messages[0]!.content).startsWith("Is this"));
+    // Of each message that nobody had answered before its turn came, and never of one that names it.
+    assert.ok(judged.length >= 2 && judged.every(({ messages }) => !String(messages[1]!.content).includes("@guard")));
+  });
+
+  test("what is said to some only, the others are neither told nor woken by", async () => {
+    const members = [
+      memberOf("one"),
+      memberOf("two", { activation: "always" }),
+      memberOf("three", { activation: "always" }),
+    ];
+    const { ada, say, over, lines, service } = await open({
+      room: { members, private: true },
+      script: scriptOf({
+        one: ["/private @two the code is 7", "Now all: @three hi"],
+        two: ["/private @one understood"],
+        three: ["Hi."],
+      }),
+    });
+    await over(await say(ada, "@one tell @two"));
+    await over(await say(ada, "@three what was it?"));
+    const told = service.model.requests.filter((request) => speakerOf(request) === "three").flatMap(linesOf);
+    assert.ok(told.length > 0 && !told.some((line) => line.includes("7") || line.includes("understood")));
+    const two = service.model.requests.filter((request) => speakerOf(request) === "two").flatMap(linesOf);
+    assert.ok(two.some((line) => line.includes("the code is 7")));
+    // People see it all the same.
+    assert.ok(lines().includes("@one: /private @two the code is 7"));
+    const system = String(service.model.requests[0]!.messages[0]!.content);
+    assert.match(system, /begin your message with: \/private @name/);
   });
 });
 

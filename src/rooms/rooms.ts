@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents.ts";
-import { type Caller, holds } from "../protocol/callers.ts";
+import { type Caller, mayUse } from "../protocol/callers.ts";
 import { Conflict, Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId } from "../protocol/ids.ts";
 import type { ItemOf } from "../protocol/items.ts";
@@ -77,7 +77,7 @@ const mostLooks = 50;
 const betweenLooksMs = 100;
 
 export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
-  const mayUse = (caller: Caller, kind: string) => holds(caller, [`agent:${kind}`]) || holds(caller, [`room:${kind}`]);
+  const mayWorkWith = (caller: Caller, kind: string) => mayUse(caller, "agent", kind) || mayUse(caller, "room", kind);
 
   async function find(caller: Caller, id: string): Promise<RoomRow> {
     const room = isId(id) ? await findRoom(query, caller.userId, id) : undefined;
@@ -120,7 +120,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
 
   function checkMembers(caller: Caller, spec: RoomChange): void {
     for (const member of spec.members ?? [])
-      if (!agents.has(member) || !mayUse(caller, member) || agents.get(member).room)
+      if (!agents.has(member) || !mayWorkWith(caller, member) || agents.get(member).room)
         throw new InvalidInput(`There is no agent ${member} that could come in.`, { param: "members" });
   }
 
@@ -139,7 +139,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     kinds: (caller) =>
       files.flatMap((file) =>
         // An agent of the same name stands before it.
-        mayUse(caller, file.id) && unknownMembers(file, agents).length === 0 && agents.get(file.id).room
+        mayWorkWith(caller, file.id) && unknownMembers(file, agents).length === 0 && agents.get(file.id).room
           ? [agents.get(file.id)]
           : [],
       ),
@@ -194,7 +194,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       const mine = row && (await findRoom(query, caller.userId, id));
       if (row && !mine) {
         const agent = agentOf(row);
-        if (agent.room!.people !== "everybody" || !mayUse(caller, agent.id)) throw noRoom(id);
+        if (agent.room!.people !== "everybody" || !mayWorkWith(caller, agent.id)) throw noRoom(id);
         await enter(row, { id: caller.userId, name: caller.name });
       }
       return rooms.get(caller, id);
@@ -218,7 +218,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     async say(caller, id, { message, idempotency }) {
       const room = await find(caller, id);
       const agent = agentOf(room);
-      if (room.kind !== null && !mayUse(caller, room.kind))
+      if (room.kind !== null && !mayWorkWith(caller, room.kind))
         throw new Denied(403, `You may not work with the agents of ${room.kind}.`);
       if (typeof message.content === "string" && isContinue(message.content)) await liftLimit(caller, room);
       return runs.start(caller, {

@@ -1,6 +1,7 @@
 import { contentWithFiles } from "../run/attached-files.ts";
 import { blocksOf, type Block } from "../run/blocks.ts";
 import { tokensOf } from "../run/estimate.ts";
+import { hearersOf } from "./private.ts";
 import { textOf, type Item, type ItemOf } from "../protocol/items.ts";
 import type { ModelMessage } from "../protocol/models.ts";
 
@@ -8,7 +9,11 @@ import type { ModelMessage } from "../protocol/models.ts";
  * A room's thread as one member is told it: what it said and did itself as an assistant, with its calls; every other message
  * as a user's, with the speaker's name before it and what the speaker ran below it.
  */
-export function toldTo(member: string): (items: readonly Item[]) => Block[] {
+export function toldTo(
+  member: string,
+  { isPrivate = false }: { readonly isPrivate?: boolean } = {},
+): (items: readonly Item[]) => Block[] {
+  const hears = (text: string) => !isPrivate || (hearersOf(text)?.includes(member) ?? true);
   return (items) => {
     const byRun = Map.groupBy(
       items.filter((item) => item.runId !== null && item.step !== null && isSaidOrDone(item)),
@@ -16,17 +21,27 @@ export function toldTo(member: string): (items: readonly Item[]) => Block[] {
     );
     const blocks: Block[] = [];
     for (const item of items)
-      if (item.kind === "message" && item.step === null && item.body.role === "user") blocks.push(personsBlock(item));
+      if (
+        item.kind === "message" &&
+        item.step === null &&
+        item.body.role === "user" &&
+        hears(textOf(item.body.content))
+      )
+        blocks.push(personsBlock(item));
     for (const [run, done] of byRun) {
       const agent = done.find(({ kind }) => kind === "message" || kind === "call")?.author ?? "";
       if (agent === member) blocks.push(...blocksOf(done));
-      else blocks.push(...othersBlock(agent, run, done));
+      else if (hears(textIn(done))) blocks.push(...othersBlock(agent, run, done));
     }
     return blocks.sort((one, other) => one.at - other.at);
   };
 }
 
 type UserContent = Extract<ModelMessage, { readonly role: "user" }>["content"];
+
+function textIn(items: readonly Item[]): string {
+  return items.map((item) => (item.kind === "message" ? textOf(item.body.content) : "")).join("");
+}
 
 function isSaidOrDone({ kind }: Item): boolean {
   return kind === "message" || kind === "call" || kind === "result";

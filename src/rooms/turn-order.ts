@@ -9,6 +9,8 @@ export type Said = {
   readonly text: string;
   /** It was broken off: remembered, but nobody goes on from it. */
   readonly isBroken?: boolean;
+  /** Who hears it, if not all. */
+  readonly hearers?: readonly string[];
 };
 
 /** What an agent did when a message woke it. `waiting`: a person must decide first. */
@@ -36,7 +38,12 @@ export type RoomLog = {
 };
 
 export type Order = {
-  readonly members: readonly { readonly id: string; readonly activation: "always" | "mention" }[];
+  readonly members: readonly {
+    readonly id: string;
+    readonly activation: "always" | "mention";
+    /** Of one that always listens: it is not woken by this message. */
+    readonly sleeps?: (message: Said) => boolean;
+  }[];
   readonly turns: "sequential" | "parallel";
   readonly guards: RoomGuards;
 };
@@ -55,12 +62,22 @@ export function candidatesFor(message: Said, { messages }: Pick<RoomLog, "messag
   const before = messages.filter(({ seq }) => seq < message.seq);
   const initiator = initiatorOf(message, before);
   const asker = members.filter(({ id }) => id === initiator);
-  const woken = members.filter(({ id, activation }) => {
+  const woken = members.filter(({ id, activation, sleeps }) => {
     // It asked the writer something, and waits for the answer.
     const awaits = before.findLast(({ from }) => from === id)?.mentions.includes(message.from) ?? false;
-    return awaits || activation === "always" || message.mentions.includes(id);
+    return awaits || (activation === "always" && !sleeps?.(message)) || message.mentions.includes(id);
   });
-  return [...new Set([...asker, ...woken].map(({ id }) => id))].filter((id) => id !== message.from);
+  return [...new Set([...asker, ...woken].map(({ id }) => id))].filter(
+    (id) => id !== message.from && (message.hearers?.includes(id) ?? true),
+  );
+}
+
+/** Whether only its listening to everything brings it here. */
+export function onlyListens(agent: string, message: Said, { log, order }: { log: RoomLog; order: Order }): boolean {
+  const members = order.members.map((member) =>
+    member.id === agent ? { id: agent, activation: "mention" as const } : member,
+  );
+  return !candidatesFor(message, log, { ...order, members }).includes(agent);
 }
 
 /** Who mentioned the writer since it last spoke. */

@@ -1,6 +1,7 @@
-import { LostRun } from "../protocol/errors.ts";
+import { LostRun, ModelError, NotFound } from "../protocol/errors.ts";
 import { resultItem } from "./call-item.ts";
 import { endItem } from "./end-run.ts";
+import { performNestedStep } from "./nested-step.ts";
 import { takeTurn } from "./member-turns.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import type { RunEvent } from "../protocol/events.ts";
@@ -31,6 +32,17 @@ export function createRoomTurns(work: Work): RoomTurns {
       await work.commit([...results, endItem(end)], { end });
     },
     take: (turn) => takeTurn(work, turn),
+    async judge(key, { model, messages }) {
+      try {
+        const request = { messages, model: runtime.models.get(model) };
+        return (await performNestedStep(work, `judge/${key}`, request)).text;
+      } catch (error) {
+        // Nothing depends on it but whether somebody is asked too often.
+        if (signal.aborted || !(error instanceof ModelError || error instanceof NotFound)) throw error;
+        runtime.log.warn({ runId: owner.runId, model, error: error.message }, "a model could not judge");
+        return "";
+      }
+    },
     async end() {
       try {
         const end = { status: "done" } as const;

@@ -43,6 +43,8 @@ export type StepOptions = {
   readonly pastMessages?: number;
   /** It is one of several that speak; an answer that is only a pass ends the run without a message. */
   readonly voice?: Voice;
+  /** A past that is too long is cut, not summarised. */
+  readonly withoutSummary?: boolean;
 };
 
 export type SayOptions = { readonly final?: boolean; readonly as?: AgentDefinition };
@@ -109,6 +111,8 @@ export type RoomTurns = {
   take(turn: MemberTurn): Promise<"spoke" | "silent" | "waits">;
   /** Ends this run over its open calls, which are not done. */
   stop(why: string): Promise<void>;
+  /** The answer of a model to a question about the room; recorded, and said to nobody. Empty if it can't be had. */
+  judge(key: string, question: { readonly model: string; readonly messages: readonly ModelMessage[] }): Promise<string>;
   /** False: somebody has said something meanwhile, so it goes on. */
   end(): Promise<boolean>;
   /** The same for a wait for what the turns wait for. */
