@@ -222,11 +222,8 @@ export function createConversation(): Conversation {
         return read(event.item);
       case "run-end":
         return end(event.run, event.status, event.error?.message);
-      case "step-start":
-      case "strategy":
-      case "branch":
-      case "run-wait":
-      case "pass":
+      // Also what a newer server tells.
+      default:
         return [];
     }
   }
