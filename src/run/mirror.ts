@@ -1,5 +1,5 @@
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { messageOf } from "../protocol/errors.ts";
 import { textOf, type Item } from "../protocol/items.ts";
 import type { Log } from "../protocol/log.ts";
@@ -97,12 +97,16 @@ export function createMirror({ query, folder, byName, log }: MirrorOptions): Mir
       return async () => {
         dirty.delete(threadId);
         await working;
-        if (session) await rm(session.file, { force: true });
+        if (session) await removeFile(session.file);
       };
     },
     async rewrite(threadId) {
       dirty.delete(threadId);
-      const written = working.then(() => write(threadId));
+      const written = working.then(async () => {
+        const session = await find(threadId);
+        if (session) await removeFile(session.file);
+        await write(threadId);
+      });
       working = written.catch(() => {});
       await written;
     },
@@ -112,6 +116,14 @@ export function createMirror({ query, folder, byName, log }: MirrorOptions): Mir
       await writeAll();
     },
   };
+}
+
+/** With what a process left of it that died while it wrote. */
+async function removeFile(file: string): Promise<void> {
+  const begun = `${basename(file)}.`;
+  for (const name of await readdir(dirname(file)).catch(() => []))
+    if (name.startsWith(begun) && name.endsWith(".part")) await rm(join(dirname(file), name), { force: true });
+  await rm(file, { force: true });
 }
 
 /** `{role, content, timestamp}` of what was said aloud. */
