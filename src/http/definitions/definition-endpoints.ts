@@ -9,7 +9,7 @@ import type { Entry } from "./resolve.ts";
 import { shownDefinition } from "./secrets.ts";
 
 const definitionSchema = z.record(z.string(), z.unknown()).describe("As in a file, without its id");
-export const newIdSchema = z.string().min(1).max(64);
+const newIdSchema = z.string().min(1).max(64);
 export const draftSchema = z.strictObject({ id: newIdSchema, definition: definitionSchema });
 export const definitionParams = z.object({ id: z.string().max(200) });
 const revisionSchema = idSchema.describe("That was read: another one means that somebody else has changed it (409)");

@@ -32,8 +32,6 @@ export type Definitive = {
   readonly stamp: string;
 };
 
-export type LiveDefinitions = Awaited<ReturnType<typeof createLiveDefinitions>>;
-
 export const titles: Readonly<Record<DefinitionKind, string>> = {
   agent: "agent",
   model: "model",

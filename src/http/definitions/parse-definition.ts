@@ -4,6 +4,7 @@ import { type AgentDefinition, agentSchema } from "../../protocol/agents.ts";
 import type { DefinitionKind, DefinitionProblem } from "../../protocol/definitions.ts";
 import { type McpServerConfig, mcpServerSchema, mcpServersSchema } from "../../protocol/mcp-servers.ts";
 import { schemaProblems } from "../../protocol/schema-problems.ts";
+import { isRefusedHost, refusedHost } from "./refused-hosts.ts";
 
 /** What each kind is once it has been checked. */
 export type Parsed = {
@@ -104,6 +105,8 @@ function ownProblems(
     problems.push({ path: "command", message: `would start a program on this machine. ${programsHint}` });
   if (!programs && kind === "model" && definition["provider"] === "ai-sdk")
     problems.push({ path: "package", message: `would load code into this server. ${programsHint}` });
+  for (const key of ["baseUrl", "url"])
+    if (isRefusedHost(definition[key])) problems.push({ path: key, message: refusedHost });
   for (const [path, text] of headerTexts(definition))
     if (!sendable.test(text))
       problems.push({ path, message: "has a line break or another character that can't be sent: copy it again" });

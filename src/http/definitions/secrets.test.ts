@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseDefinition } from "./parse-definition.ts";
 import { shownDefinition, withSecrets } from "./secrets.ts";
 
 const model = {
@@ -63,25 +62,4 @@ test("a secret that was kept goes nowhere else", () => {
   const moved = withSecrets("mcp-server", { ...started, command: "env" }, program);
   assert.equal(moved.problems.length, 3);
   assert.match(withSecrets("model", shown, undefined).problems[0]!.message, /give the secret itself/);
-});
-
-test("programs and packages need the operator's leave", () => {
-  const problemsOf = (programs: boolean) =>
-    [
-      parseDefinition("mcp-server", { id: "a", definition: program }, { programs }),
-      parseDefinition(
-        "model",
-        { id: "a", definition: { provider: "ai-sdk", model: "m", package: "p", export: "e" } },
-        { programs },
-      ),
-    ].map((result) => (result.ok ? [] : result.problems.map(({ path }) => path)));
-  assert.deepEqual(problemsOf(true), [[], []]);
-  assert.deepEqual(problemsOf(false), [["command"], ["package"]]);
-});
-
-test("a key that was copied with more than itself is told of", () => {
-  for (const apiKey of ["k\n", "sk-\u2026", "\u200bk"]) {
-    const result = parseDefinition("model", { id: "a", definition: { ...model, apiKey } }, { programs: false });
-    assert.deepEqual(result.ok ? [] : result.problems.map(({ path }) => path), ["apiKey"]);
-  }
 });

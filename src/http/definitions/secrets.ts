@@ -3,7 +3,7 @@ import type { DefinitionKind, DefinitionProblem } from "../../protocol/definitio
 type Path = readonly string[];
 
 /** What is shown instead of a secret. Sent back in its place, it leaves the secret as it is. */
-export const mask = "***";
+const mask = "***";
 
 /** What stands for a secret in a definition of this kind: all values of some groups, others by their key or form. */
 function isSecret(kind: DefinitionKind, path: Path, text: string): boolean {

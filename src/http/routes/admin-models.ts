@@ -3,6 +3,7 @@ import { reachOf } from "../../models/find-models.ts";
 import type { ModelHealth } from "../../store/usage.ts";
 import { definitionEndpoints, definitionParams, draftSchema } from "../definitions/definition-endpoints.ts";
 import { endpoint } from "../endpoint.ts";
+import { isRefusedHost, refusedHost } from "../definitions/refused-hosts.ts";
 import { sendable } from "../definitions/parse-definition.ts";
 import { closedSignal } from "../closed-signal.ts";
 import { requireAdmin } from "../require-admin.ts";
@@ -145,7 +146,8 @@ export const findModels = endpoint({
     baseUrl: z
       .url({ protocol: /^https?$/ })
       .max(2000)
-      .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password"),
+      .refine((url) => !/^https?:\/\/[^/]*@/.test(url), "must not hold a name or password")
+      .refine((url) => !isRefusedHost(url), refusedHost),
     apiKey: z.string().min(1).max(10_000).regex(sendable, unsendable).optional(),
     headers: z
       .record(z.string().regex(/^[\w.-]{1,200}$/), z.string().max(10_000).regex(sendable, unsendable))
