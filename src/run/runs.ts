@@ -221,6 +221,8 @@ export type Runs = {
   ): Promise<readonly ThreadRecord[]>;
   /** The thread in whose workspace this one works: itself, or of a delegated run's that of the run at the root. */
   threadOfFiles(caller: Caller, threadId: string): Promise<string>;
+  /** Somebody has put files into the thread's workspace: what others wrote may be in them. Throws NotFound as `getThread`. */
+  noteFiles(caller: Caller, threadId: string): Promise<void>;
   renameThread(caller: Caller, threadId: string, title: string): Promise<ThreadRecord>;
   /** An archived thread is in no list that does not ask for it. */
   archiveThread(caller: Caller, threadId: string, archived: boolean): Promise<ThreadRecord>;

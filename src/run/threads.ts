@@ -15,6 +15,7 @@ type Threads = Pick<
   | "findSessions"
   | "listThreads"
   | "threadOfFiles"
+  | "noteFiles"
   | "renameThread"
   | "archiveThread"
   | "deleteThread"
@@ -74,6 +75,10 @@ export function createThreads(database: Database): Threads {
         : [];
       if (!rows[0]) throw noThread(threadId);
       return rows[0].id;
+    },
+    async noteFiles(caller, threadId) {
+      await getThread(caller, threadId);
+      await database.query("update threads set files_brought = true where id = $1 and not files_brought", [threadId]);
     },
     async renameThread(caller, threadId, title) {
       const rows = isId(threadId)

@@ -179,6 +179,14 @@ eachRunDatabase((suite) => {
     assert.equal(last.type === "run-wait" && last.reason, "approval");
   });
 
+  test("files that somebody puts into the workspace count", async () => {
+    const service = await start();
+    const { started } = await asking(service, [[["send", { text: "x" }]]]);
+    await service.runs.noteFiles(service.caller, started.threadId);
+    const { questions } = await asking(service, [[["send", { text: "x" }]]], started.threadId);
+    assert.deepEqual(questions[0]?.body.outside, ["files"]);
+  });
+
   test("the policy: asked of others too, never of some, and stricter for one person", async () => {
     const read: Call[] = [["read_mail", {}]];
     const sends: Call[] = [["send", { text: "x" }]];

@@ -15,7 +15,7 @@ const mostNamed = 5;
 
 /**
  * By which tools text of others has come into the threads that a run and those around it work in, `files` for what people
- * attached, names for other people of a room than the one in whose name it works; empty: none has. What was read in earlier runs
+ * brought, names for other people of a room than the one in whose name it works; empty: none has. What was read in earlier runs
  * of the thread counts, since it stands in prompts and in the workspace.
  */
 export async function readFromOutside(
@@ -25,6 +25,8 @@ export async function readFromOutside(
   const rows = await query<{ by: string }>(
     `select case when kind = 'message' and body -> 'files' is not null then 'files' else coalesce(author, 'somebody') end as by
      from items where thread_id in (${threadsOfTree}) and ${inSql}
+     union
+     select 'files' from threads where id in (${threadsOfTree}) and files_brought
      union
      select '@' || author from items join rooms on rooms.thread_id = items.thread_id
      where items.thread_id = (select thread_id from runs where id = $1) and items.kind = 'message' and step is null

@@ -71,6 +71,8 @@ export type Tables = RagTables & {
     previous_leaf: string | null;
     /** Messages that wait for the live run to end. */
     pending: Generated<number>;
+    /** Somebody has put files into its workspace. */
+    files_brought: Generated<boolean>;
     archived_at: NullableTime;
     created_at: Time;
     updated_at: Time;

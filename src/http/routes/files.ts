@@ -179,7 +179,7 @@ async function threadOf({ params, caller, request, services }: FileCall, { make 
 /** A thread that was deleted while files were written leaves none behind. */
 async function keepsThread({ caller, services }: Pick<Call, "caller" | "services">, threadId: string): Promise<void> {
   try {
-    await services.runs.getThread(caller, threadId);
+    await services.runs.noteFiles(caller, threadId);
   } catch (error) {
     if (error instanceof NotFound) await services.workspaces.remove(threadId);
     throw error;
