@@ -55,11 +55,15 @@ test("files are uploaded, listed, downloaded and removed", async () => {
   const threadId = await newThread();
   assert.deepEqual(await files.list(threadId), { data: [], more: false });
   const path = "notes/ü & (1)#.txt";
+  const isBrought = async () =>
+    (await backend.database.query("select files_brought from threads where id = $1", [threadId]))[0]?.["files_brought"];
+  assert.equal(await isBrought(), false);
   const made = await files.upload({ threadId, path }, "one");
   assert.deepEqual(
     { ...made, url: undefined },
     { path, bytes: 3, change: "made", mediaType: "text/plain", url: undefined },
   );
+  assert.equal(await isBrought(), true);
   assert.equal((await files.upload({ threadId, path }, "two")).change, "changed");
   const { data } = await files.list(threadId);
   assert.deepEqual(
