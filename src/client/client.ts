@@ -7,6 +7,7 @@ import { createRoomClient, type RoomClient } from "./rooms.ts";
 import { createKnowledgeClient, type KnowledgeClient } from "./knowledge.ts";
 import { ask, queryOf, type Server } from "./request.ts";
 import { createScheduleClient, type ScheduleClient } from "./schedules.ts";
+import { createUploadClient, type UploadClient } from "./uploads.ts";
 import { createUserClient, type UserClient } from "./users.ts";
 
 export type ThreadView = Omit<ThreadRecord, "userId" | "hidden">;
@@ -61,6 +62,8 @@ export type RunInput = {
   /** The message's id; made here when absent. Sent again with the same one, the first run answers. */
   readonly messageId?: string;
   readonly options?: RunOptions;
+  /** Uploads that come with it, by their ids. */
+  readonly files?: readonly string[];
   /** A message of before that this one stands in place of, on a branch beside it. */
   readonly instead?: string;
   /** What happens if the thread has a run that has not ended; `queue` when absent. */
@@ -136,6 +139,7 @@ export type Client = {
   readonly schedules: ScheduleClient;
   readonly users: UserClient;
   readonly files: FileClient;
+  readonly uploads: UploadClient;
   readonly knowledge: KnowledgeClient;
   /** What the server finds about its database; admins only. */
   examine(signal?: AbortSignal): Promise<readonly FindingView[]>;
@@ -185,10 +189,10 @@ export function createClient(server: Server): Client {
     },
     items: (threadId, page = {}, signal) => list(`/api/threads/${threadId}/items${queryOf(page)}`, signal),
     answerAgain: (threadId, input, signal) => post(`/api/threads/${threadId}/runs`, input, { signal }),
-    startRun(threadId, { agent, content, messageId = newId(), instead, options, mode, idempotencyKey }, signal) {
+    startRun(threadId, { agent, content, messageId = newId(), files, instead, options, mode, idempotencyKey }, signal) {
       return post(
         `/api/threads/${threadId}/runs`,
-        { agent, message: { id: messageId, content }, instead, options, mode },
+        { agent, message: { id: messageId, content, files }, instead, options, mode },
         { signal, headers: keyHeader(idempotencyKey) },
       );
     },
@@ -209,6 +213,7 @@ export function createClient(server: Server): Client {
     schedules: createScheduleClient(server),
     users: createUserClient(server),
     files: createFileClient(server),
+    uploads: createUploadClient(server),
     knowledge: createKnowledgeClient(server),
     examine: (signal) => list("/api/admin/doctor", signal),
     follow: (runId, options) => followEvents(server, `/api/runs/${runId}/events`, options),

@@ -1,4 +1,4 @@
-import type { CollectionSettings, DocumentStatus } from "../protocol/knowledge.ts";
+import type { CollectionSettings, DocumentStatus, Retrieval } from "../protocol/knowledge.ts";
 import { ask, type Asking, queryOf, type Server } from "./request.ts";
 
 export type CollectionView = {
@@ -47,6 +47,44 @@ export type CollectionInput = {
   readonly settings?: Partial<CollectionSettings>;
 };
 
+export type KnowledgeQuestion = {
+  readonly question: string;
+  /** Ids or names. */
+  readonly collections?: readonly string[];
+  readonly retrieval?: Retrieval;
+  readonly weight?: number;
+  readonly limit?: number;
+  readonly tokens?: number;
+};
+
+export type CandidateView = {
+  readonly collectionId: string;
+  readonly documentId: string;
+  readonly documentName: string;
+  readonly ordinal: number;
+  readonly charStart: number;
+  readonly charEnd: number;
+  readonly page: number | null;
+  readonly headingPath: readonly string[];
+  readonly score: number;
+  readonly lexical?: { readonly rank: number; readonly score: number };
+  readonly vector?: { readonly rank: number; readonly similarity: number };
+  readonly relevance?: number;
+  readonly place?: number;
+  readonly cut?: "rank" | "tokens" | "same";
+};
+
+export type KnowledgeAnswer = {
+  readonly id: string;
+  readonly passages: readonly (CandidateView & { readonly text: string })[];
+  readonly trace: {
+    readonly notes: readonly string[];
+    readonly lexical: readonly string[];
+    readonly vector: readonly string[];
+    readonly candidates: readonly CandidateView[];
+  };
+};
+
 /** Collections of documents. */
 export type KnowledgeClient = {
   collections(signal?: AbortSignal): Promise<readonly CollectionView[]>;
@@ -84,6 +122,7 @@ export type KnowledgeClient = {
   /** Its original, its text, or its chunks as lines of JSON. */
   content(id: string, part: "content" | "chunks", signal?: AbortSignal): Promise<Uint8Array>;
   text(id: string, signal?: AbortSignal): Promise<string>;
+  query(question: KnowledgeQuestion, signal?: AbortSignal): Promise<KnowledgeAnswer>;
 };
 
 export function createKnowledgeClient(server: Server): KnowledgeClient {
@@ -113,6 +152,7 @@ export function createKnowledgeClient(server: Server): KnowledgeClient {
     retry: (id, signal) => answer(`documents/${id}/retry`, { method: "POST", signal }),
     removeDocument: (id, signal) => remove(`documents/${id}`, signal),
     content: async (id, part, signal) => (await ask(server, `/api/rag/documents/${id}/${part}`, { signal })).bytes(),
+    query: (body, signal) => answer("query", { method: "POST", body, signal }),
     async text(id, signal) {
       let text = "";
       for (;;) {

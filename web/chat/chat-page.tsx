@@ -12,6 +12,7 @@ import {
   openConversation,
   useConversation,
 } from "./conversation-store.ts";
+import { AttachButton, AttachmentTiles, DropZone, useAttachments } from "./attachments.tsx";
 import { ConversationRuntime, type ConversationActions } from "./runtime.tsx";
 import { ThreadView } from "./thread.tsx";
 
@@ -39,10 +40,14 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
       .catch(failedHere);
   }, []);
 
+  const attachments = useAttachments();
+
   const options = model === "" ? {} : { options: { model } };
 
   async function send(text: string, more: { readonly instead?: string } = {}): Promise<void> {
     forgetFailure();
+    const files = attachments.take();
+    if (!files) return failedHere(`${words.filesWait}\n${text}`);
     try {
       let id = threadId;
       if (id === undefined) {
@@ -51,7 +56,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
         beginConversation(id);
         goTo(`/chat/${id}`);
       }
-      await client.startRun(id, { agent, content: text, ...more, ...options });
+      await client.startRun(id, { agent, content: text, files, ...more, ...options });
       threadsChanged();
     } catch (failed) {
       // What was typed must not be lost.
@@ -80,45 +85,49 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   const status = open.length > 0 ? words.waiting : who === undefined ? "" : words.works(who);
   return (
     <ConversationRuntime {...actions} turns={turns} head={head} isRunning={working.length > 0 && open.length === 0}>
-      <ThreadView
-        agent={agent}
-        isBusy={working.length > 0}
-        welcome={
-          isLoading ? (
-            <p className="text-muted">{words.loading}</p>
-          ) : (
-            <Welcome isDemo={isDemo} onChoose={actions.send} />
-          )
-        }
-        notes={
-          <>
-            <p role="status" className="min-h-5 text-sm text-muted">
-              {status}
-            </p>
-            {error !== undefined && (
-              <p role="alert" className="text-sm whitespace-pre-wrap text-bad">
-                {error}
+      <DropZone onDrop={attachments.add}>
+        <ThreadView
+          tiles={<AttachmentTiles {...attachments} />}
+          agent={agent}
+          isBusy={working.length > 0}
+          welcome={
+            isLoading ? (
+              <p className="text-muted">{words.loading}</p>
+            ) : (
+              <Welcome isDemo={isDemo} onChoose={actions.send} />
+            )
+          }
+          notes={
+            <>
+              <p role="status" className="min-h-5 text-sm text-muted">
+                {status}
               </p>
-            )}
-          </>
-        }
-        tools={
-          <>
-            <Picker
-              name={words.agent}
-              value={agent}
-              onChange={setAgent}
-              options={agents.map(({ id }) => [id, `@${id}`])}
-            />
-            <Picker
-              name={words.model}
-              value={model}
-              onChange={setModel}
-              options={[["", words.ownModel], ...models.map((id): [string, string] => [id, id])]}
-            />
-          </>
-        }
-      />
+              {error !== undefined && (
+                <p role="alert" className="text-sm whitespace-pre-wrap text-bad">
+                  {error}
+                </p>
+              )}
+            </>
+          }
+          tools={
+            <>
+              <AttachButton onChoose={attachments.add} />
+              <Picker
+                name={words.agent}
+                value={agent}
+                onChange={setAgent}
+                options={agents.map(({ id }) => [id, `@${id}`])}
+              />
+              <Picker
+                name={words.model}
+                value={model}
+                onChange={setModel}
+                options={[["", words.ownModel], ...models.map((id): [string, string] => [id, id])]}
+              />
+            </>
+          }
+        />
+      </DropZone>
     </ConversationRuntime>
   );
 }

@@ -121,6 +121,25 @@ describe("the page", { skip: skipBrowser }, () => {
     await log().getByText("42", { exact: true }).waitFor();
   });
 
+  test("files go along: by the button, dropped, pasted; a broken one says so", async () => {
+    const attach = page.locator("input[type=file]");
+    await attach.setInputFiles([
+      { name: "sales.csv", mimeType: "text/csv", buffer: Buffer.from("customer,amount\nC1,3\n") },
+      { name: "broken.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.4 nothing") },
+    ]);
+    await page.getByText("broken.pdf").waitFor();
+    await page.getByRole("alert").first().waitFor();
+    await page.getByRole("button", { name: "Remove broken.pdf" }).click();
+    await page.getByText("being read").waitFor({ state: "detached" });
+    await findsNothing(page, "files");
+    answers = ["A table."];
+    await say("what is in it?");
+    await log().getByText("A table.").waitFor();
+    await log().getByText("+ sales.csv").waitFor();
+    const told = JSON.stringify(server.model.requests.at(-1)?.messages.at(-1));
+    assert.match(told, /customer/);
+  });
+
   test("another answer, an edited message, and back", async () => {
     await page.getByRole("button", { name: "New conversation" }).click();
     answers = ["the first answer", "the second answer", "the third answer"];

@@ -21,13 +21,15 @@ type ThreadViewProps = {
   readonly welcome: ReactNode;
   readonly notes: ReactNode;
   readonly tools: ReactNode;
+  /** Of files that will go with the message. */
+  readonly tiles: ReactNode;
   /** Who will answer. */
   readonly agent: string;
   readonly isBusy: boolean;
 };
 
 /** The dialogue and the composer below it. */
-export function ThreadView({ welcome, notes, tools, agent, isBusy }: ThreadViewProps) {
+export function ThreadView({ welcome, notes, tools, tiles, agent, isBusy }: ThreadViewProps) {
   return (
     <ThreadPrimitive.Root className="flex min-h-0 flex-1 flex-col">
       <ThreadPrimitive.Viewport
@@ -46,6 +48,7 @@ export function ThreadView({ welcome, notes, tools, agent, isBusy }: ThreadViewP
       </ThreadPrimitive.Viewport>
       <ComposerPrimitive.Root className="mx-auto w-full max-w-[48rem] px-4 pb-4">
         <div className="rounded-card border border-hairline bg-raised p-2 focus-within:border-accent">
+          {tiles}
           <ComposerPrimitive.Input
             className="max-h-[40dvh] w-full resize-none bg-transparent px-2 py-1 outline-none"
             placeholder={words.messageTo(agent)}

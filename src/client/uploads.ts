@@ -1,0 +1,58 @@
+import { pause } from "./pause.ts";
+import { ask, type Server } from "./request.ts";
+
+export type UploadView = {
+  readonly id: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly state: "receiving" | "reading" | "ready";
+  readonly offset?: number;
+  readonly mediaType: string | null;
+  readonly kind: string | null;
+  /** Why its content can't be read. */
+  readonly problem: string | null;
+};
+
+export type UploadClient = {
+  /** In pieces, so that it can be told how far it is; `onProgress` gets the part that is there, from 0 to 1. */
+  send(
+    file: File,
+    options?: { readonly onProgress?: (part: number) => void; readonly signal?: AbortSignal },
+  ): Promise<UploadView>;
+  remove(id: string, signal?: AbortSignal): Promise<void>;
+  /** Where its bytes are, for a page. */
+  addressOf(id: string): string;
+};
+
+const pieceBytes = 1024 * 1024;
+const lookMs = 250;
+
+export function createUploadClient(server: Server): UploadClient {
+  const json = async (path: string, options: Parameters<typeof ask>[2]) =>
+    (await (await ask(server, `/api/uploads${path}`, options)).json()) as UploadView;
+  return {
+    async send(file, { onProgress, signal } = {}) {
+      let upload = await json("/begin", { method: "POST", body: { name: file.name, bytes: file.size }, signal });
+      for (let offset = 0; offset < file.size; offset += pieceBytes) {
+        const bytes = new Uint8Array(await file.slice(offset, offset + pieceBytes).arrayBuffer());
+        upload = await json(`/${upload.id}`, {
+          method: "PATCH",
+          bytes,
+          headers: { "upload-offset": String(offset) },
+          signal,
+        });
+        onProgress?.(Math.min(1, (offset + bytes.length) / file.size));
+      }
+      // It is read by a process of its own.
+      while (upload.state !== "ready" && !signal?.aborted) {
+        await pause(lookMs, signal);
+        upload = await json(`/${upload.id}`, { signal });
+      }
+      return upload;
+    },
+    async remove(id, signal) {
+      await ask(server, `/api/uploads/${id}`, { method: "DELETE", signal });
+    },
+    addressOf: (id) => `${server.url.replace(/\/$/, "")}/api/uploads/${id}/content`,
+  };
+}
