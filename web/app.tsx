@@ -1,5 +1,6 @@
-import { Menu, SunMoon } from "lucide-react";
+import { Bell, BellOff, Menu, SunMoon } from "lucide-react";
 import { Suspense, useState } from "react";
+import { notifications, setNotifications } from "./chat/attention.ts";
 import { views } from "./pages.tsx";
 import { goTo, usePath } from "./path.ts";
 import { base } from "./server.ts";
@@ -44,6 +45,7 @@ export function App() {
           )}
           <ThreadList current={view.path === "chat" ? rest : undefined} onChoose={close} />
           <div className="flex justify-end p-3">
+            <NotifySwitch />
             <button type="button" className="icon-button" aria-label={words.theme} onClick={changeTheme}>
               <SunMoon size={16} aria-hidden />
             </button>
@@ -68,6 +70,23 @@ export function App() {
         </Suspense>
       </main>
     </div>
+  );
+}
+
+function NotifySwitch() {
+  const [isOn, setOn] = useState(notifications);
+  if (isOn === undefined) return null;
+  const Icon = isOn ? Bell : BellOff;
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={words.notify}
+      aria-pressed={isOn}
+      onClick={() => void setNotifications(!isOn).then(setOn)}
+    >
+      <Icon size={16} aria-hidden />
+    </button>
   );
 }
 

@@ -12,6 +12,7 @@ import {
   openConversation,
   useConversation,
 } from "./conversation-store.ts";
+import { useAttention } from "./attention.ts";
 import { AttachButton, AttachmentTiles, DropZone, useAttachments } from "./attachments.tsx";
 import { ConversationRuntime, type ConversationActions } from "./runtime.tsx";
 import { ThreadView } from "./thread.tsx";
@@ -41,6 +42,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   }, []);
 
   const attachments = useAttachments();
+  useAttention(open.length, open[0]?.body.text ?? "");
 
   const options = model === "" ? {} : { options: { model } };
 

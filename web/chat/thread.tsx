@@ -11,7 +11,7 @@ import { ArrowDown, ChevronLeft, ChevronRight, Copy, Pencil, RefreshCw, SendHori
 import type { ReactNode } from "react";
 import type { Block } from "../../src/client/conversation.ts";
 import { words } from "../words.ts";
-import { Markdown } from "./markdown.tsx";
+import { Formatted } from "./formatted.tsx";
 import { Question } from "./question.tsx";
 import { shownTurns } from "./runtime.tsx";
 import { ToolLine } from "./tool-line.tsx";
@@ -148,7 +148,7 @@ function BlockView({ block }: { readonly block: Block }) {
               <p className="whitespace-pre-wrap">{block.reasoning}</p>
             </details>
           )}
-          {block.text !== "" && <Markdown text={block.text} />}
+          {block.text !== "" && <Formatted text={block.text} />}
         </>
       );
     case "call":

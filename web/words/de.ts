@@ -72,6 +72,7 @@ export const de: typeof en = {
   filesWait: "Warten Sie, bis die Dateien da sind, oder entfernen Sie sie.",
   welcome: "Was soll getan werden?",
   demo: "Demo-Modell: kein Sprachmodell ist eingerichtet. Es folgt Regeln, mit den echten Werkzeugen.",
+  notify: "Mich benachrichtigen, wenn etwas auf mich wartet",
   theme: "Hell oder dunkel",
   tokens: (input, output) => `${input} + ${output} Tokens`,
   samples: [

@@ -70,6 +70,7 @@ export const en = {
   filesWait: "Wait until the files are there, or remove them.",
   welcome: "What shall be done?",
   demo: "Demo model: no language model is configured. It follows rules, with the real tools.",
+  notify: "Notify me when something waits for me",
   theme: "Light or dark",
   tokens: (input: number, output: number) => `${input} + ${output} tokens`,
   samples: [
