@@ -19,6 +19,7 @@ import { messageOf } from "./protocol/errors.ts";
 import type { Tool } from "./protocol/tools.ts";
 import { strategies } from "./run/strategies.ts";
 import { createWorkspaces } from "./sandbox/workspaces.ts";
+import { type DefinitionKey, listDefined } from "./store/definitions.ts";
 import { examineDatabase, type Finding } from "./store/examine.ts";
 import { refuseHalfImported } from "./store/import.ts";
 import { migrate } from "./store/migrate.ts";
@@ -87,31 +88,41 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   if (servers.length > 0) yield { grade: "ok", about: "mcp", text: `configured: ${servers.join(", ")}` };
   const choice = await chooseModels(modelChoiceOf(config));
   yield { grade: choice.demo ? "note" : "ok", about: "model", text: choice.detail };
-  yield* examineNames(config, agents, [...ownTools, ...tools.tools], createModels({ models: choice.models }));
   yield { grade: "ok", about: "tools", text: [...ownTools, ...tools.tools].map(({ name }) => name).join(", ") };
 
   yield* examineModels(config, choice.probes);
-  yield* examineStore(config);
+  yield* examineStore(config, (defined) =>
+    examineNames(config, agents, {
+      tools: [...ownTools, ...tools.tools],
+      models: createModels({ models: choice.models }),
+      defined,
+    }),
+  );
 }
 
 /** Models, strategies, agents and tools that agents name and that are not there. */
 async function* examineNames(
   { mcpServers, taiga }: Config,
   { agents: written, own }: Pick<LoadedAgents, "agents" | "own">,
-  tools: readonly Tool[],
-  models: Models,
+  {
+    tools,
+    models,
+    defined,
+  }: { readonly tools: readonly Tool[]; readonly models: Models; readonly defined: readonly DefinitionKey[] },
 ): AsyncGenerator<Finding> {
+  const definedIds = (kind: DefinitionKey["kind"]) => defined.filter((one) => one.kind === kind).map(({ id }) => id);
   const agents = withModels(written, models.list()).list();
   const known: KnownNames = {
-    agents: agents.map(({ id }) => id),
+    agents: [...agents.map(({ id }) => id), ...definedIds("agent")],
     strategies: Object.keys(strategies),
     tools: [...tools.map(({ name }) => name), ...Object.keys(defaultServers)],
     toolPrefixes: [
       ...Object.entries(mcpServers).map(([name, { prefix = name }]) => (prefix === "" ? "" : `${prefix}_`)),
+      ...definedIds("mcp-server").map((name) => `${name}_`),
       "todo_",
       ...(taiga ? ["taiga_"] : []),
     ],
-    hasModel: models.has,
+    hasModel: (name) => models.has(name) || definedIds("model").includes(name),
   };
   for (const agent of agents) {
     if (own.has(agent.id))
@@ -154,8 +165,11 @@ async function* examineSandbox(config: Config): AsyncGenerator<Finding> {
   }
 }
 
-/** A running server holds an embedded database, so it is asked instead. */
-async function* examineStore(config: Config): AsyncGenerator<Finding> {
+/** A running server holds an embedded database, and knows what is there, so it is asked instead. */
+async function* examineStore(
+  config: Config,
+  examineNamesWith: (defined: readonly DefinitionKey[]) => AsyncGenerator<Finding>,
+): AsyncGenerator<Finding> {
   try {
     const running = await findServer(config);
     if (running) {
@@ -174,6 +188,7 @@ async function* examineStore(config: Config): AsyncGenerator<Finding> {
     try {
       await refuseHalfImported(database.query);
       await migrate(database);
+      yield* examineNamesWith(await listDefined(database.query));
       const fileProof = await compareFiles(database.query, config.data);
       yield* await examineDatabase(database, { dataDirectory: config.data, ...(fileProof ? { fileProof } : {}) });
       yield* await retentionFindings(database.query, configuredRetention(config));

@@ -24,7 +24,7 @@ export type OpenedDefinitions = {
   /** Of files with agents. */
   readonly problems: readonly AgentProblem[];
   /** What these name that is not there. */
-  readonly strays: readonly string[];
+  readonly strays: () => readonly string[];
 };
 
 export type DefinitionsKit = Pick<OpenedModels, "choice" | "models" | "callLog" | "isOwn" | "hide"> & {
@@ -51,7 +51,7 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
   const knownNames = (): KnownNames => ({
     agents: agents.list().map(({ id }) => id),
     strategies: Object.keys(strategies),
-    tools: kit.toolNames(),
+    tools: [...new Set(kit.toolNames())],
     toolPrefixes: servers.sources.map(({ prefix }) => prefix ?? ""),
     hasModel: models.has,
   });
@@ -101,22 +101,31 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
     log,
   });
   // What is built in may name tools that come with what is not set up here; doctor tells of them.
-  const known = knownNames();
-  const strays = agents.list().flatMap((agent) => (own.has(agent.id) ? strayNames(agent, known) : []));
-  const { problem } = definitions.readDefault("agent");
-  if (problem !== null && config.defaultAgent !== undefined) strays.push(`defaultAgent: ${problem}`);
+  const strays = () => {
+    const known = knownNames();
+    const { problem } = definitions.readDefault("agent");
+    return [
+      ...agents.list().flatMap((agent) => (own.has(agent.id) ? strayNames(agent, known) : [])),
+      ...(problem === null ? [] : [`the default agent: ${problem}`]),
+    ];
+  };
   return { agents, definitions, trials, problems, strays };
 }
 
-/** For doctor: what admins have defined and does not count. */
-export function definitionFindings(definitions: Definitions): Finding[] {
-  return definitionKinds.flatMap((kind) =>
+/** For doctor: names that lead nowhere, and what admins have defined and does not count. */
+export function definitionFindings({
+  definitions,
+  strays,
+}: Pick<OpenedDefinitions, "definitions" | "strays">): Finding[] {
+  const lost = strays().map((text): Finding => ({ grade: "trouble", about: "agents", text }));
+  const apart = definitionKinds.flatMap((kind) =>
     definitions.entries(kind).flatMap(({ id, state, problems, stored }): Finding[] => {
       if (!stored || state === "active") return [];
       const text = `${kind} ${id} is ${state}: ${problems.map(({ message }) => message).join("; ")}`;
       return [{ grade: state === "refused" ? "trouble" : "note", about: "defined", text }];
     }),
   );
+  return [...lost, ...apart];
 }
 
 /** Where an entry of the configuration is set. */

@@ -264,7 +264,7 @@ export async function startColloquy(
         ...(await examineDatabase(database, { dataDirectory: config.data, fileProof })),
         ...mcp.states().map(findingOf),
         ...(toolsServer ? [toolsServerFinding(toolsServer.state())] : []),
-        ...definitionFindings(definitions),
+        ...definitionFindings({ definitions, strays }),
         ...sandboxFindings(await sandbox.state()),
         ...(await codeFindings(config)),
         ...(await retentionFindings(database.query, configuredRetention(config))),
@@ -315,7 +315,7 @@ export async function startColloquy(
       sandbox: { ...sandbox, unmet: async () => unmetDemands(agents, await sandbox.state()) },
       problems: [
         ...[...userTools.problems, ...promptProblems, ...problems].map(problemText),
-        ...strays,
+        ...strays(),
         ...roomProblems(openedRooms, { agents: alone, models }),
         ...strayToolModels(toolSettings, models.has),
       ],

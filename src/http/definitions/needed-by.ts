@@ -3,7 +3,7 @@ import { isFallback } from "../../models/config.ts";
 import type { DefinitionKind } from "../../protocol/definitions.ts";
 import type { Definitive } from "./live-definitions.ts";
 import type { ParsePolicy } from "./parse-definition.ts";
-import { resolveDefinitions } from "./resolve.ts";
+import { defaultOf, resolveDefinitions } from "./resolve.ts";
 
 /** Who names a model or an agent that would not be there any more without its row in the database. */
 export function neededBy(
@@ -15,16 +15,21 @@ export function neededBy(
   const left = now.rows.filter((row) => row.kind !== kind || row.id !== id);
   const then = resolveDefinitions(now.base, left, policy);
   const named = (some: readonly { readonly id: string }[]) => some.some((one) => one.id === id);
+  const isDefault = now.rows.some((row) => row.kind === "default" && row.id === kind && defaultOf(row.body) === id);
+  const defaults = isDefault ? ["the defaults"] : [];
   if (kind === "model") {
     if (named(then.choice.models)) return [];
-    const chains = now.resolved.choice.models.filter((model) => isFallback(model) && model.fallback.includes(id));
+    const chains = now.resolved.choice.models.filter(
+      (model) => model.id !== "default" && isFallback(model) && model.fallback.includes(id),
+    );
+    const asking = agents.list().filter(({ model }) => model === id);
     return [
+      ...defaults,
       ...chains.map((chain) => `the model ${chain.id}`),
-      ...agents.list().flatMap((agent) => (agent.model === id ? [`the agent ${agent.id}`] : [])),
+      ...asking.map((agent) => `the agent ${agent.id}`),
     ];
   }
   if (named(then.agents)) return [];
-  const isDefault = now.resolved.defaultAgent === id ? ["the defaults"] : [];
   const teams = agents.list().filter((agent) => agent.id !== id && agent.agents.includes(id));
-  return [...isDefault, ...teams.map((agent) => `the agent ${agent.id}`)];
+  return [...defaults, ...teams.map((agent) => `the agent ${agent.id}`)];
 }
