@@ -85,9 +85,9 @@ export function createToolRegistry(
       const isNamed = selectsByGlobs(globs);
       const isMeant = ({ name, mustBeNamed }: Tool) =>
         isNamed(name) && (!mustBeNamed || globs.some((glob) => glob !== "*" && matchesGlob(glob, name)));
-      return all(caller).filter(
-        (tool) => tool.unavailable === undefined && isMeant(tool) && missing(tool, caller).length === 0,
-      );
+      const holdsAll = holds(caller, ["*"]);
+      const mayUse = (tool: Tool) => (holdsAll && tool.rights === undefined) || missing(tool, caller).length === 0;
+      return all(caller).filter((tool) => tool.unavailable === undefined && isMeant(tool) && mayUse(tool));
     },
     list: () => all(),
     async prepare(globs, caller) {
