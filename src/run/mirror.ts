@@ -134,11 +134,15 @@ export function sessionMessage(item: Item): { role: "user" | "assistant"; conten
   return text === "" ? [] : [{ role, content: text, timestamp: item.createdAt }];
 }
 
-/** What was committed after the newest file was written, by a process that died before it could write another. */
+/** What was committed after the newest file was written, by a process that died before it could write another, or over it. */
 async function changedSince(query: Query, folder: string): Promise<readonly string[]> {
   let newest = 0;
-  for (const name of await readdir(folder).catch(() => []))
-    if (name.endsWith(".json")) newest = Math.max(newest, (await stat(join(folder, name))).mtimeMs);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const written = (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs ?? 0;
+    if (name.endsWith(".json")) newest = Math.max(newest, written);
+    else if (name.endsWith(".part") && written < Date.now() - graceSeconds * 1000)
+      await rm(join(folder, name), { force: true });
+  }
   const rows = await query<{ id: string }>(
     `select id from threads where updated_at > to_timestamp($1) and leaf is not null and not hidden and parent_run is null
      order by updated_at desc limit 1000`,
