@@ -213,6 +213,7 @@ describe("examples for the shell", () => {
   for (const page of [
     "README.md",
     "docs/runs.md",
+    "docs/rooms.md",
     "docs/code.md",
     "docs/sandbox.md",
     "docs/sessions.md",

@@ -79,14 +79,14 @@ eachRunDatabase((suite) => {
       const second = ["data", "code", "data", "reviewer"];
       assert.deepEqual(turns, ["data", "code", "data", "code", "data", "reviewer", ...second]);
       assert.deepEqual(saidIn(seen), [
-        "@owner: Hey @data, I have a CSV with sales data. Can you help me find the top customers?",
+        "@user: Hey @data, I have a CSV with sales data. Can you help me find the top customers?",
         `@data: ${lines.data[0]}`,
         "@code: There it is.",
         `@data: ${lines.data[1]}`,
         "@code: Top 10 above.",
         `@data: ${lines.data[2]}`,
         "(@reviewer passes)",
-        "@owner: Yeah, what's C045 buying?",
+        "@user: Yeah, what's C045 buying?",
         `@data: ${lines.data[3]}`,
         "@code: Breakdown above.",
         `@data: ${lines.data[4]}`,
@@ -100,7 +100,7 @@ eachRunDatabase((suite) => {
       // What each was told: its own words as its own, those of others with their names and what they ran.
       const asked = service.model.requests.filter((request) => speakerOf(request) === "data")[1]!;
       assert.deepEqual(linesOf(asked), [
-        "user: [@owner]: Hey @data, I have a CSV with sales data. Can you help me find the top customers?",
+        "user: [@user]: Hey @data, I have a CSV with sales data. Can you help me find the top customers?",
         `assistant: ${lines.data[0]}`,
         `user: [@code]: There it is.\n[ran: ${look}]\n[result]: ${results[0]}`,
       ]);

@@ -17,7 +17,7 @@ eachRunDatabase((suite) => {
     });
     const { lines, seen, threadId } = await sayIn(service, "Hey @data, how long is it?", { agent: "analysis" });
     assert.deepEqual(lines, [
-      "@owner: Hey @data, how long is it?",
+      "@user: Hey @data, how long is it?",
       "@data: Let me ask. @code how many rows?",
       "@code: 10",
       "@data: Ten rows, @user.",
@@ -29,7 +29,7 @@ eachRunDatabase((suite) => {
       ["data", "code", "data", "reviewer"],
     );
     assert.deepEqual(linesOf(service.model.requests[2]!), [
-      "user: [@owner]: Hey @data, how long is it?",
+      "user: [@user]: Hey @data, how long is it?",
       "assistant: Let me ask. @code how many rows?",
       "user: [@code]: 10",
     ]);
@@ -47,7 +47,7 @@ eachRunDatabase((suite) => {
       }),
     });
     const { lines, threadId } = await sayIn(service, "Who can?");
-    assert.deepEqual(lines, ["@owner: Who can?", "@b: I can."]);
+    assert.deepEqual(lines, ["@user: Who can?", "@b: I can."]);
     const again = await sayIn(service, "And now?", { threadId });
     const end = again.seen.findLast((event) => event.type === "run-end");
     assert.equal(end?.type === "run-end" && end.status, "failed");

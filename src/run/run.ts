@@ -6,6 +6,7 @@ import { textOf, type NewItem } from "../protocol/items.ts";
 import { plainText } from "../protocol/json-text.ts";
 import type { Beginning } from "./accept.ts";
 import { admit } from "./admit.ts";
+import { authorIn } from "./author-in.ts";
 import { defineRun } from "./define-run.ts";
 import { filesIn } from "./attached-files.ts";
 import { startWithin } from "./start-within.ts";
@@ -65,7 +66,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
   const message: NewItem = {
     id: input.message.id ?? newId(),
     kind: "message",
-    author: input.room?.handle ?? caller.name,
+    author: authorIn(agent, caller, input.room),
     body: {
       role: "user",
       content: input.message.content,

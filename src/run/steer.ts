@@ -5,6 +5,7 @@ import type { NewItem } from "../protocol/items.ts";
 import { isEnded } from "../protocol/runs.ts";
 import type { Query } from "../protocol/tools.ts";
 import { KeyUsed } from "./accept.ts";
+import { authorIn } from "./author-in.ts";
 import { getRun } from "./list-runs.ts";
 import { appendLocked, itemsOfRun, lockRun, publishItems, queueAgain, type LockedRun } from "./locked.ts";
 import { filesIn } from "./attached-files.ts";
@@ -46,7 +47,7 @@ export async function steer(
     const said: NewItem = {
       id: messageId,
       kind: "message",
-      author: room?.handle ?? caller.name,
+      author: authorIn(run.definition.agent, caller, room),
       body: { role: "user", content: message.content, ...filesIn(message) },
     };
     const items = await appendLocked(query, run, [said], caller.userId);
