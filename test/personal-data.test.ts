@@ -143,6 +143,10 @@ function suite(databases: TestDatabases): void {
     assert.equal((await ask(other, "GET", `/api/admin/users/${ann.id}/export`)).status, 403);
     const byAdmin = await ask(root(), "GET", `/api/admin/users/${ann.id}/export`);
     await unpack(byAdmin);
+    await until(async () => {
+      const { data: rows } = await json<{ data: { path: string }[] }>(root(), "GET", "/api/admin/audit?limit=100");
+      return rows.some(({ path }) => path === `/api/admin/users/${ann.id}/export`);
+    }, "the row of the audit log");
     assert.equal((await ask(root(), "GET", `/api/admin/users/${newId()}/export`)).status, 404);
     const scoped = await json<{ text: string }>(ann, "POST", "/api/auth/keys", { label: "s", scopes: ["agent:*"] });
     assert.equal((await ask({ key: scoped.text }, "GET", "/api/auth/me/export")).status, 403);

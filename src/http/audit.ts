@@ -6,6 +6,9 @@ import { pathOf } from "./errors.ts";
 /** Routes that administer, let in or hand out; all that deletes is audited too. */
 const audited = /^\/api\/(admin|auth|shares|mcp|threads\/:id\/shares)(\/|$)/;
 
+/** Takes all of a person's data along. */
+const exported = /^\/api\/(admin\/users\/:id|auth\/me)\/export$/;
+
 /**
  * Once a request is over, answered or not. Nothing of its body or query is kept, where passwords and tokens are, but the name
  * that somebody tried to come in with.
@@ -35,7 +38,7 @@ export function auditRequest(
 function isAudited(request: FastifyRequest, route: string): boolean {
   const { method } = request;
   if (method === "DELETE") return true;
-  if (method === "GET") return route.endsWith("/callback");
+  if (method === "GET") return route.endsWith("/callback") || exported.test(route);
   if (method === "HEAD" || method === "OPTIONS") return false;
   return route === "/chatkit" ? /\.delete$/.test(operationOf(request)) : audited.test(route);
 }
