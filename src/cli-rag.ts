@@ -6,6 +6,7 @@ import { createClient } from "./client/client.ts";
 import type { CollectionView, DocumentView, KnowledgeClient } from "./client/knowledge.ts";
 import { connect } from "./cli-connect.ts";
 import { exportCollection, importCollection } from "./cli-rag-move.ts";
+import { type EvalOptions, evaluate, type QueryOptions, tryQuery } from "./cli-rag-search.ts";
 import { loadConfig } from "./config.ts";
 import { ColloquyError, InvalidInput, NotFound } from "./protocol/errors.ts";
 
@@ -16,14 +17,16 @@ export type RagOptions = {
   readonly chunkSize?: string | undefined;
   /** Of an imported collection. */
   readonly name?: string | undefined;
-};
+} & Omit<QueryOptions & EvalOptions, "json">;
 
 const usage = `colloquy rag list [<collection>]
   colloquy rag add <collection> <file, folder or address>… [--model http:…]
   colloquy rag remove <collection> [<document>…]
   colloquy rag reindex <collection> [--model http:…] [--chunk-size <tokens>]
   colloquy rag export <collection> <folder>
-  colloquy rag import <folder> [--name <name>]`;
+  colloquy rag import <folder> [--name <name>]
+  colloquy rag query <collection> "<question>" [--retrieval lexical|vector|hybrid] [--limit <passages>]
+  colloquy rag eval [<folder>] [--collection <name>] [--model http:…]`;
 
 type Verb = (rag: KnowledgeClient, words: readonly string[], options: RagOptions) => Promise<number>;
 
@@ -38,6 +41,8 @@ const verbs: Readonly<Record<string, { readonly words: number; readonly works: b
   reindex: { words: 1, works: true, act: reindex },
   export: { words: 2, works: false, act: moveOut },
   import: { words: 1, works: true, act: moveIn },
+  query: { words: 2, works: false, act: tryQuery },
+  eval: { words: 0, works: true, act: evaluate },
 };
 
 /** `colloquy rag <verb> …`: collections of documents. */

@@ -46,6 +46,11 @@ const help = `Colloquy: a self-hosted agent server.
   colloquy rag reindex <collection>   read its documents anew   [--model <model>] [--chunk-size <tokens>]
   colloquy rag export <collection> <folder>   everything of a collection as one folder
   colloquy rag import <folder>   make a collection of that   [--name <name>]
+  colloquy rag query <collection> "<question>"   try a question: passages, and how each was found   [--json]
+      --retrieval <way>          lexical, vector or hybrid instead of the collection's own
+      --limit <number>           passages at most (default: 8)
+  colloquy rag eval [<folder>]   how well questions find what they should (default: a small set that comes with it)   [--json]
+      --collection <name>        one that has the documents already
   colloquy mcp                   Colloquy as an MCP server over standard input and output
   colloquy tools serve           the tools of this machine, for servers that name it as TOOLS_HOST
       --port <port>              where it listens (default: 10006)
@@ -123,6 +128,9 @@ async function main(argv: readonly string[]): Promise<number> {
         model: flags.model,
         chunkSize: flags["chunk-size"],
         name: flags.name,
+        collection: flags.collection,
+        retrieval: flags.retrieval,
+        limit: flags.limit,
       });
     default:
       throw new InvalidInput(`There is no command "${command}". \`colloquy --help\` lists them.`);
@@ -157,6 +165,9 @@ function readFlags(argv: readonly string[]) {
       model: { type: "string" },
       "chunk-size": { type: "string" },
       name: { type: "string" },
+      collection: { type: "string" },
+      retrieval: { type: "string" },
+      limit: { type: "string" },
       port: { type: "string" },
       host: { type: "string" },
       user: { type: "string" },

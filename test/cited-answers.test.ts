@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createRetrieve } from "../src/knowledge/retrieve.ts";
 import { sourceTextOf } from "../src/main-retrieval.ts";
-import type { Citation } from "../src/protocol/citations.ts";
-import type { Item } from "../src/protocol/items.ts";
+import type { Item, ItemOf } from "../src/protocol/items.ts";
 import { silentLog } from "../src/protocol/log.ts";
 import { createSearch } from "../src/store/rag-search.ts";
 import { ragTool } from "../src/tools/rag.ts";
@@ -85,21 +84,25 @@ eachDatabase((databases) => {
         ],
       );
       const items = (await (await fetch(`${serving.url}/api/threads/${thread}/items`)).json()) as { data: Item[] };
-      const result = items.data.find(({ kind }) => kind === "result")!.body as { sources: object[]; untrusted: true };
-      assert.equal(result.sources.length, 1);
-      assert.equal(result.untrusted, true);
-      const said = items.data.findLast(({ kind }) => kind === "message")!.body as { citations: Citation[] };
+      const result = items.data.find((item): item is ItemOf<"result"> => item.kind === "result")!;
+      assert.equal(result.body.sources?.length, 1);
+      assert.equal(result.body.untrusted, true);
+      const said = items.data.findLast((item): item is ItemOf<"message"> => item.kind === "message")!;
       assert.deepEqual(
-        said.citations.map(({ found, source: { page, headings, charStart } }) => [found, page, headings, charStart]),
+        said.body.citations?.map(({ found, source: { page, headings, charStart } }) => [
+          found,
+          page,
+          headings,
+          charStart,
+        ]),
         [
           [true, undefined, ["Birds"], 0],
           [false, undefined, ["Birds"], 0],
         ],
       );
-      const { runId } = items.data.find(({ kind }) => kind === "result")!;
       const traces = await on.database.query<{ trace: { searched: string } }>(
         "select trace from rag_traces where run_id = $1",
-        [runId],
+        [result.runId],
       );
       assert.deepEqual(
         traces.map(({ trace }) => trace.searched),
