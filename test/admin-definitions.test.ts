@@ -277,6 +277,10 @@ eachDatabase((databases) =>
       assert.match(events, /tried/);
       assert.match(JSON.stringify(served.requests.at(-1)!.body), /SECOND TEXT/);
 
+      await create("agents", "chief", { model: "remote", agents: ["*"] });
+      assert.equal((await chat("chief")).status, 200);
+      assert.match(JSON.stringify(served.requests.at(-1)!.body), /- writer: Writes/, "others may hand work to it");
+
       const file = await ask<string>("GET", "/api/admin/agents/writer/export");
       assert.match(file.headers.get("content-type")!, /^text\/markdown/);
       assert.equal(
