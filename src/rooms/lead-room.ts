@@ -45,6 +45,7 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: Running): Promise<
   const members = spec.members.map(({ agent }) => agent.id);
   const verdicts = new Map<string, boolean>();
   const order = { members: sleepersOf(spec.members, verdicts), turns: spec.turns, guards: spec.guards };
+  const memo = spec.members.some(({ wake }) => wake) ? undefined : { wanted: new Map(), settled: new Set<string>() };
   const waiting = new Set<string>();
   let items: readonly Item[] = [];
 
@@ -79,7 +80,7 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: Running): Promise<
     // Begun by an earlier process, or waited for a person until now.
     for (const one of mine) if (!running.has(`${one.agent} ${one.answers}`)) begin(one, log);
     if (running.size === 0 || spec.turns === "parallel") {
-      const next = nextTurns({ ...log, turns: [...log.turns, ...beginning(running, log)] }, order);
+      const next = nextTurns({ ...log, turns: [...log.turns, ...beginning(running, log)] }, order, memo);
       if (next.halt) {
         const { about, code } = next.halt;
         await turn.record(`halt:${about}`, {

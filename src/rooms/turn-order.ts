@@ -96,15 +96,26 @@ export function originOf(id: string, { answered }: Pick<RoomLog, "answered">): s
   return origin;
 }
 
-/** Whose turn it is, by what was said and done. */
-export function nextTurns(log: RoomLog, order: Order): Next {
-  const view = viewOf(log, order);
-  const open = view.heads.filter((head) => !view.isDealtWith(head));
+/**
+ * What stays as it is while a log grows: whom a message wakes, and that it is dealt with. For one order only, and none in which
+ * somebody sleeps on: that is decided later.
+ */
+export type Memo = { readonly wanted: Map<string, readonly string[]>; readonly settled: Set<string> };
+
+/** Whose turn it is, by what was said and done. With a memo, what was settled before is not looked at again. */
+export function nextTurns(log: RoomLog, order: Order, memo?: Memo): Next {
+  const view = viewOf(log, order, memo);
+  // One that is still at it may pass in the end.
+  const isFinal = order.turns === "parallel" || !log.turns.some(({ outcome }) => isBusy(outcome));
+  const open = view.heads.filter((head) => {
+    if (!view.isDealtWith(head) && view.left(head).length > 0) return true;
+    if (isFinal) memo?.settled.add(head.id);
+    return false;
+  });
   const turns: TurnToTake[] = [];
   const busy = new Set(log.turns.filter(({ outcome }) => isBusy(outcome)).map(({ agent }) => agent));
   for (const head of open) {
     const left = view.left(head);
-    if (left.length === 0) continue;
     const halt = guardAt(head, log, order);
     if (halt) return { turns: [], halt };
     if (order.turns === "sequential") {
@@ -119,7 +130,7 @@ export function nextTurns(log: RoomLog, order: Order): Next {
       turns.push({ agent, answers: head.id });
     }
   }
-  if (order.turns === "parallel" || open.some((head) => view.left(head).length > 0)) return { turns };
+  if (order.turns === "parallel" || open.length > 0) return { turns };
   const owed = view.owed().find(({ agent }) => !busy.has(agent));
   return { turns: owed ? [owed] : [] };
 }
@@ -128,7 +139,7 @@ function isBusy(outcome: TurnTaken["outcome"]): boolean {
   return outcome === "open" || outcome === "waiting";
 }
 
-function viewOf(log: RoomLog, order: Order) {
+function viewOf(log: RoomLog, order: Order, memo: Memo | undefined) {
   const byId = new Map(log.messages.map((message) => [message.id, message]));
   const person = (id: string) => byId.get(originOf(id, log))?.from;
   const halted = new Set([...log.halted].map((id) => originOf(id, log)));
@@ -142,9 +153,14 @@ function viewOf(log: RoomLog, order: Order) {
       (turn) => turn.agent === agent && turn.begunAt > message.seq && person(turn.answers) === person(message.id),
     );
   const wanted = (message: Said): readonly string[] => {
+    const known = memo?.wanted.get(message.id);
+    if (known) return known;
     const earlier = byId.get(log.resumes.get(message.id) ?? "");
-    return earlier ? candidatesFor(earlier, log, order) : candidatesFor(message, log, order);
+    const found = candidatesFor(earlier ?? message, log, order);
+    memo?.wanted.set(message.id, found);
+    return found;
   };
+  const isSettled = ({ id }: Said) => memo?.settled.has(id) ?? false;
   /** Whom nothing is to be expected of: it was woken by this message, and passed or failed. */
   const isThrough = (message: Said, agent: string) =>
     log.turns.some(
@@ -155,7 +171,7 @@ function viewOf(log: RoomLog, order: Order) {
   const agents = log.messages.filter((message) => isWhole(message, log) && isOpen(message));
   return {
     /** Messages that may want an answer, those of people first. */
-    heads: [...people, ...agents],
+    heads: [...people, ...agents].filter((head) => !isSettled(head)),
     isDealtWith: (message: Said): boolean =>
       order.turns === "sequential" &&
       wanted(message).some((agent) =>
@@ -169,7 +185,13 @@ function viewOf(log: RoomLog, order: Order) {
     owed: (): TurnToTake[] =>
       people.flatMap((message) =>
         order.members
-          .filter(({ id }) => message.mentions.includes(id) && turnsAfter(message, id).length === 0)
+          .filter(({ id }) => {
+            const key = `${id} ${message.id}`;
+            if (!message.mentions.includes(id) || memo?.settled.has(key)) return false;
+            const isOwed = turnsAfter(message, id).length === 0;
+            if (!isOwed) memo?.settled.add(key);
+            return isOwed;
+          })
           .map(({ id }) => ({ agent: id, answers: message.id })),
       ),
   };
