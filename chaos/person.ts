@@ -1,4 +1,5 @@
-import type { Client, QuestionView } from "../src/client/client.ts";
+import type { Client } from "../src/client/client.ts";
+import type { QuestionView } from "../src/client/questions.ts";
 import { ColloquyError } from "../src/protocol/errors.ts";
 import { askAny, type Node } from "./cluster.ts";
 import type { Outside } from "./outside.ts";

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import type { DecisionInput, QuestionView } from "./client/client.ts";
+import type { DecisionInput, QuestionView } from "./client/questions.ts";
 
 /** Where a person sits: what they type, what they see, and what Ctrl+C means. */
 export type Terminal = {

@@ -1,4 +1,5 @@
-import { createClient, type QuestionView, type RunView } from "./client/client.ts";
+import { createClient, type RunView } from "./client/client.ts";
+import type { QuestionView } from "./client/questions.ts";
 import { connect } from "./cli-connect.ts";
 import { exitCodes, followRun, processOutput } from "./cli-follow.ts";
 import { answerCommand, describeQuestion } from "./cli-questions.ts";

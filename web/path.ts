@@ -18,6 +18,28 @@ export function usePath(): string {
   );
 }
 
+/** What stands behind the `?`: filters, and what is open, so that an address shows the same again. */
+export function useQuery(): URLSearchParams {
+  return new URLSearchParams(
+    useSyncExternalStore(
+      (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      () => location.search,
+    ),
+  );
+}
+
+/** Changes some of the query; undefined or empty takes out. */
+export function changeQuery(change: Readonly<Record<string, string | undefined>>): void {
+  const query = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(change))
+    if (value === undefined || value === "") query.delete(name);
+    else query.set(name, value);
+  goTo(location.pathname.slice(base.length) + (query.size > 0 ? `?${query}` : ""), { replace: true });
+}
+
 export function goTo(path: string, { replace = false } = {}): void {
   const url = base + path.replace(/^\//, "");
   if (replace) history.replaceState(null, "", url);

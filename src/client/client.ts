@@ -1,7 +1,8 @@
 import { newId } from "../protocol/ids.ts";
-import type { Content, Decision, Item, QuestionBody } from "../protocol/items.ts";
+import type { Content, Item } from "../protocol/items.ts";
 import type { RunOptions, RunRecord, RunStatus, ThreadRecord } from "../protocol/runs.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
+import type { ArgumentPattern, DecisionInput, ItemPage, QuestionView } from "./questions.ts";
 import { createFileClient, type FileClient } from "./files.ts";
 import { createRoomClient, type RoomClient } from "./rooms.ts";
 import { createKnowledgeClient, type KnowledgeClient } from "./knowledge.ts";
@@ -12,23 +13,6 @@ import { createUserClient, type UserClient } from "./users.ts";
 
 export type ThreadView = Omit<ThreadRecord, "userId" | "hidden">;
 export type RunView = Omit<RunRecord, "userId" | "epoch" | "takeovers">;
-/** An open question, with what may be decided. */
-export type QuestionView = QuestionBody & {
-  readonly id: string;
-  readonly runId: string;
-  readonly threadId: string;
-  readonly decisions: readonly Decision[];
-  readonly createdAt: string;
-};
-export type DecisionInput = {
-  readonly decision: Decision;
-  readonly text?: string;
-  /** JSON text. */
-  readonly arguments?: string;
-  readonly argumentsHash?: string;
-  readonly always?: true | ArgumentPattern;
-};
-type ArgumentPattern = Readonly<Record<string, string | number | boolean | null>>;
 export type GrantView = {
   readonly id: string;
   readonly tool: string;
@@ -149,12 +133,6 @@ export type Client = {
   followThread(threadId: string, options?: FollowOptions): AsyncGenerator<Followed>;
 };
 
-type ItemPage = {
-  readonly after?: number;
-  readonly before?: number;
-  readonly limit?: number;
-  readonly order?: "asc" | "desc";
-};
 type RunFilter = {
   readonly thread?: string;
   readonly status?: RunStatus;

@@ -13,43 +13,63 @@ export type FileView = {
   readonly url?: string;
 };
 
+export type FileList = { readonly data: readonly FileView[]; readonly more: boolean };
+
+/** The files of one workspace. */
+export type FilesAt = {
+  /** Each folder before what is in it. */
+  list(options?: { readonly under?: string; readonly depth?: number }, signal?: AbortSignal): Promise<FileList>;
+  download(path: string, signal?: AbortSignal): Promise<Uint8Array>;
+  upload(
+    path: string,
+    content: string | Uint8Array<ArrayBuffer>,
+    signal?: AbortSignal,
+  ): Promise<FileChange & { readonly url: string }>;
+  /** A file, or a folder with all that is in it. */
+  remove(path: string, signal?: AbortSignal): Promise<void>;
+};
+
 /** The files of a thread. */
 export type FileClient = {
-  /** Each folder before what is in it. */
-  list(
-    threadId: string,
-    options?: { readonly under?: string; readonly depth?: number },
-    signal?: AbortSignal,
-  ): Promise<{ readonly data: readonly FileView[]; readonly more: boolean }>;
+  at(threadId: string): FilesAt;
+  list(threadId: string, options?: Parameters<FilesAt["list"]>[0], signal?: AbortSignal): Promise<FileList>;
   download(file: FilePlace, signal?: AbortSignal): Promise<Uint8Array>;
   upload(
     file: FilePlace,
     content: string | Uint8Array<ArrayBuffer>,
     signal?: AbortSignal,
   ): Promise<FileChange & { readonly url: string }>;
-  /** A file, or a folder with all that is in it. */
   remove(file: FilePlace, signal?: AbortSignal): Promise<void>;
 };
 
 export type FilePlace = { readonly threadId: string; readonly path: string };
 
 export function createFileClient(server: Server): FileClient {
+  const at = (threadId: string) => createFilesAt(server, `/api/threads/${threadId}/files`);
   return {
-    async list(threadId, options = {}, signal) {
-      const answer = await ask(server, `/api/threads/${threadId}/files${queryOf(options)}`, { signal });
-      return (await answer.json()) as Awaited<ReturnType<FileClient["list"]>>;
-    },
-    download: async (file, signal) => (await ask(server, placeOf(file), { signal })).bytes(),
-    async upload(file, bytes, signal) {
-      const answer = await ask(server, placeOf(file), { method: "PUT", bytes, signal });
-      return (await answer.json()) as Awaited<ReturnType<FileClient["upload"]>>;
-    },
-    async remove(file, signal) {
-      await ask(server, placeOf(file), { method: "DELETE", signal });
-    },
+    at,
+    list: (threadId, options, signal) => at(threadId).list(options, signal),
+    download: ({ threadId, path }, signal) => at(threadId).download(path, signal),
+    upload: ({ threadId, path }, content, signal) => at(threadId).upload(path, content, signal),
+    remove: ({ threadId, path }, signal) => at(threadId).remove(path, signal),
   };
 }
 
-function placeOf({ threadId, path }: FilePlace): string {
-  return `/api/threads/${threadId}/files/${path.split("/").map(encodeURIComponent).join("/")}`;
+/** `root`: the route that lists them. */
+export function createFilesAt(server: Server, root: string): FilesAt {
+  const placeOf = (path: string) => `${root}/${path.split("/").map(encodeURIComponent).join("/")}`;
+  return {
+    async list(options = {}, signal) {
+      const answer = await ask(server, root + queryOf(options), { signal });
+      return (await answer.json()) as FileList;
+    },
+    download: async (path, signal) => (await ask(server, placeOf(path), { signal })).bytes(),
+    async upload(path, bytes, signal) {
+      const answer = await ask(server, placeOf(path), { method: "PUT", bytes, signal });
+      return (await answer.json()) as Awaited<ReturnType<FilesAt["upload"]>>;
+    },
+    async remove(path, signal) {
+      await ask(server, placeOf(path), { method: "DELETE", signal });
+    },
+  };
 }

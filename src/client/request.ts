@@ -1,4 +1,4 @@
-import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
+import { ColloquyError, type ErrorDetail, messageOf, Unavailable } from "../protocol/errors.ts";
 
 export type Server = {
   /** `http://127.0.0.1:8000` */
@@ -54,17 +54,20 @@ export async function ask(server: Server, path: string, asking: Asking = {}): Pr
 
 async function errorOf(response: Response): Promise<ColloquyError> {
   const text = await response.text();
-  const { code, message } = parseError(text);
+  const { code, message, problems } = parseError(text);
   return new ColloquyError(
     code ?? "http_error",
     response.status,
     message ?? `HTTP ${response.status}: ${text.slice(0, 200)}`,
+    Array.isArray(problems) ? { problems } : {},
   );
 }
 
-function parseError(text: string): { code?: string; message?: string } {
+type SentError = { code?: string; message?: string; problems?: ErrorDetail["problems"] };
+
+function parseError(text: string): SentError {
   try {
-    const { error } = JSON.parse(text) as { error?: { code?: string; message?: string } };
+    const { error } = JSON.parse(text) as { error?: SentError };
     return error ?? {};
   } catch {
     return {};

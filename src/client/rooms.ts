@@ -1,12 +1,15 @@
 import { newId } from "../protocol/ids.ts";
-import type { Content } from "../protocol/items.ts";
+import type { Content, Item } from "../protocol/items.ts";
+import type { DecisionInput, ItemPage, QuestionView } from "./questions.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
-import { ask, type Server } from "./request.ts";
+import { createFilesAt, type FilesAt } from "./files.ts";
+import { ask, queryOf, type Server } from "./request.ts";
 
 export type RoomMember =
   | {
       readonly kind: "agent";
       readonly handle: string;
+      readonly description: string;
       readonly activation: "always" | "mention";
       readonly model: string;
       readonly tools: readonly string[];
@@ -23,8 +26,11 @@ export type RoomMember =
 export type RoomView = {
   /** Its thread's. */
   readonly id: string;
-  readonly kind: string;
+  readonly kind: string | null;
   readonly title: string;
+  readonly turns: "sequential" | "parallel";
+  /** A handle. */
+  readonly owner: string;
   readonly members: readonly RoomMember[];
   /** The caller's handle. */
   readonly you: string;
@@ -41,12 +47,27 @@ export type RoomClient = {
     input: { readonly kind?: string; readonly title?: string; readonly members?: readonly string[] },
     signal?: AbortSignal,
   ): Promise<RoomView>;
+  change(
+    id: string,
+    input: { readonly title?: string; readonly turns?: RoomView["turns"]; readonly members?: readonly string[] },
+    signal?: AbortSignal,
+  ): Promise<RoomView>;
+  remove(id: string, signal?: AbortSignal): Promise<void>;
+  /** A person, by the name of the account. */
+  invite(id: string, user: string, signal?: AbortSignal): Promise<void>;
+  /** Oneself, or for the owner anybody. */
+  leave(id: string, handle: string, signal?: AbortSignal): Promise<void>;
+  messages(id: string, page?: ItemPage, signal?: AbortSignal): Promise<readonly Item[]>;
+  questions(id: string, signal?: AbortSignal): Promise<readonly QuestionView[]>;
+  decide(id: string, question: string, input: DecisionInput, signal?: AbortSignal): Promise<void>;
+  /** The room's workspace. */
+  files(id: string): FilesAt;
   get(id: string, signal?: AbortSignal): Promise<RoomView>;
   say(
     id: string,
-    message: { readonly id?: string; readonly content: Content },
+    message: { readonly id?: string; readonly content: Content; readonly files?: readonly string[] },
     signal?: AbortSignal,
-  ): Promise<{ readonly run: string; readonly message: string; readonly cursor: string }>;
+  ): Promise<{ readonly run: string; readonly cursor: string }>;
   /** The turn of one agent, or of all. */
   interrupt(id: string, agent?: string, signal?: AbortSignal): Promise<{ readonly interrupted: readonly string[] }>;
   /** Past what stopped the agents. */
@@ -67,6 +88,24 @@ export function createRoomClient(server: Server): RoomClient {
       return { rooms: data, kinds };
     },
     create: (input, signal) => post("", input, signal),
+    change: (id, input, signal) => json(`/${id}`, { method: "PATCH", body: input, signal }),
+    async remove(id, signal) {
+      await ask(server, `/api/rooms/${id}`, { method: "DELETE", signal });
+    },
+    async invite(id, user, signal) {
+      await ask(server, `/api/rooms/${id}/members`, { method: "POST", body: { user }, signal });
+    },
+    async leave(id, handle, signal) {
+      await ask(server, `/api/rooms/${id}/members/${encodeURIComponent(handle)}`, { method: "DELETE", signal });
+    },
+    messages: async (id, page = {}, signal) =>
+      (await json<{ data: readonly Item[] }>(`/${id}/messages${queryOf(page)}`, { signal })).data,
+    questions: async (id, signal) =>
+      (await json<{ data: readonly QuestionView[] }>(`/${id}/questions`, { signal })).data,
+    async decide(id, question, input, signal) {
+      await ask(server, `/api/rooms/${id}/decisions/${question}`, { method: "POST", body: input, signal });
+    },
+    files: (id) => createFilesAt(server, `/api/rooms/${id}/files`),
     get: (id, signal) => json(`/${id}`, { signal }),
     say: (id, message, signal) => post(`/${id}/messages`, { id: newId(), ...message }, signal),
     interrupt: (id, agent, signal) => post(`/${id}/interrupt`, agent === undefined ? {} : { agent }, signal),

@@ -66,7 +66,7 @@ export function createChat(client: Client, { place: first, display, runCommand, 
 
   /** Also of delegated runs, whose threads are not followed. */
   async function learnQuestions(run: string, of: Conversation): Promise<void> {
-    const { questions } = await client.run(run);
+    const questions = await place.questions(run);
     if (of !== conversation) return;
     for (const question of questions) show(conversation.ask(question));
     tellSettled();
@@ -96,12 +96,12 @@ export function createChat(client: Client, { place: first, display, runCommand, 
     const threadId = place.thread();
     if (threadId === undefined) return;
     const after = place.after === undefined ? {} : { after: place.after };
-    const items = [...(await client.items(threadId, { order: "desc", limit: shownAtFirst, ...after }))].reverse();
+    const items = [...(await place.items({ order: "desc", limit: shownAtFirst, ...after }))].reverse();
     show(unique(items.flatMap((item) => conversation.read(item))));
     // A run that began before what is shown.
-    const runs = await client.runs({ thread: threadId, limit: 20 });
-    conversation.atWork(runs.filter(({ status }) => status === "running" || status === "waiting"));
-    for (const run of runs.filter(({ status }) => status === "waiting")) await learnQuestions(run.id, conversation);
+    const runs = await place.atWork();
+    conversation.atWork(runs);
+    for (const run of place.kind === "room" ? runs.slice(0, 1) : runs) await learnQuestions(run.id, conversation);
     void follow(threadId, String(items.at(-1)?.seq ?? place.after ?? 0));
   }
 
@@ -113,7 +113,7 @@ export function createChat(client: Client, { place: first, display, runCommand, 
     }
     const asked = conversation.open().find(({ key }) => key === question);
     if (!asked) return display.note("Somebody else has decided already.");
-    await client.decide({ id: asked.id, runId: asked.run }, typed);
+    await place.decide({ id: asked.id, runId: asked.run }, typed);
     show(conversation.decided(asked.key, typed.decision));
   }
 

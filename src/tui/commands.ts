@@ -92,16 +92,16 @@ async function stop(chat: Chat, rest: string): Promise<void> {
 }
 
 async function files(chat: Chat, path: string): Promise<void> {
-  const threadId = chat.place().thread();
-  if (threadId === undefined) return chat.note("Nothing has been said yet, so there are no files.");
+  const workspace = chat.place().files();
+  if (!workspace) return chat.note("Nothing has been said yet, so there are no files.");
   if (path !== "") {
-    const bytes = await chat.client.files.download({ threadId, path });
+    const bytes = await workspace.download(path);
     const target = resolve(basename(path));
     // What is there already is not this conversation's to replace.
     await writeFile(target, bytes, { flag: "wx" });
     return chat.note(`saved as ${target}`);
   }
-  const { data, more } = await chat.client.files.list(threadId);
+  const { data, more } = await workspace.list();
   const lines = data.map(
     (file) => `  ${file.kind === "folder" ? "       " : size(file.bytes)}  ${printable(file.path)}`,
   );

@@ -1,4 +1,4 @@
-import type { DecisionInput } from "../client/client.ts";
+import type { DecisionInput } from "../client/questions.ts";
 import type { QuestionBody } from "../protocol/items.ts";
 import { printable } from "./colours.ts";
 

@@ -1,4 +1,7 @@
 import type { Client } from "../client/client.ts";
+import type { DecisionInput, ItemPage, QuestionView } from "../client/questions.ts";
+import type { FilesAt } from "../client/files.ts";
+import type { Item } from "../protocol/items.ts";
 import type { Followed, FollowOptions } from "../client/events.ts";
 import type { RoomView } from "../client/rooms.ts";
 import { newId } from "../protocol/ids.ts";
@@ -15,6 +18,14 @@ export type Place = {
   readonly thread: () => string | undefined;
   /** What is shown begins behind this seq. */
   readonly after?: number;
+  readonly items: (page: ItemPage) => Promise<readonly Item[]>;
+  /** The runs that have begun and not ended. */
+  readonly atWork: () => Promise<readonly { readonly id: string; readonly agent: string }[]>;
+  /** The open questions of a run, or of all. */
+  readonly questions: (run?: string) => Promise<readonly QuestionView[]>;
+  readonly decide: (question: { readonly id: string; readonly runId: string }, input: DecisionInput) => Promise<void>;
+  /** Undefined before something was said. */
+  readonly files: () => FilesAt | undefined;
   readonly follow: (threadId: string, options: FollowOptions) => AsyncIterable<Followed>;
   /** The model that is asked instead of the agent's own; absent where it can't be chosen. */
   readonly model?: { readonly chosen: () => string | undefined; readonly choose: (id: string | undefined) => void };
@@ -37,6 +48,20 @@ function agentPlace(client: Client, agent: Member, known?: string): Place {
     name: agent.id.slice(1),
     members: [agent],
     thread: () => threadId,
+    items: async (page) => (threadId === undefined ? [] : client.items(threadId, page)),
+    async atWork() {
+      if (threadId === undefined) return [];
+      const runs = await client.runs({ thread: threadId, limit: 20 });
+      return runs.filter(({ status }) => status === "running" || status === "waiting");
+    },
+    questions: async (run) => (run === undefined ? client.questions() : (await client.run(run)).questions),
+    async decide(question, input) {
+      await client.decide(question, input);
+    },
+    files() {
+      const id = threadId;
+      return id === undefined ? undefined : client.files.at(id);
+    },
     follow: client.followThread,
     model: { chosen: () => model, choose: (id) => void (model = id) },
     async say(text) {
@@ -69,12 +94,23 @@ function roomPlace(client: Client, room: RoomView): Place {
   return {
     kind: "room",
     name: room.title,
-    members: agents.map(({ handle, activation, model, tools }) => ({
+    members: agents.map(({ handle, description, activation, model, tools }) => ({
       id: `@${handle}`,
-      about: [activation, model, ...tools].join(", "),
+      about: [description, [activation, model, ...tools].join(", ")].filter(Boolean).join("; "),
     })),
     thread: () => room.id,
     after: room.chapter,
+    items: (page) => client.rooms.messages(room.id, page),
+    async atWork() {
+      const { run, members } = await client.rooms.get(room.id);
+      const turns = members.flatMap((member) =>
+        member.kind === "agent" && member.run !== undefined ? [{ id: member.run, agent: member.handle }] : [],
+      );
+      return [...(run && run.status !== "queued" ? [{ id: run.id, agent: room.title }] : []), ...turns];
+    },
+    questions: () => client.rooms.questions(room.id),
+    decide: ({ id }, input) => client.rooms.decide(room.id, id, input),
+    files: () => client.rooms.files(room.id),
     follow: client.rooms.follow,
     async say(text) {
       const { run } = await client.rooms.say(room.id, { content: text });

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { DecisionInput } from "../../src/client/client.ts";
+import type { DecisionInput } from "../../src/client/questions.ts";
 import type { BlockOf } from "../../src/client/conversation.ts";
 import { client, reasonOf } from "../server.ts";
 import { words } from "../words.ts";
