@@ -20,7 +20,9 @@ type Operation = { readonly responses?: Readonly<Record<string, Response>> };
 export type ApiDocument = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true, verbose: true });
-const validators = new WeakMap<object, ValidateFunction>();
+/** By the text of their schemas: those of failures are all alike. */
+const validators = new Map<string, ValidateFunction>();
+const texts = new WeakMap<object, string>();
 
 /** What an answer has that the document does not say, a line each; none: it is as the document says. */
 export function judgeAnswer(document: ApiDocument, answer: SentAnswer): string[] {
@@ -86,8 +88,10 @@ function eventOf(block: string): Record<string, unknown> | undefined {
 
 function violations(schema: AnySchema, value: unknown): string[] {
   if (typeof schema !== "object") return [];
-  let validate = validators.get(schema);
-  if (!validate) validators.set(schema, (validate = ajv.compile(schema)));
+  const text = texts.get(schema) ?? JSON.stringify(schema);
+  texts.set(schema, text);
+  let validate = validators.get(text);
+  if (!validate) validators.set(text, (validate = ajv.compile(schema)));
   if (validate(value)) return [];
   return (validate.errors ?? []).slice(0, 5).map(({ instancePath, message, params, data }) => {
     const found = JSON.stringify(data)?.slice(0, 200);

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ApiDocument, judgeAnswer as Judge, SentAnswer } from "./judge-answer.ts";
+import { keptDocument } from "./kept-document.ts";
 import { sentHeader, tapAnswer } from "./tap-answer.ts";
 
 const variable = "COLLOQUY_TEST_ANSWERS_FILE";
@@ -29,7 +30,9 @@ if (isMainThread) {
 
 function watch(app: FastifyInstance): void {
   let document: ApiDocument | undefined;
+  const routes: string[] = [];
   const seen = new Set<string>();
+  app.addHook("onRoute", ({ method, url }) => void routes.push(`${String(method)} ${url}`));
   app.addHook("onRequest", (request, reply, done) => {
     if (isJudged(request)) tapAnswer(reply.raw, judge.bind(undefined, request, reply.raw));
     done();
@@ -51,7 +54,7 @@ function watch(app: FastifyInstance): void {
   /** Whoever ends an answer must not be stopped by what is wrong here. */
   function faultsOf(server: FastifyInstance, sent: SentAnswer): string[] {
     try {
-      document ??= server.swagger() as ApiDocument;
+      document ??= keptDocument(routes, () => server.swagger());
       const { judgeAnswer } = load("./judge-answer.ts") as { readonly judgeAnswer: typeof Judge };
       return judgeAnswer(document, sent);
     } catch (error) {
