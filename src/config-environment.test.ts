@@ -70,6 +70,7 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_RAG__READERS", "2", "rag.readers", 2],
   ["COLLOQUY_RAG__FOLDERS", "/srv/docs", "rag.folders", ["/srv/docs"]],
   ["COLLOQUY_RAG__ALLOW", "wiki.lan", "rag.allow", ["wiki.lan"]],
+  ["COLLOQUY_RAG__SCAN_MB", "64", "rag.scanMb", 64],
   ["RAG_CHUNK_SIZE", "256", "rag.chunkSize", 256],
   ["RAG_CHUNK_OVERLAP", "16", "rag.chunkOverlap", 16],
   ["RAG_EMBEDDING_MODEL", "onnx:mini", "rag.embeddingModel", "onnx:mini"],

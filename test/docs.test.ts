@@ -220,6 +220,7 @@ describe("examples for the shell", () => {
     "docs/uploads.md",
     "docs/files.md",
     "docs/knowledge.md",
+    "docs/rag-eval.md",
     "docs/admin.md",
     "docs/definitions.md",
     "docs/budgets.md",
