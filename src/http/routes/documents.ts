@@ -10,9 +10,8 @@ import { addBody, addDocumentsFrom } from "../add-documents.ts";
 import { endpoint } from "../endpoint.ts";
 import { addedSchema, addedView, documentSchema, documentView } from "../rag-views.ts";
 import { idParams, idSchema, listOf, pageQuery } from "../schemas.ts";
-import { sendFile } from "../send-file.ts";
+import { fileAnswers, sendFile } from "../send-file.ts";
 
-const octets = { description: "The original", content: { "application/octet-stream": { schema: z.string() } } };
 const mostTextSlice = 1_000_000;
 
 export const addDocuments = endpoint({
@@ -187,7 +186,7 @@ export const downloadDocument = endpoint({
   tag: "knowledge",
   summary: "Download the original of a document",
   params: idParams,
-  answers: { 200: octets, 206: octets },
+  answers: fileAnswers,
   async handle({ params, caller, services: { knowledge }, ...call }) {
     const { document, place } = await knowledge.documents.original(caller, params.id);
     const handle = await open(place).catch((cause: unknown) => {
