@@ -30,6 +30,7 @@ export const personalRows: readonly Rows[] = [
   byText("groups", "group_name, issuer", "group_members where user_id = $1", "group_name"),
   byId("keys", "id, label, scopes, created_at, last_used_at, expires_at, revoked_at", "api_keys where user_id = $1"),
   byId("logins", "id, label, created_at, last_used_at, expires_at", "web_sessions where user_id = $1"),
+  byId("rooms", "thread_id, handle, joined_at", "room_people where user_id = $1", "thread_id"),
   byText("mcp-sign-ins", "server, login is not null as signed_in", "mcp_credentials where user_id = $1", "server"),
   byId("grants", "id, tool, pattern, created_at", "grants where user_id = $1"),
   byId(
