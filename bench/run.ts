@@ -9,6 +9,7 @@ import { durable } from "./parts/durable.ts";
 import { eventLoop } from "./parts/event-loop.ts";
 import { history } from "./parts/history.ts";
 import { imports } from "./parts/imports.ts";
+import { ingestion } from "./parts/ingestion.ts";
 import { ledger } from "./parts/ledger.ts";
 import { loop } from "./parts/loop.ts";
 import { mcp } from "./parts/mcp.ts";
@@ -31,6 +32,7 @@ const parts: readonly Part[] = [
   sandbox,
   eventLoop,
   imports,
+  ingestion,
   retrieval,
 ];
 

@@ -30,8 +30,8 @@ const rerankerSchema = z.strictObject({
 /** Documents that agents search. What a collection may set for itself is the default here for new ones. */
 export const ragSchema = z
   .strictObject({
-    chunkSize: z.int().min(50).max(8000).default(400),
-    chunkOverlap: z.int().min(0).max(4000).default(40),
+    chunkSize: z.int().min(50).max(8000).default(500),
+    chunkOverlap: z.int().min(0).max(4000).default(50),
     embeddingModel: embeddingModel.default("none"),
     /** Where `http:…` is asked: an address that speaks OpenAI's protocol, Ollama's too. */
     embeddingUrl: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:11434/v1"),

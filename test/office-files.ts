@@ -1,4 +1,4 @@
-import { crc32, deflateRawSync } from "node:zlib";
+import { crc32, deflateRawSync, deflateSync } from "node:zlib";
 
 export type ZipEntry = {
   readonly name: string;
@@ -95,17 +95,27 @@ export function pptxOf(slides: readonly (readonly string[])[]): Buffer {
   ]);
 }
 
-/** A page a text. `locked`: with a password that nobody knows. */
-export function pdfOf(pages: readonly string[], { locked = false }: { readonly locked?: boolean } = {}): Buffer {
+export type PdfOptions = {
+  /** With a password that nobody knows. */
+  readonly locked?: boolean;
+  /** As typesetters write it: words in pieces with their distances, packed. */
+  readonly typeset?: boolean;
+};
+
+/** A page a text, of one line or more. */
+export function pdfOf(pages: readonly string[], { locked = false, typeset = false }: PdfOptions = {}): Buffer {
   const objects = [
     "<< /Type /Catalog /Pages 2 0 R >>",
     `<< /Type /Pages /Kids [${pages.map((_, at) => `${4 + at * 2} 0 R`).join(" ")}] /Count ${pages.length} >>`,
     "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ...pages.flatMap((text, at) => {
-      const stream = `BT /F1 12 Tf 50 700 Td (${text.replaceAll(/[()\\]/g, "\\$&")}) Tj ET`;
+      const lines = text.split("\n").map(typeset ? kerned : (line) => `(${escaped(line)}) Tj`);
+      const plain = `BT /F1 12 Tf 50 700 Td ${lines.join(" 0 -14 Td ")} ET`;
+      const stream = typeset ? deflateSync(plain).toString("latin1") : plain;
+      const filter = typeset ? " /Filter /FlateDecode" : "";
       return [
         `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${5 + at * 2} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
-        `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
+        `<< /Length ${stream.length}${filter} >>\nstream\n${stream}\nendstream`,
       ];
     }),
     "<< /Title (Annual report) /Author (Ada) >>",
@@ -124,4 +134,15 @@ export function pdfOf(pages: readonly string[], { locked = false }: { readonly l
   text += places.map((place) => `${String(place).padStart(10, "0")} 00000 n \n`).join("");
   text += `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R /Info ${info} 0 R${lock} >>\nstartxref\n${table}\n%%EOF\n`;
   return Buffer.from(text, "latin1");
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[()\\]/g, "\\$&");
+}
+
+function kerned(line: string): string {
+  const words = line
+    .split(" ")
+    .map((word) => (word.match(/.{1,3}/g) ?? []).map((piece) => `(${escaped(piece)})`).join("12"));
+  return `[${words.join("-333")}] TJ`;
 }

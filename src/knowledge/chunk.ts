@@ -71,9 +71,11 @@ export function chunkText(text: string, marks: readonly Mark[], { size, overlap 
 
   function cut(piece: Piece, limit: number, level = 0): readonly Piece[] {
     if (piece.weight <= limit) return [piece];
+    const places = cutters[level]!(piece, limit);
+    if (places.length === 0) return cut(piece, limit, level + 1);
     const pieces: Piece[] = [];
     let { start } = piece;
-    for (const end of [...cutters[level]!(piece, limit), piece.end]) {
+    for (const end of [...places, piece.end]) {
       const weight = weigh(text, start, end);
       const last = pieces.at(-1);
       // A heading, or what leads into something long, belongs to its beginning.
