@@ -62,6 +62,8 @@ const userPath = (rest: string) => (things: Things) => `/api/admin/users/${thing
 export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /": everybody(302),
   "GET /chat/:id": everybody(302),
+  "GET /admin": everybody(302),
+  "GET /admin/:section": everybody(302),
   "GET /assets/*": everybody(404),
   "GET /mark.svg": everybody(404),
   "GET /health": everybody(),

@@ -2,6 +2,7 @@ import { Bell, BellOff, Menu, SunMoon } from "lucide-react";
 import { Suspense, useState } from "react";
 import { notifications, setNotifications } from "./chat/attention.ts";
 import { views } from "./pages.tsx";
+import { useMe } from "./me.ts";
 import { goTo, usePath } from "./path.ts";
 import { base } from "./server.ts";
 import { ThreadList } from "./threads/thread-list.tsx";
@@ -13,6 +14,8 @@ document.documentElement.dataset["theme"] = localStorage.getItem(themeKey) ?? ""
 /** The frame of every view: what there is at the left, the view itself; one column on a phone. */
 export function App() {
   const path = usePath();
+  const me = useMe();
+  const offered = views.filter(({ isForAdmins = false }) => !isForAdmins || me?.role === "admin");
   const [isOpen, setOpen] = useState(() => innerWidth >= 768);
   const [, name = "", rest] = /^\/([^/]*)(?:\/([^/]+))?/.exec(path) ?? [];
   const view = views.find((each) => each.path === name) ?? views[0]!;
@@ -23,9 +26,9 @@ export function App() {
     <div className="flex h-dvh">
       {isOpen && (
         <aside className="sidebar">
-          {views.length > 1 && (
+          {offered.length > 1 && (
             <nav aria-label={words.menu} className="flex flex-wrap gap-1 border-b border-hairline p-2">
-              {views.map(({ path: to, name: text, icon: Icon }) => (
+              {offered.map(({ path: to, name: text, icon: Icon }) => (
                 <a
                   key={to}
                   href={`${base}${to === "chat" ? "" : to}`}

@@ -40,10 +40,18 @@ export type UserClient = {
   /** Can't be undone; `confirm` is the account's name. Goes on by itself: `erasure` tells how far it is. */
   erase(id: string, confirm: string, signal?: AbortSignal): Promise<ErasureView>;
   erasure(erasureId: string, signal?: AbortSignal): Promise<ErasureView>;
+  erasures(signal?: AbortSignal): Promise<readonly ErasureView[]>;
+  /** Ends all logins of an account. */
+  logOut(id: string, signal?: AbortSignal): Promise<void>;
+  /** Where all that the server holds of a person is, as an archive. */
+  archiveOf(id: string): string;
 };
 
 export type ErasureView = {
   readonly id: string;
+  /** Of the account that there is no more. */
+  readonly userId: string;
+  readonly begunAt: string;
   readonly step: string;
   /** What keeps it from going on; it is tried again. */
   readonly problem: string | null;
@@ -67,6 +75,11 @@ export function createUserClient(server: Server): UserClient {
     addKey: (id, label, signal) => answer(`users/${id}/keys`, { method: "POST", body: { label }, signal }),
     erase: (id, confirm, signal) => answer(`users/${id}/erase`, { method: "POST", body: { confirm }, signal }),
     erasure: (erasureId, signal) => answer(`erasures/${erasureId}`, { signal }),
+    erasures: (signal) => list("erasures", signal),
+    async logOut(id, signal) {
+      await ask(server, `/api/admin/users/${id}/sessions`, { method: "DELETE", signal });
+    },
+    archiveOf: (id) => `${server.url.replace(/\/$/, "")}/api/admin/users/${id}/export`,
     async revokeKey(keyId, signal) {
       await ask(server, `/api/admin/keys/${keyId}`, { method: "DELETE", signal });
     },

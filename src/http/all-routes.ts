@@ -72,6 +72,10 @@ import { allMcpRoutes } from "./mcp/mcp-routes.ts";
 const routes: readonly Route[] = [
   ["GET", "/", page],
   ["GET", "/chat/:id", page],
+  ["GET", "/rooms", page],
+  ["GET", "/rooms/:id", page],
+  ["GET", "/admin", page],
+  ["GET", "/admin/:section", page],
   ["GET", "/assets/*", pageAsset],
   ["GET", "/mark.svg", pageIcon],
   ["GET", "/health", health],

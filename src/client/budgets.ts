@@ -1,0 +1,54 @@
+import { ask, type Server } from "./request.ts";
+
+type Amounts = { readonly tokens: number; readonly cost: number; readonly requests: number };
+export type BudgetLimit = "wait" | "refuse" | "warn";
+/** What may be spent in a calendar day or month (UTC); null: no limit of that kind. */
+export type BudgetView = {
+  readonly id: string;
+  readonly kind: "user" | "group" | "default";
+  readonly user: { readonly id: string; readonly name: string } | null;
+  readonly group: string | null;
+  readonly period: "day" | "month";
+  readonly tokens: number | null;
+  readonly cost: number | null;
+  readonly requests: number | null;
+  readonly warnAt: number;
+  readonly onLimit: BudgetLimit;
+  readonly startsAt?: string;
+  readonly endsAt?: string;
+  /** Absent: each account has this budget by itself. */
+  readonly used?: Amounts & { readonly unpriced: number };
+  readonly held?: Amounts;
+  readonly state?: "ok" | "warning" | "reached";
+};
+export type BudgetInput = {
+  /** With neither it is each account's that has none of its own. */
+  readonly user?: string;
+  readonly group?: string;
+  readonly period: "day" | "month";
+  readonly tokens?: number | null;
+  readonly cost?: number | null;
+  readonly requests?: number | null;
+  readonly warnAt?: number;
+  readonly onLimit?: BudgetLimit;
+};
+
+/** For admins only. */
+export type BudgetClient = {
+  list(signal?: AbortSignal): Promise<readonly BudgetView[]>;
+  /** For the same subject and period it takes the place of the one before. */
+  set(budget: BudgetInput, signal?: AbortSignal): Promise<BudgetView>;
+  remove(id: string, signal?: AbortSignal): Promise<void>;
+};
+
+export function createBudgetClient(server: Server): BudgetClient {
+  const path = "/api/admin/budgets";
+  return {
+    list: async (signal) => ((await (await ask(server, path, { signal })).json()) as { data: BudgetView[] }).data,
+    set: async (body, signal) =>
+      (await (await ask(server, path, { method: "PUT", body, signal })).json()) as BudgetView,
+    async remove(id, signal) {
+      await ask(server, `${path}/${id}`, { method: "DELETE", signal });
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import type { DefinitionProblem, DefinitionSource } from "../protocol/definitions.ts";
+import { ask, queryOf, type Server } from "./request.ts";
+
+export type Definition = Readonly<Record<string, unknown>>;
+export type Draft = { readonly id: string; readonly definition: Definition };
+
+/** Something that is defined: in a file, in the environment, or by an admin. Secrets in it read `***`. */
+export type DefinedView = {
+  readonly id: string;
+  readonly source: DefinitionSource;
+  /** The variable, or the file and its line. */
+  readonly where: string | null;
+  readonly readOnly: boolean;
+  readonly state: "active" | "shadowed" | "refused";
+  readonly problems: readonly DefinitionProblem[];
+  readonly revision: string | null;
+  readonly createdBy: string | null;
+  readonly createdAt: string | null;
+  readonly changedBy: string | null;
+  readonly updatedAt: string | null;
+  readonly definition: Definition | null;
+  readonly secrets: readonly string[];
+};
+export type DefinedAgent = DefinedView & { readonly model: string | null; readonly warnings: readonly string[] };
+export type DefinedModel = DefinedView & {
+  readonly provider: string;
+  readonly name: string;
+  readonly available: boolean;
+  readonly reason?: string;
+  readonly reach: Reach | null;
+  readonly health: {
+    readonly lastUsedAt: string;
+    readonly lastError: string | null;
+    readonly lastErrorAt: string | null;
+    /** Of the last day. */
+    readonly requests: number;
+    readonly errors: number;
+  } | null;
+};
+export type DefinedMcpServer = DefinedView & { readonly server: McpServerView | null };
+
+type Reach = "this machine" | "private network" | "internet";
+export type McpServerView = {
+  readonly name: string;
+  readonly transport: string;
+  readonly target: string;
+  readonly state: "idle" | "connecting" | "ready" | "failed" | "sign-in needed" | "disabled";
+  readonly signIn?: string;
+  readonly since: string;
+  readonly reason?: string;
+  readonly nextTry?: string;
+  readonly protocol?: string;
+  readonly tools: number;
+  readonly tokens: number;
+  readonly unusable: readonly { readonly tool: string; readonly reason: string }[];
+};
+export type FoundModels = {
+  readonly reach: Reach;
+  /** null: nothing there speaks a protocol that is known. */
+  readonly provider: string | null;
+  readonly baseUrl: string | null;
+  readonly models: readonly string[];
+  readonly tried: readonly { readonly url: string; readonly provider: string; readonly outcome: string }[];
+};
+export type ModelTrial =
+  | {
+      readonly ok: true;
+      readonly model: string;
+      readonly text: string;
+      readonly firstPartMs: number;
+      readonly totalMs: number;
+    }
+  | {
+      readonly ok: false;
+      readonly code: string;
+      readonly error: string;
+      readonly advice: string;
+      readonly totalMs: number;
+    };
+export type McpTrial = {
+  readonly server: McpServerView;
+  readonly totalMs: number;
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly effect: "read" | "write";
+    readonly destructive: boolean;
+  }[];
+};
+export type DefaultView = {
+  readonly of: "agent" | "model";
+  readonly value: string | null;
+  readonly source: DefinitionSource;
+  readonly where: string | null;
+  readonly readOnly: boolean;
+  readonly problem: string | null;
+};
+
+/** One kind of what is defined. */
+export type KindClient<View extends DefinedView> = {
+  list(signal?: AbortSignal): Promise<readonly View[]>;
+  create(draft: Draft, signal?: AbortSignal): Promise<View>;
+  /** `revision` is of what was read. */
+  change(draft: Draft & { readonly revision: string }, signal?: AbortSignal): Promise<View>;
+  /** `force`: though others need it. */
+  remove(id: string, options?: { readonly force?: boolean }, signal?: AbortSignal): Promise<void>;
+};
+
+/** Agents, models and MCP servers, and which are meant where none is named; for admins only. */
+export type DefinitionClient = {
+  readonly agents: KindClient<DefinedAgent>;
+  readonly models: KindClient<DefinedModel>;
+  readonly mcpServers: KindClient<DefinedMcpServer>;
+  /** A run in a new thread of the caller. */
+  tryAgent(
+    id: string,
+    prompt: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly id: string; readonly threadId: string; readonly cursor: string }>;
+  /** Where an agent is as the Markdown file that says the same. */
+  agentFile(id: string): string;
+  findModels(
+    address: { readonly baseUrl: string; readonly apiKey?: string },
+    signal?: AbortSignal,
+  ): Promise<FoundModels>;
+  /** One that is defined, or one that is not kept. */
+  tryModel(model: string | Draft, signal?: AbortSignal): Promise<ModelTrial>;
+  tryMcpServer(mcpServer: string | Draft, signal?: AbortSignal): Promise<McpTrial>;
+  /** Where the caller signs in to an MCP server. */
+  signIn(name: string, signal?: AbortSignal): Promise<string>;
+  signOut(name: string, signal?: AbortSignal): Promise<void>;
+  defaults(signal?: AbortSignal): Promise<readonly DefaultView[]>;
+  /** Undefined: left to the server again. */
+  setDefault(of: DefaultView["of"], value: string | undefined, signal?: AbortSignal): Promise<DefaultView>;
+};
+
+export function createDefinitionClient(server: Server): DefinitionClient {
+  const json = async <Answer>(path: string, asking: Parameters<typeof ask>[2]) =>
+    (await (await ask(server, path, asking)).json()) as Answer;
+  const post = <Answer>(path: string, body: unknown, signal?: AbortSignal) =>
+    json<Answer>(path, { method: "POST", body, signal });
+  const list = async <Entry>(path: string, signal?: AbortSignal) =>
+    (await json<{ data: readonly Entry[] }>(path, { signal })).data;
+  const kind = <View extends DefinedView>(path: string): KindClient<View> => ({
+    list: (signal) => list(path, signal),
+    create: (draft, signal) => post(path, draft, signal),
+    change: ({ id, ...body }, signal) => json(`${path}/${encodeURIComponent(id)}`, { method: "PUT", body, signal }),
+    async remove(id, { force } = {}, signal) {
+      const query = queryOf({ force: force ? "true" : undefined });
+      await ask(server, `${path}/${encodeURIComponent(id)}${query}`, { method: "DELETE", signal });
+    },
+  });
+  /** A kept one by its id, a draft whole. */
+  const trial = <Answer>(path: string, of: string | Draft, signal?: AbortSignal) =>
+    typeof of === "string"
+      ? post<Answer>(`${path}/${encodeURIComponent(of)}/try`, {}, signal)
+      : post<Answer>(`${path}/try`, of, signal);
+  const agents = "/api/admin/agents";
+  const signInOf = (name: string) => `/api/mcp/servers/${encodeURIComponent(name)}/sign-in`;
+  return {
+    agents: kind(agents),
+    models: kind("/api/admin/models"),
+    mcpServers: kind("/api/admin/mcp-servers"),
+    tryAgent: (id, prompt, signal) => post(`${agents}/${encodeURIComponent(id)}/try`, { prompt }, signal),
+    agentFile: (id) => `${server.url.replace(/\/$/, "")}${agents}/${encodeURIComponent(id)}/export`,
+    findModels: (address, signal) => post("/api/admin/models/find", address, signal),
+    tryModel: (of, signal) => trial("/api/admin/models", of, signal),
+    tryMcpServer: (of, signal) => trial("/api/admin/mcp-servers", of, signal),
+    signIn: async (name, signal) => (await post<{ url: string }>(signInOf(name), undefined, signal)).url,
+    async signOut(name, signal) {
+      await ask(server, signInOf(name), { method: "DELETE", signal });
+    },
+    defaults: (signal) => list("/api/admin/defaults", signal),
+    setDefault: (of, value, signal) =>
+      json(`/api/admin/defaults/${of}`, {
+        signal,
+        ...(value === undefined ? { method: "DELETE" as const } : { method: "PUT" as const, body: { value } }),
+      }),
+  };
+}

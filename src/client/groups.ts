@@ -1,0 +1,51 @@
+import type { Role } from "../protocol/callers.ts";
+import { ask, type Server } from "./request.ts";
+
+export type GroupView = { readonly name: string; readonly permissions: readonly string[]; readonly members: number };
+export type MemberView = { readonly id: string; readonly name: string };
+/** Times are ISO 8601. */
+export type InviteView = {
+  readonly id: string;
+  readonly role: Role;
+  readonly groups: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string;
+};
+
+/** What groups grant and who is in them, and invitations; for admins only. */
+export type GroupClient = {
+  list(signal?: AbortSignal): Promise<readonly GroupView[]>;
+  save(name: string, permissions: readonly string[], signal?: AbortSignal): Promise<void>;
+  remove(name: string, signal?: AbortSignal): Promise<void>;
+  members(name: string, signal?: AbortSignal): Promise<readonly MemberView[]>;
+  addMember(name: string, userId: string, signal?: AbortSignal): Promise<void>;
+  removeMember(name: string, userId: string, signal?: AbortSignal): Promise<void>;
+  invites(signal?: AbortSignal): Promise<readonly InviteView[]>;
+  /** `url` is told this once. */
+  invite(
+    input: { readonly role: Role; readonly groups?: readonly string[]; readonly days?: number },
+    signal?: AbortSignal,
+  ): Promise<InviteView & { readonly url: string }>;
+  withdrawInvite(id: string, signal?: AbortSignal): Promise<void>;
+};
+
+export function createGroupClient(server: Server): GroupClient {
+  const at = (name: string) => `/api/admin/groups/${encodeURIComponent(name)}`;
+  const list = async <Entry>(path: string, signal?: AbortSignal) =>
+    ((await (await ask(server, path, { signal })).json()) as { data: readonly Entry[] }).data;
+  const send = async (path: string, asking: Parameters<typeof ask>[2]) => void (await ask(server, path, asking));
+  return {
+    list: (signal) => list("/api/admin/groups", signal),
+    save: (name, permissions, signal) => send(at(name), { method: "PUT", body: { permissions }, signal }),
+    remove: (name, signal) => send(at(name), { method: "DELETE", signal }),
+    members: (name, signal) => list(`${at(name)}/members`, signal),
+    addMember: (name, userId, signal) => send(`${at(name)}/members/${userId}`, { method: "PUT", signal }),
+    removeMember: (name, userId, signal) => send(`${at(name)}/members/${userId}`, { method: "DELETE", signal }),
+    invites: (signal) => list("/api/admin/invites", signal),
+    invite: async (body, signal) =>
+      (await (await ask(server, "/api/admin/invites", { method: "POST", body, signal })).json()) as InviteView & {
+        url: string;
+      },
+    withdrawInvite: (id, signal) => send(`/api/admin/invites/${id}`, { method: "DELETE", signal }),
+  };
+}

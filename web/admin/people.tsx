@@ -1,0 +1,241 @@
+import { useEffect, useState } from "react";
+import type { ErasureView, UserView } from "../../src/client/users.ts";
+import type { Role } from "../../src/protocol/callers.ts";
+import { changeQuery, useQuery } from "../path.ts";
+import { words } from "../words.ts";
+import { groups, users } from "./admin-client.ts";
+import { time } from "./figures.ts";
+import { type Loaded, useLoaded } from "./loaded.ts";
+import { Act, ChoiceField, Form, Once, PageLink, Problem, State, Table, TextField, Waiting } from "./parts.tsx";
+
+const texts = words.admin.people;
+/** Between two looks at how far an erasure is. */
+const lookMs = 1000;
+
+type Told = { readonly label: string; readonly text: string };
+
+const roles: readonly (readonly [Role, string])[] = [
+  ["user", texts.roles.user],
+  ["admin", texts.roles.admin],
+];
+
+/** Accounts: made, invited, changed, their data saved or erased. */
+export function People() {
+  const loaded = useLoaded("users", users.list);
+  const erasures = useLoaded("erasures", users.erasures);
+  const [told, setTold] = useState<Told>();
+  const query = useQuery();
+  const search = query.get("search") ?? "";
+  const erasing = query.get("erase");
+  const shown = loaded.data?.filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()));
+  const toErase = loaded.data?.find(({ id }) => id === erasing);
+  return (
+    <>
+      <NewAccount onMade={setTold} onChange={loaded.reload} />
+      <Invitations onMade={setTold} />
+      {told && <Once {...told} onClose={() => setTold(undefined)} />}
+      {toErase && (
+        <Erase
+          key={toErase.id}
+          user={toErase}
+          onBegun={() => {
+            changeQuery({ erase: undefined });
+            loaded.reload();
+            erasures.reload();
+          }}
+        />
+      )}
+      <div className="flex flex-wrap items-end gap-3">
+        <TextField
+          label={texts.search}
+          type="search"
+          value={search}
+          onChange={(value) => changeQuery({ search: value })}
+        />
+        <PageLink to="/admin/groups">{texts.toGroups}</PageLink>
+      </div>
+      <Waiting of={loaded} />
+      {shown && (
+        <Table name={texts.title} head={[texts.name, texts.role, texts.state, texts.actions]}>
+          {shown.map((user) => (
+            <Account key={user.id} user={user} onChange={loaded.reload} onTold={setTold} />
+          ))}
+        </Table>
+      )}
+      <Erasures of={erasures} />
+    </>
+  );
+}
+
+type AccountProps = {
+  readonly user: UserView;
+  readonly onChange: () => void;
+  readonly onTold: (told: Told) => void;
+};
+
+function Account({ user: { id, name, role, disabled }, onChange, onTold }: AccountProps) {
+  const change = (what: Parameters<typeof users.change>[1]) => users.change(id, what).then(onChange);
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{texts.roles[role]}</td>
+      <td>{disabled ? <State grade="quiet">{texts.disabled}</State> : <State grade="ok">{texts.active}</State>}</td>
+      <td>
+        <div className="row-actions">
+          <Act
+            name={`${disabled ? texts.enable : texts.disable}: ${name}`}
+            onAct={() => change({ disabled: !disabled })}
+          >
+            {disabled ? texts.enable : texts.disable}
+          </Act>
+          <Act
+            name={`${role === "admin" ? texts.makeUser : texts.makeAdmin}: ${name}`}
+            onAct={() => change({ role: role === "admin" ? "user" : "admin" })}
+          >
+            {role === "admin" ? texts.makeUser : texts.makeAdmin}
+          </Act>
+          <Act
+            name={`${texts.reset}: ${name}`}
+            onAct={async () => {
+              const { url, expiresAt } = await users.reset(id);
+              onTold({ label: texts.resetLink(name, time(expiresAt)), text: url });
+            }}
+          >
+            {texts.reset}
+          </Act>
+          <Act
+            name={`${texts.newKey}: ${name}`}
+            onAct={async () => {
+              const { text } = await users.addKey(id, texts.keyLabel);
+              onTold({ label: texts.keyOf(name), text });
+            }}
+          >
+            {texts.newKey}
+          </Act>
+          <Act name={`${texts.logOut}: ${name}`} onAct={() => users.logOut(id)}>
+            {texts.logOut}
+          </Act>
+          <a className="button" href={users.archiveOf(id)} download aria-label={`${texts.save}: ${name}`}>
+            {texts.save}
+          </a>
+          <button
+            type="button"
+            className="button text-bad"
+            aria-label={`${texts.erase}: ${name}`}
+            onClick={() => changeQuery({ erase: id })}
+          >
+            {texts.erase}
+          </button>
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+type NewAccountProps = { readonly onMade: (told: Told) => void; readonly onChange: () => void };
+
+function NewAccount({ onMade, onChange }: NewAccountProps) {
+  const [name, setName] = useState("");
+  const [role, setRole] = useState<Role>("user");
+  return (
+    <Form
+      name={texts.add}
+      submit={texts.add}
+      onSubmit={async () => {
+        const { user, key } = await users.add({ name, role });
+        setName("");
+        onMade({ label: texts.keyOf(user.name), text: key });
+        onChange();
+      }}
+    >
+      <TextField label={texts.name} value={name} onChange={setName} isNeeded />
+      <ChoiceField label={texts.role} value={role} options={roles} onChange={(value) => setRole(value as Role)} />
+    </Form>
+  );
+}
+
+function Invitations({ onMade }: { readonly onMade: (told: Told) => void }) {
+  const loaded = useLoaded("invites", groups.invites);
+  const [role, setRole] = useState<Role>("user");
+  const [into, setInto] = useState("");
+  const [days, setDays] = useState("7");
+  return (
+    <details>
+      <summary>{texts.invitations(loaded.data?.length ?? 0)}</summary>
+      <div className="grid gap-3 py-3">
+        <Form
+          name={texts.invite}
+          submit={texts.invite}
+          onSubmit={async () => {
+            const names = into.split(/[\s,]+/).filter((each) => each !== "");
+            const { url, expiresAt } = await groups.invite({ role, groups: names, days: Number(days) });
+            onMade({ label: texts.inviteLink(time(expiresAt)), text: url });
+            loaded.reload();
+          }}
+        >
+          <ChoiceField label={texts.role} value={role} options={roles} onChange={(value) => setRole(value as Role)} />
+          <TextField label={texts.intoGroups} value={into} onChange={setInto} />
+          <TextField label={texts.days} type="number" value={days} onChange={setDays} isNeeded />
+        </Form>
+        <Waiting of={loaded} />
+        <ul className="grid gap-1">
+          {loaded.data?.map(({ id, role: of, groups: names, expiresAt }) => (
+            <li key={id} className="flex flex-wrap items-center gap-3">
+              {texts.invited(texts.roles[of], names.join(", "), time(expiresAt))}
+              <Act onAct={() => groups.withdrawInvite(id).then(loaded.reload)}>{texts.withdraw}</Act>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </details>
+  );
+}
+
+/** Not to be undone, so the name is asked for. */
+function Erase({ user, onBegun }: { readonly user: UserView; readonly onBegun: () => void }) {
+  const [confirm, setConfirm] = useState("");
+  return (
+    <section className="grid gap-3 rounded-card border border-bad p-3" aria-label={texts.eraseTitle(user.name)}>
+      <h2>{texts.eraseTitle(user.name)}</h2>
+      <p>{texts.eraseWhat}</p>
+      <Form
+        name={texts.erase}
+        submit={texts.eraseNow}
+        onSubmit={async () => {
+          await users.erase(user.id, confirm);
+          onBegun();
+        }}
+        beside={
+          <button type="button" className="button" onClick={() => changeQuery({ erase: undefined })}>
+            {words.cancel}
+          </button>
+        }
+      >
+        <TextField label={texts.eraseConfirm} value={confirm} onChange={setConfirm} isNeeded />
+      </Form>
+    </section>
+  );
+}
+
+function Erasures({ of }: { readonly of: Loaded<readonly ErasureView[]> }) {
+  const { data = [], reload } = of;
+  const isAtWork = data.some(({ doneAt }) => doneAt === null);
+  useEffect(() => {
+    if (!isAtWork) return;
+    const look = setTimeout(reload, lookMs);
+    return () => clearTimeout(look);
+  }, [data]);
+  if (data.length === 0) return <Problem text={of.problem} />;
+  return (
+    <details open={isAtWork}>
+      <summary>{texts.erasures(data.length)}</summary>
+      <ul className="py-2" role="status">
+        {data.map(({ id, begunAt, step, problem, doneAt }) => (
+          <li key={id}>
+            {time(begunAt)}: {doneAt === null ? texts.erasing(step) : texts.erasedAt(time(doneAt))} {problem}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
