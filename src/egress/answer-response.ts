@@ -1,12 +1,9 @@
 import type { Answer, ByteReader } from "./exchange.ts";
 
-/** A response to be read by its `reader`, or like any other: a web stream is made only if somebody asks for one. */
-export type EventResponse = Response & { readonly reader?: ByteReader };
-
 const ofConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 /** For those who know only `fetch`. */
-export function responseOf(answer: Answer): EventResponse {
+export function responseOf(answer: Answer): Response {
   const { status, headers } = answer;
   const response =
     "reader" in answer ? eventResponse(answer.reader, { status }) : wholeResponse(answer.bytes, { status });
@@ -29,11 +26,11 @@ function wholeResponse(bytes: Buffer<ArrayBuffer>, init: ResponseInit): Response
   return Object.defineProperty(response, "body", { get: () => new Response(bytes).body });
 }
 
-function eventResponse(reader: ByteReader, init: ResponseInit): EventResponse {
+/** A web stream is made only if somebody asks for one. */
+function eventResponse(reader: ByteReader, init: ResponseInit): Response {
   let stream: ReadableStream<Uint8Array> | undefined;
   const body = (): ReadableStream<Uint8Array> => (stream ??= streamOf(reader));
   const response = Object.assign(new Response(null, init), {
-    reader,
     text: () => new Response(body()).text(),
     json: () => new Response(body()).json(),
   });

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { Agent, type Dispatcher } from "undici";
 import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
 import { type Address, addressesOf, type Resolve } from "./addresses.ts";
-import { type EventResponse, responseOf } from "./answer-response.ts";
+import { responseOf } from "./answer-response.ts";
 import { type Answer, Exchange, type Sent } from "./exchange.ts";
 import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
 
@@ -36,7 +36,7 @@ export type GuardedFetch = {
    * Rejects with InvalidInput (`url_refused`, `address_refused`) and Unavailable: `unreachable` means that nothing was
    * sent, `connection_lost`, `timeout` and `answer_too_large` that the request may have been done. So does the body.
    */
-  readonly fetch: (url: string | URL, init?: FetchInit) => Promise<EventResponse>;
+  readonly fetch: (url: string | URL, init?: FetchInit) => Promise<Response>;
   /** The same for one request that follows no redirects, at a fraction of the cost. */
   readonly post: Post;
   readonly close: () => Promise<void>;
@@ -111,7 +111,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     }
   }
 
-  async function guardedFetch(input: string | URL, init: FetchInit = {}): Promise<EventResponse> {
+  async function guardedFetch(input: string | URL, init: FetchInit = {}): Promise<Response> {
     const signal = init.signal ?? null;
     let hop: Hop<string> = {
       url: parseUrl(String(input)),

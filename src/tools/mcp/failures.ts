@@ -50,10 +50,6 @@ export function timeOut(): Error {
   return new SdkError(SdkErrorCode.RequestTimeout, "it did not answer in time");
 }
 
-export function isTimeOut(error: unknown): boolean {
-  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
-}
-
 function failureOfStatus(status: number, text: string): Failure {
   const reason = `HTTP ${status}: ${text}`;
   if (status === 404) return { kind: "session-gone", reason };
