@@ -1,3 +1,4 @@
+import AxeBuilder from "@axe-core/playwright";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -12,16 +13,30 @@ export const skipBrowser = process.env["COLLOQUY_TEST_CHROMIUM"] === "no";
 
 export type PageServing = AgentServing & { readonly url: string };
 
+/** The page as its sources are now. */
+export function buildPage(): string {
+  const root = join(import.meta.dirname, "..");
+  execFileSync(process.execPath, [join(root, "scripts/build-page.mjs")], { stdio: ["ignore", "ignore", "inherit"] });
+  return join(root, ".cache/page");
+}
+
+/** What axe finds in the page as it stands. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"])
+    .analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
+}
+
 /** A whole server as `serveAgents` makes it, with the page as its sources are now. */
 export async function servePage(
   script: Script,
   adapters: Readonly<Record<string, Adapter>> = {},
   options: AgentServingOptions = {},
 ): Promise<PageServing> {
-  const root = join(import.meta.dirname, "..");
-  execFileSync(process.execPath, [join(root, "scripts/build-page.mjs")], { stdio: ["ignore", "ignore", "inherit"] });
+  const folder = buildPage();
   const backend = await serveAgents(script, adapters, options);
-  const serving = await serve({ ...backend.services, page: loadPage(join(root, ".cache/page")) });
+  const serving = await serve({ ...backend.services, page: loadPage(folder) });
   return {
     ...backend,
     url: serving.url,

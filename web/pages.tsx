@@ -1,5 +1,5 @@
-import { MessageSquare } from "lucide-react";
-import type { ComponentType } from "react";
+import { MessageSquare, Settings2, Users } from "lucide-react";
+import { lazy, type ComponentType } from "react";
 import { ChatPage } from "./chat/chat-page.tsx";
 import { words } from "./words.ts";
 
@@ -17,4 +17,17 @@ export type View = {
 /** The views of the page, in the order of the menu; those that are large load when they are first shown (`lazy`). */
 export const views: readonly View[] = [
   { path: "chat", name: words.conversations, icon: MessageSquare, show: ({ rest }) => <ChatPage threadId={rest} /> },
+  {
+    path: "rooms",
+    name: words.rooms.title,
+    icon: Users,
+    show: lazy(async () => ({ default: (await import("./rooms/rooms-view.tsx")).RoomsView })),
+  },
+  {
+    path: "admin",
+    name: words.admin.name,
+    icon: Settings2,
+    show: lazy(async () => ({ default: (await import("./admin/admin-page.tsx")).AdminPage })),
+    isForAdmins: true,
+  },
 ];

@@ -5,7 +5,7 @@ import { ask, type Server } from "./request.ts";
 import { createSseParser } from "./sse.ts";
 
 /** An event and the place to go on from after it. */
-export type Followed = { readonly event: RunEvent; readonly cursor: string };
+export type Followed<Event = RunEvent> = { readonly event: Event; readonly cursor: string };
 
 export type FollowOptions = {
   /** Where to begin; absent: at the beginning. */
@@ -24,17 +24,17 @@ const longestPauseMs = 5000;
  * missed and nothing told twice. Ends when the server says there is no more, or the signal fires; throws the
  * server's refusal, or Unavailable once patience is over.
  */
-export async function* followEvents(
+export async function* followEvents<Event extends { readonly type: string } = RunEvent>(
   server: Server,
   path: string,
   options: FollowOptions = {},
-): AsyncGenerator<Followed> {
+): AsyncGenerator<Followed<Event>> {
   const { signal, patienceMs = 60_000 } = options;
   let { cursor } = options;
   let heardAt = Date.now();
   for (let wait = 250; !signal?.aborted; wait = Math.min(wait * 2, longestPauseMs)) {
     try {
-      for await (const followed of connect(server, path, { cursor, signal })) {
+      for await (const followed of connect<Event>(server, path, { cursor, signal })) {
         if (followed === "over") return;
         wait = 250;
         heardAt = Date.now();
@@ -53,11 +53,11 @@ export async function* followEvents(
 }
 
 /** One connection's events; "over" when the server has no more for this cursor, "alive" for any sign of life. */
-async function* connect(
+async function* connect<Event>(
   server: Server,
   path: string,
   { cursor, signal }: FollowOptions,
-): AsyncGenerator<Followed | "over" | "alive"> {
+): AsyncGenerator<Followed<Event> | "over" | "alive"> {
   const silence = new AbortController();
   let heardAt = Date.now();
   const timer = setInterval(() => Date.now() - heardAt > silenceMs && silence.abort(), silenceMs / 9);
@@ -76,7 +76,8 @@ async function* connect(
       heardAt = Date.now();
       yield "alive";
       for (const { data, id } of parse(decoder.decode(bytes, { stream: true })))
-        if (id !== undefined) yield { event: JSON.parse(data) as RunEvent, cursor: id };
+        // What stands in no log has no id of its own.
+        yield { event: JSON.parse(data) as Event, cursor: id ?? cursor ?? "0" };
     }
   } catch (error) {
     if (error instanceof ColloquyError) throw error;

@@ -1,4 +1,5 @@
 import { newId } from "../protocol/ids.ts";
+import type { RunEvent } from "../protocol/events.ts";
 import type { Content, Item } from "../protocol/items.ts";
 import type { DecisionInput, ItemPage, QuestionView } from "./questions.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
@@ -39,6 +40,13 @@ export type RoomView = {
   readonly cursor: string;
   readonly run: { readonly id: string; readonly status: string } | null;
 };
+/** Who of the people looks at the room, beside what happens in it. */
+export type RoomEvent =
+  | RunEvent
+  | {
+      readonly type: "presence";
+      readonly people: readonly { readonly handle: string; readonly present: boolean }[];
+    };
 export type RoomKind = { readonly id: string; readonly title: string; readonly description: string };
 
 export type RoomClient = {
@@ -74,7 +82,7 @@ export type RoomClient = {
   continue(id: string, signal?: AbortSignal): Promise<void>;
   clear(id: string, signal?: AbortSignal): Promise<void>;
   /** The room's events until the signal fires. */
-  follow(id: string, options?: FollowOptions): AsyncGenerator<Followed>;
+  follow(id: string, options?: FollowOptions): AsyncGenerator<Followed<RoomEvent>>;
 };
 
 export function createRoomClient(server: Server): RoomClient {
@@ -115,6 +123,6 @@ export function createRoomClient(server: Server): RoomClient {
     async clear(id, signal) {
       await post(`/${id}/clear`, undefined, signal);
     },
-    follow: (id, options) => followEvents(server, `/api/rooms/${id}/events`, options),
+    follow: (id, options) => followEvents<RoomEvent>(server, `/api/rooms/${id}/events`, options),
   };
 }

@@ -78,6 +78,7 @@ export function createChat(client: Client, { place: first, display, runCommand, 
     const own = conversation;
     try {
       for await (const { event } of place.follow(threadId, { cursor, signal })) {
+        if (event.type === "presence") continue;
         show(own.apply(event));
         if (event.type === "run-wait" && event.reason !== "client")
           void learnQuestions(event.run, own).catch((error: unknown) => display.note(messageOf(error)));

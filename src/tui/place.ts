@@ -3,7 +3,7 @@ import type { DecisionInput, ItemPage, QuestionView } from "../client/questions.
 import type { FilesAt } from "../client/files.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Followed, FollowOptions } from "../client/events.ts";
-import type { RoomView } from "../client/rooms.ts";
+import type { RoomEvent, RoomView } from "../client/rooms.ts";
 import { newId } from "../protocol/ids.ts";
 
 export type Member = { readonly id: string; readonly about: string };
@@ -26,7 +26,7 @@ export type Place = {
   readonly decide: (question: { readonly id: string; readonly runId: string }, input: DecisionInput) => Promise<void>;
   /** Undefined before something was said. */
   readonly files: () => FilesAt | undefined;
-  readonly follow: (threadId: string, options: FollowOptions) => AsyncIterable<Followed>;
+  readonly follow: (threadId: string, options: FollowOptions) => AsyncIterable<Followed<RoomEvent>>;
   /** The model that is asked instead of the agent's own; absent where it can't be chosen. */
   readonly model?: { readonly chosen: () => string | undefined; readonly choose: (id: string | undefined) => void };
   /** The run that it begins, or that it waits for. */

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import type { DecisionInput } from "../../src/client/questions.ts";
 import type { BlockOf } from "../../src/client/conversation.ts";
 import { client, reasonOf } from "../server.ts";
 import { createTurns, type Turn, type Turns } from "./turns.ts";
@@ -116,8 +117,10 @@ export function beginConversation(threadId: string): void {
   void follow(threadId, "0", following.signal);
 }
 
-export function decidedHere(key: string, decision: Parameters<Turns["conversation"]["decided"]>[1]): void {
-  turns.conversation.decided(key, decision);
+/** Also of a delegated run, whose thread is not followed. */
+export async function decideHere(question: BlockOf<"question">, input: DecisionInput): Promise<void> {
+  await client.decide({ id: question.id, runId: question.run }, input);
+  turns.conversation.decided(question.key, input.decision);
   changed();
 }
 

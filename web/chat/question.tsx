@@ -1,12 +1,16 @@
 import { useState } from "react";
 import type { DecisionInput } from "../../src/client/questions.ts";
 import type { BlockOf } from "../../src/client/conversation.ts";
-import { client, reasonOf } from "../server.ts";
+import { reasonOf } from "../server.ts";
 import { words } from "../words.ts";
-import { decidedHere } from "./conversation-store.ts";
+
+type QuestionProps = {
+  readonly question: BlockOf<"question">;
+  readonly onDecide: (input: DecisionInput) => Promise<void>;
+};
 
 /** What an agent waits for, with its answers beside it. */
-export function Question({ question }: { readonly question: BlockOf<"question"> }) {
+export function Question({ question, onDecide }: QuestionProps) {
   const { body, decision } = question;
   const [text, setText] = useState(body.reason === "approval" ? (body.arguments ?? "") : "");
   const [isEdited, setEdited] = useState(false);
@@ -25,8 +29,7 @@ export function Question({ question }: { readonly question: BlockOf<"question"> 
     setBusy(true);
     setError(undefined);
     try {
-      await client.decide({ id: question.id, runId: question.run }, input);
-      decidedHere(question.key, input.decision);
+      await onDecide(input);
     } catch (failed) {
       setError(reasonOf(failed));
       setBusy(false);

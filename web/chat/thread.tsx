@@ -12,6 +12,7 @@ import type { ReactNode } from "react";
 import type { Block } from "../../src/client/conversation.ts";
 import { words } from "../words.ts";
 import { Formatted } from "./formatted.tsx";
+import { decideHere } from "./conversation-store.ts";
 import { Question } from "./question.tsx";
 import { shownTurns } from "./runtime.tsx";
 import { ToolLine } from "./tool-line.tsx";
@@ -115,10 +116,8 @@ function PersonTurn({ turn }: { readonly turn: Turn }) {
 
 function AgentTurn({ turn }: { readonly turn: Turn }) {
   return (
-    <MessagePrimitive.Root className="group turn" data-role="assistant">
-      <h2 className="speaker text-sm font-semibold" data-speaker={0}>
-        @{turn.author ?? "agent"}
-      </h2>
+    <MessagePrimitive.Root className="group turn" data-role="assistant" data-speaker={0}>
+      <h2 className="speaker text-sm font-semibold">@{turn.author ?? "agent"}</h2>
       <div className="speaker-rule flex flex-col gap-2">
         {turn.blocks.map((block) => (
           <BlockView key={block.key} block={block} />
@@ -154,7 +153,7 @@ function BlockView({ block }: { readonly block: Block }) {
     case "call":
       return <ToolLine call={block} />;
     case "question":
-      return <Question question={block} />;
+      return <Question question={block} onDecide={(input) => decideHere(block, input)} />;
     case "plan":
       return (
         <ol className="text-sm">
