@@ -92,10 +92,20 @@ export function makeData(seed = 7): Made {
   // The n-th word comes about once in n times the first one's number.
   const word = () => words[Math.min(words.length - 1, Math.floor(words.length ** random()) - 1)]!;
   const rare = () => words[20 + Math.floor(random() * 2000)]!;
-  const heaps = Array.from({ length: 200 }, () => Float32Array.from({ length: dimension }, normal));
+  // Embeddings vary in far fewer directions than they have numbers.
+  const vectorOf = () => Float32Array.from({ length: dimension }, normal);
+  const [heaps, directions] = [Array.from({ length: 200 }, vectorOf), Array.from({ length: 24 }, vectorOf)];
+  const vector = () => {
+    const made = heaps[Math.floor(random() * heaps.length)]!.slice();
+    for (const direction of directions) {
+      const far = 0.4 * normal();
+      for (let at = 0; at < dimension; at++) made[at]! += far * direction[at]!;
+    }
+    return made;
+  };
   return {
     text: () => Array.from({ length: 150 }, word).join(" "),
     question: () => Array.from({ length: 6 }, (_, n) => (n % 2 === 0 ? word() : rare())).join(" "),
-    vector: () => heaps[Math.floor(random() * heaps.length)]!.map((value) => value + 0.6 * normal()),
+    vector,
   };
 }

@@ -90,7 +90,7 @@ export function rankingOf(wanted: readonly Wanted[], found: readonly Place[]): R
   return { gains, wanted: wanted.length };
 }
 
-export const measures = {
+const measures = {
   "nDCG@10": (ranking: Ranking) => ndcg(ranking, 10),
   "recall@10": (ranking: Ranking) => recall(ranking, 10),
   "recall@100": (ranking: Ranking) => recall(ranking, 100),

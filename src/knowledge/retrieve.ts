@@ -97,8 +97,8 @@ export type Traces = {
 export type Retrieval = { readonly retrieve: Retrieve; readonly traces: Traces };
 
 export const mostQuestion = 4000;
-export const standardPassages = 8;
-export const standardTokens = 4000;
+const standardPassages = 8;
+const standardTokens = 4000;
 const mostCollections = 20;
 /** Candidates whose text a reranker reads. */
 const rerankedMost = 40;

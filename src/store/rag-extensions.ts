@@ -3,7 +3,7 @@ import type { Query } from "../protocol/tools.ts";
 export type SearchExtension = "vector" | "pg_textsearch";
 
 /** Of those two, what is installed in the database. */
-export async function installedExtensions(query: Query): Promise<ReadonlySet<SearchExtension>> {
+async function installedExtensions(query: Query): Promise<ReadonlySet<SearchExtension>> {
   const rows = await query<{ name: SearchExtension }>(
     "select extname as name from pg_extension where extname in ('vector', 'pg_textsearch')",
   );

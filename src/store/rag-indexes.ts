@@ -16,9 +16,11 @@ export type IndexedCollection = {
 };
 
 /** From so many vectors on, `auto` keeps an index: an exact scan finds fewer as fast, and all of them. */
-export const fewestForIndex = 20_000;
+const fewestForIndex = 20_000;
 /** ivfflat divides what it has when it is made: of fewer vectors its lists would be chance. */
 const fewestForLists = 500;
+/** The lists are laid out in one statement, whose time grows with the square of their number. */
+const mostLists = 100;
 /** pgvector's, for vectors of four bytes a number. */
 const mostDimensions = 2000;
 /** What one statement should take, so that whoever waits for the same connection hardly notices. */
@@ -141,7 +143,7 @@ async function createVectorIndex(
     "select count(*) as count from rag_vectors where collection_id = $1 and model = $2 and dimension = $3",
     [collectionId, embeddingModel, dimension],
   );
-  const lists = kind === "ivfflat" ? Math.max(10, Math.min(200, Math.round(Math.sqrt(row!.count)))) : null;
+  const lists = kind === "ivfflat" ? Math.max(10, Math.min(mostLists, Math.round(Math.sqrt(row!.count)))) : null;
   return transaction(async (tx) => {
     // Of several at once, the second finds the first one's.
     const others = await indexesOf(tx, collectionId);
@@ -154,7 +156,7 @@ async function createVectorIndex(
       [collectionId, kind, embeddingModel, dimension, lists],
     );
     const { id } = made!;
-    if (lists !== null) await moveVectors(tx, { collection, dimension, index: id, rows: lists * 10 });
+    if (lists !== null) await moveVectors(tx, { collection, dimension, index: id, rows: lists * 8 });
     const settings = lists === null ? "" : ` with (lists = ${lists})`;
     await tx(
       `create index ${indexName(id)} on rag_vectors using ${kind} ((embedding::vector(${dimension})) vector_cosine_ops)${settings}

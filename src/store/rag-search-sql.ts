@@ -156,8 +156,22 @@ function vectorPart(part: VectorPart, parts: StatementParts): string {
   const distance = `v.embedding::vector(${part.dimension}) <=> ${part.vector}::real[]::vector(${part.dimension})`;
   if (part.kind === "index")
     return `select v.chunk_id, ${distance}, ${from} where ${own} and v.graph = ${part.index}${filters} order by ${distance} limit ${candidatesOfSide}`;
-  const outside =
-    part.without.length === 0 ? "" : ` and (v.graph is null or v.graph <> all ('{${part.without.join(",")}}'))`;
-  return `select v.chunk_id, ${distance}, ${from} where ${own} and v.model = ${part.model}::text and v.dimension = ${part.dimension}${outside}${filters}
-    order by 2 limit ${candidatesOfSide}`;
+  // Each of these is read from an index; one condition for all of them would not be.
+  return outsideOf(part.without)
+    .map(
+      (outside) =>
+        `(select v.chunk_id, ${distance}, ${from} where ${own} and v.model = ${part.model}::text and v.dimension = ${part.dimension}${outside}${filters}
+    order by 2 limit ${candidatesOfSide})`,
+    )
+    .join("\nunion all\n");
+}
+
+/** Conditions that together hold for rows which are in none of these indexes. */
+function outsideOf(indexes: readonly number[]): readonly string[] {
+  if (indexes.length === 0) return [""];
+  const sorted = indexes.toSorted((a, b) => a - b);
+  const between = sorted.map((index, at) =>
+    at === 0 ? ` and v.graph < ${index}` : ` and v.graph > ${sorted[at - 1]} and v.graph < ${index}`,
+  );
+  return [" and v.graph is null", ...between, ` and v.graph > ${sorted.at(-1)}`];
 }
