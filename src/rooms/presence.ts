@@ -13,6 +13,8 @@ export type Presence = {
     who: { readonly roomId: string; readonly userId: string },
     tell: (people: readonly Present[]) => void,
   ): { leave(): void };
+  /** Somebody came into the room or was let out of it, by this process. */
+  changed(roomId: string): void;
   close(): void;
 };
 
@@ -72,6 +74,7 @@ export function createPresence({ query, log }: { readonly query: Query; readonly
         },
       };
     },
+    changed: lookAll,
     close() {
       closed = true;
       visitors.clear();

@@ -43,7 +43,7 @@ export async function steer(
     );
     const run = live && (await lockRun(query, live.id));
     if (!run || isEnded(run.status) || run.definition.agent.strategy === directCall) return undefined;
-    if (idempotency) await useKey(query, run, idempotency);
+    if (idempotency) await useKey(query, run, { ...idempotency, userId: caller.userId });
     const said: NewItem = {
       id: messageId,
       kind: "message",
@@ -70,11 +70,15 @@ async function wakeRoom(runtime: Runtime, query: Query, { run, messageId, caller
   await queueAgain(runtime, query, run);
 }
 
-async function useKey(query: Query, run: LockedRun, { key, bodyHash }: Idempotency): Promise<void> {
+async function useKey(
+  query: Query,
+  run: LockedRun,
+  { key, bodyHash, userId }: Idempotency & { readonly userId: string },
+): Promise<void> {
   const rows = await query(
     `insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id) values ($1, $2, $3, $4, $5)
      on conflict do nothing returning 1`,
-    [run.userId, key, bodyHash, run.id, run.threadId],
+    [userId, key, bodyHash, run.id, run.threadId],
   );
   if (rows.length === 0) throw new KeyUsed();
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { InvalidInput } from "../../protocol/errors.ts";
 import { type Cursor, parseCursor } from "../../protocol/events.ts";
 import { decisionInputSchema } from "../decision-input.ts";
+import type { RoomView } from "../../rooms/room-view.ts";
 import { threadMarkdown } from "../thread-text.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { eventSchema, eventStream } from "../event-stream.ts";
@@ -127,11 +128,15 @@ export const followRoom = endpoint({
     const room = await services.rooms.get(caller, params.id);
     if (!from || from.seq > room.lastSeq)
       throw new InvalidInput("This cursor is not one of this room.", { code: "invalid_cursor", param: "cursor" });
-    tellRoom(call, params.id, from);
+    tellRoom(call, room, from);
   },
 });
 
-function tellRoom({ request, reply, caller, services, streams }: Call, id: string, from: Cursor): void {
+function tellRoom(
+  { request, reply, caller, services, streams }: Call,
+  { id, you }: Pick<RoomView, "id" | "you">,
+  from: Cursor,
+): void {
   const write = createEventWriter(from);
   const stream = streams.open(reply, {
     onClose() {
@@ -141,9 +146,11 @@ function tellRoom({ request, reply, caller, services, streams }: Call, id: strin
     farewell: () => ": the server stops; come back with the last id\n\n",
   });
   stream.write(": following\n\n");
-  const presence = services.presence.enter({ roomId: id, userId: caller.userId }, (people) =>
-    stream.write(`event: presence\ndata: ${JSON.stringify({ type: "presence", people })}\n\n`),
-  );
+  const presence = services.presence.enter({ roomId: id, userId: caller.userId }, (people) => {
+    // Let out of the room, or the room is gone.
+    if (!people.some(({ handle }) => handle === you)) return stream.end();
+    return stream.write(`event: presence\ndata: ${JSON.stringify({ type: "presence", people })}\n\n`);
+  });
   const follower = followUntil(
     services.runs,
     { target: { threadId: id }, from },

@@ -114,6 +114,7 @@ export const deleteRoom = endpoint({
   answers: { 204: z.null() },
   async handle({ params, caller, reply, services }) {
     await services.rooms.remove(caller, params.id);
+    services.presence.changed(params.id);
     reply.code(204);
   },
 });
@@ -136,7 +137,9 @@ export const addMember = endpoint({
   body: z.strictObject({ user: z.string().min(1).max(255).describe("The account's name") }),
   answers: { 200: roomSchema },
   async handle({ params, body, caller, services }) {
-    return services.rooms.addPerson(caller, params.id, body.user);
+    const room = await services.rooms.addPerson(caller, params.id, body.user);
+    services.presence.changed(room.id);
+    return room;
   },
 });
 
@@ -147,6 +150,7 @@ export const removeMember = endpoint({
   answers: { 204: z.null() },
   async handle({ params, caller, reply, services }) {
     await services.rooms.removePerson(caller, params.id, params.handle);
+    services.presence.changed(params.id);
     reply.code(204);
   },
 });
