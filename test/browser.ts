@@ -1,7 +1,6 @@
 import AxeBuilder from "@axe-core/playwright";
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { buildPage } from "./build-page.ts";
 import { loadPage } from "../src/http/page-files.ts";
 import { type AgentServing, type AgentServingOptions, serveAgents } from "./serve-agents.ts";
 import { serve } from "./serve.ts";
@@ -12,13 +11,6 @@ import type { Script } from "../src/models/scripted.ts";
 export const skipBrowser = process.env["COLLOQUY_TEST_CHROMIUM"] === "no";
 
 export type PageServing = AgentServing & { readonly url: string };
-
-/** The page as its sources are now. */
-export function buildPage(): string {
-  const root = join(import.meta.dirname, "..");
-  execFileSync(process.execPath, [join(root, "scripts/build-page.mjs")], { stdio: ["ignore", "ignore", "inherit"] });
-  return join(root, ".cache/page");
-}
 
 /** What axe finds in the page as it stands. */
 export async function violationsOf(page: Page): Promise<string[]> {

@@ -7,6 +7,7 @@ import { type Colloquy, startColloquy } from "../src/main.ts";
 import { newId } from "../src/protocol/ids.ts";
 import { silentLog } from "../src/protocol/log.ts";
 import { createWebSession } from "../src/store/web-sessions.ts";
+import { buildPage } from "./build-page.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type RouteAccess, routeAccess, type Things } from "./route-access.ts";
 
@@ -25,6 +26,7 @@ let expired: string;
 let things: Things;
 
 before(async () => {
+  buildPage();
   const env = {
     PATH: process.env["PATH"] ?? "",
     COLLOQUY_DATA: await freshDataDirectory(),

@@ -60,12 +60,14 @@ const userPath = (rest: string) => (things: Things) => `/api/admin/users/${thing
 
 /** Who may do what: a row for every route. What is deleted stands last among the rows about it. */
 export const routeAccess: Readonly<Record<string, RouteAccess>> = {
-  "GET /": everybody(302),
-  "GET /chat/:id": everybody(302),
-  "GET /admin": everybody(302),
-  "GET /admin/:section": everybody(302),
+  "GET /": everybody(),
+  "GET /chat/:id": everybody(),
+  "GET /rooms": everybody(),
+  "GET /rooms/:id": everybody(),
+  "GET /admin": everybody(),
+  "GET /admin/:section": everybody(),
   "GET /assets/*": everybody(404),
-  "GET /mark.svg": everybody(404),
+  "GET /mark.svg": everybody(),
   "GET /health": everybody(),
   "GET /openapi.json": everybody(),
   "GET /docs": everybody(),

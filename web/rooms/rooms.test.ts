@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { buildPage, type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
+import { buildPage } from "../../test/build-page.ts";
+import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
 import { temporaryFolder } from "../../test/pglite.ts";
 import { type ServerProcess, startServerProcess } from "../../test/server-process.ts";
 
