@@ -210,7 +210,7 @@ export function createCollections(options: CollectionsOptions): Collections {
 }
 
 /** Who is granted some collections, or whose key is cut to some, may use no others, those of the account included. */
-export function mayUseCollection(caller: Caller, { name }: Pick<Collection, "name">): boolean {
+function mayUseCollection(caller: Caller, { name }: Pick<Collection, "name">): boolean {
   return mayUse(caller, "collection", name);
 }
 

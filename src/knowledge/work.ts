@@ -24,6 +24,6 @@ export async function workOn(
   return workIn(await files.workFolder(document, key));
 }
 
-export function workIn(folder: string): Work {
+function workIn(folder: string): Work {
   return { folder, textFile: join(folder, "text.txt"), chunksFile: join(folder, "chunks.jsonl") };
 }
