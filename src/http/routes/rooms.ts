@@ -25,7 +25,7 @@ const personSchema = z.object({
   role: z.enum(["owner", "member"]),
   present: z.boolean().describe("Has the room open"),
 });
-export const roomSchema = z.object({
+const roomSchema = z.object({
   id: idSchema.describe("Of its thread too"),
   kind: z.string().nullable(),
   title: z.string(),
