@@ -162,6 +162,39 @@ eachDatabase((databases) => {
     });
   });
 
+  test("a long document is written in short transactions, appears at once, and leaves nothing behind", async () => {
+    const id = await collection("http:words");
+    const rows = () =>
+      on.database.query<{ revision: number; chunks: number }>(
+        "select revision, count(*)::integer as chunks from rag_chunks where collection_id = $1 group by revision order by 1",
+        [id],
+      );
+    const text = (word: string) =>
+      Array.from({ length: 900 }, (_, index) => `# ${word} ${index}\n\n${"It stands still. ".repeat(20)}`).join("\n\n");
+    const { document } = await add(id, "long.md", text("Heron"));
+    const first = await settled(document.id);
+    assert.ok(first.chunks >= 900, `${first.error} ${first.chunks}`);
+    let inserts = 0;
+    let most = 0;
+    on.database.onTrip = (statement) => {
+      if (/^begin/.test(statement)) inserts = 0;
+      if (statement.startsWith("insert into rag_chunks")) most = Math.max(most, ++inserts);
+    };
+    await add(id, "long.md", text("Stork"));
+    const second = await settled(document.id);
+    delete on.database.onTrip;
+    assert.deepEqual([second.status, second.revision], ["ready", 2]);
+    assert.equal(most, 2, "statements of a transaction");
+    while ((await rows()).length > 1) await sleep(20);
+    assert.deepEqual(await rows(), [{ revision: 2, chunks: second.chunks }]);
+
+    // A process that died left these.
+    await on.database.query("update rag_chunks set revision = 3 where document_id = $1 and ordinal < 5", [document.id]);
+    await on.knowledge.sweep();
+    assert.deepEqual(await rows(), [{ revision: 2, chunks: second.chunks - 5 }]);
+    await on.knowledge.collections.remove(on.ada, id);
+  });
+
   test("work goes on where another process was when it stopped", async () => {
     await on.knowledge.close();
     try {

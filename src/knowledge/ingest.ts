@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { Conflict, Unavailable } from "../protocol/errors.ts";
 import type { Chunk, EmbeddedChunk, Embedder } from "../protocol/knowledge.ts";
 import type { Database } from "../store/database.ts";
-import { replaceChunks } from "../store/rag-chunks.ts";
+import { removeUnfound, replaceChunks, writeChunks } from "../store/rag-chunks.ts";
 import { changeCollection, type Collection, findCollection } from "../store/rag-collections.ts";
 import type { DocumentProgress, LeasedDocument, RagDocument } from "../store/rag-documents.ts";
 import { fetchedDocument, finishDocument, unchangedDocument } from "../store/rag-queue.ts";
@@ -27,6 +27,9 @@ export type IngestOptions = {
   /** Of its text, in characters. */
   readonly mostText: number;
 };
+
+/** Chunks of one transaction: it takes some tenths of a second. */
+const writtenAtOnce = 400;
 
 /** Whoever sees it stops: somebody else works on the document, or it is gone. */
 export class LostDocument extends Error {
@@ -67,15 +70,16 @@ export async function ingest(
   await linkOrCopy(work.textFile, files.placeOf(textFile));
   const chunks = await chunksOf(work, content, dimension);
   const { settings, embeddingModel } = collection;
+  const about = { id: collection.id, embeddingModel, textConfig: settings.language };
+  const given = {
+    collection: dimension === undefined ? about : { ...about, dimension },
+    documentId: document.id,
+  };
+  const isLong = chunks.length > writtenAtOnce;
+  if (isLong) await writeAhead(database, { ...given, chunks, revision: document.revision + 1, signal });
   const before = await database.transaction(async (query) => {
     const finished = await finishDocument(query, document, { ...content, textFile });
-    if (!finished) return undefined;
-    const about = { id: collection.id, embeddingModel, textConfig: settings.language };
-    await replaceChunks(query, {
-      collection: dimension === undefined ? about : { ...about, dimension },
-      documentId: document.id,
-      chunks,
-    });
+    if (finished && !isLong) await replaceChunks(query, { ...given, chunks });
     return finished;
   });
   if (!before) {
@@ -84,6 +88,20 @@ export async function ingest(
   }
   await files.removeFiles([before.textFile, ...(before.liveFile === file ? [] : [before.liveFile])]);
   await files.removeWork(document);
+  if (isLong) while ((await removeUnfound(database.query, document.id)) > 0);
+}
+
+/** Some at a time, so that nobody waits long for the database; they are found with the new revision. */
+async function writeAhead(
+  database: Database,
+  { chunks, signal, ...given }: Parameters<typeof writeChunks>[1] & { readonly signal: AbortSignal },
+): Promise<void> {
+  while ((await removeUnfound(database.query, given.documentId)) > 0);
+  for (let from = 0; from < chunks.length; from += writtenAtOnce) {
+    signal.throwIfAborted();
+    const some = chunks.slice(from, from + writtenAtOnce);
+    await database.transaction((query) => writeChunks(query, { ...given, chunks: some }));
+  }
 }
 
 async function fetched(

@@ -1,6 +1,7 @@
 import type { Log } from "../protocol/log.ts";
 import { messageOf } from "../protocol/errors.ts";
 import type { Embedder } from "../protocol/knowledge.ts";
+import { documentsWithUnfound, removeUnfound } from "../store/rag-chunks.ts";
 import { existingCollections } from "../store/rag-collections.ts";
 import { filesOfDocuments, getDocument } from "../store/rag-documents.ts";
 import { type Collections, type CollectionsOptions, createCollections } from "./collections.ts";
@@ -75,6 +76,8 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
     async sweep() {
       try {
         await collections.finishRemovals();
+        for (const id of await documentsWithUnfound(database.query))
+          while ((await removeUnfound(database.query, id)) > 0);
         await files.sweep({
           collections: (ids) => existingCollections(database.query, ids),
           documents: (ids) => filesOfDocuments(database.query, ids),

@@ -49,7 +49,7 @@ const invariants: readonly { readonly name: string; readonly count: string }[] =
   {
     name: "a document that was read has all of its chunks",
     count: `select count(*) from rag_documents d where d.revision > 0
-              and d.chunks <> (select count(*) from rag_chunks c where c.document_id = d.id)`,
+              and d.chunks <> (select count(*) from rag_chunks c where c.document_id = d.id and c.revision = d.revision)`,
   },
   {
     name: "live text belongs to a run that has not ended",

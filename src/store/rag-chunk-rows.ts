@@ -17,7 +17,7 @@ export async function listChunks(
   const rows = await query<ChunkRow & { readonly page: number | null }>(
     `select c.ordinal, c.char_start as "charStart", c.char_end as "charEnd", c.page, c.heading_path as "headingPath", c.text, c.tokens,
        v.embedding::real[] as embedding
-     from rag_chunks c left join rag_vectors v on v.chunk_id = c.id and v.model = $2
+     from rag_chunks c join rag_documents d on d.id = c.document_id and d.revision = c.revision left join rag_vectors v on v.chunk_id = c.id and v.model = $2
      where c.document_id = $1 and c.ordinal > $3 order by c.ordinal limit $4`,
     [documentId, model, after, limit],
   );

@@ -16,37 +16,67 @@ export type ChunkedCollection = {
 /** Rows of one statement: a page of them is written within milliseconds. */
 const batchSize = 200;
 
+type DocumentChunks = {
+  readonly collection: ChunkedCollection;
+  readonly documentId: string;
+  readonly chunks: readonly EmbeddedChunk[];
+};
+
 /**
  * In a transaction: the chunks of a document take the place of those that it had. Vectors are found at once, by an exact scan
  * until `ensureIndexes` has put them into the collection's index.
  */
-export async function replaceChunks(
+export async function replaceChunks(query: Query, given: DocumentChunks): Promise<void> {
+  const [document] = await query<{ revision: number }>("select revision from rag_documents where id = $1", [
+    given.documentId,
+  ]);
+  await removeChunks(query, given.documentId);
+  await writeChunks(query, { ...given, revision: document?.revision ?? 0 });
+}
+
+/**
+ * In a transaction: chunks of a revision of their document, which are found only once it has that one. So a long document
+ * is written in several transactions, none of which keeps others waiting, and appears at once.
+ */
+export async function writeChunks(
   query: Query,
-  {
-    collection,
-    documentId,
-    chunks,
-  }: {
-    readonly collection: ChunkedCollection;
-    readonly documentId: string;
-    readonly chunks: readonly EmbeddedChunk[];
-  },
+  { collection, documentId, revision, chunks }: DocumentChunks & { readonly revision: number },
 ): Promise<void> {
   const textConfig = await textConfigFor(query, collection.textConfig);
   const place = await lexicalPlace(query, collection.id, textConfig);
   if (chunks.some(({ embedding }) => embedding)) await makeVectorsReady(query);
-  await removeChunks(query, documentId);
   for (let from = 0; from < chunks.length; from += batchSize) {
     const batch = chunks.slice(from, from + batchSize);
     const ids = await insertChunks(query, {
       collectionId: collection.id,
       documentId,
+      revision,
       lexical: place.kind === "bm25" ? place.index : null,
       batch,
     });
     if (place.kind === "terms") await insertTerms(query, ids, textConfig);
     await insertVectors(query, { collection, documentId, ids, batch });
   }
+}
+
+/** Some chunks of a document that are not found, as they are of another revision than it; how many. */
+export async function removeUnfound(query: Query, documentId: string): Promise<number> {
+  const rows = await query(
+    `delete from rag_chunks where id = any (array(
+       select id from rag_chunks where document_id = $1 and revision <> (select revision from rag_documents where id = $1) limit $2))
+     returning 1`,
+    [documentId, batchSize],
+  );
+  return rows.length;
+}
+
+/** Documents that nobody works on and that have such chunks: a process died while it wrote them, or removed them. */
+export async function documentsWithUnfound(query: Query): Promise<readonly string[]> {
+  const rows = await query<{ id: string }>(
+    `select distinct d.id from rag_documents d join rag_chunks c on c.document_id = d.id and c.revision <> d.revision
+     where d.status in ('ready', 'failed')`,
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** Once, with the first vectors of all: later it would keep others waiting. */
@@ -63,9 +93,16 @@ async function insertChunks(
   {
     collectionId,
     documentId,
+    revision,
     lexical,
     batch,
-  }: { collectionId: string; documentId: string; lexical: number | null; batch: readonly Chunk[] },
+  }: {
+    collectionId: string;
+    documentId: string;
+    revision: number;
+    lexical: number | null;
+    batch: readonly Chunk[];
+  },
 ): Promise<readonly number[]> {
   const rows = batch.map(({ ordinal, charStart, charEnd, page, headingPath, text, tokens }) => ({
     ordinal,
@@ -78,11 +115,11 @@ async function insertChunks(
     tokens,
   }));
   const inserted = await query<{ id: number; ordinal: number }>(
-    `insert into rag_chunks (collection_id, document_id, lexical, ordinal, char_start, char_end, page, heading_path, heading, text, tokens)
-     select $1, $2, $3, ordinal, char_start, char_end, page, heading_path, heading, text, tokens
+    `insert into rag_chunks (collection_id, document_id, lexical, revision, ordinal, char_start, char_end, page, heading_path, heading, text, tokens)
+     select $1, $2, $3, $5, ordinal, char_start, char_end, page, heading_path, heading, text, tokens
      from jsonb_to_recordset($4::jsonb) as t(ordinal integer, char_start integer, char_end integer, page integer, heading_path text[],
        heading text, text text, tokens integer) returning id, ordinal`,
-    [collectionId, documentId, lexical, jsonText(rows)],
+    [collectionId, documentId, lexical, jsonText(rows), revision],
   );
   const ids = new Map(inserted.map(({ id, ordinal }) => [ordinal, id]));
   return batch.map(({ ordinal }) => ids.get(ordinal)!);

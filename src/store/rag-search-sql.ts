@@ -83,7 +83,7 @@ from (
         select id, distance, row_number() over (partition by model order by distance, id) as rank
         from (${vectorFound}) vf (id, distance, model) where distance is not null) vr
       where rank <= ${candidatesOfSide}) v on v.id = l.id) f) o
-join rag_chunks c on c.id = o.id join rag_documents d on d.id = c.document_id
+join rag_chunks c on c.id = o.id join rag_documents d on d.id = c.document_id and d.revision = c.revision
 where ${text}::text is not null order by o.place`;
 }
 

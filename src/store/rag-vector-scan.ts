@@ -127,7 +127,7 @@ async function allowedChunks(
   ].filter((condition) => condition !== undefined);
   if (conditions.length === 0) return undefined;
   const rows = await query<{ id: number }>(
-    `select c.id from rag_chunks c join rag_documents d on d.id = c.document_id
+    `select c.id from rag_chunks c join rag_documents d on d.id = c.document_id and d.revision = c.revision
      where c.collection_id = ${parameter(collectionId)} and ${conditions.join(" and ")}`,
     values,
   );

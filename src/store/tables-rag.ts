@@ -57,6 +57,8 @@ export type RagTables = {
     id: Generated<number>;
     collection_id: string;
     document_id: string;
+    /** Of its document; only chunks of the present one are found. */
+    revision: Generated<number>;
     ordinal: number;
     char_start: number;
     char_end: number;

@@ -1,7 +1,8 @@
 /**
  * What is searched: chunks, their vectors, and the terms of chunks where PostgreSQL has no BM25 index. `lexical` and `graph` name
  * the row of `rag_indexes` whose partial index a row is in: it is moved there after it was written, a few at a time, so that
- * no index build ever stops what else the database does. Vectors are plain arrays: the same with and without pgvector.
+ * no index build ever stops what else the database does. Only chunks of their document's `revision` are found: those of the next
+ * one are written before it counts. Vectors are plain arrays: the same with and without pgvector.
  */
 export const ragChunks = {
   name: "0016-rag-chunks",
@@ -10,6 +11,7 @@ create table rag_chunks (
   id bigint generated always as identity primary key,
   collection_id uuid not null references rag_collections on delete cascade,
   document_id uuid not null references rag_documents on delete cascade,
+  revision integer not null default 0,
   ordinal integer not null,
   char_start integer not null,
   char_end integer not null,
@@ -19,7 +21,7 @@ create table rag_chunks (
   text text not null,
   tokens integer not null,
   lexical integer,
-  unique (document_id, ordinal)
+  unique (document_id, revision, ordinal)
 );
 create index rag_chunks_by_collection on rag_chunks (collection_id, lexical);
 
