@@ -196,8 +196,8 @@ test("the error is a config_invalid whose message holds the whole list", () => {
 
 test("what the design plans but nothing reads yet is refused, not ignored", () => {
   assert.match(
-    problems("rooms: {}\n")[0] ?? "",
-    /^colloquy.yaml:1 rooms is not a known key; known here: server, data,/,
+    problems("telemetry: {}\n")[0] ?? "",
+    /^colloquy.yaml:1 telemetry is not a known key; known here: server, data,/,
   );
 });
 

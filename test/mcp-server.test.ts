@@ -251,7 +251,7 @@ inBothEras("threads are resources, agents and threads are prompts", async (clien
   const { prompts } = await client.listPrompts();
   assert.deepEqual(
     prompts.map(({ name }) => name),
-    ["ask_assistant", "thread"],
+    ["ask_analysis", "ask_assistant", "thread"],
   );
   assert.doesNotMatch(JSON.stringify(prompts), /SECRET-INSTRUCTIONS/);
   const prompt = await client.getPrompt({ name: "thread", arguments: { id: thread, message: "Sum it up." } });

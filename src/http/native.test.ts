@@ -260,7 +260,7 @@ test("agents are listed without their instructions, tools by name", async () => 
   const agents = await client.agents();
   assert.deepEqual(
     agents.map(({ id }) => id),
-    ["assistant"],
+    ["analysis", "assistant"],
   );
   assert.doesNotMatch(JSON.stringify(agents), /SECRET/);
   const tools = (await (await fetch(server.url + "/api/tools/list")).json()) as {
