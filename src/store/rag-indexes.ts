@@ -23,6 +23,11 @@ const fewestForLists = 500;
 const mostLists = 100;
 /** pgvector's, for vectors of four bytes a number. */
 const mostDimensions = 2000;
+/**
+ * A vacuum goes through all of a vector index at once, and on PGlite everybody waits for it. What is dead in one is passed over by each
+ * search instead.
+ */
+const keepDeadEntries = "alter table rag_vectors set (vacuum_index_cleanup = off)";
 /** What one statement should take, so that whoever waits for the same connection hardly notices. */
 const batchMs = 100;
 const [fewestRows, mostRows] = [4, 2000];
@@ -104,10 +109,12 @@ async function ensureVectors(database: Database, collection: IndexedCollection, 
     index.kind === wanted && index.model === embeddingModel && index.dimension === dimension;
   const made = known.findLast(fits);
   if (wanted !== "flat" && hasVectors) {
+    // First: a vacuum of an index that rows have left would take seconds.
+    for (const { id } of known) if (id !== made?.id) await dropIndex(database, id);
     const index = made?.id ?? (await createVectorIndex(database, { collection, kind: wanted, dimension }));
+    if (database.kind === "pglite") await query(keepDeadEntries);
     await inBatches(database, signal, (rows) => moveVectors(query, { collection, dimension, index, rows }));
     await query("update rag_indexes set state = 'ready' where id = $1", [index]);
-    for (const { id } of known) if (id !== index) await dropIndex(database, id);
     return;
   }
   for (const { id } of known) await dropIndex(database, id);

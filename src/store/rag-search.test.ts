@@ -4,7 +4,7 @@ import { eachDatabase } from "../../test/databases.ts";
 import { newId } from "../protocol/ids.ts";
 import type { IndexType, Retrieval } from "../protocol/knowledge.ts";
 import type { Database } from "./database.ts";
-import { removeChunks, removeCollectionChunks, replaceChunks } from "./rag-chunks.ts";
+import { insertTerms, removeChunks, removeCollectionChunks, replaceChunks } from "./rag-chunks.ts";
 import { ensureIndexes } from "./rag-indexes.ts";
 import { createSearch, type Question } from "./rag-search.ts";
 import { ensureOwner } from "./users.ts";
@@ -192,6 +192,25 @@ eachDatabase(({ kind, open }) => {
         [collection.id],
       );
       assert.equal(left!.indexes, pglite ? 1 : 0);
+    });
+
+    test("chunks that wait for their index are found as before", async () => {
+      const { collection } = await collectionOf({ "a.txt": texts });
+      const ids = await database.query<{ id: number }>(
+        "update rag_chunks set lexical = null where collection_id = $1 and ordinal > 1 returning id",
+        [collection.id],
+      );
+      await insertTerms(
+        database.query,
+        ids.map(({ id }) => id),
+        "english",
+      );
+      const { passages, trace } = await ask([collection], { text: "slabs wing" });
+      assert.deepEqual(passages.map(({ ordinal }) => ordinal).toSorted(), [0, 3, 4]);
+      assert.deepEqual(trace.lexical, pglite ? ["bm25", "terms"] : ["terms"]);
+      await ensureIndexes(database, { ...collection, indexType: "flat" });
+      const after = await ask([collection], { text: "slabs wing" });
+      assert.deepEqual([after.passages.length, after.trace.lexical], [3, pglite ? ["bm25"] : ["terms"]]);
     });
 
     test("rows that came without their indexes, as by an import, are put into them", async () => {

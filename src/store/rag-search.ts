@@ -181,24 +181,40 @@ type Installed = {
   readonly extensions: ReadonlySet<SearchExtension>;
   readonly configs: ReadonlySet<string>;
   readonly indexes: readonly IndexRow[];
+  /** Collections with chunks whose words are in no BM25 index. */
+  readonly withTerms: readonly string[];
 };
 
 async function whatIsInstalled({ query }: Database, collections: readonly SearchedCollection[]): Promise<Installed> {
-  const [row] = await query<{ extensions: SearchExtension[]; configs: string[]; indexes: IndexRow[] | null }>(
+  const [row] = await query<{
+    extensions: SearchExtension[];
+    configs: string[];
+    indexes: IndexRow[] | null;
+    withTerms: string[];
+  }>(
     `select (select coalesce(array_agg(extname::text), '{}') from pg_extension where extname in ('vector', 'pg_textsearch')) as extensions,
        (select coalesce(array_agg(cfgname::text), '{}') from pg_ts_config where cfgname = any ($2::text[])) as configs,
        (select json_agg(json_build_object('id', id, 'collectionId', collection_id, 'kind', kind, 'model', model, 'dimension', dimension,
-         'lists', lists) order by id) from rag_indexes where collection_id = any ($1::uuid[])) as indexes`,
+         'lists', lists) order by id) from rag_indexes where collection_id = any ($1::uuid[])) as indexes,
+       (select coalesce(array_agg(id::text), '{}') from unnest($1::uuid[]) id
+        where exists (select from rag_terms where collection_id = id)) as "withTerms"`,
     [collections.map(({ id }) => id), collections.map(({ textConfig }) => textConfig)],
   );
-  return { extensions: new Set(row!.extensions), configs: new Set(row!.configs), indexes: row!.indexes ?? [] };
+  const { extensions, configs, indexes, withTerms } = row!;
+  return { extensions: new Set(extensions), configs: new Set(configs), indexes: indexes ?? [], withTerms };
 }
 
-function lexicalParts(collections: readonly SearchedCollection[], { configs, indexes }: Installed): LexicalPart[] {
+/** While chunks move into an index that the server got later, those that wait are looked for as before. */
+function lexicalParts(
+  collections: readonly SearchedCollection[],
+  { configs, indexes, withTerms }: Installed,
+): LexicalPart[] {
   return collections.flatMap(({ id: collectionId, textConfig }): LexicalPart[] => {
     const own = indexes.filter((index) => index.collectionId === collectionId && index.kind === "bm25");
-    if (own.length > 0) return own.map(({ id }) => ({ kind: "bm25", collectionId, index: id }));
-    return [{ kind: "terms", collectionId, textConfig: configs.has(textConfig) ? textConfig : "simple" }];
+    const inIndexes = own.map(({ id }) => ({ kind: "bm25" as const, collectionId, index: id }));
+    if (own.length > 0 && !withTerms.includes(collectionId)) return inIndexes;
+    const config = configs.has(textConfig) ? textConfig : "simple";
+    return [...inIndexes, { kind: "terms", collectionId, textConfig: config }];
   });
 }
 
