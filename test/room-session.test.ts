@@ -5,8 +5,10 @@ import type { ScriptAnswer } from "../src/models/scripted.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
 import { bashTool } from "../src/tools/bash.ts";
 import { openTestPlace, type TestPlace } from "./code-place.ts";
-import { analysisRoom, linesOf, saidIn, sayIn, scriptOf, speakerOf } from "./rooms.ts";
-import { eachRunDatabase } from "./run-suite.ts";
+import { analysisRoom, linesOf, memberOf, saidIn, sayIn, scriptOf, speakerOf } from "./rooms.ts";
+import { commandLines } from "./processes.ts";
+import { openRoom } from "./room-place.ts";
+import { eachRunDatabase, until } from "./run-suite.ts";
 
 const opened = await openTestPlace();
 const skip = opened ? false : "no bubblewrap";
@@ -112,4 +114,21 @@ eachRunDatabase((suite) => {
       );
     },
   );
+
+  test("an interruption ends the programs of the turn too", { skip }, async () => {
+    const { rooms, ada, id, say, over, seen } = await openRoom(suite, {
+      room: { members: [memberOf("code", { tools: ["bash"] })] },
+      tools: [bashTool(place)],
+      script: scriptOf({ code: [bash("echo begun; (setsid sleep 4397 &); sleep 4398")] }),
+    });
+    const lives = () => commandLines().some((line) => /sleep 439[78]/.test(line));
+    const run = await say(ada, "@code wait");
+    await until(() => seen.some((event) => event.type === "progress" && event.text === "begun\n"), "its output");
+    assert.ok(lives());
+    await rooms.interrupt(ada, id, "code");
+    await over(run);
+    await until(() => !lives(), "the end of its processes");
+    const result = seen.find((event) => event.type === "call-end");
+    assert.ok(result?.type === "call-end" && result.item.body.isError);
+  });
 }, "pglite");
