@@ -97,6 +97,7 @@ test("documents come from a form, an upload, a session's files and a folder, and
   assert.equal((await post(documents, { folder: join(shared, "nothing") })).status, 404);
   await rm(join(shared, "birds/b.txt"));
   const again = await post(documents, { folder: join(shared, "birds"), removeGone: true });
+  assert.equal(again.status, 202, JSON.stringify(again.body));
   assert.deepEqual(
     [again.body["removed"], (again.body["data"] as { outcome: string }[]).map(({ outcome }) => outcome)],
     [1, ["unchanged"]],

@@ -162,6 +162,19 @@ eachDatabase((databases) => {
     });
   });
 
+  test("documents and collections are removed while they are read", async () => {
+    for (let round = 0; round < 10; round++) {
+      const id = await collection();
+      const added = await Promise.all([0, 1, 2].map((number) => add(id, `${number}.txt`, `Heron ${round} ${number}.`)));
+      // At another moment of their reading each time.
+      await sleep(round * 3);
+      await on.knowledge.documents.remove(on.ada, added[0]!.document.id);
+      await on.knowledge.collections.remove(on.ada, id);
+      await assert.rejects(on.knowledge.documents.get(on.ada, added[1]!.document.id), { status: 404 });
+    }
+    assert.deepEqual(await on.database.query("select 1 from rag_chunks c where c.text like 'Heron %'"), []);
+  });
+
   test("a long document is written in short transactions, appears at once, and leaves nothing behind", async () => {
     const id = await collection("http:words");
     const rows = () =>

@@ -112,11 +112,10 @@ export function createDocumentFiles({
     },
     async removeWork(document) {
       const place = folderOf(document);
-      for (const entry of await entriesOf(place))
-        if (entry.startsWith(work)) await rm(join(place, entry), { recursive: true, force: true });
+      for (const entry of await entriesOf(place)) if (entry.startsWith(work)) await removeTree(join(place, entry));
     },
-    removeDocument: (document) => rm(folderOf(document), { recursive: true, force: true }),
-    removeCollection: (collectionId) => rm(placeOf(collectionId), { recursive: true, force: true }),
+    removeDocument: (document) => removeTree(folderOf(document)),
+    removeCollection: (collectionId) => removeTree(placeOf(collectionId)),
     async sweep(rows) {
       await removeOld(placeOf(incoming), await entriesOf(placeOf(incoming)));
       const collections = (await entriesOf(folder)).filter(isId);
@@ -146,11 +145,18 @@ export function createDocumentFiles({
   };
 }
 
+/** Somebody may be writing in it who has not noticed yet: what is left then goes with the next sweep. */
+async function removeTree(place: string): Promise<void> {
+  await rm(place, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch((error: unknown) => {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOTEMPTY")) throw error;
+  });
+}
+
 async function removeOld(folder: string, entries: readonly string[]): Promise<void> {
   for (const entry of entries) {
     const place = join(folder, entry);
     const stats = await stat(place).catch(() => undefined);
-    if (stats && Date.now() - stats.mtimeMs > leftoverMs) await rm(place, { recursive: true, force: true });
+    if (stats && Date.now() - stats.mtimeMs > leftoverMs) await removeTree(place);
   }
 }
 
