@@ -1,33 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { loadConfig } from "../src/config.ts";
-import { type Colloquy, startColloquy } from "../src/main.ts";
-import { silentLog } from "../src/protocol/log.ts";
+import type { Colloquy } from "../src/main.ts";
 import { asker } from "./accounts.ts";
+import type { List, Refusal, View } from "./defining.ts";
+import { askModel, startDefining, writeAgentAndRoom, writeDefinitionsFile } from "./defining.ts";
 import { eachDatabase, type Place } from "./databases.ts";
 import { connectMcp } from "./mcp-client.ts";
 import { startRaw, type RawServer } from "./mcp-servers.ts";
 import { type ModelServer, startModelServer } from "./model-servers/model-server.ts";
 import { temporaryFolder } from "./pglite.ts";
-
-type Problem = { readonly path: string; readonly message: string };
-type View = {
-  readonly id: string;
-  readonly source: string;
-  readonly where: string | null;
-  readonly readOnly: boolean;
-  readonly state: string;
-  readonly problems: readonly Problem[];
-  readonly revision: string;
-  readonly createdBy: string | null;
-  readonly changedBy: string | null;
-  readonly definition: Readonly<Record<string, unknown>>;
-  readonly secrets: readonly string[];
-};
-type Refusal = { readonly error: { readonly code: string; readonly message: string; readonly problems?: Problem[] } };
-type List = { readonly data: readonly View[] };
 
 const key = "sk-very-secret-key";
 const nobody = "018f0000-0000-7000-8000-00000000dead";
@@ -43,23 +26,8 @@ eachDatabase((databases) =>
     let two: Colloquy | undefined;
     let ask: ReturnType<typeof asker>;
 
-    const start = () => {
-      const env = {
-        PATH: process.env["PATH"] ?? "",
-        COLLOQUY_DATA: place.dataDirectory,
-        ...(place.url !== undefined && { DATABASE_URL: place.url }),
-        COLLOQUY_SECRET: "a secret of these tests",
-        COLLOQUY_PROBE: "false",
-        COLLOQUY_PORT: "0",
-      };
-      return startColloquy(loadConfig({ env, cwd: folder }), { log: silentLog });
-    };
-    const writeConfig = (more = "") =>
-      writeFileSync(
-        join(folder, "colloquy.yaml"),
-        `models:\n  - { id: filed, provider: openai, baseUrl: "${served.url}/v1", model: served, apiKey: ${key} }\n` +
-          `mcpServers:\n  mcp_filesystem: { disabled: true }\n  mcp_trader: { disabled: true }\n${more}`,
-      );
+    const start = () => startDefining(place, folder);
+    const writeConfig = (more = "") => writeDefinitionsFile(folder, { url: served.url, key }, more);
 
     before(async () => {
       place = await databases.place();
@@ -69,19 +37,13 @@ eachDatabase((databases) =>
         [{ name: "add", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } }],
         (m) => (m.method === "tools/call" ? { result: { content: [{ type: "text", text: "added" }] } } : undefined),
       );
-      mkdirSync(join(folder, "agents"));
-      writeFileSync(join(folder, "agents", "filed_agent.md"), "---\nmodel: filed\n---\nBe brief.\n");
-      mkdirSync(join(folder, "rooms"));
-      writeFileSync(join(folder, "rooms", "a_room.yaml"), "members:\n  - { id: one, model: filed }\n");
+      writeAgentAndRoom(folder);
       writeConfig();
       one = await start();
       if (databases.kind === "postgres") two = await start();
       ask = asker(one.url);
     });
-    after(async () => {
-      await Promise.all([one.stop(), two?.stop()]);
-      await Promise.all([served.close(), raw.close()]);
-    });
+    after(() => Promise.all([one.stop(), two?.stop(), served.close(), raw.close()]));
 
     const get = async <Body>(path: string, url = one.url): Promise<Body> => {
       const { status, body } = await asker(url)<Body>("GET", path);
@@ -105,13 +67,7 @@ eachDatabase((databases) =>
       const { code, problems = [], message } = answer.body.error;
       return { status: answer.status, code, paths: problems.map((one) => one.path), message };
     };
-    const chat = async (model: string, url = one.url) => {
-      const body = { model, messages: [{ role: "user", content: "hi" }] };
-      const answer = await asker(url)<{ choices: { message: { content: string } }[] }>("POST", "/v1/chat/completions", {
-        body,
-      });
-      return { status: answer.status, text: answer.body.choices?.[0]?.message.content };
-    };
+    const chat = (model: string, url = one.url) => askModel(url, model);
     const remote = () => ({ provider: "openai", baseUrl: `${served.url}/v1`, model: "served", apiKey: key });
 
     test("a model is found by its address, tried, kept with its key sealed, and asked at once on every node", async () => {
