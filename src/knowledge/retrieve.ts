@@ -8,9 +8,11 @@ import type { Collection } from "../store/rag-collections.ts";
 import type { SearchFilters } from "../store/rag-filters.ts";
 import type { Candidate, Passage, Search, SearchedCollection, SearchTrace } from "../store/rag-search.ts";
 import { addTrace, type StoredTrace } from "../store/rag-traces.ts";
+import { chosenCollections, groupsOf } from "./choose-collections.ts";
 import { type Cut, cutPassages } from "./cut-passages.ts";
 import type { Knowledge } from "./knowledge.ts";
 import type { Reranker } from "./rerank.ts";
+import { reranked, rerankedMost, rerankerOf } from "./rerank-passages.ts";
 
 export type RetrievalRequest = {
   readonly question: string;
@@ -99,9 +101,6 @@ export type Retrieval = { readonly retrieve: Retrieve; readonly traces: Traces }
 export const mostQuestion = 4000;
 const standardPassages = 8;
 const standardTokens = 4000;
-const mostCollections = 20;
-/** Candidates whose text a reranker reads. */
-const rerankedMost = 40;
 const candidatesKept = 200;
 
 /** Finds passages that may answer a question, and keeps how. A foreign collection is as one that there isn't. */
@@ -122,7 +121,7 @@ export function createRetrieve(options: RetrieveOptions): Retrieve {
       }
     };
 
-    const collections = await chosen(knowledge, caller, request.collections, notes);
+    const collections = await chosenCollections(knowledge.collections, caller, request.collections, notes);
     const searched = await timed("rewrite", () => rewritten(request, collections, notes));
     const groups = groupsOf(collections, request);
     const reranker = rerankerOf(collections, options, notes);
@@ -190,31 +189,6 @@ export function createRetrieve(options: RetrieveOptions): Retrieve {
   };
 }
 
-type Choosing = RetrieveOptions["knowledge"];
-
-async function chosen(
-  { collections }: Choosing,
-  caller: Caller,
-  wanted: readonly string[] | undefined,
-  notes: string[],
-): Promise<readonly Collection[]> {
-  if (wanted && wanted.length > 0) {
-    if (wanted.length > mostCollections)
-      throw new InvalidInput(`At most ${mostCollections} collections are searched at once.`, { param: "collections" });
-    const found = new Map<string, Collection>();
-    for (const each of wanted) {
-      const collection = await collections.find(caller, each);
-      found.set(collection.id, collection);
-    }
-    return [...found.values()];
-  }
-  const all = (await collections.list(caller)).filter(({ counts }) => counts.chunks > 0);
-  if (all.length === 0) notes.push("There is no collection with documents that could be searched.");
-  if (all.length > mostCollections)
-    notes.push(`Only the first ${mostCollections} of ${all.length} collections were searched.`);
-  return all.slice(0, mostCollections);
-}
-
 async function rewritten(
   { question, rewrite }: RetrievalRequest,
   collections: readonly Collection[],
@@ -227,26 +201,9 @@ async function rewritten(
   return question;
 }
 
-type Group = { readonly retrieval: RetrievalKind; readonly weight: number; readonly members: readonly Collection[] };
-
-/** Those that are searched in the same way are searched together. */
-function groupsOf(collections: readonly Collection[], { retrieval, weight }: RetrievalRequest): readonly Group[] {
-  const groups = new Map<string, { retrieval: RetrievalKind; weight: number; members: Collection[] }>();
-  for (const collection of collections) {
-    const { settings, embeddingModel } = collection;
-    const hasVectors = embeddingModel !== "none";
-    const wanted = retrieval ?? settings.retrieval ?? (hasVectors ? "hybrid" : "lexical");
-    const group = { retrieval: hasVectors ? wanted : ("lexical" as const), weight: weight ?? settings.hybridWeight };
-    const key = `${group.retrieval} ${group.retrieval === "hybrid" ? group.weight : ""}`;
-    const members = groups.get(key)?.members ?? [];
-    groups.set(key, { ...group, members: [...members, collection] });
-  }
-  return [...groups.values()];
-}
-
 /** The question as each collection's model embeds it. Without an answer of any model, words are all there is. */
 async function embedding(
-  knowledge: Choosing,
+  knowledge: RetrieveOptions["knowledge"],
   {
     members,
     retrieval,
@@ -280,58 +237,6 @@ async function embedding(
     embedding: vectors.get(embeddingModel),
   }));
   return { collections, retrieval: vectors.size === 0 ? "lexical" : retrieval };
-}
-
-type NamedReranker = { readonly name: string; readonly rank: Reranker["rank"] };
-
-/** The first that one of the collections has. */
-function rerankerOf(
-  collections: readonly Collection[],
-  { rerankers, reranker }: Pick<RetrieveOptions, "rerankers" | "reranker">,
-  notes: string[],
-): NamedReranker | undefined {
-  for (const { settings, name: collection } of collections) {
-    const name = settings.reranker ?? reranker ?? "none";
-    if (name === "none") continue;
-    const found = rerankers.get(name);
-    if (found) return { name, rank: found.rank };
-    notes.push(`${collection} wants the reranker ${name}, which is not configured (rag.rerankers).`);
-  }
-  return undefined;
-}
-
-async function reranked(
-  passages: readonly FoundPassage[],
-  {
-    question,
-    reranker,
-    notes,
-    signal,
-  }: {
-    readonly question: string;
-    readonly reranker: NamedReranker | undefined;
-    readonly notes: string[];
-    readonly signal: AbortSignal;
-  },
-): Promise<readonly FoundPassage[]> {
-  if (!reranker || passages.length === 0) return passages;
-  const [first, rest] = [passages.slice(0, rerankedMost), passages.slice(rerankedMost)];
-  try {
-    const scores = await reranker.rank(
-      question,
-      first.map(({ text }) => text),
-      signal,
-    );
-    const order = first.map((passage, at) => ({ passage, score: scores[at]! })).toSorted((a, b) => b.score - a.score);
-    const scored = order.map(({ passage, score }) =>
-      score === -Infinity ? passage : { ...passage, relevance: score },
-    );
-    return [...scored, ...rest];
-  } catch (error) {
-    signal.throwIfAborted();
-    notes.push(`Not reranked: ${messageOf(error)}`);
-    return passages;
-  }
 }
 
 function byScore(one: Candidate, other: Candidate): number {
