@@ -1,3 +1,4 @@
+import { X } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { FileView } from "../../src/client/files.ts";
 import type { RoomView } from "../../src/client/rooms.ts";
@@ -11,15 +12,21 @@ type MembersProps = {
   readonly present: ReadonlySet<string>;
   readonly colours: ReadonlyMap<string, number>;
   readonly onChange: (work: Promise<unknown>) => Promise<void>;
+  readonly onClose: () => void;
 };
 
 /** Who is in a room and what they do, its files, and what its owner may change. */
-export function Members({ room, thinking, present, colours, onChange }: MembersProps) {
+export function Members({ room, thinking, present, colours, onChange, onClose }: MembersProps) {
   const isOwner = room.owner === room.you;
   return (
     <aside className="members" aria-label={words.rooms.members}>
       <section>
-        <h2 className="font-semibold">{words.rooms.members}</h2>
+        <div className="flex items-center">
+          <h2 className="grow font-semibold">{words.rooms.members}</h2>
+          <button type="button" className="icon-button" aria-label={words.rooms.hideMembers} onClick={onClose}>
+            <X size={16} aria-hidden />
+          </button>
+        </div>
         <ul>
           {room.members.map((member) => {
             const { handle } = member;

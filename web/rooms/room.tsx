@@ -111,6 +111,7 @@ export function Room({ id }: { readonly id: string }) {
           thinking={thinking}
           present={present}
           colours={colours}
+          onClose={() => setShowsMembers(false)}
           onChange={async (work) => {
             if (await tell(work)) learn();
           }}
