@@ -25,7 +25,7 @@ export const views: readonly View[] = [
   },
   {
     path: "admin",
-    name: words.admin.name,
+    name: words.admin,
     icon: Settings2,
     show: lazy(async () => ({ default: (await import("./admin/admin-page.tsx")).AdminPage })),
     isForAdmins: true,

@@ -1,17 +1,36 @@
 import type { ComponentType } from "react";
 import type { ViewProps } from "../pages.tsx";
 import { words } from "../words.ts";
+import { adminWords } from "./admin-words.ts";
 import "./admin.css";
+import { Agents } from "./agents.tsx";
+import { Audit } from "./audit.tsx";
+import { Budgets } from "./budgets.tsx";
+import { Doctor } from "./doctor.tsx";
+import { Groups } from "./groups.tsx";
+import { McpServers } from "./mcp-servers.tsx";
+import { Models } from "./models.tsx";
 import { PageLink } from "./parts.tsx";
 import { People } from "./people.tsx";
+import { Retention } from "./retention.tsx";
+import { Settings } from "./settings.tsx";
 import { Usage } from "./usage.tsx";
 
-const { sections: names } = words.admin;
+const { sections: names } = adminWords;
 type Section = keyof typeof names;
 
 const sections: Readonly<Record<Section, ComponentType>> = {
   usage: Usage,
+  models: Models,
+  agents: Agents,
+  "mcp-servers": McpServers,
   people: People,
+  groups: Groups,
+  budgets: Budgets,
+  retention: Retention,
+  audit: Audit,
+  settings: Settings,
+  doctor: Doctor,
 };
 
 /** What administrators look at and change. */
@@ -20,7 +39,7 @@ export function AdminPage({ rest }: ViewProps) {
   const Shown = sections[section];
   return (
     <div className="admin flex min-h-0 flex-1 flex-col">
-      <nav aria-label={words.admin.name} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
+      <nav aria-label={words.admin} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
         {(Object.keys(sections) as Section[]).map((each) => (
           <PageLink
             key={each}

@@ -73,7 +73,10 @@ export function Lines({
       beside={lines.map(({ name: of, tone, values }) => {
         const last = values.findLast((value) => value !== null);
         return last === undefined || last === null ? null : (
-          <span key={of} style={{ color: tone }}>
+          <span key={of}>
+            <span aria-hidden style={{ color: tone }}>
+              ━
+            </span>{" "}
             {of} {show(last)}
           </span>
         );

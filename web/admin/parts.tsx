@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { base, reasonOf } from "../server.ts";
 import { goTo } from "../path.ts";
 import { words } from "../words.ts";
+import { adminWords } from "./admin-words.ts";
 import type { Loaded } from "./loaded.ts";
 
 /** Why something failed, where it failed; lines stay lines. */
@@ -30,6 +31,18 @@ export function State({ grade, children }: { readonly grade: Grade; readonly chi
   );
 }
 
+/** Worth knowing, and in the way of nothing; of any length. */
+export function Note({ children }: { readonly children: ReactNode }) {
+  return (
+    <div>
+      <span aria-hidden className="text-warn">
+        {marks.warn}
+      </span>{" "}
+      {children}
+    </div>
+  );
+}
+
 type ActProps = {
   readonly onAct: () => Promise<unknown>;
   readonly children: ReactNode;
@@ -37,7 +50,6 @@ type ActProps = {
   readonly name?: string;
   readonly look?: "button" | "button-main";
   readonly isDisabled?: boolean;
-  readonly isSubmit?: boolean;
 };
 
 /** A button for what takes a while and may fail: the reason stands beside it. */
@@ -45,7 +57,7 @@ export function Act({ onAct, children, name, look = "button", isDisabled = false
   const { isBusy, problem, act } = useAct(onAct);
   return (
     <>
-      <button type="button" className={look} aria-label={name} disabled={isDisabled || isBusy} onClick={act}>
+      <button type="button" className={look} aria-label={name} disabled={isDisabled || isBusy} onClick={() => act()}>
         {children}
       </button>
       <Problem text={problem} />
@@ -54,20 +66,22 @@ export function Act({ onAct, children, name, look = "button", isDisabled = false
 }
 
 /** Does something once at a time, and keeps why it failed. */
-export function useAct(onAct: () => Promise<unknown>): {
+export function useAct<Input = void>(
+  onAct: (input: Input) => Promise<unknown>,
+): {
   readonly isBusy: boolean;
   readonly problem: string | undefined;
-  readonly act: () => void;
+  readonly act: (input: Input) => void;
 } {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   return {
     isBusy,
     problem,
-    act() {
+    act(input) {
       setBusy(true);
       setProblem(undefined);
-      onAct()
+      onAct(input)
         .catch((error: unknown) => setProblem(reasonOf(error)))
         .finally(() => setBusy(false));
     },
@@ -217,7 +231,7 @@ export function Waiting({ of }: { readonly of: Loaded<unknown> }) {
       <div className="flex flex-wrap items-center gap-3">
         <Problem text={of.problem} />
         <button type="button" className="button" onClick={of.reload}>
-          {words.admin.tryAgain}
+          {adminWords.tryAgain}
         </button>
       </div>
     );
@@ -240,7 +254,7 @@ export function Once({ label, text, onClose }: { readonly label: string; readonl
           {isCopied ? words.copied : words.copy}
         </button>
         <button type="button" className="button" onClick={onClose}>
-          {words.admin.close}
+          {adminWords.close}
         </button>
       </span>
     </div>

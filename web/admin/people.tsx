@@ -3,12 +3,13 @@ import type { ErasureView, UserView } from "../../src/client/users.ts";
 import type { Role } from "../../src/protocol/callers.ts";
 import { changeQuery, useQuery } from "../path.ts";
 import { words } from "../words.ts";
+import { adminWords } from "./admin-words.ts";
 import { groups, users } from "./admin-client.ts";
 import { time } from "./figures.ts";
 import { type Loaded, useLoaded } from "./loaded.ts";
 import { Act, ChoiceField, Form, Once, PageLink, Problem, State, Table, TextField, Waiting } from "./parts.tsx";
 
-const texts = words.admin.people;
+const texts = adminWords.people;
 /** Between two looks at how far an erasure is. */
 const lookMs = 1000;
 
@@ -24,6 +25,8 @@ export function People() {
   const loaded = useLoaded("users", users.list);
   const erasures = useLoaded("erasures", users.erasures);
   const [told, setTold] = useState<Told>();
+  // An account that is being erased goes from the list at the end.
+  useEffect(loaded.reload, [erasures.data]);
   const query = useQuery();
   const search = query.get("search") ?? "";
   const erasing = query.get("erase");

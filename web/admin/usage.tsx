@@ -1,6 +1,6 @@
 import type { UsageView } from "../../src/client/overview.ts";
 import { changeQuery, useQuery } from "../path.ts";
-import { words } from "../words.ts";
+import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
 import { Bars, Lines } from "./chart.tsx";
 import { compareToday, type Span, spanOf, spans, timesOf, tokensOf } from "./days.ts";
@@ -8,7 +8,7 @@ import { cost, duration, figure, period } from "./figures.ts";
 import { useLoaded } from "./loaded.ts";
 import { ChoiceField, Table, Waiting } from "./parts.tsx";
 
-const texts = words.admin.usage;
+const texts = adminWords.usage;
 const groupings = ["model", "agent", "user", "time"] as const;
 type Grouping = (typeof groupings)[number];
 
@@ -148,7 +148,9 @@ function Grouped({ rows, by }: { readonly rows: readonly UsageView[]; readonly b
           <th scope="row">{row.key === "" ? texts.none : by === "time" ? period(row.key) : row.key}</th>
           <td className="number">{figure(row.requests)}</td>
           <td className={`number ${row.errors > 0 ? "text-bad" : ""}`}>{figure(row.errors)}</td>
-          <td className="number">{words.tokens(row.inputTokens, row.outputTokens)}</td>
+          <td className="number">
+            {figure(row.inputTokens)} + {figure(row.outputTokens)}
+          </td>
           <td className="number">{cost(row.cost)}</td>
           <td className="number">{figure(row.runs)}</td>
           <td className="number">

@@ -1,0 +1,85 @@
+import { useState } from "react";
+import { client } from "../server.ts";
+import { words } from "../words.ts";
+import { adminWords } from "./admin-words.ts";
+import { definitions } from "./admin-client.ts";
+import { Default } from "./default-choice.tsx";
+import type { FieldSpec } from "./definition-fields.ts";
+import { DefinitionList } from "./definition-list.tsx";
+import { useLoaded } from "./loaded.ts";
+import { Form, Note, PageLink, TextField } from "./parts.tsx";
+
+const texts = adminWords.agents;
+const strategies = ["tools", "chat", "react", "plan-execute", "json-actions", "auto"];
+
+/** Who answers: what each is told, which model it asks, and what it may use. */
+export function Agents() {
+  const loaded = useLoaded("agents", definitions.agents.list);
+  const models = useLoaded("names of models", client.models);
+  const fields: readonly FieldSpec[] = [
+    { key: "description", label: texts.description, kind: "line" },
+    { key: "model", label: words.model, kind: "line", hint: "default", choices: models.data ?? [] },
+    { key: "strategy", label: texts.strategy, kind: "choice", choices: ["", ...strategies] },
+    { key: "activation", label: texts.activation, kind: "choice", choices: ["", "mention", "always"] },
+    { key: "instructions", label: texts.instructions, kind: "long" },
+    { key: "tools", label: texts.tools, kind: "words", hint: "task_*" },
+    { key: "agents", label: texts.agents, kind: "words", hint: "researcher" },
+  ];
+  return (
+    <>
+      <Default of="agent" names={loaded.data?.filter(({ state }) => state === "active").map(({ id }) => id)} />
+      <DefinitionList
+        section="agents"
+        kind={definitions.agents}
+        fields={fields}
+        loaded={loaded}
+        head={[texts.description, words.model, texts.strategy]}
+        cells={({ definition, model, warnings }) => [
+          <>
+            {textOf(definition?.["description"])}
+            {warnings.map((warning) => (
+              <Note key={warning}>{warning}</Note>
+            ))}
+          </>,
+          model ?? textOf(definition?.["model"]),
+          textOf(definition?.["strategy"]),
+        ]}
+        actions={({ id }, show) => (
+          <>
+            <button
+              type="button"
+              className="button"
+              aria-label={`${adminWords.definitions.tryIt}: ${id}`}
+              onClick={() => show(<TryAgent key={id} id={id} />)}
+            >
+              {adminWords.definitions.tryIt}
+            </button>
+            <a className="button" href={definitions.agentFile(id)} download aria-label={`${texts.file}: ${id}`}>
+              {texts.file}
+            </a>
+          </>
+        )}
+      />
+    </>
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** A run in a conversation of one's own, which can be followed there. */
+function TryAgent({ id }: { readonly id: string }) {
+  const [prompt, setPrompt] = useState("");
+  const [thread, setThread] = useState<string>();
+  return (
+    <Form
+      name={`${adminWords.definitions.tryIt}: ${id}`}
+      submit={words.send}
+      onSubmit={async () => setThread((await definitions.tryAgent(id, prompt)).threadId)}
+      beside={thread !== undefined && <PageLink to={`/chat/${thread}`}>{texts.follow}</PageLink>}
+    >
+      <TextField label={words.messageTo(id)} value={prompt} onChange={setPrompt} isNeeded />
+    </Form>
+  );
+}

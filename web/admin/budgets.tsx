@@ -1,0 +1,185 @@
+import { useState } from "react";
+import type { BudgetInput, BudgetLimit, BudgetView } from "../../src/client/budgets.ts";
+import { words } from "../words.ts";
+import { adminWords } from "./admin-words.ts";
+import { budgets, groups, users } from "./admin-client.ts";
+import { cost, figure, time } from "./figures.ts";
+import { useLoaded } from "./loaded.ts";
+import { Act, ChoiceField, Form, State, Table, TextField, Waiting } from "./parts.tsx";
+
+const texts = adminWords.budgets;
+
+/** What may be spent on models in a day or a month, and what is. */
+export function Budgets() {
+  const loaded = useLoaded("budgets", budgets.list);
+  const [given, setGiven] = useState<BudgetView>();
+  return (
+    <>
+      <SetBudget key={given?.id ?? ""} given={given} onSet={loaded.reload} />
+      <Waiting of={loaded} />
+      {loaded.data?.length === 0 && <p className="text-muted">{texts.nothing}</p>}
+      {loaded.data && loaded.data.length > 0 && (
+        <Table
+          name={texts.title}
+          head={[texts.whose, texts.period, texts.used, texts.state, texts.atLimit, adminWords.people.actions]}
+        >
+          {loaded.data.map((budget) => (
+            <tr key={budget.id}>
+              <th scope="row">{whose(budget)}</th>
+              <td>{texts.periods[budget.period]}</td>
+              <td className="min-w-44">
+                <Used budget={budget} />
+              </td>
+              <td>
+                {budget.state === undefined ? (
+                  <State grade="quiet">{texts.byItself}</State>
+                ) : (
+                  <State grade={grades[budget.state]}>{texts.states[budget.state]}</State>
+                )}
+                {budget.endsAt !== undefined && <div className="text-muted">{texts.until(time(budget.endsAt))}</div>}
+              </td>
+              <td>{texts.limits[budget.onLimit]}</td>
+              <td>
+                <div className="row-actions">
+                  <button
+                    type="button"
+                    className="button"
+                    aria-label={`${texts.edit}: ${whose(budget)}`}
+                    onClick={() => setGiven(budget)}
+                  >
+                    {texts.edit}
+                  </button>
+                  <Act
+                    name={`${words.delete}: ${whose(budget)}`}
+                    onAct={() => budgets.remove(budget.id).then(loaded.reload)}
+                  >
+                    {words.delete}
+                  </Act>
+                </div>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+const grades = { ok: "ok", warning: "warn", reached: "bad" } as const;
+const amounts = ["tokens", "cost", "requests"] as const;
+
+function whose({ kind, user, group }: BudgetView): string {
+  return kind === "default" ? texts.each : kind === "user" ? (user?.name ?? "") : texts.group(group ?? "");
+}
+
+/** Of each amount that has a bound: what is used of it. */
+function Used({ budget }: { readonly budget: BudgetView }) {
+  return amounts.map((amount) => {
+    const most = budget[amount];
+    if (most === null) return null;
+    const show = amount === "cost" ? cost : figure;
+    const used = budget.used?.[amount];
+    return (
+      <div key={amount}>
+        {used === undefined ? show(most) : texts.of(show(used), show(most))} {texts.amounts[amount]}
+        {used !== undefined && (
+          <div className="meter" aria-hidden>
+            <span style={{ width: `${Math.min(100, most === 0 ? 100 : (used / most) * 100)}%` }} />
+          </div>
+        )}
+      </div>
+    );
+  });
+}
+
+type SetProps = { readonly given: BudgetView | undefined; readonly onSet: () => void };
+
+function SetBudget({ given, onSet }: SetProps) {
+  const people = useLoaded("users", users.list);
+  const sets = useLoaded("groups", groups.list);
+  const [subject, setSubject] = useState(subjectOf(given));
+  const [period, setPeriod] = useState<"day" | "month">(given?.period ?? "month");
+  const [values, setValues] = useState({
+    tokens: given?.tokens?.toString() ?? "",
+    cost: given?.cost?.toString() ?? "",
+    requests: given?.requests?.toString() ?? "",
+    warnAt: ((given?.warnAt ?? 0.8) * 100).toString(),
+  });
+  const [onLimit, setOnLimit] = useState<BudgetLimit>(given?.onLimit ?? "wait");
+  const amount = (key: "tokens" | "cost" | "requests") => (values[key] === "" ? null : Number(values[key]));
+  const input = (key: keyof typeof values, label: string) => (
+    <TextField
+      label={label}
+      type="number"
+      value={values[key]}
+      onChange={(value) => setValues({ ...values, [key]: value })}
+    />
+  );
+  return (
+    <Form
+      name={texts.set}
+      submit={texts.set}
+      onSubmit={async () => {
+        const [kind, id = ""] = splitOnce(subject);
+        const budget: BudgetInput = {
+          ...(kind === "user" && { user: id }),
+          ...(kind === "group" && { group: id }),
+          period,
+          tokens: amount("tokens"),
+          cost: amount("cost"),
+          requests: amount("requests"),
+          warnAt: Number(values.warnAt) / 100,
+          onLimit,
+        };
+        await budgets.set(budget);
+        onSet();
+      }}
+    >
+      <ChoiceField
+        label={texts.whose}
+        value={subject}
+        onChange={setSubject}
+        options={[
+          ["default", texts.each],
+          ...(people.data ?? []).map(({ id, name }): [string, string] => [`user:${id}`, name]),
+          ...(sets.data ?? [])
+            .filter(({ name }) => name !== "everyone")
+            .map(({ name }): [string, string] => [`group:${name}`, texts.group(name)]),
+        ]}
+      />
+      <ChoiceField
+        label={texts.period}
+        value={period}
+        onChange={(value) => setPeriod(value as typeof period)}
+        options={[
+          ["day", texts.periods.day],
+          ["month", texts.periods.month],
+        ]}
+      />
+      {input("tokens", adminWords.usage.tokens)}
+      {input("cost", adminWords.usage.cost)}
+      {input("requests", adminWords.usage.requests)}
+      {input("warnAt", texts.warnAt)}
+      <ChoiceField
+        label={texts.atLimit}
+        value={onLimit}
+        onChange={(value) => setOnLimit(value as BudgetLimit)}
+        options={[
+          ["wait", texts.limits.wait],
+          ["refuse", texts.limits.refuse],
+          ["warn", texts.limits.warn],
+        ]}
+      />
+    </Form>
+  );
+}
+
+function subjectOf(budget: BudgetView | undefined): string {
+  if (budget?.user) return `user:${budget.user.id}`;
+  return budget?.group ? `group:${budget.group}` : "default";
+}
+
+function splitOnce(text: string): readonly [string, string?] {
+  const at = text.indexOf(":");
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,150 @@
+import { useState } from "react";
+import type { DefinedModel, FoundModels } from "../../src/client/definitions.ts";
+import { words } from "../words.ts";
+import { adminWords } from "./admin-words.ts";
+import { definitions } from "./admin-client.ts";
+import { DefinitionEditor } from "./definition-editor.tsx";
+import { modelFields, Trial } from "./model-trial.tsx";
+import { Form, TextField } from "./parts.tsx";
+
+const texts = adminWords.connect;
+
+type ConnectProps = {
+  readonly known: readonly DefinedModel[];
+  readonly onSaved: () => void;
+  readonly onClose: () => void;
+};
+
+/** An address and a key; then which models are there, or why none; then one of them is kept. */
+export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
+  const [baseUrl, setBaseUrl] = useState("");
+  const [apiKey, setApiKey] = useState("");
+  const [found, setFound] = useState<FoundModels>();
+  const [chosen, setChosen] = useState<string>();
+  const [isDefault, setDefault] = useState(true);
+  return (
+    <section className="grid gap-3 rounded-card border border-hairline p-3" aria-label={texts.title}>
+      <h2>{texts.title}</h2>
+      <p className="text-muted">{texts.explain}</p>
+      <Form
+        name={texts.title}
+        submit={texts.find}
+        onSubmit={async () => {
+          setChosen(undefined);
+          setFound(undefined);
+          setFound(await definitions.findModels({ baseUrl: baseUrl.trim(), ...(apiKey !== "" && { apiKey }) }));
+        }}
+        beside={
+          <>
+            <button type="button" className="button" onClick={() => setChosen("")}>
+              {texts.byHand}
+            </button>
+            <button type="button" className="button" onClick={onClose}>
+              {words.cancel}
+            </button>
+          </>
+        }
+      >
+        <TextField
+          label={texts.address}
+          type="url"
+          value={baseUrl}
+          onChange={setBaseUrl}
+          hint="http://localhost:11434"
+          isNeeded
+          choices={addresses}
+        />
+        <TextField label={texts.key} type="password" value={apiKey} onChange={setApiKey} />
+      </Form>
+      {found && <Found found={found} chosen={chosen} onChoose={setChosen} />}
+      {chosen !== undefined && (
+        <DefinitionEditor
+          key={chosen}
+          section="models"
+          kind={definitions.models}
+          fields={modelFields}
+          draft={{
+            id: idFor(chosen, known),
+            definition: {
+              provider: found?.provider ?? "openai",
+              baseUrl: found?.baseUrl ?? baseUrl,
+              model: chosen,
+              ...(apiKey !== "" && { apiKey }),
+            },
+          }}
+          tryIt={async (draft) => <Trial trial={await definitions.tryModel(draft)} />}
+          onSaved={async ({ id }) => {
+            if (isDefault) await definitions.setDefault("model", id);
+            onSaved();
+          }}
+          onClose={() => setChosen(undefined)}
+        >
+          <label className="flex basis-full items-center gap-2">
+            <input type="checkbox" checked={isDefault} onChange={(event) => setDefault(event.target.checked)} />
+            {texts.asDefault}
+          </label>
+        </DefinitionEditor>
+      )}
+    </section>
+  );
+}
+
+/** Where model servers usually are. */
+const addresses = [
+  "http://localhost:11434",
+  "http://localhost:8080/v1",
+  "http://localhost:1234/v1",
+  "https://api.openai.com/v1",
+  "https://api.anthropic.com",
+  "https://openrouter.ai/api/v1",
+];
+
+type FoundProps = {
+  readonly found: FoundModels;
+  readonly chosen: string | undefined;
+  readonly onChoose: (model: string) => void;
+};
+
+function Found({ found: { provider, models, reach, tried }, chosen, onChoose }: FoundProps) {
+  if (provider === null || models.length === 0)
+    return (
+      <div role="alert">
+        <p>{texts.none}</p>
+        <ul>
+          {tried.map(({ url, provider: as, outcome }) => (
+            <li key={as + url}>
+              <code>{url}</code> ({as}): {outcome}
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  return (
+    <div role="status" className="grid gap-2">
+      <p>{texts.found(models.length, provider, adminWords.models.reach[reach])}</p>
+      <ul className="flex flex-wrap gap-2">
+        {models.slice(0, shown).map((model) => (
+          <li key={model}>
+            <button type="button" className="button" aria-pressed={model === chosen} onClick={() => onChoose(model)}>
+              {model}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {models.length > shown && <p className="text-muted">{texts.more(models.length - shown)}</p>}
+    </div>
+  );
+}
+
+const shown = 60;
+
+/** As the provider names it, as far as an id may: and not one that is taken. */
+function idFor(model: string, known: readonly DefinedModel[]): string {
+  const id = model
+    .replaceAll(/[^A-Za-z0-9._:@-]+/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "")
+    .slice(0, 60);
+  const isTaken = (text: string) => known.some((each) => each.id === text);
+  if (!isTaken(id)) return id;
+  for (let count = 2; ; count++) if (!isTaken(`${id}-${count}`)) return `${id}-${count}`;
+}

@@ -1,0 +1,38 @@
+import { adminWords } from "./admin-words.ts";
+import { definitions } from "./admin-client.ts";
+import { useLoaded } from "./loaded.ts";
+import { ChoiceField, Problem, useAct } from "./parts.tsx";
+
+const texts = adminWords.defaults;
+
+type DefaultProps = { readonly of: "agent" | "model"; readonly names: readonly string[] | undefined };
+
+/** Which one is meant where none is named; empty: the server chooses. */
+export function Default({ of, names = [] }: DefaultProps) {
+  const loaded = useLoaded(`default ${of}`, definitions.defaults);
+  const current = loaded.data?.find((each) => each.of === of);
+  const isSet = current?.source === "database" || current?.readOnly === true;
+  const chosen = isSet ? (current?.value ?? "") : "";
+  const { problem, isBusy, act } = useAct(async (value: string) => {
+    await definitions.setDefault(of, value === "" ? undefined : value);
+    loaded.reload();
+  });
+  if (!current) return null;
+  const byItself = current.value === null ? texts.none : texts.byItself(current.value);
+  return (
+    <div className="grid justify-items-start gap-1">
+      <ChoiceField
+        label={texts[of]}
+        value={chosen}
+        isDisabled={current.readOnly || isBusy}
+        onChange={act}
+        options={[
+          ["", isSet ? texts.server : byItself],
+          ...[...new Set([...names, ...(chosen === "" ? [] : [chosen])])].map((id): [string, string] => [id, id]),
+        ]}
+      />
+      {current.readOnly && <p className="text-muted">{texts.readOnly(current.where ?? current.source)}</p>}
+      <Problem text={problem ?? current.problem ?? undefined} />
+    </div>
+  );
+}

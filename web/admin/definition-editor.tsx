@@ -1,0 +1,154 @@
+import { type ReactNode, useState } from "react";
+import type { DefinedView, Draft, KindClient } from "../../src/client/definitions.ts";
+import { words } from "../words.ts";
+import { adminWords } from "./admin-words.ts";
+import { definitionOf, type FieldSpec, writtenOf, type Written } from "./definition-fields.ts";
+import { Act, ChoiceField, Field, Form, TextField } from "./parts.tsx";
+
+const texts = adminWords.definitions;
+
+type EditorProps<View extends DefinedView> = {
+  readonly section: "models" | "agents" | "mcp-servers";
+  readonly kind: KindClient<View>;
+  readonly fields: readonly FieldSpec[];
+  /** What is changed; absent: a new one. */
+  readonly entry?: View;
+  /** What a new one begins with. */
+  readonly draft?: Draft;
+  readonly onSaved: (view: View) => void | Promise<void>;
+  readonly onClose: () => void;
+  /** Tries what is written without keeping it. */
+  readonly tryIt?: (draft: Draft) => Promise<ReactNode>;
+  readonly children?: ReactNode;
+};
+
+/** A form for the usual keys of a definition, and JSON for the others. */
+export function DefinitionEditor<View extends DefinedView>(props: EditorProps<View>) {
+  const { section, kind, fields, entry, draft, onSaved, onClose, tryIt, children } = props;
+  const [id, setId] = useState(entry?.id ?? draft?.id ?? "");
+  const [written, setWritten] = useState<Written>(() =>
+    writtenOf(entry?.definition ?? draft?.definition ?? {}, fields),
+  );
+  const [trial, setTrial] = useState<ReactNode>();
+  const isReadOnly = entry?.readOnly ?? false;
+
+  const read = (): Draft => {
+    const definition = definitionOf(written, fields);
+    if (!definition) throw new Error(words.badJson);
+    return { id: id.trim(), definition };
+  };
+  async function save(): Promise<void> {
+    const given = read();
+    // What is built in has no revision: saving defines one that takes its place.
+    const revision = entry?.revision ?? undefined;
+    await onSaved(revision === undefined ? await kind.create(given) : await kind.change({ ...given, revision }));
+  }
+
+  return (
+    <section className="rounded-card border border-hairline p-3" aria-label={entry?.id ?? texts.add[section]}>
+      <fieldset disabled={isReadOnly} className="contents">
+        <Form
+          name={entry?.id ?? texts.add[section]}
+          submit={texts.save}
+          onSubmit={save}
+          beside={
+            <>
+              {tryIt && <Act onAct={async () => setTrial(await tryIt(read()))}>{texts.tryDraft}</Act>}
+              {!isReadOnly && (
+                <button type="button" className="button" onClick={onClose}>
+                  {words.cancel}
+                </button>
+              )}
+            </>
+          }
+        >
+          {entry && <p className="basis-full text-muted">{placeText(entry)}</p>}
+          {!entry && <TextField label={texts.id} value={id} onChange={setId} isNeeded />}
+          {fields
+            .filter(({ key }) => written.values[key] !== undefined)
+            .map((field) => (
+              <SpecField
+                key={field.key}
+                field={field}
+                value={written.values[field.key] ?? ""}
+                onChange={(value) => setWritten({ ...written, values: { ...written.values, [field.key]: value } })}
+              />
+            ))}
+          <details className="basis-full" open={written.rest !== "" && isReadOnly}>
+            <summary>{texts.rest}</summary>
+            <Field label={texts.restLabel} isWide>
+              <textarea
+                className="field w-full text-ink"
+                rows={8}
+                value={written.rest}
+                spellCheck={false}
+                onChange={(event) => setWritten({ ...written, rest: event.target.value })}
+              />
+            </Field>
+          </details>
+          {children}
+        </Form>
+      </fieldset>
+      {trial !== undefined && <div className="pt-3">{trial}</div>}
+      {isReadOnly && (
+        <button type="button" className="button mt-3" onClick={onClose}>
+          {adminWords.close}
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** Where it is defined, and what that means for changing it. */
+export function placeText({ source, where, readOnly, revision }: DefinedView): string {
+  const place = `${texts.sources[source]}${where === null ? "" : ` (${where})`}`;
+  if (readOnly) return texts.readOnly(place);
+  return revision === null ? texts.takesPlace(place) : place;
+}
+
+type SpecFieldProps = {
+  readonly field: FieldSpec;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+};
+
+function SpecField({ field: { label, kind, choices = [], hint, isNeeded = false }, value, onChange }: SpecFieldProps) {
+  if (kind === "choice")
+    return (
+      <ChoiceField
+        label={label}
+        value={value}
+        onChange={onChange}
+        options={[...new Set([...choices, value])].map((each) => [each, each === "" ? texts.byDefault : each])}
+      />
+    );
+  if (kind === "line" || kind === "secret")
+    return (
+      <TextField
+        label={label}
+        value={value}
+        onChange={onChange}
+        type={kind === "secret" ? "password" : "text"}
+        hint={hint}
+        isNeeded={isNeeded}
+        {...(choices.length > 0 && { choices })}
+      />
+    );
+  return (
+    <Field label={label} isWide={kind === "long"}>
+      <textarea
+        className="field w-full min-w-60 text-ink"
+        rows={kind === "long" ? 8 : 3}
+        value={value}
+        placeholder={hint}
+        spellCheck={kind === "long"}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </Field>
+  );
+}
+
+/** What of the address is open: `database/writer`. */
+export function entryKey({ source, id }: DefinedView): string {
+  return `${source}/${id}`;
+}

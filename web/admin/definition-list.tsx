@@ -1,0 +1,154 @@
+import { type ReactNode, useState } from "react";
+import { ColloquyError } from "../../src/protocol/errors.ts";
+import type { DefinedView, Draft, KindClient } from "../../src/client/definitions.ts";
+import { changeQuery, useQuery } from "../path.ts";
+import { words } from "../words.ts";
+import { adminWords } from "./admin-words.ts";
+import { DefinitionEditor, entryKey } from "./definition-editor.tsx";
+import type { FieldSpec } from "./definition-fields.ts";
+import type { Loaded } from "./loaded.ts";
+import { Act, State, Table, Waiting } from "./parts.tsx";
+
+const texts = adminWords.definitions;
+
+type ListProps<View extends DefinedView> = {
+  readonly section: "models" | "agents" | "mcp-servers";
+  readonly kind: KindClient<View>;
+  readonly fields: readonly FieldSpec[];
+  readonly loaded: Loaded<readonly View[]>;
+  /** Columns between the id and where it is from. */
+  readonly head: readonly string[];
+  readonly cells: (view: View) => readonly ReactNode[];
+  /** What can be done besides changing and deleting it; `show` puts something below the row. */
+  readonly actions: (view: View, show: (what: ReactNode) => void) => ReactNode;
+  readonly tryDraft?: (draft: Draft) => Promise<ReactNode>;
+  /** Instead of an empty editor for a new one. */
+  readonly create?: (close: () => void) => ReactNode;
+};
+
+/** What is defined, wherever it is, with the next thing to do beside it. */
+export function DefinitionList<View extends DefinedView>(props: ListProps<View>) {
+  const { section, kind, fields, loaded, head, cells, actions, tryDraft, create } = props;
+  const query = useQuery();
+  const opened = query.get("edit");
+  const entry = loaded.data?.find((each) => entryKey(each) === opened);
+  const isNew = query.has("new");
+  const close = () => changeQuery({ edit: undefined, new: undefined });
+  const saved = () => {
+    loaded.reload();
+    close();
+  };
+  const editor = { section, kind, fields, onSaved: saved, onClose: close, ...(tryDraft && { tryIt: tryDraft }) };
+  return (
+    <>
+      {isNew ? (
+        (create?.(saved) ?? <DefinitionEditor {...editor} />)
+      ) : (
+        <div>
+          <button type="button" className="button-main" onClick={() => changeQuery({ new: "1", edit: undefined })}>
+            {texts.add[section]}
+          </button>
+        </div>
+      )}
+      {entry && <DefinitionEditor key={opened} {...editor} entry={entry} />}
+      <Waiting of={loaded} />
+      {loaded.data && (
+        <Table name={adminWords.sections[section]} head={[texts.id, ...head, texts.source, texts.actions]}>
+          {loaded.data.map((view) => (
+            <Row key={entryKey(view)} view={view} cells={cells(view)} actions={actions} kind={kind} onChange={saved} />
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+type RowProps<View extends DefinedView> = {
+  readonly view: View;
+  readonly cells: readonly ReactNode[];
+  readonly kind: KindClient<View>;
+  readonly actions: ListProps<View>["actions"];
+  readonly onChange: () => void;
+};
+
+function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }: RowProps<View>) {
+  const [below, setBelow] = useState<ReactNode>();
+  const [inUse, setInUse] = useState<string>();
+  const { id, source, where, readOnly, revision, state, problems } = view;
+
+  async function remove(force: boolean): Promise<void> {
+    if (!force && !confirm(texts.deleteSure(id))) return;
+    try {
+      await kind.remove(id, { force });
+      onChange();
+    } catch (error) {
+      if (!force && error instanceof ColloquyError && error.status === 409) setInUse(error.message);
+      else throw error;
+    }
+  }
+
+  return (
+    <>
+      <tr>
+        <th scope="row">
+          {id}
+          {state !== "active" && (
+            <div className="font-normal">
+              <State grade={state === "refused" ? "bad" : "warn"}>{texts.states[state]}</State>
+            </div>
+          )}
+          {problems.map(({ path, message }) => (
+            <div key={path + message} className="font-normal text-bad">
+              {path} {message}
+            </div>
+          ))}
+        </th>
+        {cells.map((cell, at) => (
+          <td key={at}>{cell}</td>
+        ))}
+        <td>
+          {texts.sources[source]}
+          {where !== null && <div className="text-muted">{where}</div>}
+        </td>
+        <td>
+          <div className="row-actions">
+            {state === "active" && actions(view, setBelow)}
+            <button
+              type="button"
+              className="button"
+              aria-label={`${readOnly ? texts.look : texts.edit}: ${id}`}
+              onClick={() => changeQuery({ edit: entryKey(view), new: undefined })}
+            >
+              {readOnly ? texts.look : texts.edit}
+            </button>
+            {revision !== null && (
+              <Act name={`${words.delete}: ${id}`} onAct={() => remove(false)}>
+                {words.delete}
+              </Act>
+            )}
+          </div>
+          {inUse !== undefined && (
+            <div className="grid justify-items-start gap-1 pt-1">
+              <p role="alert" className="text-bad">
+                {inUse}
+              </p>
+              <Act onAct={() => remove(true)}>{texts.deleteAnyway}</Act>
+            </div>
+          )}
+        </td>
+      </tr>
+      {below !== undefined && (
+        <tr>
+          <td colSpan={cells.length + 3}>
+            <div className="flex flex-wrap items-start gap-3" role="status">
+              <div className="min-w-0 grow">{below}</div>
+              <button type="button" className="button" onClick={() => setBelow(undefined)}>
+                {adminWords.close}
+              </button>
+            </div>
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}

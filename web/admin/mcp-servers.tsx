@@ -1,0 +1,130 @@
+import type { DefinedMcpServer, McpTrial } from "../../src/client/definitions.ts";
+import { adminWords } from "./admin-words.ts";
+import { definitions } from "./admin-client.ts";
+import type { FieldSpec } from "./definition-fields.ts";
+import { DefinitionList } from "./definition-list.tsx";
+import { duration, figure, time } from "./figures.ts";
+import { useLoaded } from "./loaded.ts";
+import { Act, Note, State } from "./parts.tsx";
+
+const texts = adminWords.mcp;
+
+const fields: readonly FieldSpec[] = [
+  { key: "url", label: texts.url, kind: "line", hint: "https://example.com/mcp" },
+  { key: "headers", label: texts.headers, kind: "pairs", hint: "authorization: Bearer …" },
+  { key: "auth", label: texts.auth, kind: "choice", choices: ["", "oauth"] },
+  { key: "tools", label: texts.taken, kind: "words", hint: "!delete_*" },
+  { key: "description", label: adminWords.agents.description, kind: "line" },
+  { key: "command", label: texts.command, kind: "line", hint: "npx" },
+  { key: "args", label: texts.args, kind: "words", hint: "-y" },
+  { key: "env", label: texts.env, kind: "pairs", hint: "TOKEN: …" },
+];
+
+/** Servers of tools: how each is doing, and what it offers. */
+export function McpServers() {
+  const loaded = useLoaded("mcp servers", definitions.mcpServers.list);
+  return (
+    <>
+      <p className="text-muted">{texts.explain}</p>
+      <DefinitionList
+        section="mcp-servers"
+        kind={definitions.mcpServers}
+        fields={fields}
+        loaded={loaded}
+        head={[texts.target, texts.state, texts.offers]}
+        cells={({ server }) => [
+          <code key="target" className="break-all">
+            {server?.target}
+          </code>,
+          <Doing key="doing" server={server} />,
+          server ? texts.tools(server.tools, figure(server.tokens)) : "",
+        ]}
+        actions={(view, show) => (
+          <>
+            <Act
+              name={`${texts.connect}: ${view.id}`}
+              onAct={async () => {
+                show(<Trial trial={await definitions.tryMcpServer(view.id)} />);
+                loaded.reload();
+              }}
+            >
+              {texts.connect}
+            </Act>
+            {view.definition?.["auth"] !== undefined && (
+              <>
+                <Act
+                  name={`${texts.signIn}: ${view.id}`}
+                  onAct={async () => show(<SignIn url={await definitions.signIn(view.id)} />)}
+                >
+                  {texts.signIn}
+                </Act>
+                <Act
+                  name={`${texts.signOut}: ${view.id}`}
+                  onAct={() => definitions.signOut(view.id).then(loaded.reload)}
+                >
+                  {texts.signOut}
+                </Act>
+              </>
+            )}
+          </>
+        )}
+        tryDraft={async (draft) => <Trial trial={await definitions.tryMcpServer(draft)} />}
+      />
+    </>
+  );
+}
+
+const grades = {
+  idle: "quiet",
+  connecting: "quiet",
+  ready: "ok",
+  failed: "bad",
+  "sign-in needed": "warn",
+  disabled: "quiet",
+} as const;
+
+function Doing({ server }: { readonly server: DefinedMcpServer["server"] }) {
+  if (!server) return <State grade="quiet">{texts.states.disabled}</State>;
+  return (
+    <>
+      <State grade={grades[server.state]}>{texts.states[server.state]}</State>
+      {server.reason !== undefined && <div className="text-muted">{server.reason}</div>}
+      {server.nextTry !== undefined && <div className="text-muted">{texts.nextTry(time(server.nextTry))}</div>}
+    </>
+  );
+}
+
+function SignIn({ url }: { readonly url: string }) {
+  return (
+    <a className="text-accent underline" href={url} target="_blank" rel="noreferrer">
+      {texts.signInAt(new URL(url).host)}
+    </a>
+  );
+}
+
+function Trial({ trial: { server, tools, totalMs } }: { readonly trial: McpTrial }) {
+  return (
+    <div className="grid gap-1">
+      <p>
+        <Doing server={server} /> {texts.took(duration(totalMs))}
+      </p>
+      {server.signIn !== undefined && <SignIn url={server.signIn} />}
+      <ul>
+        {tools.map(({ name, description, effect, destructive }) => (
+          <li key={name}>
+            <code>{name}</code>{" "}
+            <span className="text-muted">{destructive ? texts.destructive : texts.effects[effect]}</span>{" "}
+            {description.slice(0, 200)}
+          </li>
+        ))}
+        {server.unusable.map(({ tool, reason }) => (
+          <li key={tool}>
+            <Note>
+              {tool}: {reason}
+            </Note>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import type { ModelTrial } from "../../src/client/definitions.ts";
+import { adminWords } from "./admin-words.ts";
+import type { FieldSpec } from "./definition-fields.ts";
+import { duration } from "./figures.ts";
+import { State } from "./parts.tsx";
+
+const texts = adminWords.models;
+
+export const modelFields: readonly FieldSpec[] = [
+  { key: "provider", label: texts.provider, kind: "choice", choices: ["openai", "ollama", "anthropic"] },
+  { key: "baseUrl", label: texts.baseUrl, kind: "line", hint: "http://localhost:11434" },
+  { key: "model", label: texts.name, kind: "line" },
+  { key: "apiKey", label: texts.apiKey, kind: "secret" },
+];
+
+/** What a model answered when it was tried, or what went wrong and what to do. */
+export function Trial({ trial }: { readonly trial: ModelTrial }) {
+  if (trial.ok)
+    return (
+      <p role="status">
+        <State grade="ok">{texts.answered(duration(trial.firstPartMs), duration(trial.totalMs))}</State> “
+        {trial.text.slice(0, 300)}”
+      </p>
+    );
+  return (
+    <div role="alert">
+      <State grade="bad">{trial.error}</State>
+      <p>{trial.advice}</p>
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import type { ReactNode } from "react";
+import type { DefinedModel } from "../../src/client/definitions.ts";
+import { adminWords } from "./admin-words.ts";
+import { definitions } from "./admin-client.ts";
+import { ConnectModel } from "./connect-model.tsx";
+import { Default } from "./default-choice.tsx";
+import { DefinitionList } from "./definition-list.tsx";
+import { figure, time } from "./figures.ts";
+import { useLoaded } from "./loaded.ts";
+import { modelFields, Trial } from "./model-trial.tsx";
+import { Act, State } from "./parts.tsx";
+
+const texts = adminWords.models;
+
+/** What thinks: connected, tried, and how each does. */
+export function Models() {
+  const loaded = useLoaded("models", definitions.models.list);
+  return (
+    <>
+      <Default of="model" names={loaded.data?.filter(({ available }) => available).map(({ id }) => id)} />
+      <DefinitionList
+        section="models"
+        kind={definitions.models}
+        fields={modelFields}
+        loaded={loaded}
+        head={[texts.serves, texts.state, texts.lastDay]}
+        cells={(model) => [
+          <>
+            {model.provider} · {model.name}
+            {model.reach !== null && <div className="text-muted">{texts.reach[model.reach]}</div>}
+          </>,
+          <Health key="health" model={model} />,
+          model.health === null ? (
+            <span className="text-muted">{texts.notAsked}</span>
+          ) : (
+            texts.requests(figure(model.health.requests), figure(model.health.errors))
+          ),
+        ]}
+        actions={({ id }, show) => (
+          <Act
+            name={`${adminWords.definitions.tryIt}: ${id}`}
+            onAct={async () => show(<Trial trial={await definitions.tryModel(id)} />)}
+          >
+            {adminWords.definitions.tryIt}
+          </Act>
+        )}
+        tryDraft={async (draft): Promise<ReactNode> => <Trial trial={await definitions.tryModel(draft)} />}
+        create={(close) => <ConnectModel onSaved={close} onClose={close} known={loaded.data ?? []} />}
+      />
+    </>
+  );
+}
+
+function Health({ model: { available, reason, health } }: { readonly model: DefinedModel }) {
+  if (!available)
+    return (
+      <>
+        <State grade="bad">{texts.unavailable}</State>
+        {reason !== undefined && <div className="text-muted">{reason}</div>}
+      </>
+    );
+  const failsNow = health?.lastErrorAt !== null && health !== null && health.lastErrorAt >= health.lastUsedAt;
+  return (
+    <>
+      <State grade={failsNow ? "warn" : "ok"}>{failsNow ? texts.failedLast : texts.available}</State>
+      {health?.lastError && health.lastErrorAt && (
+        <div className="break-words text-muted">
+          {time(health.lastErrorAt)}: {health.lastError}
+        </div>
+      )}
+    </>
+  );
+}
