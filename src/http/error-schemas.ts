@@ -6,7 +6,10 @@ export const nativeErrorSchema = z.object({
     message: z.string(),
     requestId: z.string().describe("Also in the header x-request-id, and in the server's log"),
     param: z.string().optional(),
-    problems: z.array(z.object({ path: z.string(), message: z.string() })).optional().describe("Where there are several"),
+    problems: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .describe("Where there are several"),
   }),
 });
 export const openAiErrorSchema = z.object({
