@@ -1,4 +1,4 @@
-import type { ComponentType } from "react";
+import { type ComponentType, useEffect, useRef } from "react";
 import type { ViewProps } from "../pages.tsx";
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
@@ -37,9 +37,14 @@ const sections: Readonly<Record<Section, ComponentType>> = {
 export function AdminPage({ rest }: ViewProps) {
   const section = rest !== undefined && Object.hasOwn(sections, rest) ? (rest as Section) : "usage";
   const Shown = sections[section];
+  const menu = useRef<HTMLElement>(null);
+  // On a phone not all fit beside one another.
+  useEffect(() => {
+    menu.current?.querySelector("[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+  }, [section]);
   return (
     <div className="admin flex min-h-0 flex-1 flex-col">
-      <nav aria-label={words.admin} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
+      <nav ref={menu} aria-label={words.admin} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
         {(Object.keys(sections) as Section[]).map((each) => (
           <PageLink
             key={each}

@@ -62,7 +62,10 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
             </>
           }
         >
-          {entry && <p className="basis-full text-muted">{placeText(entry)}</p>}
+          <div className="basis-full">
+            <h2>{entry?.id ?? texts.add[section]}</h2>
+            {entry && <p className="text-muted">{placeText(entry)}</p>}
+          </div>
           {!entry && <TextField label={texts.id} value={id} onChange={setId} isNeeded />}
           {fields
             .filter(({ key }) => written.values[key] !== undefined)
@@ -103,7 +106,7 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
 export function placeText({ source, where, readOnly, revision }: DefinedView): string {
   const place = `${texts.sources[source]}${where === null ? "" : ` (${where})`}`;
   if (readOnly) return texts.readOnly(place);
-  return revision === null ? texts.takesPlace(place) : place;
+  return revision === null ? texts.takesPlace(place) : texts.definedHere;
 }
 
 type SpecFieldProps = {

@@ -1,8 +1,9 @@
 import { useEffect, useState } from "react";
 import type { AgentView } from "../../src/client/client.ts";
 import { newId } from "../../src/protocol/ids.ts";
+import { useMe } from "../me.ts";
 import { goTo } from "../path.ts";
-import { client, reasonOf } from "../server.ts";
+import { base, client, reasonOf } from "../server.ts";
 import { threadsChanged } from "../threads/threads-store.ts";
 import { words } from "../words.ts";
 import {
@@ -156,6 +157,7 @@ function Picker({ name, value, options, onChange }: PickerProps) {
 type WelcomeProps = { readonly isDemo: boolean; readonly onChoose: (text: string) => Promise<void> };
 
 function Welcome({ isDemo, onChoose }: WelcomeProps) {
+  const me = useMe();
   return (
     <div className="flex flex-col gap-4 pt-[12dvh]">
       <h1 className="text-xl">{words.welcome}</h1>
@@ -170,6 +172,25 @@ function Welcome({ isDemo, onChoose }: WelcomeProps) {
           </li>
         ))}
       </ul>
+      {me?.role === "admin" && (
+        <ul className="flex flex-wrap gap-x-4 text-sm">
+          {words.firstSteps.map(({ text, path }) => (
+            <li key={path}>
+              <a
+                className="text-accent underline"
+                href={base + path.slice(1)}
+                onClick={(event) => {
+                  if (event.metaKey || event.ctrlKey) return;
+                  event.preventDefault();
+                  goTo(path);
+                }}
+              >
+                {text}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   );
 }

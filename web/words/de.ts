@@ -104,4 +104,9 @@ export const de: typeof en = {
     { title: "Wie spät ist es?", text: "What time is it now?" },
   ],
   admin: "Verwaltung",
+  firstSteps: [
+    { text: "Modell verbinden", path: "/admin/models?new=1" },
+    { text: "Agenten anlegen", path: "/admin/agents?new=1" },
+    { text: "MCP-Server hinzufügen", path: "/admin/mcp-servers?new=1" },
+  ],
 };

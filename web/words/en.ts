@@ -103,4 +103,9 @@ export const en = {
     { title: "What time is it?", text: "What time is it now?" },
   ],
   admin: "Administration",
+  firstSteps: [
+    { text: "Connect a model", path: "/admin/models?new=1" },
+    { text: "Make an agent", path: "/admin/agents?new=1" },
+    { text: "Add an MCP server", path: "/admin/mcp-servers?new=1" },
+  ],
 };

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
+import { type AdminServing, serveAdmin } from "../../test/serve-admin.ts";
+
+const findsNothing = async (page: Page, state: string) => assert.deepEqual(await violationsOf(page), [], state);
+
+describe("the administration, all else", { skip: skipBrowser }, () => {
+  let server: AdminServing;
+  let browser: OpenBrowser;
+  let page: Page;
+  before(async () => {
+    server = await serveAdmin();
+    browser = await openBrowser();
+    page = await browser.open(`${server.url}/admin`, { viewport: { width: 1280, height: 850 } });
+  });
+  after(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  const section = (name: string) => page.getByRole("navigation", { name: "Administration" }).getByText(name);
+  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+
+  test("people: made, invited, disabled, in a group, with a budget, erased", async () => {
+    await section("People").click();
+    const make = page.getByRole("form", { name: "Make an account" });
+    await make.getByLabel("Name").fill("ada");
+    await make.getByRole("button", { name: "Make an account" }).click();
+    await page.getByText(/^ck_/).waitFor();
+    await page.getByRole("button", { name: "Disable: ada" }).click();
+    await row("ada").getByText("disabled").waitFor();
+    await page.getByRole("button", { name: "Enable: ada" }).click();
+    await row("ada").getByText("active").waitFor();
+    await findsNothing(page, "people");
+
+    await section("Groups").click();
+    await page.getByLabel("Name").fill("writers");
+    await page.getByRole("button", { name: "Make a group" }).click();
+    const group = page.getByRole("region", { name: "writers" });
+    await group.getByRole("textbox").fill("agent:*\nmodel:filed");
+    await group.getByRole("button", { name: "Keep" }).click();
+    await row("writers").getByText("agent:*, model:filed").waitFor();
+    await group.getByRole("combobox", { name: "Name" }).selectOption("ada");
+    await group.getByRole("button", { name: "Put into the group" }).click();
+    await group.getByRole("button", { name: "Take out: ada" }).waitFor();
+    await findsNothing(page, "groups");
+
+    await section("Budgets").click();
+    await page.getByRole("combobox", { name: "Whose" }).selectOption("ada");
+    await page.getByLabel("Tokens").fill("1000");
+    await page.getByRole("button", { name: "Set the budget" }).click();
+    await row("ada").getByText("0 of 1,000 tokens").waitFor();
+    await row("ada").getByText("within it").waitFor();
+    await findsNothing(page, "budgets");
+
+    await section("People").click();
+    await page.getByRole("button", { name: "Erase …: ada" }).click();
+    const erase = page.getByRole("region", { name: "Erase ada" });
+    await erase.getByLabel("Type the name").fill("adam");
+    await erase.getByRole("button", { name: "Erase for ever" }).click();
+    await erase.getByRole("alert").waitFor();
+    await findsNothing(page, "erase");
+    await erase.getByLabel("Type the name").fill("ada");
+    await erase.getByRole("button", { name: "Erase for ever" }).click();
+    await row("ada").waitFor({ state: "detached" });
+    await page.getByText("erased at").waitFor({ state: "attached" });
+  });
+
+  test("how long things are kept, what happened, what is set, what is wrong", async () => {
+    await section("Retention").click();
+    await row("audit").getByText("to be changed there").waitFor();
+    await page.getByLabel("Days that threads are kept").fill("365");
+    await page.getByRole("button", { name: "What would go?: threads" }).click();
+    await row("threads").getByText("would go now: 0").waitFor();
+    await page.getByRole("button", { name: "Keep so long: threads" }).click();
+    await row("threads").getByText("an admin").waitFor();
+    await findsNothing(page, "retention");
+
+    await section("Audit log").click();
+    await row("PUT /api/admin/retention/threads").getByText("done (200)").waitFor();
+    await page.getByLabel("Person").fill("nobody");
+    await page.keyboard.press("Enter");
+    await page.getByText("Nothing is written here.").waitFor();
+    assert.match(page.url(), /user=nobody/);
+
+    await section("Settings").click();
+    await page.getByLabel("Search", { exact: true }).fill("retention.audit");
+    await row("retention.audit").getByText("colloquy.yaml:").waitFor();
+    await findsNothing(page, "settings");
+
+    await section("Doctor").click();
+    await page.getByRole("table").waitFor();
+    await findsNothing(page, "doctor");
+  });
+
+  test("asks nothing of other hosts, and complains of nothing but what was refused", () => {
+    const refused = /^Failed to load resource: the server responded with a status of 4(00|22)/;
+    assert.deepEqual(
+      browser.complaints().filter((text) => !refused.test(text)),
+      [],
+    );
+  });
+});
