@@ -43,6 +43,7 @@ async function main([name, ...rest]) {
 
 /** A page that does not build is told, and the server goes on with the last one, or without. */
 async function buildPage() {
+  if (!existsSync(join(root, "web"))) return;
   const { code } = await runChild(nodeToRunOn(), [join(root, "scripts", "build-page.mjs")], {});
   if (code !== 0 && process.env.CI) throw new Problem("the page does not build");
   if (code !== 0) process.stderr.write("colloquy: the page does not build; the API works all the same\n");

@@ -167,7 +167,7 @@ eachDatabase(({ kind, open }) => {
       assert.deepEqual((await ask([two.collection], { retrieval: "vector" })).passages, []);
     });
 
-    test("an index finds what the exact scan finds; switching it loses nothing", async () => {
+    test("an index finds nearly what the exact scan finds; switching it loses nothing", async () => {
       const many = Array.from({ length: 620 }, (_, at) => `passage ${at}`);
       const { collection } = await collectionOf({ "many.txt": many });
       const nearest = async () => {
@@ -179,7 +179,9 @@ eachDatabase(({ kind, open }) => {
       for (const indexType of ["hnsw", "ivfflat", "auto"] as const) {
         await ensureIndexes(database, { ...collection, indexType });
         const { found, by } = await nearest();
-        assert.deepEqual(found, expected, indexType);
+        // What an index leaves out is its own choice; an exact scan leaves out nothing.
+        const missed = expected.filter((ordinal) => !found.includes(ordinal));
+        assert.ok(missed.length <= (indexType === "auto" ? 0 : 3), `${indexType} misses ${String(missed)}`);
         assert.deepEqual(by, pglite ? (indexType === "auto" ? ["exact"] : [indexType, "exact"]) : ["scan"]);
       }
       await ensureIndexes(database, { ...collection, textConfig: "simple", indexType: "flat" });

@@ -216,19 +216,24 @@ eachDatabase((databases) => {
   });
 
   test("a cancelled run stops the call there", async () => {
+    const begun = Promise.withResolvers<void>();
     const aborted = Promise.withResolvers<void>();
     const stuck = defineTool({
       name: "stuck",
       description: "Never ends.",
       input: z.object({}),
       effect: "read",
-      execute: (_input, { signal }) => once(signal, "abort").then(() => aborted.resolve()),
+      async execute(_input, { signal }) {
+        begun.resolve();
+        await once(signal, "abort");
+        aborted.resolve();
+      },
     });
     const { url } = await serve([stuck]);
     const service = await start(use(url));
     const started = await service.runs.callTool(service.caller, { tool: "stuck", arguments: "{}" });
     const events = service.events(started);
-    await sleep(50);
+    await begun.promise;
     await service.runs.cancel(service.caller, started.runId);
     await aborted.promise;
     const last = (await events).at(-1)!;
