@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Client, createClient } from "../src/client/client.ts";
 import { loadConfig } from "../src/config.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
 import { newId } from "../src/protocol/ids.ts";
@@ -11,7 +12,12 @@ import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 export const modelKey = "sk-very-secret-key";
 const dayMs = 24 * 60 * 60_000;
 
-export type AdminServing = { readonly url: string; readonly served: ModelServer; close(): Promise<void> };
+export type AdminServing = {
+  readonly url: string;
+  readonly client: Client;
+  readonly served: ModelServer;
+  close(): Promise<void>;
+};
 
 /** A whole server in local mode with the page, a model in its file, and three weeks in which models were used. */
 export async function serveAdmin(): Promise<AdminServing> {
@@ -35,6 +41,7 @@ export async function serveAdmin(): Promise<AdminServing> {
   await useModels(server);
   return {
     url: server.url,
+    client: createClient({ url: server.url }),
     served,
     async close() {
       await server.stop();

@@ -13,6 +13,7 @@ import { Models } from "./models.tsx";
 import { PageLink } from "./parts.tsx";
 import { People } from "./people.tsx";
 import { Retention } from "./retention.tsx";
+import { Runs } from "./runs.tsx";
 import { Settings } from "./settings.tsx";
 import { Usage } from "./usage.tsx";
 
@@ -24,6 +25,7 @@ const sections: Readonly<Record<Section, ComponentType>> = {
   models: Models,
   agents: Agents,
   "mcp-servers": McpServers,
+  runs: Runs,
   people: People,
   groups: Groups,
   budgets: Budgets,

@@ -68,6 +68,28 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await page.getByText("erased at").waitFor({ state: "attached" });
   });
 
+  test("everybody's runs: found, stopped, tried again", async () => {
+    const { client } = server;
+    const thread = await client.createThread({ agent: "assistant" });
+    server.served.answer({ text: ["a beginning"], fault: "hang" });
+    const { id } = await client.startRun(thread.id, { agent: "assistant", content: "for ever" });
+    await server.served.until(() => server.served.requests.length > 0);
+    await section("Runs").click();
+    await page.getByRole("combobox", { name: "State" }).selectOption("running");
+    await row("@assistant").getByText("running").waitFor();
+    assert.match(page.url(), /status=running/);
+    await page.getByRole("button", { name: "Stop: owner, @assistant" }).click();
+    // Until its end.
+    for await (const _ of client.follow(id));
+    await page.getByRole("combobox", { name: "State" }).selectOption("stopped");
+    await row("@assistant").getByText("stopped").waitFor();
+    await findsNothing(page, "runs");
+    server.served.answer({ text: ["done now"] });
+    await page.getByRole("button", { name: "Try again: owner, @assistant" }).click();
+    await page.getByRole("combobox", { name: "State" }).selectOption("all");
+    await row("@assistant").nth(1).waitFor();
+  });
+
   test("how long things are kept, what happened, what is set, what is wrong", async () => {
     await section("Retention").click();
     await row("audit").getByText("to be changed there").waitFor();

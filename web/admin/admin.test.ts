@@ -126,7 +126,7 @@ describe("the administration", { skip: skipBrowser }, () => {
     await phone.getByText("Anfragen heute").waitFor();
     const links = phone.getByRole("navigation", { name: "Verwaltung" }).getByRole("link");
     const names = await links.allTextContents();
-    assert.equal(names.length, 11);
+    assert.equal(names.length, 12);
     for (const name of names) {
       await links.getByText(name, { exact: true }).click();
       await phone.getByRole("heading", { name, exact: true }).waitFor();
