@@ -31,7 +31,7 @@ describe("the administration", { skip: skipBrowser }, () => {
     const today = page.locator("dl").first();
     await today.getByText("usually 10 a day").waitFor();
     await page.getByRole("img", { name: /^Requests\. .*: 12/ }).waitFor();
-    await page.getByRole("img", { name: /^First token\. .*half in 200 ms/ }).waitFor();
+    await page.getByRole("img", { name: /^First token\. .*50 % 200 ms/ }).waitFor();
     await row("filed").getByText("200 ms / 200 ms").waitFor();
     await page.getByRole("combobox", { name: "By" }).selectOption("Time (UTC)");
     await page.getByRole("combobox", { name: "Over" }).selectOption("7 days");

@@ -33,7 +33,7 @@ export function McpServers() {
         loaded={loaded}
         head={[texts.target, texts.state, texts.offers]}
         cells={({ server }) => [
-          <code key="target" className="break-all">
+          <code key="target" className="block min-w-44 break-all">
             {server?.target}
           </code>,
           <Doing key="doing" server={server} />,
