@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { type Block, type Conversation, createConversation } from "../client/conversation.ts";
-import { messageOf } from "../protocol/errors.ts";
+import { ColloquyError, messageOf } from "../protocol/errors.ts";
 import { readAnswer, readEdited, type Typed } from "./decide.ts";
 import type { Place } from "./place.ts";
 
@@ -134,7 +134,15 @@ export function createChat(client: Client, { place: first, display, runCommand, 
     }
     if (text.startsWith("/") && !text.startsWith("//")) return runCommand(chat, text);
     const typed = asked && readAnswer(asked.body, text);
-    if (typed) return decide(asked.key, typed);
+    if (typed) {
+      try {
+        return await decide(asked.key, typed);
+      } catch (error) {
+        // Somebody else is asked: so it was said to all.
+        const isOthers = error instanceof ColloquyError && error.status === 403 && asked.body.reason === "question";
+        if (!isOthers) throw error;
+      }
+    }
     await say(text.startsWith("//") ? text.slice(1) : text);
   }
 

@@ -12,6 +12,8 @@ export type Member = { readonly id: string; readonly about: string };
 export type Place = {
   readonly kind: "agent" | "room";
   readonly name: string;
+  /** One's own name there; absent: all people are oneself. */
+  readonly you?: string;
   /** Agents, in the order in which they joined: with `@`. */
   readonly members: readonly Member[];
   /** The thread; it may be made only when the first message is said. */
@@ -38,6 +40,11 @@ export type Place = {
   /** The same with another conversation. */
   readonly resume: (threadId: string) => Promise<Place>;
 };
+
+/** Whether one has said it oneself. */
+export function isOwn({ you }: Pick<Place, "you">, { author }: { readonly author: string | undefined }): boolean {
+  return you === undefined || author === you;
+}
 
 /** A conversation with one agent; its thread is made with the first message, so that none stays empty. */
 function agentPlace(client: Client, agent: Member, known?: string): Place {
@@ -94,6 +101,7 @@ function roomPlace(client: Client, room: RoomView): Place {
   return {
     kind: "room",
     name: room.title,
+    you: room.you,
     members: agents.map(({ handle, description, activation, model, tools }) => ({
       id: `@${handle}`,
       about: [description, [activation, model, ...tools].join(", ")].filter(Boolean).join("; "),

@@ -2,7 +2,7 @@ import type { Block, BlockOf } from "../client/conversation.ts";
 import type { Display } from "./chat.ts";
 import { printable } from "./colours.ts";
 import { promptOf } from "./decide.ts";
-import type { Place } from "./place.ts";
+import { isOwn, type Place } from "./place.ts";
 import { bannerOf, callLine, endLine, isShown, planLines, resultLine, sourceLines, speakerOf } from "./lines.ts";
 
 export type PlainOptions = {
@@ -18,7 +18,7 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
   const written = new Map<string, number>();
   /** Of several who speak at once, one is written as they speak; the others when they have finished. */
   let speaking: string | undefined;
-  let place: Pick<Place, "kind"> = { kind: "agent" };
+  let place: Pick<Place, "kind" | "you"> = { kind: "agent" };
   const waiting = new Map<string, BlockOf<"message">>();
 
   const line = (text: string) => void output.write(`${text}\n`);
@@ -30,7 +30,7 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
   }
 
   function message(block: BlockOf<"message">): void {
-    if (block.role === "user" && !echo) return;
+    if (block.role === "user" && !echo && isOwn(place, block)) return;
     const before = written.get(block.key);
     if (before === undefined && (!isShown(block) || (speaking !== undefined && speaking !== block.key))) {
       waiting.set(block.key, block);
@@ -111,7 +111,7 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
       line(bannerOf(at, version));
     },
     edit(text) {
-      line(`  ${text}\nsend the arguments as they should be`);
+      line(`  ${printable(text)}\nsend the arguments as they should be`);
     },
   };
 }

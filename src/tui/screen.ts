@@ -10,11 +10,11 @@ import {
 } from "@earendil-works/pi-tui";
 import type { Client } from "../client/client.ts";
 import { createChat } from "./chat.ts";
-import type { Colours } from "./colours.ts";
+import { type Colours, printable } from "./colours.ts";
 import { commands, runCommand } from "./commands.ts";
 import { bannerOf, resultLine } from "./lines.ts";
 import { createPage, scrollbackKept } from "./page.ts";
-import type { Place } from "./place.ts";
+import { isOwn, type Place } from "./place.ts";
 import { createBlockView, type BlockView } from "./screen-blocks.ts";
 import { statusLine } from "./status-line.ts";
 
@@ -57,7 +57,8 @@ export async function showScreen(client: Client, { place: first, version, colour
           view.set(block);
           views.set(block.key, view);
           page.add(view.component);
-          if (block.kind === "message" && block.role === "user") editor.addToHistory(block.text);
+          if (block.kind === "message" && block.role === "user" && isOwn(chat.place(), block))
+            editor.addToHistory(printable(block.text));
         }
         refresh();
       },
@@ -71,7 +72,7 @@ export async function showScreen(client: Client, { place: first, version, colour
         editor.setAutocompleteProvider(completions(() => chat.place()));
         refresh();
       },
-      edit: (text) => editor.setText(text),
+      edit: (text) => editor.setText(printable(text)),
     },
   });
 
@@ -144,10 +145,10 @@ export async function showScreen(client: Client, { place: first, version, colour
 /** `@` members anywhere, `/` commands at the beginning. */
 function completions(place: () => Place): AutocompleteProvider {
   const suggest = (before: string, isFirst: boolean) => {
-    const prefix = /(?:^|\s)(@\w*)$/.exec(before)?.[1] ?? (isFirst ? /^(\/\w*)$/.exec(before)?.[1] : undefined);
+    const prefix = /(?:^|\s)(@[\w-]*)$/.exec(before)?.[1] ?? (isFirst ? /^(\/\w*)$/.exec(before)?.[1] : undefined);
     if (prefix === undefined) return undefined;
     const all: readonly AutocompleteItem[] = prefix.startsWith("@")
-      ? place().members.map(({ id, about }) => ({ value: id, label: id, description: about }))
+      ? place().members.map(({ id, about }) => ({ value: id, label: id, description: printable(about) }))
       : commands.map(({ name, about }) => ({ value: `/${name}`, label: `/${name}`, description: about }));
     return { items: all.filter(({ value }) => value.startsWith(prefix)), prefix };
   };

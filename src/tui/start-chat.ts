@@ -90,9 +90,16 @@ export async function talkInLines(
 /** What is new or changed, as it is then; of a text that is being written only the whole. */
 function jsonDisplay(output: NodeJS.WritableStream): Parameters<typeof createChat>[1]["display"] {
   const line = (value: unknown) => void output.write(`${JSON.stringify(value)}\n`);
+  const begun = new Set<string>();
   return {
     show(blocks) {
-      for (const block of blocks) if (block.kind !== "message" || !block.isLive) line(block);
+      for (const block of blocks) {
+        if (block.kind === "message" && block.isLive) continue;
+        // What it writes meanwhile stands in its result.
+        if (block.kind === "call" && !block.result && begun.has(block.key)) continue;
+        if (block.kind === "call") begun.add(block.key);
+        line(block);
+      }
     },
     note: (text) => line({ kind: "note", text }),
     begin: ({ kind, name, members, thread }) => line({ kind: "begin", place: kind, name, members, thread: thread() }),

@@ -115,6 +115,16 @@ describe("the page", { skip: skipBrowser }, () => {
     await log().getByText("he is away").first().waitFor();
   });
 
+  test("what a model writes can't take the page away, nor load anything", async () => {
+    answers = [
+      "![a](http://) ![b](http://[) ![c](https://x:99999/y) ![d](https://example.com/z.png) <img src=x onerror=alert(1)>",
+    ];
+    await say("pictures?");
+    await log().getByRole("link", { name: "d" }).waitFor();
+    assert.equal(await log().getByText("<img src=x").count(), 1);
+    assert.equal(await log().locator("img").count(), 0);
+  });
+
   test("a tool's line opens to what it was asked and brought", async () => {
     answers = [[{ call: "calculate", arguments: { expression: "6*7" } }], "It is 42."];
     await say("6*7?");

@@ -1,4 +1,5 @@
 import { lazy, Suspense } from "react";
+import { KeptFromFalling } from "../kept-from-falling.tsx";
 
 /** Begins at once, but the first view does not wait for it. */
 const loading = import("./markdown.tsx");
@@ -6,9 +7,12 @@ const Markdown = lazy(async () => ({ default: (await loading).Markdown }));
 
 /** A text as Markdown; until what formats it is there, as it is. */
 export function Formatted({ text }: { readonly text: string }) {
+  const asItIs = <p className="whitespace-pre-wrap">{text}</p>;
   return (
-    <Suspense fallback={<p className="whitespace-pre-wrap">{text}</p>}>
-      <Markdown text={text} />
-    </Suspense>
+    <KeptFromFalling instead={asItIs}>
+      <Suspense fallback={asItIs}>
+        <Markdown text={text} />
+      </Suspense>
+    </KeptFromFalling>
   );
 }

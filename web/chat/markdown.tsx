@@ -16,14 +16,14 @@ export const Markdown = memo(function Markdown({ text }: { readonly text: string
 });
 
 const components: Components = {
-  a: ({ href, children }) => (
-    <a href={href} target="_blank" rel="noreferrer noopener" className="text-accent underline">
-      {children}
-    </a>
-  ),
+  a: ({ href, children }) => <OutsideLink href={href}>{children}</OutsideLink>,
   // An address that a model wrote could carry away what it read.
   img: ({ src, alt }) =>
-    isOwn(src) ? <img src={src} alt={alt ?? ""} className="max-w-full rounded-card" /> : <a href={src}>{alt || src}</a>,
+    isOwn(src) ? (
+      <img src={src} alt={alt ?? ""} className="max-w-full rounded-card" />
+    ) : (
+      <OutsideLink href={src}>{alt || src}</OutsideLink>
+    ),
   pre: ({ children }) => <CodeBlock>{children}</CodeBlock>,
   table: ({ children }) => (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={words.table}>
@@ -32,8 +32,17 @@ const components: Components = {
   ),
 };
 
+function OutsideLink({ href, children }: { readonly href?: string | undefined; readonly children?: ReactNode }) {
+  return (
+    <a href={href} target="_blank" rel="noreferrer noopener" className="text-accent underline">
+      {children}
+    </a>
+  );
+}
+
 function isOwn(address: string | undefined): address is string {
-  return address !== undefined && new URL(address, document.baseURI).origin === location.origin;
+  if (address === undefined || !URL.canParse(address, document.baseURI)) return false;
+  return new URL(address, document.baseURI).origin === location.origin;
 }
 
 function CodeBlock({ children }: { readonly children?: ReactNode }) {

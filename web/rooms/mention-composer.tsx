@@ -32,7 +32,11 @@ export function MentionComposer({ handles, onSend }: MentionComposerProps) {
   }
 
   async function send(): Promise<void> {
-    if (text.trim() !== "" && (await onSend(text.trim()))) setText("");
+    const said = text.trim();
+    if (said === "") return;
+    // At once, so that it is not sent twice; it comes back if it can't be sent and nothing else was begun.
+    setText("");
+    if (!(await onSend(said))) setText((now) => (now === "" ? said : now));
   }
 
   function onKeyDown(event: KeyboardEvent<HTMLTextAreaElement>): void {

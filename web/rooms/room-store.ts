@@ -36,7 +36,6 @@ export function useRoom(
     const stop = new AbortController();
     const { signal } = stop;
     const conversation = createConversation();
-    let room: RoomView | undefined;
     let present: ReadonlySet<string> = new Set();
     let isScheduled = false;
     const show = (change: Partial<RoomState> = {}) => setState((before) => ({ ...before, ...change }));
@@ -46,22 +45,19 @@ export function useRoom(
       setTimeout(() => {
         isScheduled = false;
         if (signal.aborted) return;
-        const agents = new Set(room?.members.flatMap(({ kind, handle }) => (kind === "agent" ? [handle] : [])));
-        const thinking = [...conversation.working()].flatMap(([run, agent]): [string, string][] =>
-          agent !== undefined && agents.has(agent) ? [[agent, run]] : [],
-        );
-        show({
-          room,
+        setState((before) => ({
+          ...before,
           blocks: [...conversation.blocks()],
           open: conversation.open(),
-          thinking: new Map(thinking),
+          thinking: turnsOf(before.room, conversation.working()),
           present,
-        });
+        }));
       }, 16);
     };
 
     async function open(): Promise<void> {
-      room = await client.rooms.get(id, signal);
+      const room = await client.rooms.get(id, signal);
+      show({ room });
       const items = [...(await client.rooms.messages(id, { order: "desc", limit: mostItems }, signal))].reverse();
       for (const item of items) conversation.read(item);
       conversation.atWork(
@@ -74,7 +70,11 @@ export function useRoom(
       const cursor = String(items.at(-1)?.seq ?? 0);
       for await (const { event } of client.rooms.follow(id, { cursor, signal, patienceMs: Infinity })) {
         if (event.type !== "presence") conversation.apply(event);
-        else present = new Set(event.people.flatMap((each) => (each.present ? [each.handle] : [])));
+        else {
+          present = new Set(event.people.flatMap((each) => (each.present ? [each.handle] : [])));
+          // Somebody has come in or left for good.
+          setAsked((before) => before + 1);
+        }
         changed();
       }
     }
@@ -98,4 +98,16 @@ export function useRoom(
     learn: () => setAsked((before) => before + 1),
     fail: (error) => setState((before) => ({ ...before, error: error === undefined ? undefined : reasonOf(error) })),
   };
+}
+
+/** The members that are at work, with the runs of their turns. */
+function turnsOf(
+  room: RoomView | undefined,
+  working: ReadonlyMap<string, string | undefined>,
+): ReadonlyMap<string, string> {
+  const agents = new Set(room?.members.flatMap(({ kind, handle }) => (kind === "agent" ? [handle] : [])));
+  const turns = [...working].flatMap(([run, agent]): [string, string][] =>
+    agent !== undefined && agents.has(agent) ? [[agent, run]] : [],
+  );
+  return new Map(turns);
 }
