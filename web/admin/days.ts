@@ -21,7 +21,7 @@ export function timesOf(from: Date, now: Date, by: "day" | "hour"): readonly str
 }
 
 /** As the server names them. */
-export function keyOf(at: Date, by: "day" | "hour"): string {
+function keyOf(at: Date, by: "day" | "hour"): string {
   return by === "day" ? at.toISOString().slice(0, 10) : `${at.toISOString().slice(0, 13)}:00Z`;
 }
 

@@ -103,7 +103,7 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
 }
 
 /** Where it is defined, and what that means for changing it. */
-export function placeText({ source, where, readOnly, revision }: DefinedView): string {
+function placeText({ source, where, readOnly, revision }: DefinedView): string {
   const place = `${texts.sources[source]}${where === null ? "" : ` (${where})`}`;
   if (readOnly) return texts.readOnly(place);
   return revision === null ? texts.takesPlace(place) : texts.definedHere;
