@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mostQuestion, type Retrieved } from "../../knowledge/retrieve.ts";
+import { mostQuestion, type RetrievalTrace, type Retrieved } from "../../knowledge/retrieve.ts";
 import { retrievals } from "../../protocol/knowledge.ts";
 import { closedSignal } from "../closed-signal.ts";
 import { endpoint } from "../endpoint.ts";
@@ -129,11 +129,16 @@ export const getTrace = endpoint({
   params: idParams,
   answers: { 200: z.object({ ...tracePlace, trace: traceSchema }) },
   async handle({ params, caller, services: { retrieval } }) {
-    const { createdAt, ...trace } = await retrieval.traces.get(caller, params.id);
-    return { ...trace, createdAt: createdAt.toISOString() };
+    const { createdAt, trace, ...place } = await retrieval.traces.get(caller, params.id);
+    return { ...place, trace: shownTrace(trace), createdAt: createdAt.toISOString() };
   },
 });
 
 function shown({ traceId, passages, trace }: Retrieved) {
-  return { id: traceId, passages: passages.map(({ id: _, ...passage }) => passage), trace };
+  return { id: traceId, passages: passages.map(({ id: _, ...passage }) => passage), trace: shownTrace(trace) };
+}
+
+/** A chunk's own number means nothing outside: it is another one when its document is read again. */
+function shownTrace(trace: RetrievalTrace) {
+  return { ...trace, candidates: trace.candidates.map(({ id: _, ...candidate }) => candidate) };
 }
