@@ -48,6 +48,7 @@ export function createPace({ gapMs, atOnce, mostWaiting = usualWaiting }: PaceOp
     else if (lane.waiting.length < mostWaiting) await handedOver(lane, signal);
     else throw new Unavailable(`Too many requests wait for ${name} already; try again later.`, { code: "busy" });
     try {
+      signal.throwIfAborted();
       const now = performance.now();
       const waitMs = lane.nextAt - now;
       lane.nextAt = Math.max(now, lane.nextAt) + Math.max(gapMs, wanted);
@@ -65,7 +66,10 @@ export function createPace({ gapMs, atOnce, mostWaiting = usualWaiting }: PaceOp
 async function handedOver(lane: Lane, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const leave = () => {
-    lane.waiting.splice(lane.waiting.indexOf(resolve), 1);
+    const at = lane.waiting.indexOf(resolve);
+    // Its place was given to it just now: it sees the signal then, and gives the place on.
+    if (at < 0) return;
+    lane.waiting.splice(at, 1);
     reject(signal.reason as Error);
   };
   lane.waiting.push(resolve);
