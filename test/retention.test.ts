@@ -60,13 +60,22 @@ eachDatabase((databases) => {
     const [old, young, archived, other] = [await talk(), await talk(), await talk(), await talk()];
     await runs.archiveThread(caller, archived.threadId, true);
     await runs.archiveThread(caller, other.threadId, true);
+    // A schedule goes on with each of these; that of the second is switched off.
+    const [scheduled, paused] = [await talk(), await talk()];
+    for (const { threadId } of [scheduled, paused])
+      await database.query(
+        `insert into schedules (id, user_id, thread_id, agent, prompt, cron, time_zone, missed, enabled)
+         values ($1, $2, $3, 'assistant', 'hi', '0 0 1 1 *', 'UTC', 'skip', $4)`,
+        [newId(), caller.userId, threadId, threadId === scheduled.threadId],
+      );
     const busy = await runs.start(caller, { agent: "assistant", message: { content: "hang" } });
     await until(() => service.model.requests.some((request) => JSON.stringify(request).includes("hang")));
     const session = (id: string) => join(folders.sessions, `${id}.json`);
-    await until(() => readdirSync(folders.sessions).filter((name) => name.endsWith(".json")).length >= 5);
+    await until(() => readdirSync(folders.sessions).filter((name) => name.endsWith(".json")).length >= 7);
     for (const { threadId } of [old, archived, busy, young])
       await (await workspaces.open(threadId)).write("a.txt", "a");
-    for (const { threadId } of [old, archived, busy]) await age("threads", "updated_at", threadId, 11);
+    for (const { threadId } of [old, archived, busy, scheduled, paused])
+      await age("threads", "updated_at", threadId, 11);
     await age("threads", "archived_at", archived.threadId, 6);
     const [oldFile, youngFile] = [await bring(), await bring()];
     await age("uploads", "created_at", oldFile.id, 11);
@@ -89,7 +98,7 @@ eachDatabase((databases) => {
         ["audit", 0],
       ],
     );
-    assert.deepEqual(await retention.preview("threads", 10), [{ kind: "threads", days: 10, count: 1 }]);
+    assert.deepEqual(await retention.preview("threads", 10), [{ kind: "threads", days: 10, count: 2 }]);
     for (const kind of ["threads", "uploads"] as const) await retention.set(kind, 10);
     await retention.set("archivedThreads", 5);
     await assert.rejects(retention.set("shares", 1), { code: "set_elsewhere" });
@@ -100,7 +109,7 @@ eachDatabase((databases) => {
     assert.deepEqual(
       results!.map(({ kind, removed, error }) => [kind, removed, error]),
       [
-        ["threads", 1, null],
+        ["threads", 2, null],
         ["archivedThreads", 1, null],
         ["uploads", 1, null],
         ["shares", 1, null],
@@ -108,12 +117,12 @@ eachDatabase((databases) => {
         ["audit", 0, null],
       ],
     );
-    assert.equal((await rule("threads")).lastRemoved, 1);
-    for (const { threadId } of [old, archived]) {
+    assert.equal((await rule("threads")).lastRemoved, 2);
+    for (const { threadId } of [old, archived, paused]) {
       assert.equal(await exists("threads", threadId), false);
       assert.equal(existsSync(session(threadId)), false);
     }
-    for (const { threadId } of [young, other, busy]) {
+    for (const { threadId } of [young, other, busy, scheduled]) {
       assert.equal(await exists("threads", threadId), true);
       assert.equal(existsSync(session(threadId)), true);
     }

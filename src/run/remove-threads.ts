@@ -1,4 +1,4 @@
-import { isIdle, listDue } from "../store/retention.ts";
+import { isIdle, isUnscheduled, listDue } from "../store/retention.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -44,7 +44,7 @@ export function createOldThings(runtime: Pick<Runtime, "database">, mirror: Mirr
     async threads({ archived, days, most }) {
       const ids = await listDue(query, archived ? "archivedThreads" : "threads", { days, most });
       const since = archived ? "greatest(t.updated_at, t.archived_at)" : "t.updated_at";
-      const sql = `(t.archived_at is not null) = ${archived} and ${since} < now() - $2 * interval '1 day'`;
+      const sql = `(t.archived_at is not null) = ${archived} and ${since} < now() - $2 * interval '1 day' and ${isUnscheduled}`;
       return (await removeThreads(runtime, mirror, { ids, still: { sql, values: [days] } })).length;
     },
     async runs({ days, most }) {

@@ -6,6 +6,9 @@ import type { Database } from "./database.ts";
 export const isIdle = `t.pending = 0 and not exists
   (select from runs r where r.thread_id = t.id and r.status in ('queued', 'running', 'waiting'))`;
 
+/** Of a thread `t`: no schedule goes on with it, which would end unheard with it. */
+export const isUnscheduled = "not exists (select from schedules s where s.thread_id = t.id and s.enabled)";
+
 type Kind = {
   /** Absent anything else: after so many days; null: never. */
   readonly days: number | null;
@@ -14,7 +17,7 @@ type Kind = {
   readonly due?: string;
 };
 
-const visible = "t.parent_run is null and not t.hidden and t.expires_at is null";
+const visible = `t.parent_run is null and not t.hidden and t.expires_at is null and ${isUnscheduled}`;
 
 /** What is kept for a time only, if somebody says for how long. */
 export const retentionKinds = {
