@@ -1,4 +1,5 @@
 import { type ComponentType, useEffect, useRef } from "react";
+import { useMe } from "../me.ts";
 import type { ViewProps } from "../pages.tsx";
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
@@ -39,11 +40,13 @@ const sections: Readonly<Record<Section, ComponentType>> = {
 export function AdminPage({ rest }: ViewProps) {
   const section = rest !== undefined && Object.hasOwn(sections, rest) ? (rest as Section) : "usage";
   const Shown = sections[section];
+  const me = useMe();
   const menu = useRef<HTMLElement>(null);
   // On a phone not all fit beside one another.
   useEffect(() => {
     menu.current?.querySelector("[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
   }, [section]);
+  if (me && me.role !== "admin") return <p className="p-4">{adminWords.adminsOnly}</p>;
   return (
     <div className="admin flex min-h-0 flex-1 flex-col">
       <nav ref={menu} aria-label={words.admin} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">

@@ -1,6 +1,7 @@
 import type { en } from "./en-admin.ts";
 
 export const de: typeof en = {
+  adminsOnly: "Das dürfen nur Verwalter sehen.",
   tryAgain: "Noch einmal versuchen",
   close: "Schließen",
   sections: {

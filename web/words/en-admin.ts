@@ -1,5 +1,6 @@
 /** The words of the administration: loaded with it, not with the page. */
 export const en = {
+  adminsOnly: "Only admins may look at this.",
   tryAgain: "Try again",
   close: "Close",
   sections: {
