@@ -147,6 +147,33 @@ eachRunDatabase((suite) => {
     await assert.rejects(removeBudget(query(), own.id), { code: "budget_not_found" });
     const again = (await service.ask("go")).events.at(-1)!;
     assert.equal(again.type === "run-end" && again.error?.code, "budget_reached");
+    // What is spent while there is no budget counts as soon as there is one again, each with a counter from before.
+    await query()("insert into groups (name, permissions) values ('crew', '[]')");
+    await query()("insert into group_members (group_name, user_id) values ('crew', $1)", [userId]);
+    const subjects = [{ kind: "default" }, { kind: "user", userId }, { kind: "group", group: "crew" }] as const;
+    await removeBudget(query(), everybody.id);
+    for (const subject of subjects) {
+      const before = await set({ subject, requests: 100 });
+      await service.ask("go");
+      await removeBudget(query(), before.id);
+      await service.ask("go");
+      const [{ count }] = (await query()("select count(*)::integer as count from model_calls")) as [{ count: number }];
+      const { id } = await set({ subject, requests: count, onLimit: "refuse" });
+      const [now] = await budgetsOf(query(), userId);
+      assert.deepEqual(
+        [now!.used.requests, now!.used.tokens, now!.state],
+        [count, count * 100, "reached"],
+        subject.kind,
+      );
+      const end = (await service.ask("go")).events.at(-1)!;
+      assert.equal(end.type === "run-end" && end.error?.code, "budget_reached");
+      // Set anew while it is there, it counts on as it did.
+      await query()("update spending set requests = requests - 1");
+      await set({ subject, requests: count });
+      assert.equal((await budgetsOf(query(), userId))[0]!.used.requests, count - 1);
+      await removeBudget(query(), id);
+    }
+    await set({ cost: 0.25 });
     // Somebody else has all of it.
     const other = await createUser(query(), { name: `other-${Date.now()}`, role: "user" });
     assert.deepEqual((await budgetsOf(query(), other.id))[0]!.used.tokens, 0);

@@ -85,7 +85,9 @@ function toBudget(row: Row): Budget {
   };
 }
 
-/** Makes the budget of this subject and period, or sets it anew. Throws NotFound for an account or group that is not there. */
+/**
+ * Makes the budget of this subject and period, or sets it anew. Nothing is counted while there is none: the counters of one
+ * that is new catch up with the call log, which may know less than they if it is kept for a short time. Throws NotFound for an account or group that is not there. */
 export async function saveBudget(query: Query, budget: NewBudget): Promise<Budget> {
   const { subject, period, tokens, cost, requests, warnAt, onLimit } = budget;
   const userId = subject.kind === "user" ? subject.userId : null;
@@ -105,7 +107,20 @@ export async function saveBudget(query: Query, budget: NewBudget): Promise<Budge
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
        on conflict (kind, period, user_id, group_name) do update set tokens_max = excluded.tokens_max, cost_max = excluded.cost_max,
          requests_max = excluded.requests_max, warn_at = excluded.warn_at, on_limit = excluded.on_limit, updated_at = now()
-       returning *)
+       returning *, xmax = 0 as is_new),
+     log as (
+       select s.who, s.period, s.starts_at, sum(coalesce(c.input_tokens, 0) + coalesce(c.output_tokens, 0)) as tokens, sum(c.cost) as cost,
+         count(*) filter (where c.error is null) as requests, count(*) filter (where c.error is null and c.cost is null) as unpriced
+       from b join spending s on b.is_new and s.period = b.period and s.starts_at = period_start(b.period) and case b.kind
+           when 'user' then s.user_id = b.user_id when 'group' then s.group_name = b.group_name
+           else not exists (select from spending_budgets own where own.user_id = s.user_id and own.period = s.period) and s.user_id is not null end
+         join model_calls c on c.started_at >= s.starts_at
+           and (c.user_id = s.user_id or c.user_id in (select m.user_id from group_members m where m.group_name = s.group_name))
+       group by s.who, s.period, s.starts_at),
+     caught_up as (
+       update spending s set tokens = greatest(s.tokens, log.tokens), cost = greatest(s.cost, log.cost),
+         requests = greatest(s.requests, log.requests), unpriced = greatest(s.unpriced, log.unpriced), warned_at = null
+       from log where s.who = log.who and s.period = log.period and s.starts_at = log.starts_at)
      select ${columns} from b`,
     [newId(), subject.kind, userId, group, period, tokens, cost, requests, warnAt, onLimit],
   );
