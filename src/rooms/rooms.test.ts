@@ -12,6 +12,21 @@ import { createUser } from "../store/users.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { createPresence } from "./presence.ts";
 
+/** Asks before it is run; keeps in whose name it was. */
+function sendTool(done: string[]) {
+  return defineTool({
+    name: "send",
+    description: "Sends.",
+    input: z.object({}),
+    effect: "write",
+    sendsOut: true,
+    execute: (_input, { caller }) => {
+      done.push(caller.name);
+      return "sent";
+    },
+  });
+}
+
 eachRunDatabase((suite) => {
   test("what somebody says while agents work is seen at once and heard next, each chain in the name of its person", async () => {
     const gate = Promise.withResolvers<void>();
@@ -109,17 +124,7 @@ eachRunDatabase((suite) => {
 
   test("only who began it or the owner decides", async () => {
     const done: string[] = [];
-    const send = defineTool({
-      name: "send",
-      description: "Sends.",
-      input: z.object({}),
-      effect: "write",
-      sendsOut: true,
-      execute: (_input, { caller }) => {
-        done.push(caller.name);
-        return "sent";
-      },
-    });
+    const send = sendTool(done);
     const call = [{ call: "send", arguments: {} }];
     const { ada, bob, say, over, rooms, id, lines, service, seen } = await openRoom(suite, {
       room: { members: [memberOf("one", { tools: ["*"] }), memberOf("two")] },
@@ -156,6 +161,50 @@ eachRunDatabase((suite) => {
       () => rooms.join(stranger, id),
     ])
       await assert.rejects(refused, { status: 404 });
+  });
+
+  test("who decides for a turn of their own wakes the room, also if another began its run", async () => {
+    const done: string[] = [];
+    const call = [{ call: "send", arguments: {} }];
+    const { ada, bob, say, over, rooms, id, lines, service } = await openRoom(suite, {
+      room: { members: [memberOf("one", { tools: ["*"] }), memberOf("two", { tools: ["*"] })] },
+      tools: [sendTool(done)],
+      script: scriptOf({ one: [call, "Sent.", call], two: [call, "Sent as well.", call, "Never."] }),
+    });
+    const { runs } = service;
+    const asked = async (agent: string) => {
+      const { members } = await rooms.get(ada, id);
+      const turn = members.flatMap((one) => (one.kind === "agent" && one.handle === agent ? [one.run] : []))[0];
+      const question = (await rooms.questions(ada, id)).find(({ runId }) => runId === turn);
+      return turn !== undefined && question ? { turn, questionId: question.id } : undefined;
+    };
+    const bothAsk = async () => {
+      const root = await say(ada, "@one go");
+      await until(async () => (await asked("one")) !== undefined, "the first question");
+      assert.equal(await say(bob, "@two go"), root);
+      await until(async () => (await asked("two")) !== undefined, "the second question");
+      await until(async () => (await runs.get(ada, root)).status === "waiting", "the wait");
+      return { root, one: (await asked("one"))!, two: (await asked("two"))! };
+    };
+    const allow = { decision: "allow" as const };
+
+    const { root, one, two } = await bothAsk();
+    await rooms.decide(ada, id, { questionId: one.questionId, input: allow });
+    await until(() => lines().includes("@one: Sent."), "the first turn");
+    await until(async () => (await runs.get(ada, root)).status === "waiting", "the wait");
+    await assert.rejects(runs.decide(ada, two.turn, { questionId: two.questionId, input: allow }), { status: 404 });
+    assert.equal((await runs.decide(bob, two.turn, { questionId: two.questionId, input: allow })).id, two.turn);
+    await over(root);
+    assert.deepEqual(done, [ada.name, bob.name]);
+    assert.equal((await runs.get(ada, root)).status, "done");
+
+    // Cancelled, a turn leaves the run that it is a part of to those who began it.
+    const again = await bothAsk();
+    assert.equal((await runs.cancel(ada, again.one.turn)).status, "cancelled");
+    await assert.rejects(runs.cancel(bob, again.root), { status: 404 });
+    assert.equal((await runs.cancel(bob, again.two.turn)).status, "cancelled");
+    await over(again.root);
+    assert.equal((await runs.get(ada, again.root)).status, "done");
   });
 
   test("one agent's turn is stopped, or all: what was said until then stays", async () => {

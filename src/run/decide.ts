@@ -24,6 +24,7 @@ import {
 } from "./locked.ts";
 import { schemaCheck } from "./json-schema.ts";
 import { getRun } from "./list-runs.ts";
+import { placeInRoom } from "./place-in-room.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import { startNext } from "./pending.ts";
 import type { DecisionInput } from "./runs.ts";
@@ -47,6 +48,7 @@ export async function decide(
     const asking = await runThatAsks(query, questionId);
     const run = await lockRun(query, asking ?? runId, caller.role === "admin" ? undefined : caller.userId);
     if (!run) throw noRun(runId);
+    if (caller.role !== "admin") await placeInRoom(query, caller, run);
     if (runId !== run.id && runId !== run.root?.id) throw noQuestion(questionId);
     const items = await itemsOfRun(query, run.id);
     const question = items.find((item): item is Question => item.kind === "question" && item.id === questionId);
@@ -91,7 +93,10 @@ export async function decide(
   runtime.engine.wake();
   if (run.root?.status === "running") await resumeRequests(runtime);
   if (ended && ended.pending > 0) await startNext(runtime, root.threadId);
-  return getRun(runtime.database, { ...caller, userId: run.userId }, runId);
+  const named = runId === root.id ? root : run;
+  // A root that is somebody else's is not shown to who decided for a turn in it.
+  const shown = caller.role === "admin" || named.userId === caller.userId ? named : run;
+  return getRun(runtime.database, { userId: shown.userId }, shown.id);
 }
 
 /** The run itself or one below it; read before any lock, since an item never changes. */

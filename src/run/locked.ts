@@ -26,8 +26,8 @@ export type LockedRun = {
 };
 
 /**
- * Its root first. A statement of its own, so that what is read after it is newer than any wait or decision. Undefined: not
- * there, or not this user's.
+ * Its root first, whoever's: in a room a turn works for one person within the run that another began. A statement of its own,
+ * so that what is read after it is newer than any wait or decision. Undefined: not there, or not this user's.
  */
 export async function lockRun(query: Query, runId: string, userId?: string): Promise<LockedRun | undefined> {
   const rows = await query<{
@@ -41,7 +41,8 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
     definition: RunDefinition;
   }>(
     `select id, thread_id, user_id, agent, status, epoch, definition, coalesce(wait_until < now(), false) as late from runs
-     where (id = $1 or id = (select root_run from runs where id = $1)) and ($2::uuid is null or user_id = $2)
+     where (id = $1 or id = (select root_run from runs where id = $1))
+       and ($2::uuid is null or exists (select from runs mine where mine.id = $1 and mine.user_id = $2))
      order by parent_run is not null for update`,
     [runId, userId ?? null],
   );
