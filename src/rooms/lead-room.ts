@@ -185,11 +185,15 @@ async function tellStrangers(
 ): Promise<void> {
   const people = items.flatMap((item) => (item.kind === "message" && item.step === null ? [item.author ?? ""] : []));
   const known = [...members, ...people, "user"];
+  let handles: readonly string[] | undefined;
   for (const message of log.messages) {
     if (!log.asked.has(originOf(message.id, log))) continue;
-    const strangers = strangersIn(message, known);
     const key = `strangers:${message.id}`;
-    if (strangers.length === 0 || items.some(({ step }) => step === key)) continue;
+    if (strangersIn(message, known).length === 0 || items.some(({ step }) => step === key)) continue;
+    // Those too who have said nothing so far.
+    handles ??= await turn.room.handles();
+    const strangers = strangersIn(message, [...known, ...handles]);
+    if (strangers.length === 0) continue;
     const text = `Nobody here is called ${strangers.map((name) => `@${name}`).join(", ")}. There are ${members.map((name) => `@${name}`).join(", ")}.`;
     await turn.record(key, { kind: "notice", body: { code: "unknown_mention", about: message.id, text } });
   }

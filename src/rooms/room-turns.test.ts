@@ -207,4 +207,52 @@ eachRunDatabase((suite) => {
     const system = String(service.model.requests[0]!.messages[0]!.content);
     assert.match(system, /begin your message with: \/private @name/);
   });
+
+  test("in parallel a room rests while a tool runs", async (t) => {
+    const held = Promise.withResolvers<void>();
+    const wait = defineTool({
+      name: "wait",
+      description: "Waits.",
+      input: z.object({}),
+      effect: "read",
+      async execute() {
+        await held.promise;
+        return "ok";
+      },
+    });
+    const database = suite.database();
+    let looks = 0;
+    database.onTrip = (text) => {
+      if (text.includes("kind in ('message', 'state', 'notice')")) looks++;
+    };
+    t.after(() => delete database.onTrip);
+    const { ada, say, over, seen, lines } = await openRoom(suite, {
+      room: { members: [memberOf("one", { tools: ["*"] }), memberOf("two")], turns: "parallel" },
+      tools: [wait],
+      script: scriptOf({ one: [[{ call: "wait", arguments: {} }], "Done."], two: ["Here."] }),
+    });
+    const run = await say(ada, "@one wait");
+    await until(() => seen.some((event) => event.type === "call-start"), "the call");
+    const before = looks;
+    // Time enough to look as often.
+    for (let trips = 0; trips < 100; trips++) await database.query("select 1");
+    assert.ok(looks - before <= 3, `it looked ${looks - before} times`);
+    // What is said is heard at once all the same.
+    await say(ada, "@two and you?");
+    await until(() => lines().includes("@two: Here."), "the other");
+    held.resolve();
+    await over(run);
+    assert.equal(lines().at(-1), "@one: Done.");
+  });
+
+  test("a person of the room who has not spoken is somebody", async () => {
+    const { ada, bob, rooms, id, say, over, lines } = await openRoom(suite, {
+      room: { members: [memberOf("one", { activation: "always" })] },
+      script: scriptOf({ one: ["Hello.", "Yes."] }),
+    });
+    const { you } = await rooms.get(bob, id);
+    await over(await say(ada, `@${you} are you there?`));
+    await over(await say(ada, `@${you} and @nobody?`));
+    assert.equal(lines().filter((line) => line.startsWith("!")).length, 1);
+  });
 });

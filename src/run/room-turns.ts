@@ -11,6 +11,19 @@ import type { Work } from "./work.ts";
 /** Of the newest so many are read at the beginning; what is older decides nothing about whose turn it is. */
 const mostRead = 2000;
 
+/** The events of what `since` reads; no other may count as news, or a room would look again and again and find nothing. */
+const heard: readonly RunEvent["type"][] = [
+  "message",
+  "notice",
+  "turn-start",
+  "pass",
+  "chapter",
+  "branch",
+  "strategy",
+  "run-wait",
+  "run-end",
+];
+
 /** What the strategy that leads a room works with. */
 export function createRoomTurns(work: Work): RoomTurns {
   const { runtime, owner, signal } = work;
@@ -22,6 +35,13 @@ export function createRoomTurns(work: Work): RoomTurns {
         [owner.threadId, seq, mostRead],
       );
       return rows.map(toItem);
+    },
+    async handles() {
+      const rows = await runtime.database.query<{ handle: string }>(
+        "select handle from room_people where thread_id = $1",
+        [owner.threadId],
+      );
+      return rows.map(({ handle }) => handle);
     },
     runId: owner.runId,
     async stop(why) {
@@ -63,13 +83,17 @@ export function createRoomTurns(work: Work): RoomTurns {
   };
 }
 
-/** Resolves when something stands in the thread after this place, or when the signal fires. */
+/** Resolves when something to be heard stands in the thread after this place, or when the signal fires. */
 function newsAfter({ runtime, owner }: Work, seq: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const stop = () => resolve();
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
-  const isNews = (event: RunEvent) => "seq" in event && event.seq > seq;
+  const isNews = (event: RunEvent) =>
+    "seq" in event &&
+    event.seq > seq &&
+    heard.includes(event.type) &&
+    !("item" in event && event.item.step?.includes("/"));
   const follower = runtime.feeds.follow(
     { threadId: owner.threadId },
     { seq, live: [] },

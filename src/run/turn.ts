@@ -107,6 +107,8 @@ export type RoomTurns = {
   readonly runId: string;
   /** Messages, states and notices of the thread after this place, whoever wrote them. */
   since(seq: number): Promise<readonly Item[]>;
+  /** Of the people who are in the room. */
+  handles(): Promise<readonly string[]>;
   /** Works on it until it has ended, or waits for a person. */
   take(turn: MemberTurn): Promise<"spoke" | "silent" | "waits">;
   /** Ends this run over its open calls, which are not done. */
@@ -117,7 +119,7 @@ export type RoomTurns = {
   end(): Promise<boolean>;
   /** The same for a wait for what the turns wait for. */
   wait(): Promise<boolean>;
-  /** Resolves when there is something after this place, or when it is no longer waited for. */
+  /** Resolves when there is something for `since` after this place, or when it is no longer waited for. */
   news(seq: number, stop: AbortSignal): Promise<void>;
 };
 
