@@ -62,12 +62,21 @@ describe("rooms", { skip: skipBrowser }, () => {
   test("it is listed, and goes with all in it", async () => {
     const room = page.url();
     await page.goto(`${server.url}/rooms`);
-    await page.getByRole("main").getByRole("link", { name: /^Analysis/ }).waitFor();
+    await page
+      .getByRole("main")
+      .getByRole("link", { name: /^Analysis/ })
+      .waitFor();
     await page.goto(room);
     page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("complementary", { name: "Members" }).getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { name: "Begin a room" }).waitFor();
-    assert.equal(await page.getByRole("main").getByRole("link", { name: /^Analysis/ }).count(), 0);
+    assert.equal(
+      await page
+        .getByRole("main")
+        .getByRole("link", { name: /^Analysis/ })
+        .count(),
+      0,
+    );
     assert.deepEqual(browser.complaints(), []);
   });
 });
