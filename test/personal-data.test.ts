@@ -198,6 +198,23 @@ function suite(databases: TestDatabases): void {
        ($1, $2::bigint + 1, $5, $6, 'summary', null, jsonb_build_object('content', 'eve said things', 'upToSeq', $2::bigint))`,
       [theirs.id, counter!.next, said, eve.id, newId(), otto.id],
     );
+    // A run of hers in a thread of somebody else, as in a room, which wrote something.
+    const written = newId();
+    await query()(
+      `insert into runs (id, thread_id, user_id, agent, status, root_run, definition, definition_hash, caller, ended_at)
+       select $1, thread_id, $2, agent, status, $1, definition, definition_hash, caller || '{"name": "eve"}', ended_at
+       from runs where id = $3`,
+      [written, eve.id, run.id],
+    );
+    await query()(
+      `insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, left_ms) values ($1, $2, 1, 1, 1, 0)`,
+      [written, eve.id],
+    );
+    await query()(
+      `insert into ledger (run_id, step, call_index, user_id, tool, status, key, arguments_hash, result)
+       values ($1, '1', 0, $2, 'post', 'unknown', $3, '', '{"content": "eve wrote this"}')`,
+      [written, eve.id, newId()],
+    );
     // One at work, and one that waits behind it.
     const waiting = await json<{ id: string }>(eve, "POST", "/api/threads", {});
     for (const content of ["use the tool now", "and then?"])
@@ -235,6 +252,12 @@ function suite(databases: TestDatabases): void {
       const left = table === "erasures" || table === "items" ? 1 : 0;
       assert.equal(rows.length, left, `${table}: ${JSON.stringify(rows[0])}`);
     }
+    assert.deepEqual(await query()("select user_id as of, result from ledger where run_id = $1", [written]), [
+      { of: otto.id, result: { content: "" } },
+    ]);
+    assert.deepEqual(await query()("select user_id as of from budgets where root_run = $1", [written]), [
+      { of: otto.id },
+    ]);
     const named = await query()<{ count: number }>(
       "select count(*)::integer as count from audit_log where user_name = 'eve'",
     );
