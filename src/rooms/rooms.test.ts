@@ -8,6 +8,7 @@ import { type Caller, callerOf } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
 import { silentLog } from "../protocol/log.ts";
 import { presentIn } from "../store/room-presence.ts";
+import { removePerson } from "../store/rooms.ts";
 import { createUser } from "../store/users.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { createPresence } from "./presence.ts";
@@ -205,6 +206,45 @@ eachRunDatabase((suite) => {
     assert.equal((await runs.cancel(bob, again.two.turn)).status, "cancelled");
     await over(again.root);
     assert.equal((await runs.get(ada, again.root)).status, "done");
+  });
+
+  test("a run of a room is steered under one's handle there, and by nobody who has left", async () => {
+    const gate = Promise.withResolvers<void>();
+    const done: string[] = [];
+    const call = [{ call: "send", arguments: {} }];
+    const { ada, bob, say, over, rooms, id, lines, service } = await openRoom(suite, {
+      room: { members: [memberOf("one"), memberOf("two", { tools: ["*"] })] },
+      tools: [sendTool(done)],
+      script: scriptOf({ one: [[{ gate: () => gate.promise }, { text: "Yes." }]], two: [call] }),
+    });
+    const { runs, database } = service;
+    const run = await say(bob, "@one?");
+    const { messageId } = await runs.steer(bob, run, { content: "@one and this" });
+    const callers = await database.query("select user_id from room_callers where message_id = $1", [messageId]);
+    assert.deepEqual(callers, [{ user_id: bob.userId }]);
+    gate.resolve();
+    await over(run);
+    assert.deepEqual(lines(), ["@bob: @one?", "@bob: @one and this", "@one: Yes."]);
+
+    const last = await say(bob, "@two send it");
+    await until(async () => (await rooms.questions(ada, id)).length > 0, "the question");
+    const question = (await rooms.questions(ada, id))[0]!;
+    const { you } = await rooms.get(bob, id);
+    // As if it were not stopped yet.
+    await removePerson(database.query, id, you);
+    for (const refused of [
+      () => runs.steer(bob, last, { content: "It is me, the owner." }),
+      () => runs.decide(bob, question.runId!, { questionId: question.id, input: { decision: "allow" } }),
+      () => runs.cancel(bob, last),
+    ])
+      await assert.rejects(refused, { status: 404 });
+    assert.equal((await runs.get(bob, last)).status, "waiting");
+    await rooms.addPerson(ada, id, bob.name);
+    await rooms.removePerson(ada, id, you);
+    // What was begun in the name of who left has been stopped.
+    await over(last);
+    assert.equal((await runs.get(bob, last)).status, "cancelled");
+    assert.deepEqual([done, lines().length], [[], 4]);
   });
 
   test("one agent's turn is stopped, or all: what was said until then stays", async () => {

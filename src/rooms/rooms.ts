@@ -214,6 +214,11 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       if (person?.userId === room.ownerId)
         throw new Conflict("The owner can't leave the room; delete it instead.", { code: "owner_stays" });
       await removePerson(query, id, handle);
+      // Nothing goes on in the name of somebody who is gone; what they began for the room stops as a whole.
+      const { root, turns } = await readLive(query, id);
+      const cancel = (run: string) => runs.cancel({ ...caller, role: "admin" }, run);
+      if (root && root.userId === person?.userId) await cancel(root.id);
+      else for (const { run, userId } of turns) if (userId === person?.userId) await cancel(run);
     },
     async say(caller, id, { message, idempotency }) {
       const room = await find(caller, id);

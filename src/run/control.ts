@@ -4,12 +4,15 @@ import type { RunRecord } from "../protocol/runs.ts";
 import type { RunEnd } from "./append.ts";
 import { endLocked, lockRun, noRun, publishEnd, queueAgain } from "./locked.ts";
 import { endPending, startNext } from "./pending.ts";
+import { placeInRoom } from "./place-in-room.ts";
 import { runColumns, toRun, type RunRow } from "./rows.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** Stops a run: at once if it is queued or waits, else its owner is told. A run that has ended stays as it is. */
 export async function cancelRun(runtime: Runtime, caller: Caller, runId: string): Promise<RunRecord> {
   if (!isId(runId)) throw noRun(runId);
+  // Whoever left a room has nothing to say in it, also about what they began.
+  if (caller.role !== "admin") await placeInRoom(runtime.database.query, caller, { id: runId });
   const which = { runId, ...(caller.role === "admin" ? {} : { userId: caller.userId }) };
   let ended = await endIdleRun(runtime, which, { status: "cancelled" });
   if (ended === "none" && !(await endPending(runtime, which, { status: "cancelled" }))) {

@@ -11,6 +11,7 @@ import { appendLocked, itemsOfRun, lockRun, publishItems, queueAgain, type Locke
 import { filesIn } from "./attached-files.ts";
 import { openQuestions } from "./decisions.ts";
 import { keepCaller } from "./member-turns.ts";
+import { placeInRoom } from "./place-in-room.ts";
 import type { Idempotency, RoomPlace, Steered, SteerInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 import { directCall } from "./strategies/call.ts";
@@ -22,6 +23,7 @@ export type Steering = {
   readonly runId?: string;
   readonly message: SteerInput;
   readonly idempotency?: Idempotency | null;
+  /** Where the thread is a room: what the caller was found to be in it. */
   readonly room?: RoomPlace | undefined;
 };
 
@@ -91,10 +93,12 @@ export async function steerRun(
 ): Promise<Steered> {
   if (message.id !== undefined && !isId(message.id)) throw new InvalidInput("id must be a UUID", { param: "id" });
   const { threadId, status } = await getRun(runtime.database, caller, runId);
+  // In a room under one's handle there; its owner alone is "user".
+  const room = await placeInRoom(runtime.database.query, caller, { id: runId });
   const told = message.id === undefined ? undefined : await findMessage(runtime, runId, message.id);
   if (told) return told;
   try {
-    const steered = await steer(runtime, caller, { threadId, runId, message });
+    const steered = await steer(runtime, caller, { threadId, runId, message, room });
     if (steered) return steered;
   } catch (error) {
     if (violatedConstraint(error) !== "items_id_key") throw error;
