@@ -39,6 +39,8 @@ export type RoomView = {
   readonly chapter: number;
   readonly cursor: string;
   readonly run: { readonly id: string; readonly status: string } | null;
+  /** Why nobody can work in it any more. */
+  readonly problem?: string;
 };
 /** Who of the people looks at the room, beside what happens in it. */
 export type RoomEvent =

@@ -37,10 +37,13 @@ export type RoomView = {
   readonly cursor: string;
   readonly run: { readonly id: string; readonly status: string } | null;
   readonly createdAt: string;
+  /** Why nobody can work in it any more. */
+  readonly problem?: string;
 };
 
 export type RoomState = {
-  readonly agent: AgentDefinition;
+  readonly agent?: AgentDefinition;
+  readonly problem?: string;
   readonly people: readonly RoomPerson[];
   /** Handles. */
   readonly present: readonly string[];
@@ -48,17 +51,17 @@ export type RoomState = {
   readonly chapter: number;
 };
 
-export function viewOf(room: RoomRow, { agent, people, present, live, chapter }: RoomState): RoomView {
-  const spec = agent.room!;
+export function viewOf(room: RoomRow, { agent, problem, people, present, live, chapter }: RoomState): RoomView {
+  const spec = agent?.room;
   return {
     id: room.id,
     kind: room.kind,
     title: room.title,
-    turns: spec.turns,
+    turns: spec?.turns ?? "sequential",
     owner: people.find(({ userId }) => userId === room.ownerId)?.handle ?? "",
     you: room.handle,
     members: [
-      ...spec.members.map((member): AgentView => {
+      ...(spec?.members ?? []).map((member): AgentView => {
         const turn = live.turns.findLast((one) => one.agent === member.agent.id);
         const { id, description, activation, model, tools } = member.agent;
         return {
@@ -86,5 +89,6 @@ export function viewOf(room: RoomRow, { agent, people, present, live, chapter }:
     cursor: String(room.lastSeq),
     run: live.root ? { id: live.root.id, status: live.root.status } : null,
     createdAt: room.createdAt.toISOString(),
+    ...(problem === undefined ? {} : { problem }),
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents.ts";
 import { type Caller, mayUse } from "../protocol/callers.ts";
-import { Conflict, Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { ColloquyError, Conflict, Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId } from "../protocol/ids.ts";
 import type { ItemOf } from "../protocol/items.ts";
 import type { Query } from "../protocol/tools.ts";
@@ -91,21 +91,34 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     return room;
   }
 
-  /** The room as an agent, as it is by now. Throws Conflict if its kind is gone. */
+  /** The room as an agent, as it is by now. Throws Conflict if its kind or an agent of it is gone. */
   function agentOf({ kind, spec }: Pick<RoomRow, "kind" | "spec">): AgentDefinition {
     const file = files.find(({ id }) => id === kind);
     if (kind !== null && !file)
       throw new Conflict(`There is no kind of room ${kind} any more.`, { code: "room_kind_gone" });
     const { turns, members } = (spec ?? {}) as RoomChange;
     const base = file ?? roomFileSchema.parse({ id: composed, members });
-    return roomAgent(
-      {
-        ...base,
-        ...(turns === undefined ? {} : { turns }),
-        ...(members === undefined ? {} : { members: roomFileSchema.shape.members.parse(members) }),
-      },
-      agents,
-    );
+    const whole = {
+      ...base,
+      ...(turns === undefined ? {} : { turns }),
+      ...(members === undefined ? {} : { members: roomFileSchema.shape.members.parse(members) }),
+    };
+    const gone = unknownMembers(whole, agents);
+    if (gone.length > 0)
+      throw new Conflict(`There is no agent ${gone.join(", ")} any more; the room's owner may change its members.`, {
+        code: "room_agent_gone",
+      });
+    return roomAgent(whole, agents);
+  }
+
+  /** The same, or why nobody can work in it. */
+  function stateOf(room: RoomRow): { readonly agent: AgentDefinition } | { readonly problem: string } {
+    try {
+      return { agent: agentOf(room) };
+    } catch (error) {
+      if (!(error instanceof ColloquyError)) throw error;
+      return { problem: error.message };
+    }
   }
 
   async function view(room: RoomRow): Promise<RoomView> {
@@ -115,7 +128,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       readLive(query, room.id),
       readChapter(query, room.id),
     ]);
-    return viewOf(room, { agent: agentOf(room), people, present, live, chapter });
+    return viewOf(room, { ...stateOf(room), people, present, live, chapter });
   }
 
   function checkMembers(caller: Caller, spec: RoomChange): void {
@@ -176,7 +189,8 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       const room = await findOwn(caller, id);
       checkMembers(caller, spec);
       const next = { ...(room.spec as object | null), ...spec };
-      agentOf({ kind: room.kind, spec: next });
+      // A title may change in one where nobody can work any more.
+      if (Object.keys(spec).length > 0) agentOf({ kind: room.kind, spec: next });
       await changeRoom(query, { id, title, ...(Object.keys(spec).length > 0 ? { spec: next } : {}) });
       return rooms.get(caller, id);
     },
@@ -225,8 +239,12 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       const agent = agentOf(room);
       if (room.kind !== null && !mayWorkWith(caller, room.kind))
         throw new Denied(403, `You may not work with the agents of ${room.kind}.`);
-      if (typeof message.content === "string" && isContinue(message.content)) await liftLimit(caller, room);
-      return runs.start(caller, {
+      const { members = [] } = (room.spec ?? {}) as RoomChange;
+      const barred = members.filter((member) => !mayWorkWith(caller, member));
+      if (barred.length > 0) throw new Denied(403, `You may not work with ${barred.join(", ")}.`);
+      const isLift = typeof message.content === "string" && isContinue(message.content);
+      const limit = isLift ? await openLimit(caller, room) : undefined;
+      const started = await runs.start(caller, {
         agent: agent.id,
         as: agent,
         threadId: id,
@@ -235,6 +253,8 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
         mode: "steer",
         ...(idempotency === undefined ? {} : { idempotency }),
       });
+      if (limit !== undefined && !started.replayed) await liftLimit(caller, { id, limit });
+      return started;
     },
     async interrupt(caller, id, agent) {
       const room = await find(caller, id);
@@ -279,12 +299,19 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     },
   };
 
-  /** "Continue" where the room waits at a limit of its runs. Whoever may not lift it has only said it. */
-  async function liftLimit(caller: Caller, room: RoomRow): Promise<void> {
+  /** The question of a room that waits at a limit of its runs. */
+  async function openLimit(caller: Caller, room: RoomRow): Promise<string | undefined> {
     const open = await rooms.questions(caller, room.id);
-    const limit = open.find(({ body }) => body.reason === "limit");
-    if (!limit) return;
-    await rooms.decide(caller, room.id, { questionId: limit.id, input: { decision: "continue" } });
+    return open.find(({ body }) => body.reason === "limit")?.id;
+  }
+
+  /** By "continue". Whoever may not lift it, or comes second, has only said it. */
+  async function liftLimit(caller: Caller, { id, limit }: { readonly id: string; readonly limit: string }) {
+    try {
+      await rooms.decide(caller, id, { questionId: limit, input: { decision: "continue" } });
+    } catch (error) {
+      if (!(error instanceof Denied || error instanceof Conflict)) throw error;
+    }
   }
 
   return rooms;

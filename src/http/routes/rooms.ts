@@ -38,6 +38,7 @@ const roomSchema = z.object({
   cursor: z.string().describe("Follow the room from here"),
   run: z.object({ id: idSchema, status: z.string() }).nullable().describe("null: it is the people's turn"),
   createdAt: z.string().describe("ISO 8601"),
+  problem: z.string().optional().describe("Why nobody can work in it any more: its kind or an agent is gone"),
 });
 const kindSchema = z.object({
   id: z.string(),
