@@ -72,10 +72,12 @@ export function createRetention(parts: RetentionParts): Retention & { begin(): (
     return idle;
   }
 
-  /** Says how many went, and whether there may be more. */
-  async function removeSome(kind: RetentionKind, days: number): Promise<{ removed: number; more: boolean }> {
+  /** Says how many went, and whether there may be more. `days` null: what goes whatever the rule says. */
+  async function removeSome(kind: RetentionKind, days: number | null): Promise<{ removed: number; more: boolean }> {
     const most = together[kind];
     const all = (removed: number, of = removed) => ({ removed, more: of >= most });
+    if (days === null)
+      return kind === "shares" ? all(await removeDueRows(query, kind, { days, most })) : { removed: 0, more: false };
     switch (kind) {
       case "threads":
       case "archivedThreads":
@@ -103,7 +105,7 @@ export function createRetention(parts: RetentionParts): Retention & { begin(): (
     }
   }
 
-  async function removeKind(kind: RetentionKind, days: number): Promise<RoundResult> {
+  async function removeKind(kind: RetentionKind, days: number | null): Promise<RoundResult> {
     let total = 0;
     try {
       for (let batch = 0; batch < mostBatches && !stopped; batch++) {
@@ -124,7 +126,9 @@ export function createRetention(parts: RetentionParts): Retention & { begin(): (
     const results: RoundResult[] = [];
     for (const { kind, days } of await readRules(query, configured)) {
       const needsFiles = kind === "uploads" || kind === "workspaces";
-      if (days !== null && !stopped && (withFiles || !needsFiles)) results.push(await removeKind(kind, days));
+      if (stopped || (needsFiles && !withFiles)) continue;
+      // Links that have expired go at once, whatever the rule says.
+      if (days !== null || kind === "shares") results.push(await removeKind(kind, days));
     }
     await endRound(database, results);
     const gone = results.filter(({ removed }) => removed > 0).map(({ kind, removed }) => [kind, removed] as const);

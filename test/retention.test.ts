@@ -13,6 +13,7 @@ import { createAuditLog } from "../src/store/audit-log.ts";
 import type { Database } from "../src/store/database.ts";
 import { checkInvariants } from "../src/store/invariants.ts";
 import { createShares } from "../src/store/shares.ts";
+import { createUser } from "../src/store/users.ts";
 import { eachDatabase } from "./databases.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { until } from "./run-suite.ts";
@@ -78,7 +79,28 @@ eachDatabase((databases) => {
       await age("threads", "updated_at", threadId, 11);
     await age("threads", "archived_at", archived.threadId, 6);
     const [oldFile, youngFile] = [await bring(), await bring()];
-    await age("uploads", "created_at", oldFile.id, 11);
+    // One that somebody else brought to the run at work, and one that waits behind it.
+    const [given, waiting] = [await bring(), await bring()];
+    const mate = await createUser(database.query, { name: `mate ${newId()}`, role: "user" });
+    const behind = await runs.start(caller, {
+      agent: "assistant",
+      threadId: busy.threadId,
+      message: { content: "next" },
+    });
+    assert.equal(behind.pending, true);
+    const files = ({ id }: { readonly id: string }) => JSON.stringify([{ id }]);
+    await database.query("update uploads set user_id = $2 where id = $1", [given.id, mate.id]);
+    await database.query(
+      `with t as (update threads set next_seq = next_seq + 1 where id = $1 returning next_seq - 1 as seq)
+       insert into items (thread_id, seq, id, user_id, run_id, kind, body)
+       select $1, seq, $2, $3, $4, 'message', jsonb_build_object('role', 'user', 'content', 'and this', 'files', $5::jsonb) from t`,
+      [busy.threadId, newId(), mate.id, busy.runId, files(given)],
+    );
+    await database.query(
+      "update pending set start = jsonb_set(start, '{items,0,body,files}', $2::jsonb) where run_id = $1",
+      [behind.runId, files(waiting)],
+    );
+    for (const { id } of [oldFile, given, waiting]) await age("uploads", "created_at", id, 11);
     const shares = createShares(database.query);
     const { share } = await shares.create({
       userId: caller.userId,
@@ -127,7 +149,7 @@ eachDatabase((databases) => {
       assert.equal(existsSync(session(threadId)), true);
     }
     assert.equal(existsSync(uploads.placeOf(oldFile)), false);
-    assert.equal(readFileSync(uploads.placeOf(youngFile), "utf8"), "a");
+    for (const kept of [youngFile, given, waiting]) assert.equal(readFileSync(uploads.placeOf(kept), "utf8"), "a");
     await removeForgotten(workspaces, { database, log: silentLog });
     assert.deepEqual((await workspaces.threads()).toSorted(), [busy.threadId, young.threadId].toSorted());
 
@@ -141,15 +163,23 @@ eachDatabase((databases) => {
     assert.equal(await exists("threads", young.threadId), true);
 
     // How runs were made goes, what was said stays.
-    await database.query("update runs set ended_at = now() - interval '20 days' where id = $1", [other.runId]);
+    // But for what somebody did in a conversation of somebody else.
+    const elsewhere = newId();
+    await database.query(
+      `insert into runs (id, thread_id, user_id, agent, status, root_run, definition, definition_hash, caller, ended_at)
+       select $1, thread_id, $2, agent, status, $1, definition, definition_hash, caller, ended_at from runs where id = $3`,
+      [elsewhere, mate.id, other.runId],
+    );
+    for (const id of [other.runId, elsewhere]) await age("runs", "ended_at", id, 20);
     await retention.set("runs", 10);
     await retention.removeNow();
     assert.equal(await exists("runs", other.runId), false);
-    assert.equal(await exists("runs", busy.runId), true);
+    for (const id of [busy.runId, elsewhere]) assert.equal(await exists("runs", id), true);
     assert.equal((await runs.listItems(caller, other.threadId, {})).length, 3);
     const again = await service.ask("more", { threadId: other.threadId });
     assert.equal(again.text, "yes");
 
+    await runs.cancel(caller, behind.runId);
     await runs.cancel(caller, busy.runId);
     await until(async () => (await runs.get(caller, busy.runId)).status === "cancelled");
     for (const { name, broken } of await checkInvariants(database.query)) assert.equal(broken, 0, name);
@@ -161,7 +191,7 @@ eachDatabase((databases) => {
     );
   });
 
-  test("logs go by their days, in bounded batches", async () => {
+  test("logs go by their days, in bounded batches; links that have expired go though links are kept for ever", async () => {
     const { query } = database;
     const fill = (name: string, days: number, rows: number) =>
       query(
@@ -178,9 +208,22 @@ eachDatabase((databases) => {
        values ($1, now() - interval '366 days', '', '', '', 'DELETE', '/', 200, '')`,
       [newId()],
     );
+    const { started } = await service.ask("hi");
+    const shares = createShares(query);
+    const share = async () =>
+      (await shares.create({ userId: service.caller.userId, threadId: started.threadId, leaf: newId() })).share.id;
+    const [expired, lasting, endless] = [await share(), await share(), await share()];
+    await age("shares", "expires_at", expired, 1);
+    await age("shares", "expires_at", lasting, -1);
+    await query("delete from model_calls where model not in ('old', 'new')");
     const retention = createRetention(parts);
     const results = new Map((await retention.removeNow())!.map(({ kind, removed }) => [kind, removed]));
-    assert.deepEqual([results.get("callLog"), results.get("audit")], [12_000, 1]);
+    assert.deepEqual([results.get("callLog"), results.get("audit"), results.get("shares")], [12_000, 1, 1]);
+    assert.deepEqual(await Promise.all([expired, lasting, endless].map((id) => exists("shares", id))), [
+      false,
+      true,
+      true,
+    ]);
     assert.deepEqual(await query("select model, count(*)::integer as calls from model_calls group by model"), [
       { model: "new", calls: 10 },
     ]);

@@ -32,20 +32,24 @@ export const retentionKinds = {
     due: `select t.id from threads t where ${visible} and t.archived_at < now() - $1 * interval '1 day'
             and t.updated_at < now() - $1 * interval '1 day' and ${isIdle}`,
   },
+  // Of one in somebody else's conversation the row alone says who is to be asked for what it did there.
   runs: {
     days: null,
     what: "how runs that ended were made: limits, ledger, delegated runs with their threads; messages, calls and results stay",
     due: `select x.id from runs x where x.parent_run is null and x.ended_at < now() - $1 * interval '1 day'
             and x.status in ('done', 'failed', 'cancelled')
-            and not exists (select from runs r where r.root_run = x.id and r.status in ('queued', 'running', 'waiting'))`,
+            and not exists (select from runs r where r.root_run = x.id and r.status in ('queued', 'running', 'waiting'))
+            and not exists (select from runs r join threads t on t.id = r.thread_id where r.root_run = x.id and t.user_id <> r.user_id)`,
   },
   uploads: {
     days: null,
     what: "files that people brought, after they came; what messages tell of them stays",
     due: `select u.id from uploads u where u.created_at < now() - $1 * interval '1 day' and u.state <> 'receiving' and not exists
             (select from runs r join items i on i.thread_id = r.thread_id and i.kind = 'message' and i.body ? 'files'
-             where r.user_id = u.user_id and r.status in ('queued', 'running', 'waiting')
-               and i.body -> 'files' @> jsonb_build_array(jsonb_build_object('id', u.id::text)))`,
+             where r.status in ('queued', 'running', 'waiting')
+               and i.body -> 'files' @> jsonb_build_array(jsonb_build_object('id', u.id::text)))
+            and not exists (select from pending p where p.start -> 'items' @>
+              jsonb_build_array(jsonb_build_object('body', jsonb_build_object('files', jsonb_build_array(jsonb_build_object('id', u.id::text))))))`,
   },
   workspaces: {
     days: null,
@@ -156,11 +160,11 @@ export async function listDue(
 
 const tables = { shares: "shares", callLog: "model_calls", audit: "audit_log" } as const;
 
-/** Of kinds that are nothing but rows. Says how many went. */
+/** Of kinds that are nothing but rows; `days` null: what goes whatever the rule says. Says how many went. */
 export async function removeDueRows(
   query: Query,
   kind: keyof typeof tables,
-  { days, most }: { readonly days: number; readonly most: number },
+  { days, most }: { readonly days: number | null; readonly most: number },
 ): Promise<number> {
   const [row] = await query<{ count: number }>(
     `with due as (${retentionKinds[kind].due} limit $2), gone as (delete from ${tables[kind]} x using due where x.id = due.id returning 1)
