@@ -62,6 +62,10 @@ export class AskingCall<Outcome> {
     return (this.ownId ??= newId());
   }
 
+  get outcome(): Promise<Outcome> {
+    return this.begun.outcome;
+  }
+
   get isAsking(): boolean {
     return this.heard !== undefined;
   }
@@ -147,6 +151,11 @@ export class OpenCalls<Outcome> {
     };
     begun.outcome.then(ended, ended);
     return call;
+  }
+
+  /** Resolves when none that is open now is open any more. */
+  async ended(): Promise<void> {
+    await Promise.allSettled(Array.from(this.calls, ({ outcome }) => outcome));
   }
 
   /** Asks whoever's call it is. Throws if that can't be told. */

@@ -62,6 +62,8 @@ export class Connection {
   private readonly phase: ConnectionPhase;
   private readonly offer: Offer;
   private lease: Lease | undefined;
+  /** Also those of before that somebody still waits for an answer on. */
+  private readonly leases = new Set<Lease>();
   private opening: Promise<Lease> | undefined;
   private retry: NodeJS.Timeout | undefined;
   private isLegacy = false;
@@ -139,17 +141,28 @@ export class Connection {
     this.open().catch(() => {});
   }
 
+  /** Begins no more calls, and closes when those at work have ended; each has its time. */
+  async retire(): Promise<void> {
+    this.stop();
+    await Promise.all(Array.from(this.leases, ({ asking }) => asking.ended()));
+    await this.close();
+  }
+
+  /** Breaks off calls at work. */
   async close(): Promise<void> {
-    this.stopped.abort();
-    clearTimeout(this.retry);
+    this.stop();
     const opening = this.opening?.catch(() => undefined);
-    const { lease } = this;
-    this.lease = undefined;
-    this.phase.enter("disabled");
-    if (lease) await this.dispose(lease);
+    await Promise.all(Array.from(this.leases, (lease) => this.dispose(lease)));
     // What still connects is broken off.
     await opening;
     await this.web?.close();
+  }
+
+  private stop(): void {
+    this.stopped.abort();
+    clearTimeout(this.retry);
+    this.lease = undefined;
+    this.phase.enter("disabled");
   }
 
   /** The open client; opens it if need be. Throws Unavailable at once while it rests after a failure. */
@@ -157,8 +170,7 @@ export class Connection {
     if (this.lease) return Promise.resolve(this.lease);
     if (this.opening) return this.opening;
     const { server } = this.options;
-    if (this.stopped.signal.aborted)
-      return Promise.reject(new Unavailable(`${server} was taken out of the configuration.`));
+    if (this.stopped.signal.aborted) return Promise.reject(isGone(server));
     if (this.phase.isResting && this.phase.is("sign-in needed"))
       return Promise.reject(new SignInNeeded(this.phase.reason ?? ""));
     if (this.phase.isResting)
@@ -190,9 +202,10 @@ export class Connection {
       });
       const lease: Lease = { ...opened, users: 0, retired: false, since: performance.now() };
       await this.offer.list(lease);
-      if (this.stopped.signal.aborted) throw new Unavailable(`${options.server} was taken out of the configuration.`);
+      if (this.stopped.signal.aborted) throw isGone(options.server);
       this.watch(lease);
       this.lease = lease;
+      this.leases.add(lease);
       this.isLegacy = lease.client.getProtocolEra() === "legacy";
       this.phase.enter("ready");
       options.log.info({ server: options.server, tools: this.offer.catalogue.tools.length }, "an MCP server is ready");
@@ -215,6 +228,7 @@ export class Connection {
     const { client } = lease;
     client.onclose = () => {
       lease.retired = true;
+      if (lease.users === 0) this.leases.delete(lease);
       this.lost({ reason: "the connection was closed" }, lease);
     };
     this.offer.watch(lease, () => void this.refresh());
@@ -249,6 +263,7 @@ export class Connection {
 
   private async use<Value>(work: (lease: OpenClient) => Promise<Value>): Promise<Value> {
     const lease = await this.open();
+    if (this.stopped.signal.aborted) throw isGone(this.options.server);
     lease.users++;
     try {
       return await work(lease);
@@ -274,7 +289,7 @@ export class Connection {
 
   private async dispose(lease: Lease): Promise<void> {
     lease.retired = true;
-    await lease.close().catch(() => {});
+    if (this.leases.delete(lease)) await lease.close().catch(() => {});
   }
 
   /** Rests after a failure; then tries again by itself. */
@@ -289,6 +304,10 @@ export class Connection {
     this.retry = setTimeout(() => this.begin(), this.phase.restMs + 5);
     this.retry.unref();
   }
+}
+
+function isGone(server: string): Unavailable {
+  return new Unavailable(`${server} has another definition by now, or was taken out of the configuration.`);
 }
 
 function noFetch(): Promise<never> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
-import { freePort, testCaller, testServers } from "../../../test/mcp-servers.ts";
+import { freePort, testCaller, testContext, testServers } from "../../../test/mcp-servers.ts";
 import type { McpServerConfig } from "../../protocol/mcp-servers.ts";
 import { createToolRegistry } from "../registry.ts";
 import { defaultServers } from "./mcp-servers.ts";
@@ -128,4 +128,19 @@ test("servers come, change and go with the configuration", async () => {
     mcp.sources.flatMap((source) => source.tools()).some(({ name }) => name === "files" || name === "more"),
     false,
   );
+});
+
+test("a write at work while the definition changes ends well, and no other begins there", async () => {
+  const begun = Promise.withResolvers<ServerResponse>();
+  const { mcp, url, asked } = await bridge((response) => begun.resolve(response));
+  const before = await mcp.tool("files");
+  const call = mcp.call("files", { tool: "write_file" });
+  const response = await begun.promise;
+  const changed = mcp.update({ files: { url, transport: "invoke", description: "Another one." } });
+  const input = { tool: "write_file", args: {} };
+  assert.match((await before.execute(input, testContext)).content, /another definition by now/);
+  response.end("written");
+  assert.deepEqual(await call, { content: "written" });
+  await changed;
+  assert.equal(asked.length, 1);
 });

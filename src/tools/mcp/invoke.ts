@@ -38,6 +38,8 @@ export class InvokeServer {
   };
   private knownAt = -Infinity;
   private probing: Promise<void> | undefined;
+  private isRetired = false;
+  private readonly atWork = new Set<Promise<ToolResult>>();
 
   constructor(name: string, config: McpServerConfig) {
     const { url = "", timeoutMs = defaultTimeoutMs, defaultTool, description } = config;
@@ -54,7 +56,7 @@ export class InvokeServer {
         sendsOut: config.effects?.["*"] === "sends",
         bringsIn: !config.trusted,
         timeoutMs: timeoutMs + overheadMs,
-        execute: (call, context) => this.invoke(call, { context, timeoutMs }),
+        execute: (call, context) => this.counted(this.invoke(call, { context, timeoutMs })),
       }),
       source: `mcp:${name}`,
     };
@@ -79,8 +81,23 @@ export class InvokeServer {
     return this.probing;
   }
 
+  /** Begins no more calls, and closes when those at work have ended; each has its time. */
+  async retire(): Promise<void> {
+    this.isRetired = true;
+    await Promise.allSettled(this.atWork);
+    await this.close();
+  }
+
+  /** Breaks off calls at work. */
   async close(): Promise<void> {
     await this.web.close();
+  }
+
+  private counted(call: Promise<ToolResult>): Promise<ToolResult> {
+    const done = () => void this.atWork.delete(call);
+    this.atWork.add(call);
+    call.then(done, done);
+    return call;
   }
 
   private async invoke(
@@ -88,6 +105,7 @@ export class InvokeServer {
     { context, timeoutMs }: { readonly context: ToolContext; readonly timeoutMs: number },
   ): Promise<ToolResult> {
     const failed = (reason: string) => errorResult(`ERROR(mcp:${this.url},${tool}): ${reason}`);
+    if (this.isRetired) return failed("it has another definition by now, or was taken out of the configuration");
     try {
       const answer = await this.web.fetch(`${this.url}/invoke`, {
         method: "POST",

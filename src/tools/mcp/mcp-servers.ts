@@ -1,7 +1,7 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
 import type { Caller } from "../../protocol/callers.ts";
-import { NotFound } from "../../protocol/errors.ts";
+import { messageOf, NotFound } from "../../protocol/errors.ts";
 import type { Log } from "../../protocol/log.ts";
 import {
   type McpServerConfig,
@@ -92,6 +92,8 @@ type Server = {
   /** Without a caller: as far as it is the same for all. */
   readonly state: (caller?: Caller) => McpServerState;
   readonly renew?: (user: string) => Promise<void>;
+  /** Begins no more calls, and closes when those at work have ended. */
+  readonly retire: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -100,6 +102,13 @@ export function createMcpServers(options: McpOptions): McpServers {
   const held = new HeldCalls<Outcome>();
   const servers = new Map<string, Server>();
   const sources: ToolSource[] = [];
+  /** Replaced or gone, with calls at work. */
+  const retiring = new Set<Server>();
+
+  async function retire(server: Server): Promise<void> {
+    retiring.add(server);
+    await server.retire().finally(() => retiring.delete(server));
+  }
 
   function apply(configs: McpServersConfig): Promise<unknown> {
     const wanted = { ...defaultServers, ...configs };
@@ -112,7 +121,7 @@ export function createMcpServers(options: McpOptions): McpServers {
     const configured = Object.keys(wanted).flatMap((name) => servers.get(name)?.source ?? []);
     const own = (options.own ?? []).filter(({ name }) => !(name in wanted));
     sources.splice(0, sources.length, ...configured, ...own);
-    return Promise.all(stopped.map((server) => server.close()));
+    return Promise.all(stopped.map(retire));
   }
 
   /** A name that an earlier server's tool has is that tool's; whoever looks at the later server is told. */
@@ -157,13 +166,15 @@ export function createMcpServers(options: McpOptions): McpServers {
       const anew = startServer(name, server.config, { ...options, held });
       servers.set(name, anew);
       sources.splice(sources.indexOf(server.source), 1, anew.source);
-      await server.close();
+      retire(server).catch((error: unknown) =>
+        options.log.warn({ server: name, error: messageOf(error) }, "an MCP server could not be closed"),
+      );
     },
     runEnded: (runId) => held.runEnded(runId),
     update: async (configs) => void (await apply(configs)),
     async close() {
       sources.length = 0;
-      const all = [...servers.values()];
+      const all = [...servers.values(), ...retiring];
       servers.clear();
       await Promise.all(all.map((server) => server.close()));
     },
@@ -195,6 +206,7 @@ function idleServer(name: string, config: McpServerConfig): Server {
       tokens: 0,
       unusable: [],
     }),
+    retire: async () => {},
     close: async () => {},
   };
 }
@@ -216,6 +228,7 @@ function invokeServer(name: string, config: McpServerConfig): Server {
       ...(isDefault && { isDefault }),
       tokens: tokensOf(tools),
     }),
+    retire: () => server.retire(),
     close: () => server.close(),
   };
 }
@@ -228,6 +241,9 @@ function mcpServer(
   const { credentialsFor } = options;
   const shared = new Connection({ ...options, server: name, config });
   const byUser = new Map<string, Connection>();
+  /** Too many are signed in: these had calls at work. */
+  const retired = new Set<Connection>();
+  const all = () => [shared, ...byUser.values(), ...retired];
   const connectionFor = (caller: Caller | undefined): Connection => {
     const credentials = caller && credentialsFor?.({ name, config }, caller);
     if (!credentials) return shared;
@@ -239,7 +255,9 @@ function mcpServer(
     byUser.set(user, connection);
     if (byUser.size > mostUsers) {
       const [oldest] = byUser.keys();
-      void byUser.get(oldest!)?.close();
+      const gone = byUser.get(oldest!)!;
+      retired.add(gone);
+      void gone.retire().finally(() => retired.delete(gone));
       byUser.delete(oldest!);
     }
     return connection;
@@ -266,7 +284,8 @@ function mcpServer(
       byUser.delete(user);
       await connection?.close();
     },
-    close: async () => void (await Promise.all([shared, ...byUser.values()].map((connection) => connection.close()))),
+    retire: async () => void (await Promise.all(all().map((connection) => connection.retire()))),
+    close: async () => void (await Promise.all(all().map((connection) => connection.close()))),
   };
 }
 
