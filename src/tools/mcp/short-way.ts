@@ -80,14 +80,20 @@ export class ShortWay {
       if (!kept) return fetch(url, init);
       this.handed.delete(body);
       const { signal } = init;
-      signal?.addEventListener("abort", () => kept.stop(signal.reason), { once: true });
+      if (signal?.aborted) kept.stop(signal.reason);
+      else signal?.addEventListener("abort", () => kept.stop(signal.reason), { once: true });
       return responseOf(kept.answer);
     };
   }
 
-  /** The transport did not take what waits for it. */
-  forget(message: JSONRPCRequest): void {
-    if (this.handed.size > 0) this.handed.delete(JSON.stringify(message));
+  /** Breaks off what the transport did not take, and returns its status; undefined: nothing waits for it. */
+  forget(message: JSONRPCRequest): number | undefined {
+    if (this.handed.size === 0) return undefined;
+    const body = JSON.stringify(message);
+    const kept = this.handed.get(body);
+    this.handed.delete(body);
+    kept?.stop(new Error("nobody reads the answer"));
+    return kept?.answer.status;
   }
 
   private headersOf({ method, params }: JSONRPCRequest, token: string | undefined): Readonly<Record<string, string>> {

@@ -12,6 +12,7 @@ import {
   SdkErrorCode,
   type Transport,
 } from "@modelcontextprotocol/client";
+import { messageOf } from "../../protocol/errors.ts";
 import { timeOut } from "./failures.ts";
 import type { ShortWay } from "./short-way.ts";
 
@@ -115,15 +116,20 @@ export class ToolCalls {
     if (shortWay?.takes(message)) {
       const result = await shortWay.ask(message, call);
       if (result) return call.succeed(result);
-      if (call.isDone) return shortWay.forget(message);
+      if (call.isDone) return void shortWay.forget(message);
     }
     const stop = new AbortController();
     call.stop = (reason) => stop.abort(reason);
     try {
       await transport.send(message, this.hasOwnStream ? { requestSignal: stop.signal } : {});
-    } finally {
-      shortWay?.forget(message);
+    } catch (error) {
+      const status = shortWay?.forget(message);
+      if (status === undefined || isRefusal(status)) throw error;
+      // The server does it or has done it, whatever kept its answer from being read.
+      const reason = `its answer could not be read: ${messageOf(error)}`;
+      throw new SdkError(SdkErrorCode.ConnectionClosed, reason, undefined, { cause: error });
     }
+    shortWay?.forget(message);
   }
 
   /** In the newer protocol over HTTP the end of its stream is what cancels a request. */
@@ -154,6 +160,10 @@ export class ToolCalls {
     else call?.fail(ProtocolError.fromError(message.error.code, message.error.message, message.error.data));
     return call !== undefined;
   }
+}
+
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500;
 }
 
 type Hooks = { readonly cancelled: (reason: unknown) => void; readonly done: () => void };
