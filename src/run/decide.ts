@@ -191,8 +191,9 @@ async function follow(
   { run, items, question, input }: { run: LockedRun; items: readonly Item[]; question: Question; input: DecisionInput },
 ): Promise<NewItem[]> {
   if (question.body.reason === "limit") {
-    const { id: rootRun, userId, definition } = run.root ?? run;
-    await extendLimit(query, { rootRun, userId, limits: definition.limits }, question.body);
+    const { id: rootRun, definition } = run.root ?? run;
+    // What is spent is the account's of the run itself, whoever began the tree.
+    await extendLimit(query, { rootRun, userId: run.userId, limits: definition.limits }, question.body);
     return [];
   }
   if (question.body.reason !== "unknown" || input.decision === "retry") return [];
