@@ -11,7 +11,7 @@ export async function member(turn: MembersTurn): Promise<void> {
   const { agent } = turn.run;
   const options = {
     final: true,
-    told: toldTo(agent.id, { isPrivate: agent.room?.private ?? false }),
+    told: toldTo(agent.id, { isPrivate: agent.room?.private ?? false, watches: parentOf(turn) }),
     voice: { name: agent.id, pass: passText },
     // A summary would tell all what only some have heard.
     ...(agent.room?.private ? { withoutSummary: true } : {}),
@@ -27,6 +27,13 @@ export async function member(turn: MembersTurn): Promise<void> {
   }
 }
 member.handsOver = true as const;
+
+/** The run that its turn is within: the room's, or that of the member at which it looks. */
+function parentOf({ fold }: MembersTurn): string | undefined {
+  for (const { kind, body } of fold.items)
+    if (kind === "state" && !("erased" in body) && body.type === "turn") return body.parentRun;
+  return undefined;
+}
 
 /** Shows what is about to be done to those who may interrupt; whoever says something stops it. */
 async function isStopped(turn: MembersTurn, calls: Turn["fold"]["openCalls"]): Promise<boolean> {
@@ -54,5 +61,7 @@ function watching({ agent: watcher }: RoomMember, agent: AgentDefinition): Agent
     strategy: "member",
     instructions: `${watcher.instructions}\n\n@${agent.id} is about to run what stands last in the conversation as [about to run: …]. If it may be run, answer only ${passText}. If it must not be, say why: what you say stops @${agent.id} before it is run.`,
     tools: [],
+    // Else it would hear, while it watches, what others said to some only.
+    ...(agent.room?.private ? { room: { ...agent.room, members: [] } } : {}),
   };
 }

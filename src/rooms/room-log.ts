@@ -1,7 +1,7 @@
 import { textOf, type Item, type ItemOf } from "../protocol/items.ts";
 import { continueText } from "../protocol/rooms.ts";
 import { everybody, mentionsIn } from "./mentions.ts";
-import { hearersOf } from "./private.ts";
+import { hearersOfAll } from "./private.ts";
 import type { RoomLog, Said, TurnTaken } from "./turn-order.ts";
 
 /** A turn of an agent, as the thread's items tell of it. */
@@ -79,14 +79,12 @@ function saidBy(
   { members, isPrivate }: Pick<ReadOptions, "members" | "isPrivate">,
 ): Said {
   const last = pieces.at(-1)!;
-  const text = pieces
-    .map(({ body }) => ("erased" in body ? "" : textOf(body.content)))
-    .filter(Boolean)
-    .join("\n\n");
+  const texts = pieces.map(({ body }) => ("erased" in body ? "" : textOf(body.content))).filter(Boolean);
+  const text = texts.join("\n\n");
   const named = mentionsIn(text);
   const isForAll = named.some((name) => everybody.includes(name));
   const mentions = isForAll ? [...new Set([...named, ...members])] : named;
-  const hearers = isPrivate ? hearersOf(text) : undefined;
+  const hearers = isPrivate ? hearersOfAll(texts) : undefined;
   return { id: last.id, seq: last.seq, from, mentions, text, ...(hearers ? { hearers } : {}) };
 }
 

@@ -1,37 +1,43 @@
 import { contentWithFiles } from "../run/attached-files.ts";
 import { blocksOf, type Block } from "../run/blocks.ts";
 import { tokensOf } from "../run/estimate.ts";
-import { hearersOf } from "./private.ts";
+import { hearersOfAll } from "./private.ts";
 import { textOf, type Item, type ItemOf } from "../protocol/items.ts";
 import type { ModelMessage } from "../protocol/models.ts";
 
 /**
  * A room's thread as one member is told it: what it said and did itself as an assistant, with its calls; every other message
- * as a user's, with the speaker's name before it and what the speaker ran below it.
+ * as a user's, with the speaker's name before it and what the speaker ran below it. Where not all hear all, others' turns are
+ * told when they have ended; only that which it `watches`, a run, at once and whole.
  */
 export function toldTo(
   member: string,
-  { isPrivate = false }: { readonly isPrivate?: boolean } = {},
+  { isPrivate = false, watches }: { readonly isPrivate?: boolean; readonly watches?: string | undefined } = {},
 ): (items: readonly Item[]) => Block[] {
-  const hears = (text: string) => !isPrivate || (hearersOf(text)?.includes(member) ?? true);
+  const hears = (texts: readonly string[]) => !isPrivate || (hearersOfAll(texts)?.includes(member) ?? true);
   return (items) => {
     const byRun = Map.groupBy(
       items.filter((item) => item.runId !== null && item.step !== null && isSaidOrDone(item)),
       (item) => item.runId!,
     );
+    // Until a turn has ended nobody knows for whom it will turn out to be.
+    const ended = new Set(
+      items.flatMap((item) => (item.kind === "state" && item.body.type === "run-end" ? [item.runId] : [])),
+    );
+    const isOpen = (run: string) => isPrivate && !ended.has(run);
     const blocks: Block[] = [];
     for (const item of items)
       if (
         item.kind === "message" &&
         item.step === null &&
         item.body.role === "user" &&
-        hears(textOf(item.body.content))
+        hears([textOf(item.body.content)])
       )
         blocks.push(personsBlock(item));
     for (const [run, done] of byRun) {
       const agent = done.find(({ kind }) => kind === "message" || kind === "call")?.author ?? "";
       if (agent === member) blocks.push(...blocksOf(done));
-      else if (hears(textIn(done))) blocks.push(...othersBlock(agent, run, done));
+      else if (run === watches || (!isOpen(run) && hears(textsIn(done)))) blocks.push(...othersBlock(agent, run, done));
     }
     return blocks.sort((one, other) => one.at - other.at);
   };
@@ -39,8 +45,8 @@ export function toldTo(
 
 type UserContent = Extract<ModelMessage, { readonly role: "user" }>["content"];
 
-function textIn(items: readonly Item[]): string {
-  return items.map((item) => (item.kind === "message" ? textOf(item.body.content) : "")).join("");
+function textsIn(items: readonly Item[]): string[] {
+  return items.flatMap((item) => (item.kind === "message" ? [textOf(item.body.content)] : []));
 }
 
 function isSaidOrDone({ kind }: Item): boolean {

@@ -68,8 +68,12 @@ export function candidatesFor(message: Said, { messages }: Pick<RoomLog, "messag
     return awaits || (activation === "always" && !sleeps?.(message)) || message.mentions.includes(id);
   });
   return [...new Set([...asker, ...woken].map(({ id }) => id))].filter(
-    (id) => id !== message.from && (message.hearers?.includes(id) ?? true),
+    (id) => id !== message.from && isHeardBy(message, id),
   );
+}
+
+function isHeardBy({ hearers }: Said, agent: string): boolean {
+  return hearers?.includes(agent) ?? true;
 }
 
 /** Whether only its listening to everything brings it here. */
@@ -187,7 +191,7 @@ function viewOf(log: RoomLog, order: Order, memo: Memo | undefined) {
         order.members
           .filter(({ id }) => {
             const key = `${id} ${message.id}`;
-            if (!message.mentions.includes(id) || memo?.settled.has(key)) return false;
+            if (!message.mentions.includes(id) || !isHeardBy(message, id) || memo?.settled.has(key)) return false;
             const isOwed = turnsAfter(message, id).length === 0;
             if (!isOwed) memo?.settled.add(key);
             return isOwed;
