@@ -147,6 +147,33 @@ test("robots.txt: what is not wanted is not read, asked for once; if it can't be
   await assert.rejects(read("/land/river", { robots: true }), { code: "address_refused" });
 });
 
+test("a host that wants long pauses keeps nobody from the pages of others", async () => {
+  robots = (_request, response) => response.end("User-agent: *\nCrawl-delay: 600");
+  const other = createServer(html(article));
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const leave = new AbortController();
+  const polite = createPageReader({ ...usual, robots: true });
+  try {
+    await polite(`${site}/land/river`, never);
+    seen.length = 0;
+    const waiting = Array.from({ length: 20 }, (_, at) => polite(`${site}/land/river?${at}`, leave.signal));
+    const ended = Promise.allSettled(waiting);
+    const page = await polite(
+      `http://127.0.0.1:${(other.address() as AddressInfo).port}/`,
+      AbortSignal.timeout(20_000),
+    );
+    assert.equal(page.title, "A river");
+    assert.deepEqual(seen, []);
+    leave.abort();
+    assert.ok((await ended).every(({ status }) => status === "rejected"));
+  } finally {
+    leave.abort();
+    other.closeAllConnections();
+    other.close();
+  }
+});
+
 test("rules of robots.txt", () => {
   // [file, path, allowed]
   const table: [string, string, boolean][] = [

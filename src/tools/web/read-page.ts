@@ -59,6 +59,7 @@ const robotsTimeoutMs = 10_000;
 export function createPageReader(options: PageReaderOptions): ReadPage {
   const { robots, delayMs, timeoutMs, maxBytes, allow, keptMs } = options;
   const inTurn = createPace({ gapMs: delayMs, atOnce: 2 });
+  // Taken when a host's turn has come: a host that wants long pauses keeps nobody from the others.
   const overall = createPace({ gapMs: 0, atOnce: mostAtOnce });
   const pages = createShortMemory<Page>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
   const rulesOfSites = createShortMemory<RobotsRules>({ keptMs: robotsKeptMs, most: 1000, mostSize: 10_000_000 });
@@ -68,13 +69,13 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
     if (known) return known;
     const headers = { "user-agent": userAgent, "accept-encoding": "identity" };
     const bounds = { allow, timeoutMs: robotsTimeoutMs, maxBytes: robotsBytes };
-    const answer = await guardedRequest(`${origin}/robots.txt`, { ...bounds, headers, signal }).catch(
-      (error: unknown) => {
-        // So long a file nobody has written to be obeyed.
-        if (error instanceof ColloquyError && error.code === "answer_too_large") return { status: 404, body: "" };
-        throw error;
-      },
-    );
+    const answer = await overall("the web", { signal }, () =>
+      guardedRequest(`${origin}/robots.txt`, { ...bounds, headers, signal }),
+    ).catch((error: unknown) => {
+      // So long a file nobody has written to be obeyed.
+      if (error instanceof ColloquyError && error.code === "answer_too_large") return { status: 404, body: "" };
+      throw error;
+    });
     if (answer.status >= 500)
       throw new Unavailable(`${host} can't say now what may be read there (robots.txt: HTTP ${answer.status}).`, {
         code: "robots_unknown",
@@ -85,8 +86,8 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
     return rules;
   }
 
-  /** One request, if it is allowed and when it is its turn. */
-  async function ask(url: URL, signal: AbortSignal): Promise<GuardedAnswer> {
+  /** One request, if it is allowed and when it is its turn: the page, or where it has moved to. */
+  async function ask(url: URL, signal: AbortSignal): Promise<Page | string> {
     const { allows, delaySeconds } = await rulesOf(url, signal);
     if (!allows(url.pathname + url.search))
       throw new InvalidInput(`${url.host} does not want programs to read this page (robots.txt).`, {
@@ -95,17 +96,26 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
     const headers = { accept, "user-agent": userAgent, "accept-encoding": "gzip, br" };
     const gapMs = delaySeconds === undefined ? undefined : delaySeconds * 1000;
     return inTurn(url.host, { signal, gapMs }, () =>
-      guardedRequest(url.href, { headers, allow, timeoutMs, maxBytes, maxRedirects: 0, signal }),
+      overall("the web", { signal }, async () => {
+        const answer = await guardedRequest(url.href, { headers, allow, timeoutMs, maxBytes, maxRedirects: 0, signal });
+        const { location } = answer.headers;
+        if (isRedirect(answer.status) && location !== undefined) return location;
+        if (answer.status < 200 || answer.status >= 300)
+          throw new Unavailable(`${url.host} answers HTTP ${answer.status}${meaningOf(answer.status)}.`, {
+            code: "page_refused",
+          });
+        // Within the same place, so that no pages pile up that wait to be parsed.
+        return readAnswer(answer, { maxBytes, signal });
+      }),
     );
   }
 
-  async function load(first: string, signal: AbortSignal): Promise<GuardedAnswer> {
+  async function load(first: string, signal: AbortSignal): Promise<Page> {
     let url = first;
     for (let hops = 0; hops <= mostRedirects; hops++) {
-      const answer = await ask(new URL(url), signal);
-      const { location } = answer.headers;
-      if (!isRedirect(answer.status) || location === undefined) return answer;
-      const next = URL.parse(location, url);
+      const found = await ask(new URL(url), signal);
+      if (typeof found !== "string") return found;
+      const next = URL.parse(found, url);
       const address = next && webAddress(next.href);
       if (!address) throw new InvalidInput(`${new URL(url).host} leads to what is no page of the web.`);
       url = address;
@@ -121,17 +131,9 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
       throw new InvalidInput("This is no address of a web page: it begins with https://, and holds no password.");
     const known = pages.get(address);
     if (known) return known;
-    return overall("the web", { signal }, async () => {
-      const answer = await load(address, signal);
-      const { host } = new URL(answer.url);
-      if (answer.status < 200 || answer.status >= 300)
-        throw new Unavailable(`${host} answers HTTP ${answer.status}${meaningOf(answer.status)}.`, {
-          code: "page_refused",
-        });
-      const page = await readAnswer(answer, { maxBytes, signal });
-      pages.set(address, page, page.text.length + page.links.join("").length);
-      return page;
-    });
+    const page = await load(address, signal);
+    pages.set(address, page, page.text.length + page.links.join("").length);
+    return page;
   };
 }
 
