@@ -111,6 +111,18 @@ describe("chunks", () => {
     );
   });
 
+  test("have the headings above them, but no more of these than is of use", () => {
+    const { chunks } = check(
+      markdownSections(`# ${"h".repeat(100_000)}\n\n${"A line of words.\n\n".repeat(5000)}`),
+      100,
+      0,
+    );
+    assert.ok(chunks.length > 100);
+    for (const { headingPath } of chunks) assert.deepEqual(headingPath, [`${"h".repeat(200)}…`]);
+    const headings = Array.from({ length: 50 }, (_, index) => `Level ${index}`);
+    assert.deepEqual(check([{ text: "Deep down.", headings }], 100, 0).chunks[0]!.headingPath, headings.slice(0, 20));
+  });
+
   test("never reach over a page", () => {
     const pages = ["First page.", "Second page.", "", "Fourth page."].map((text, index) => ({ text, page: index + 1 }));
     const { chunks } = check(pages, 100, 20);

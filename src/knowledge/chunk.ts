@@ -1,6 +1,6 @@
 import type { Chunk } from "../protocol/knowledge.ts";
 import { countTokens, mostWeight, tokenWeight, weigh, weightAt } from "./count-tokens.ts";
-import type { Section } from "./parse/parsed.ts";
+import { type Section, shortened } from "./parse/parsed.ts";
 
 export type ChunkOptions = {
   /** Tokens of a chunk at most. */
@@ -16,6 +16,8 @@ type Piece = Span & { readonly weight: number };
 
 const gap = "\n\n";
 const deepestHeading = 6;
+/** Every chunk has the headings above it: what is longer would be there as often. */
+const [mostHeadings, longestHeading] = [20, 200];
 /** A piece of less than such a part of the limit says too little by itself. */
 const smallPart = 4;
 /** In a line that is longer no reader would look for sentences. */
@@ -27,7 +29,8 @@ export function joinSections(sections: readonly Section[]): { readonly text: str
   const marks: Mark[] = [];
   const parts: string[] = [];
   let at = 0;
-  for (const { text, page, headings = [] } of sections) {
+  for (const { text, page, headings: path = [] } of sections) {
+    const headings = path.slice(0, mostHeadings).map((each) => shortened(each, longestHeading));
     marks.push({ at, headings, ...(page !== undefined && { page }) });
     // Databases take neither; what stands for them is as long, so that places stay the same.
     const plain = text.toWellFormed().replaceAll("\0", "\ufffd");

@@ -7,7 +7,7 @@ import type { DocumentFiles, DocumentPlace } from "./document-files.ts";
 export type Work = { readonly folder: string; readonly textFile: string; readonly chunksFile: string };
 
 /** Raised when what is kept of work in progress means something else than before. */
-const workVersion = 1;
+const workVersion = 2;
 
 /** How many chunks are embedded at once, and how many vectors a file of the work has. */
 export const embeddedAtOnce = 32;
