@@ -247,6 +247,35 @@ eachRunDatabase((suite) => {
     assert.deepEqual([done, lines().length], [[], 4]);
   });
 
+  test("a room is none of its owner's chats, and is spoken to by its door alone", async () => {
+    const { ada, say, over, id, service } = await openRoom(suite, {
+      room: { members: [memberOf("one")] },
+      tools: [sendTool([])],
+      script: scriptOf({ one: ["A rare word: quokka."] }),
+    });
+    const { runs } = service;
+    await over(await say(ada, "@one hello"));
+    assert.deepEqual(await runs.listThreads(ada, {}), []);
+    assert.deepEqual(await runs.listSessions(ada, {}), []);
+    assert.deepEqual(await runs.searchThreads(ada, { text: "quokka" }), []);
+    assert.equal((await runs.getThread(ada, id)).id, id);
+    const message = { content: "hello" };
+    const { lastSeq } = await runs.getThread(ada, id);
+    for (const refused of [
+      () => runs.start(ada, { agent: "assistant", message, threadId: id }),
+      () => runs.start(ada, { agent: "assistant", message, sessionKey: id, mode: "steer" }),
+      () => runs.callTool(ada, { tool: "send", arguments: "{}", threadId: id }),
+    ])
+      await assert.rejects(refused, { status: 409, code: "thread_is_room" });
+    assert.equal((await runs.getThread(ada, id)).lastSeq, lastSeq);
+    // A copy of it is a thread as any other.
+    const { id: copy } = await runs.forkThread(ada, id);
+    assert.deepEqual(
+      (await runs.listThreads(ada, {})).map((thread) => thread.id),
+      [copy],
+    );
+  });
+
   test("one agent's turn is stopped, or all: what was said until then stays", async () => {
     const { ada, bob, say, over, rooms, id, lines, seen } = await openRoom(suite, {
       room: { members: [memberOf("one", { activation: "always" }), memberOf("two")] },

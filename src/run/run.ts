@@ -1,6 +1,6 @@
 import { permittedAgents } from "../agents/permitted-agents.ts";
 import type { Caller } from "../protocol/callers.ts";
-import { InvalidInput, NotFound } from "../protocol/errors.ts";
+import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import { textOf, type NewItem } from "../protocol/items.ts";
 import { plainText } from "../protocol/json-text.ts";
@@ -35,7 +35,7 @@ export async function startRun(runtime: Runtime, caller: Caller, input: StartInp
   const within = await startWithin(runtime, caller, input);
   if (within) return within;
   const after = await placeBefore(runtime, caller, input);
-  const find = () => findThread(runtime, caller, input);
+  const find = () => findOpenThread(runtime, caller, input);
   return inThread(find, (existing) => admit(runtime, begin(runtime, caller, input, { existing, after }), input));
 }
 
@@ -129,30 +129,53 @@ async function placeBefore(
   return rows[0].parent_id;
 }
 
+type ThreadSought = Pick<StartInput, "threadId" | "sessionKey" | "room">;
+
 /** Undefined: there is none yet. Throws NotFound for an id that is not the caller's. */
-export async function findThread(
+export async function findThread(runtime: Runtime, caller: Caller, sought: ThreadSought): Promise<string | undefined> {
+  return (await lookUp(runtime, caller, sought))?.id;
+}
+
+/** The same to begin something in. Throws Conflict for a room: what is said there comes in by the room. */
+export async function findOpenThread(
   runtime: Runtime,
   caller: Caller,
-  { threadId, sessionKey, room }: Pick<StartInput, "threadId" | "sessionKey" | "room">,
+  sought: ThreadSought & Pick<StartInput, "again">,
 ): Promise<string | undefined> {
+  const found = await lookUp(runtime, caller, sought);
+  if (found?.isRoom && !sought.room && sought.again === undefined)
+    throw new Conflict(`The thread is a room; send to it by POST /api/rooms/${found.id}/messages.`, {
+      code: "thread_is_room",
+    });
+  return found?.id;
+}
+
+const foundColumns = `id, exists (select from rooms where rooms.thread_id = threads.id) as "isRoom"`;
+
+async function lookUp(
+  runtime: Runtime,
+  caller: Caller,
+  { threadId, sessionKey, room }: ThreadSought,
+): Promise<{ readonly id: string; readonly isRoom: boolean } | undefined> {
+  const { query } = runtime.database;
   if (threadId !== undefined) {
-    const rows = isId(threadId)
-      ? await runtime.database.query("select 1 from threads where id = $1 and user_id = $2 and parent_run is null", [
-          threadId,
-          room?.ownerId ?? caller.userId,
-        ])
+    const [found] = isId(threadId)
+      ? await query<{ id: string; isRoom: boolean }>(
+          `select ${foundColumns} from threads where id = $1 and user_id = $2 and parent_run is null`,
+          [threadId, room?.ownerId ?? caller.userId],
+        )
       : [];
-    if (rows.length === 0) throw new NotFound(`There is no thread ${threadId}.`, { param: "thread" });
-    return threadId;
+    if (!found) throw new NotFound(`There is no thread ${threadId}.`, { param: "thread" });
+    return found;
   }
   if (sessionKey === undefined) return undefined;
   if (sessionKey.length === 0 || sessionKey.length > 255 || sessionKey.includes("\0"))
     throw new InvalidInput("session_id must have 1 to 255 characters, without NUL", { param: "session_id" });
-  const [row] = await runtime.database.query<{ id: string }>(
-    "select id from threads where user_id = $1 and parent_run is null and (session_key = $2 or id = $3) order by session_key nulls last limit 1",
+  const [row] = await query<{ id: string; isRoom: boolean }>(
+    `select ${foundColumns} from threads where user_id = $1 and parent_run is null and (session_key = $2 or id = $3) order by session_key nulls last limit 1`,
     [caller.userId, sessionKey, isId(sessionKey) ? sessionKey : null],
   );
-  return row?.id;
+  return row;
 }
 
 /** The first line, cut at a word. */

@@ -207,7 +207,7 @@ export type Runs = {
   getSession(caller: Caller, id: string): Promise<SessionRecord>;
   /** Throws Conflict `session_exists`. */
   createSession(caller: Caller, input: { readonly id?: string; readonly title?: string }): Promise<SessionRecord>;
-  /** Newest first, unless asked otherwise; `before` and `after` are ids of threads, exclusive. */
+  /** Newest first, unless asked otherwise, without rooms; `before` and `after` are ids of threads, exclusive. */
   listThreads(
     caller: Caller,
     page: {

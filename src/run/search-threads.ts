@@ -11,7 +11,7 @@ const mostHits = 2000;
 const mostCharacters = 50_000;
 const excerptLength = 160;
 
-/** Each word may be the beginning of one; archived threads are found too, hidden ones are not. */
+/** Each word may be the beginning of one; archived threads are found too, hidden ones and rooms are not. */
 export async function searchThreads(
   query: Query,
   caller: Caller,
@@ -30,7 +30,8 @@ export async function searchThreads(
        ) newest order by thread_id, seq desc
      ), found as (
        select t.*, h.id as item from threads t left join hits h on h.thread_id = t.id
-       where t.user_id = $1 and not t.hidden and t.parent_run is null and (h.id is not null or t.title ilike $3)
+       where t.user_id = $1 and not t.hidden and t.parent_run is null
+         and not exists (select from rooms where rooms.thread_id = t.id) and (h.id is not null or t.title ilike $3)
        order by t.updated_at desc limit $4
      )
      select ${threadColumns.replaceAll(/\w+/g, "f.$&")}, f.item, left(message_text(i.body), ${mostCharacters}) as content

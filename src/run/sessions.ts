@@ -33,7 +33,8 @@ export function createSessions(query: Query): Sessions {
     listSessions(caller, { limit = 50, offset = 0, archived = false }) {
       return query<SessionRecord>(
         `select ${columns} from (
-           select * from threads t where ${mine} and (archived_at is not null) = $4 order by updated_at desc, id desc limit $2 offset $3
+           select * from threads t where ${mine} and (archived_at is not null) = $4
+             and not exists (select from rooms where rooms.thread_id = t.id) order by updated_at desc, id desc limit $2 offset $3
          ) t order by t.updated_at desc, t.id desc`,
         [caller.userId, limit, offset, archived],
       );

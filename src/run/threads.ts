@@ -60,7 +60,7 @@ export function createThreads(database: Database): Threads {
         if (id !== undefined && !isId(id)) throw new InvalidInput(`${param} must be a thread's id`, { param });
       const rows = await database.query<ThreadRow>(
         `select ${threadColumns} from threads where user_id = $1 and not hidden and parent_run is null and (archived_at is not null) = $5
-           and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3) order by id ${order === "asc" ? "asc" : "desc"} limit $4`,
+           and not exists (select from rooms where rooms.thread_id = threads.id) and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3) order by id ${order === "asc" ? "asc" : "desc"} limit $4`,
         [caller.userId, before ?? null, after ?? null, limit, archived],
       );
       return rows.map(toThread);

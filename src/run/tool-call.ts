@@ -7,7 +7,7 @@ import { parseCall, unknownTool } from "../tools/call-tool.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { Beginning } from "./accept.ts";
 import { admit } from "./admit.ts";
-import { findThread, inThread } from "./run.ts";
+import { findOpenThread, inThread } from "./run.ts";
 import type { Started, ToolCallInput } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 import { directCall } from "./strategies/call.ts";
@@ -28,7 +28,7 @@ export async function callTool(runtime: Runtime, caller: Caller, input: ToolCall
   if (!parsed.ok) throw new InvalidInput(parsed.result.content, { code: "invalid_arguments", param: "arguments" });
 
   const { sessionKey = null, idempotency = null } = input;
-  const find = () => findThread(runtime, caller, input);
+  const find = () => findOpenThread(runtime, caller, input);
   return inThread(find, (existing) => {
     const runId = newId();
     const call: Beginning["items"][number] = {
