@@ -85,6 +85,20 @@ function suite(databases: TestDatabases): void {
       who.id,
       JSON.stringify({ exact: "x" }),
     ]);
+    await query()(
+      "insert into rag_traces (id, user_id, collection_ids, run_id, question, trace) values ($1, $2, '{}', $3, 'what now?', '{}')",
+      [newId(), who.id, run.id],
+    );
+    await query()(
+      "insert into deliveries (id, user_id, hook, body, next_try) values ($1, $2, 'https://hook.example/private', $3::jsonb, 'infinity')",
+      [newId(), who.id, JSON.stringify({ type: "run.done", run: run.id })],
+    );
+    await query()("insert into room_callers (message_id, thread_id, user_id, caller) values ($1, $2, $3, $4::jsonb)", [
+      newId(),
+      thread.id,
+      who.id,
+      JSON.stringify({ userId: who.id, name, role: "user" }),
+    ]);
     return { ...who, thread: thread.id, run: run.id, upload: files[0]!.id };
   }
 
@@ -131,6 +145,9 @@ function suite(databases: TestDatabases): void {
       "collections",
       "limits",
       "spending",
+      "questions",
+      "signals",
+      "room-messages",
     ])
       assert.ok(rows(name).length > 0, name);
     const everything = globSync("**/*.{json,jsonl}", { cwd: folder }).map(read).join("\n");
@@ -139,6 +156,7 @@ function suite(databases: TestDatabases): void {
     );
     for (const { secret } of secrets) assert.ok(!everything.includes(secret), "a hash");
     assert.ok(!everything.includes(ann.key));
+    assert.ok(!everything.includes("hook.example"));
 
     assert.equal((await ask(other, "GET", `/api/admin/users/${ann.id}/export`)).status, 403);
     const byAdmin = await ask(root(), "GET", `/api/admin/users/${ann.id}/export`);

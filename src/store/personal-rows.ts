@@ -30,6 +30,7 @@ export const personalRows: readonly Rows[] = [
   byText("groups", "group_name, issuer", "group_members where user_id = $1", "group_name"),
   byId("keys", "id, label, scopes, created_at, last_used_at, expires_at, revoked_at", "api_keys where user_id = $1"),
   byId("logins", "id, label, created_at, last_used_at, expires_at", "web_sessions where user_id = $1"),
+  byId("room-messages", "message_id, thread_id, caller", "room_callers where user_id = $1", "message_id"),
   byId("rooms", "thread_id, handle, joined_at", "room_people where user_id = $1", "thread_id"),
   byText("mcp-sign-ins", "server, login is not null as signed_in", "mcp_credentials where user_id = $1", "server"),
   byId("grants", "id, tool, pattern, created_at", "grants where user_id = $1"),
@@ -89,6 +90,10 @@ export const personalRows: readonly Rows[] = [
     "id, collection_id, name, source, status, bytes, sha256, media_type, metadata, created_at, updated_at",
     "rag_documents where user_id = $1",
   ),
+  // Without the passages that were found: they are others' too.
+  byId("questions", "id, run_id, collection_ids, question, created_at", "rag_traces where user_id = $1"),
+  // Without where they go: that is the operator's.
+  byId("signals", "id, body, tries, next_try, failed_at, created_at", "deliveries where user_id = $1"),
   byId(
     "model-calls",
     "id, run_id, step, attempt, asked, model, provider, started_at, first_part_ms, total_ms, input_tokens, output_tokens, cost, finish, error",
