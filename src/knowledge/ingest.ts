@@ -5,10 +5,10 @@ import { createInterface } from "node:readline";
 import { Conflict, Unavailable } from "../protocol/errors.ts";
 import type { Chunk, EmbeddedChunk, Embedder } from "../protocol/knowledge.ts";
 import type { Database } from "../store/database.ts";
-import { removeUnfound, replaceChunks, writeChunks } from "../store/rag-chunks.ts";
+import { type ChunkedCollection, removeUnfound, replaceChunks, writeChunks } from "../store/rag-chunks.ts";
 import { changeCollection, type Collection, findCollection } from "../store/rag-collections.ts";
 import type { DocumentProgress, LeasedDocument, RagDocument } from "../store/rag-documents.ts";
-import { fetchedDocument, finishDocument, unchangedDocument } from "../store/rag-queue.ts";
+import { fetchedDocument, finishDocument, holdDocument, unchangedDocument } from "../store/rag-queue.ts";
 import type { DocumentFiles } from "./document-files.ts";
 import type { Embedders } from "./embed.ts";
 import { fetchDocument } from "./fetch-document.ts";
@@ -30,6 +30,12 @@ export type IngestOptions = {
 
 /** Chunks of one transaction: it takes some tenths of a second. */
 const writtenAtOnce = 400;
+
+type WrittenAhead = {
+  readonly collection: ChunkedCollection;
+  readonly chunks: readonly EmbeddedChunk[];
+  readonly signal: AbortSignal;
+};
 
 /** Whoever sees it stops: somebody else works on the document, or it is gone. */
 export class LostDocument extends Error {
@@ -76,7 +82,7 @@ export async function ingest(
     documentId: document.id,
   };
   const isLong = chunks.length > writtenAtOnce;
-  if (isLong) await writeAhead(database, { ...given, chunks, revision: document.revision + 1, signal });
+  if (isLong) await writeAhead(database, document, { collection: given.collection, chunks, signal });
   const before = await database.transaction(async (query) => {
     const finished = await finishDocument(query, document, { ...content, textFile });
     if (finished && !isLong) await replaceChunks(query, { ...given, chunks });
@@ -91,16 +97,22 @@ export async function ingest(
   if (isLong) while ((await removeUnfound(database.query, document.id)) > 0);
 }
 
-/** Some at a time, so that nobody waits long for the database; they are found with the new revision. */
-async function writeAhead(
+/** Some at a time, so that nobody waits long for the database; they are found with the new revision. Throws LostDocument. */
+export async function writeAhead(
   database: Database,
-  { chunks, signal, ...given }: Parameters<typeof writeChunks>[1] & { readonly signal: AbortSignal },
+  document: Pick<LeasedDocument, "id" | "lease" | "revision">,
+  { collection, chunks, signal }: WrittenAhead,
 ): Promise<void> {
-  while ((await removeUnfound(database.query, given.documentId)) > 0);
+  const { id: documentId, lease, revision } = document;
+  while ((await removeUnfound(database.query, documentId, lease)) > 0);
   for (let from = 0; from < chunks.length; from += writtenAtOnce) {
     signal.throwIfAborted();
     const some = chunks.slice(from, from + writtenAtOnce);
-    await database.transaction((query) => writeChunks(query, { ...given, chunks: some }));
+    await database.transaction(async (query) => {
+      // Whoever took it since may make another content the next revision, and these would be found with it.
+      if (!(await holdDocument(query, document))) throw new LostDocument();
+      await writeChunks(query, { collection, documentId, chunks: some, revision: revision + 1 });
+    });
   }
 }
 

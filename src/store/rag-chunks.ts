@@ -59,13 +59,18 @@ export async function writeChunks(
   }
 }
 
-/** Some chunks of a document that are not found, as they are of another revision than it; how many. */
-export async function removeUnfound(query: Query, documentId: string): Promise<number> {
+/**
+ * Some chunks of a document that are not found, as they are of another revision than it; how many. Those of a revision to come
+ * are being written by whoever has the document: they go only if that is the caller, by its lease, or nobody.
+ */
+export async function removeUnfound(query: Query, documentId: string, lease?: string): Promise<number> {
   const rows = await query(
     `delete from rag_chunks where id = any (array(
-       select id from rag_chunks where document_id = $1 and revision <> (select revision from rag_documents where id = $1) limit $2))
+       select c.id from rag_chunks c join rag_documents d on d.id = c.document_id
+       where c.document_id = $1
+         and (c.revision < d.revision or c.revision > d.revision and (d.lease = $3 or d.status in ('ready', 'failed'))) limit $2))
      returning 1`,
-    [documentId, batchSize],
+    [documentId, batchSize, lease ?? null],
   );
   return rows.length;
 }

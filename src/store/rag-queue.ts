@@ -38,6 +38,15 @@ export async function touchDocument(
   return rows.length > 0;
 }
 
+/** In a transaction: nobody else takes it until that ends. False as above. */
+export async function holdDocument(
+  query: Query,
+  { id, lease }: Pick<LeasedDocument, "id" | "lease">,
+): Promise<boolean> {
+  const rows = await query("select 1 from rag_documents where id = $1 and lease = $2 for share", [id, lease]);
+  return rows.length > 0;
+}
+
 /** What was fetched for it. False as above. */
 export async function fetchedDocument(
   query: Query,

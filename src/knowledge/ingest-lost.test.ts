@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { eachDatabase } from "../../test/databases.ts";
+import { newId } from "../protocol/ids.ts";
+import type { Chunk } from "../protocol/knowledge.ts";
+import type { Database } from "../store/database.ts";
+import { removeUnfound, replaceChunks, writeChunks } from "../store/rag-chunks.ts";
+import { createCollection } from "../store/rag-collections.ts";
+import { insertDocument, type LeasedDocument, replaceContent } from "../store/rag-documents.ts";
+import { finishDocument, takeDocument } from "../store/rag-queue.ts";
+import { ensureOwner } from "../store/users.ts";
+import { LostDocument, writeAhead } from "./ingest.ts";
+
+const settings = {
+  chunkSize: 400,
+  chunkOverlap: 40,
+  hybridWeight: 0.5,
+  indexType: "auto",
+  language: "english",
+  rewrite: false,
+} as const;
+const { signal } = new AbortController();
+
+eachDatabase((databases) => {
+  let database: Database;
+  before(async () => {
+    database = await databases.open();
+  });
+
+  test("who lost a document writes nothing more of it, and removes nothing of who has it now", async () => {
+    const { query, transaction } = database;
+    const userId = (await ensureOwner(query)).id;
+    const named = { userId, name: "c", description: "", settings, embeddingModel: "none" };
+    const collectionId = await createCollection(query, named);
+    const collection = { id: collectionId, embeddingModel: "none", textConfig: "english" };
+    const content = { id: newId(), source: { kind: "file" }, file: "a", sha256: "a", bytes: 1 } as const;
+    const { id } = await insertDocument(query, { ...content, collectionId, userId, name: "d" });
+    const take = async () => (await takeDocument(query, newId()))!;
+    const ahead = (document: LeasedDocument, text: string) =>
+      writeAhead(database, document, { collection, chunks: chunksOf(text, 401), signal });
+    const finish = (document: LeasedDocument, chunks?: readonly Chunk[]) =>
+      transaction(async (inside) => {
+        assert.ok(await finishDocument(inside, document, document));
+        if (chunks) await replaceChunks(inside, { collection, documentId: id, chunks });
+      });
+    const removeAllUnfound = async (lease?: string) => {
+      while ((await removeUnfound(query, id, lease)) > 0);
+    };
+    const written = async () => {
+      const rows = await query<{ revision: number; text: string; count: number }>(
+        `select revision, text, count(*)::integer as count from rag_chunks where document_id = $1
+         group by revision, text order by revision, text`,
+        [id],
+      );
+      return rows.map(({ revision, text, count }) => [revision, text, count]);
+    };
+
+    const first = await take();
+    await ahead(first, "first");
+    await replaceContent(query, { ...content, sha256: "b" });
+    const second = await take();
+    await finish(second, chunksOf("second", 1));
+    await assert.rejects(ahead(first, "first"), LostDocument);
+    assert.deepEqual(await written(), [[1, "second", 1]]);
+
+    await replaceContent(query, { ...content, sha256: "c" });
+    const third = await take();
+    await ahead(third, "third");
+    await assert.rejects(ahead(second, "second"), LostDocument);
+    await removeAllUnfound();
+    assert.deepEqual(await written(), [
+      [1, "second", 1],
+      [2, "third", 401],
+    ]);
+    await ahead(third, "anew");
+    await finish(third);
+    await removeAllUnfound();
+    assert.deepEqual(await written(), [[2, "anew", 401]]);
+
+    const chunks = chunksOf("of a process that died", 1);
+    await transaction((inside) => writeChunks(inside, { collection, documentId: id, revision: 3, chunks }));
+    await removeAllUnfound();
+    assert.deepEqual(await written(), [[2, "anew", 401]]);
+  });
+});
+
+function chunksOf(text: string, count: number): readonly Chunk[] {
+  return Array.from({ length: count }, (_, ordinal) => ({
+    ordinal,
+    charStart: 0,
+    charEnd: text.length,
+    headingPath: [],
+    text,
+    tokens: 1,
+  }));
+}
