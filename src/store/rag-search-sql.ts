@@ -39,6 +39,8 @@ export type StatementParts = {
   /** Conditions on documents (`d`) and chunks (`c`), with parameters. */
   readonly documents?: string | undefined;
   readonly chunks?: string | undefined;
+  /** Some chunks may be of another revision than their document: they would take the places of what is found. */
+  readonly hasUnfound: boolean;
 };
 
 /**
@@ -95,11 +97,15 @@ function union(parts: readonly string[], none: string): string {
  * What the filters leave, of a table whose columns for the document and the chunk these are. `is true` keeps them conditions
  * of the scan: as joins they would take its order from an index.
  */
-function within({ documents, chunks }: StatementParts, document: string, chunk: string): string {
+function within({ documents, chunks, hasUnfound }: StatementParts, document: string, chunk: string): string {
   const byDocument = documents === undefined ? "" : ` and (${document} in (select id from allowed)) is true`;
   const byChunk =
     chunks === undefined ? "" : ` and (exists (select from rag_chunks c where c.id = ${chunk} and ${chunks})) is true`;
-  return byDocument + byChunk;
+  // One row each by its key, for those alone that the scan comes by.
+  const byRevision = hasUnfound
+    ? ` and ((select c.revision from rag_chunks c where c.id = ${chunk}) = (select d.revision from rag_documents d where d.id = ${document})) is true`
+    : "";
+  return byDocument + byChunk + byRevision;
 }
 
 /** The score is the one that the scan has just found: asked for in the usual way, it would be computed anew from the whole text. */

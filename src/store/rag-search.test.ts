@@ -4,7 +4,7 @@ import { eachDatabase } from "../../test/databases.ts";
 import { newId } from "../protocol/ids.ts";
 import type { IndexType, Retrieval } from "../protocol/knowledge.ts";
 import type { Database } from "./database.ts";
-import { insertTerms, removeChunks, removeCollectionChunks, replaceChunks } from "./rag-chunks.ts";
+import { insertTerms, removeChunks, removeCollectionChunks, replaceChunks, writeChunks } from "./rag-chunks.ts";
 import { ensureIndexes } from "./rag-indexes.ts";
 import { createSearch, type Question } from "./rag-search.ts";
 import { ensureOwner } from "./users.ts";
@@ -147,6 +147,31 @@ eachDatabase(({ kind, open }) => {
         assert.deepEqual(await named({ metadata: { year: 8 }, kinds: ["pdf"] }), []);
         const { passages } = await ask([collection], { retrieval, filters: { pageFrom: 290, pageTo: 291 } });
         assert.deepEqual(passages.map(({ page }) => page).toSorted(), [290, 291]);
+      }
+    });
+
+    test("chunks that are written ahead take nobody's place", async () => {
+      const { collection, documentIds } = await collectionOf({ "a.txt": ["a wing"], "long.txt": ["nothing of it"] });
+      const documentId = documentIds[1]!;
+      const ahead = Array.from({ length: 150 }, (_, ordinal) => ({
+        ...{ ordinal, charStart: 0, charEnd: 9, headingPath: [], text: "wing wing", tokens: 2 },
+        embedding: vectorAt(1),
+      }));
+      await database.transaction((query) => writeChunks(query, { collection, documentId, revision: 1, chunks: ahead }));
+      const found = async (retrieval: Retrieval) =>
+        (await ask([collection], { retrieval, angle: 1 })).passages.map(({ text }) => text);
+      // As it is until the document is finished, and for the moment after it in which the chunks of before are removed.
+      for (const change of [
+        "status = 'working', updated_at = now() - interval '1 hour'",
+        "status = 'ready', updated_at = now()",
+      ]) {
+        await database.query(`update rag_documents set ${change} where id = $1`, [documentId]);
+        for (const indexType of ["flat", "hnsw"] as const) {
+          await ensureIndexes(database, { ...collection, indexType });
+          assert.deepEqual(await found("lexical"), ["a wing"]);
+          assert.deepEqual(await found("vector"), ["nothing of it", "a wing"]);
+          assert.deepEqual((await found("hybrid")).toSorted(), ["a wing", "nothing of it"]);
+        }
       }
     });
 

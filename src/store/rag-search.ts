@@ -129,7 +129,8 @@ async function prepare(
       vector.push(...vectorParts(common, embedding.length, { embeddingModel, installed }));
       continue;
     }
-    const options = { collectionId, embeddingModel, embedding, filters, limit: candidatesOfSide, signal };
+    const { hasUnfound } = installed;
+    const options = { collectionId, embeddingModel, embedding, filters, hasUnfound, limit: candidatesOfSide, signal };
     const found = await scan(database, options);
     const ids = parameter(found.map(({ id }) => id));
     vector.push({
@@ -149,6 +150,7 @@ async function prepare(
     text: asked,
     weight: parameter(share),
     limit: parameter(limit),
+    hasUnfound: installed.hasUnfound,
     ...(isFiltered && {
       documents: whereDocuments(collections, filters, parameter),
       chunks: whereChunks(filters, parameter),
@@ -183,6 +185,8 @@ type Installed = {
   readonly indexes: readonly IndexRow[];
   /** Collections with chunks whose words are in no BM25 index. */
   readonly withTerms: readonly string[];
+  /** Documents are being written, or were a moment ago: some chunks may be of another revision than theirs. */
+  readonly hasUnfound: boolean;
 };
 
 async function whatIsInstalled({ query }: Database, collections: readonly SearchedCollection[]): Promise<Installed> {
@@ -191,17 +195,20 @@ async function whatIsInstalled({ query }: Database, collections: readonly Search
     configs: string[];
     indexes: IndexRow[] | null;
     withTerms: string[];
+    hasUnfound: boolean;
   }>(
     `select (select coalesce(array_agg(extname::text), '{}') from pg_extension where extname in ('vector', 'pg_textsearch')) as extensions,
        (select coalesce(array_agg(cfgname::text), '{}') from pg_ts_config where cfgname = any ($2::text[])) as configs,
        (select json_agg(json_build_object('id', id, 'collectionId', collection_id, 'kind', kind, 'model', model, 'dimension', dimension,
          'lists', lists) order by id) from rag_indexes where collection_id = any ($1::uuid[])) as indexes,
        (select coalesce(array_agg(id::text), '{}') from unnest($1::uuid[]) id
-        where exists (select from rag_terms where collection_id = id)) as "withTerms"`,
+        where exists (select from rag_terms where collection_id = id)) as "withTerms",
+       exists (select from rag_documents where collection_id = any ($1::uuid[])
+         and (status in ('queued', 'working') or updated_at > now() - interval '1 minute')) as "hasUnfound"`,
     [collections.map(({ id }) => id), collections.map(({ textConfig }) => textConfig)],
   );
-  const { extensions, configs, indexes, withTerms } = row!;
-  return { extensions: new Set(extensions), configs: new Set(configs), indexes: indexes ?? [], withTerms };
+  const { extensions, configs, indexes, withTerms, hasUnfound } = row!;
+  return { extensions: new Set(extensions), configs: new Set(configs), indexes: indexes ?? [], withTerms, hasUnfound };
 }
 
 /** While chunks move into an index that the server got later, those that wait are looked for as before. */

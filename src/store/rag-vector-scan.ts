@@ -7,6 +7,8 @@ export type ScanOptions = {
   readonly embeddingModel: string;
   readonly embedding: Float32Array;
   readonly filters?: SearchFilters | undefined;
+  /** Some chunks may be of another revision than their document. */
+  readonly hasUnfound: boolean;
   readonly limit: number;
   readonly signal: AbortSignal;
 };
@@ -45,13 +47,13 @@ export function createVectorScan(most: number): VectorScan {
   }
 
   return async (database, options) => {
-    const { collectionId, embeddingModel, embedding, filters, limit, signal } = options;
+    const { collectionId, embeddingModel, embedding, limit, signal } = options;
     const key = `${collectionId} ${embeddingModel} ${embedding.length}`;
     const version = await versionOf(database.query, options);
     let matrix = kept.get(key);
     if (matrix?.version !== version) matrix = { version, ...(await readVectors(database.query, options)) };
     keep(key, matrix);
-    const allowed = await allowedChunks(database.query, { collectionId, filters });
+    const allowed = await allowedChunks(database.query, options);
     return nearest(matrix, { asked: unit(embedding), allowed, limit, signal });
   };
 }
@@ -117,7 +119,7 @@ function unit(vector: Float32Array): Float32Array {
 
 async function allowedChunks(
   query: Query,
-  { collectionId, filters }: Pick<ScanOptions, "collectionId" | "filters">,
+  { collectionId, filters, hasUnfound }: Pick<ScanOptions, "collectionId" | "filters" | "hasUnfound">,
 ): Promise<ReadonlySet<number> | undefined> {
   const values: unknown[] = [];
   const parameter = (value: unknown) => `$${values.push(value)}`;
@@ -125,10 +127,10 @@ async function allowedChunks(
     whereDocuments([{ id: collectionId }], filters, parameter),
     whereChunks(filters, parameter),
   ].filter((condition) => condition !== undefined);
-  if (conditions.length === 0) return undefined;
+  if (conditions.length === 0 && !hasUnfound) return undefined;
   const rows = await query<{ id: number }>(
     `select c.id from rag_chunks c join rag_documents d on d.id = c.document_id and d.revision = c.revision
-     where c.collection_id = ${parameter(collectionId)} and ${conditions.join(" and ")}`,
+     where ${[`c.collection_id = ${parameter(collectionId)}`, ...conditions].join(" and ")}`,
     values,
   );
   return new Set(rows.map(({ id }) => id));
