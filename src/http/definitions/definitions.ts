@@ -30,7 +30,7 @@ export async function createDefinitions(options: DefinitionsOptions) {
   const { agents, models, strategies } = options;
   const store = createDefinitionStore(options.database, options.secret);
   const live = await createLiveDefinitions(store, options);
-  const { entries, find, refresh, reconfigure, follow } = live;
+  const { entries, find, read, refresh, reconfigure, follow } = live;
   const hasRow = (kind: DefinitionKind, id: string) =>
     live.now().rows.some((row) => row.kind === kind && row.id === id);
 
@@ -52,7 +52,8 @@ export async function createDefinitions(options: DefinitionsOptions) {
   /** Does what `act` decides on all that there is at that time; begins anew if others were faster. */
   const settle = oneByOne(async (act: (stamp: string) => Promise<"done" | "stale">): Promise<void> => {
     for (let tries = 0; tries < mostTries; tries++) {
-      await refresh();
+      // What can't be taken over can be changed all the same.
+      await read();
       if ((await act(live.now().stamp)) === "done") return refresh();
     }
     throw new Conflict("Others change definitions all the time just now: try again.", { code: "changed_meanwhile" });

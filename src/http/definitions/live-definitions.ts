@@ -28,7 +28,7 @@ export type Definitive = {
   readonly base: Base;
   readonly rows: readonly StoredDefinition[];
   readonly resolved: Resolved;
-  /** Goes with `rows`, or is older. */
+  /** Goes with `rows`, or is older; not all of them need to be in use. */
   readonly stamp: string;
 };
 
@@ -45,12 +45,21 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
   let rows: readonly StoredDefinition[] = [];
   let resolved = resolveDefinitions(base, rows, options);
   let stamp = "";
+  /** Of what is in use; another one than `stamp` when that could not be taken over, which is tried again. */
+  let inUse = "";
+  let fault: { readonly error: unknown } | undefined;
 
   async function load(): Promise<void> {
     const now = await store.stamp();
     rows = await store.list();
     stamp = now;
-    apply();
+    try {
+      apply();
+      inUse = now;
+      fault = undefined;
+    } catch (error) {
+      fault = { error };
+    }
   }
 
   /** Makes what counts now known to all who look. */
@@ -63,18 +72,28 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
       .catch((error: unknown) => log.warn({ error: messageOf(error) }, "an MCP server could not be closed"));
   }
 
-  const refresh = oneAfterTheOther(load);
+  const read = oneAfterTheOther(load);
+  const refresh = async (): Promise<void> => {
+    await read();
+    if (fault) throw fault.error;
+  };
   const refreshLater = () => {
     refresh().catch((error: unknown) =>
       log.warn({ error: messageOf(error) }, "changed definitions are not taken over yet"),
     );
   };
   const look = async () => {
-    if ((await store.stamp()) !== stamp) refreshLater();
+    if ((await store.stamp()) !== inUse) refreshLater();
   };
   const entries = (kind: DefinitionKind): readonly Entry[] => resolved.entries.filter((entry) => entry.kind === kind);
 
   await load();
+  // Admins can mend it as soon as the server is up.
+  if (fault)
+    log.error(
+      { error: messageOf(fault.error) },
+      "definitions of the database are not taken over; those of the configuration are in use",
+    );
   return {
     now: (): Definitive => ({ base, rows, resolved, stamp }),
     entries,
@@ -88,6 +107,9 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
     },
 
     /** Reads the database again, begun after this call. */
+    read,
+
+    /** The same; throws if what was read can't be taken over. */
     refresh,
 
     /** The configuration names other servers now. */
