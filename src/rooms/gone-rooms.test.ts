@@ -100,10 +100,17 @@ eachRunDatabase((suite) => {
     await over(run);
   });
 
-  test("a list of rooms tells of each who is in it", async () => {
+  test("a list of rooms tells of each who is in it, in as many statements as of one", async (t) => {
     const { ada, bob, rooms, id } = await openRoom(suite, { room: { members: [memberOf("one")] }, script: [] });
     const { id: other } = await rooms.create(ada, { kind: "desk", title: "Other" });
+    let trips = 0;
+    const database = suite.database();
+    database.onTrip = (text) => {
+      if (/from (room_people|room_presence|runs|items)\b/.test(text) && text.includes("any(")) trips++;
+    };
+    t.after(() => delete database.onTrip);
     const listed = await rooms.list(ada, 10);
+    assert.equal(trips, 4);
     assert.deepEqual(listed, await Promise.all([other, id].map((one) => rooms.get(ada, one))));
     assert.deepEqual(
       (await rooms.list(bob, 10)).map((room) => room.id),

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../protocol/agents.ts";
-import type { readLive, RoomPerson, RoomRow } from "../store/rooms.ts";
+import type { LiveRoom, RoomPerson, RoomRow } from "../store/rooms.ts";
 
 export type AgentView = {
   readonly handle: string;
@@ -47,7 +47,7 @@ export type RoomState = {
   readonly people: readonly RoomPerson[];
   /** Handles. */
   readonly present: readonly string[];
-  readonly live: Awaited<ReturnType<typeof readLive>>;
+  readonly live: LiveRoom;
   readonly chapter: number;
 };
 

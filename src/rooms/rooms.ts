@@ -6,7 +6,7 @@ import { isId } from "../protocol/ids.ts";
 import type { ItemOf } from "../protocol/items.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { DecisionInput, Runs, Started, StartInput } from "../run/runs.ts";
-import { presentIn } from "../store/room-presence.ts";
+import { presentInEach } from "../store/room-presence.ts";
 import {
   addPerson,
   changeRoom,
@@ -15,9 +15,11 @@ import {
   findUserByName,
   insertRoom,
   listPeople,
+  listPeopleOf,
   listRooms,
-  readChapter,
+  readChapters,
   readLive,
+  readLiveOf,
   removePerson,
   type RoomRow,
 } from "../store/rooms.ts";
@@ -121,14 +123,24 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     }
   }
 
-  async function view(room: RoomRow): Promise<RoomView> {
-    const [people, present, live, chapter] = await Promise.all([
-      listPeople(query, room.id),
-      presentIn(query, room.id),
-      readLive(query, room.id),
-      readChapter(query, room.id),
+  /** As many statements for many as for one. */
+  async function viewsOf(rows: readonly RoomRow[]): Promise<RoomView[]> {
+    const ids = rows.map(({ id }) => id);
+    const [people, present, live, chapters] = await Promise.all([
+      listPeopleOf(query, ids),
+      presentInEach(query, ids),
+      readLiveOf(query, ids),
+      readChapters(query, ids),
     ]);
-    return viewOf(room, { ...stateOf(room), people, present, live, chapter });
+    return rows.map((room) =>
+      viewOf(room, {
+        ...stateOf(room),
+        people: people.get(room.id) ?? [],
+        present: present.get(room.id) ?? [],
+        live: live.get(room.id) ?? { root: undefined, turns: [] },
+        chapter: chapters.get(room.id) ?? 0,
+      }),
+    );
   }
 
   function checkMembers(caller: Caller, spec: RoomChange): void {
@@ -157,10 +169,11 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
           : [],
       ),
     async list(caller, limit) {
-      return Promise.all((await listRooms(query, caller.userId, limit)).map(view));
+      return viewsOf(await listRooms(query, caller.userId, limit));
     },
     async get(caller, id) {
-      return view(await find(caller, id));
+      const [view] = await viewsOf([await find(caller, id)]);
+      return view!;
     },
     async create(caller, { id, kind, title, ...spec }) {
       if (kind === undefined && spec.members === undefined)

@@ -30,11 +30,22 @@ export async function leaveRoom(query: Query, connection: string): Promise<void>
 }
 
 /** The handles of those who have the room open. */
-export async function presentIn(query: Query, roomId: string): Promise<string[]> {
-  const rows = await query<{ handle: string }>(
-    `select distinct p.handle from room_presence c join room_people p on p.thread_id = c.thread_id and p.user_id = c.user_id
-     where c.thread_id = $1 and c.seen_at > now() - ${aliveSeconds} * interval '1 second' order by p.handle`,
-    [roomId],
+export async function presentIn(query: Query, roomId: string): Promise<readonly string[]> {
+  return (await presentInEach(query, [roomId])).get(roomId) ?? [];
+}
+
+/** The same by room. */
+export async function presentInEach(
+  query: Query,
+  roomIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await query<{ room: string; handle: string }>(
+    `select distinct c.thread_id as room, p.handle
+     from room_presence c join room_people p on p.thread_id = c.thread_id and p.user_id = c.user_id
+     where c.thread_id = any($1::uuid[]) and c.seen_at > now() - ${aliveSeconds} * interval '1 second' order by p.handle`,
+    [roomIds],
   );
-  return rows.map(({ handle }) => handle);
+  return new Map(
+    [...Map.groupBy(rows, ({ room }) => room)].map(([room, own]) => [room, own.map(({ handle }) => handle)]),
+  );
 }

@@ -58,11 +58,25 @@ export async function findRoom(query: Query, userId: string, id: string): Promis
   return row;
 }
 
-export function listPeople(query: Query, id: string): Promise<RoomPerson[]> {
-  return query<RoomPerson>(
-    `select p.user_id as "userId", p.handle, u.name from room_people p join users u on u.id = p.user_id
-     where p.thread_id = $1 order by p.joined_at, p.user_id`,
-    [id],
+export async function listPeople(query: Query, id: string): Promise<readonly RoomPerson[]> {
+  return (await listPeopleOf(query, [id])).get(id) ?? [];
+}
+
+/** By room. */
+export async function listPeopleOf(
+  query: Query,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly RoomPerson[]>> {
+  const rows = await query<RoomPerson & { room: string }>(
+    `select p.thread_id as room, p.user_id as "userId", p.handle, u.name from room_people p join users u on u.id = p.user_id
+     where p.thread_id = any($1::uuid[]) order by p.joined_at, p.user_id`,
+    [ids],
+  );
+  return new Map(
+    [...Map.groupBy(rows, ({ room }) => room)].map(([room, people]) => [
+      room,
+      people.map(({ userId, handle, name }) => ({ userId, handle, name })),
+    ]),
   );
 }
 
@@ -111,18 +125,35 @@ export type LiveTurn = {
 };
 
 /** The run that works for the room, if one does, and the turns in it that have not ended. */
-export async function readLive(
-  query: Query,
-  id: string,
-): Promise<{
+export type LiveRoom = {
   readonly root: { readonly id: string; readonly status: string; readonly userId: string } | undefined;
   readonly turns: readonly LiveTurn[];
-}> {
-  const rows = await query<{ id: string; agent: string; status: string; user_id: string; parent_run: string | null }>(
-    `select id, agent, status, user_id, parent_run from runs
-     where thread_id = $1 and status in ('queued', 'running', 'waiting') order by id`,
-    [id],
+};
+
+export async function readLive(query: Query, id: string): Promise<LiveRoom> {
+  return (await readLiveOf(query, [id])).get(id) ?? { root: undefined, turns: [] };
+}
+
+/** By room, of those where something is at work. */
+export async function readLiveOf(query: Query, ids: readonly string[]): Promise<ReadonlyMap<string, LiveRoom>> {
+  const rows = await query<LiveRow>(
+    `select thread_id, id, agent, status, user_id, parent_run from runs
+     where thread_id = any($1::uuid[]) and status in ('queued', 'running', 'waiting') order by id`,
+    [ids],
   );
+  return new Map([...Map.groupBy(rows, ({ thread_id }) => thread_id)].map(([room, own]) => [room, liveOf(own)]));
+}
+
+type LiveRow = {
+  thread_id: string;
+  id: string;
+  agent: string;
+  status: string;
+  user_id: string;
+  parent_run: string | null;
+};
+
+function liveOf(rows: readonly LiveRow[]): LiveRoom {
   const root = rows.find((row) => row.parent_run === null);
   return {
     root: root && { id: root.id, status: root.status, userId: root.user_id },
@@ -154,11 +185,12 @@ export async function findAsker(
   return row;
 }
 
-/** Where the newest chapter begins; 0: none was begun. */
-export async function readChapter(query: Query, id: string): Promise<number> {
-  const [row] = await query<{ seq: number | null }>(
-    `select max(seq) as seq from items where thread_id = $1 and kind = 'state' and body ->> 'type' = 'chapter'`,
-    [id],
+/** By room, where the newest chapter begins, if one was begun. */
+export async function readChapters(query: Query, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await query<{ room: string; seq: number }>(
+    `select thread_id as room, max(seq) as seq from items
+     where thread_id = any($1::uuid[]) and kind = 'state' and body ->> 'type' = 'chapter' group by thread_id`,
+    [ids],
   );
-  return row?.seq ?? 0;
+  return new Map(rows.map(({ room, seq }) => [room, seq]));
 }
