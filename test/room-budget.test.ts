@@ -32,6 +32,9 @@ eachRunDatabase((suite) => {
     await allow(ada, 1);
     assert.equal((await service.runs.continue(bob, turn)).id, turn);
     await over(root);
+    // His decision is his, and is found when he is erased, also without his run.
+    const decided = "select user_id as of from items where run_id = $1 and kind = 'decision'";
+    assert.deepEqual(await service.database.query(decided, [turn]), [{ of: bob.userId }]);
     assert.deepEqual(lines(), ["@user: @one?", "@bob: @two?", "@one: Yes.", "@two: For you."]);
   });
 });

@@ -68,18 +68,13 @@ export async function decide(
         status: "failed" as const,
         error: { code: `limit_${question.body.limit ?? ""}`, message: question.body.text },
       };
-      if (!run.root) {
-        const ended = await endLocked(runtime, query, { run, end, before: [decision] });
-        return { run, ended };
-      }
+      const appended = await appendLocked(query, run, [decision], caller.userId);
       // A limit is the whole tree's.
-      const appended = await appendLocked(query, run, [decision]);
-      return { run, appended, ended: await endLocked(runtime, query, { run: run.root, end }) };
+      return { run, appended, ended: await endLocked(runtime, query, { run: run.root ?? run, end }) };
     }
-    const appended = await appendLocked(query, run, [
-      decision,
-      ...(await follow(query, { run, items, question, input })),
-    ]);
+    const follows = await follow(query, { run, items, question, input });
+    // Whoever decides said it, also in somebody else's thread.
+    const appended = await appendLocked(query, run, [decision, ...follows], caller.userId);
     if (!stillWaits([...items, ...appended])) await queueAgain(runtime, query, run);
     return { run, appended };
   });
