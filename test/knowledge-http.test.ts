@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportCollection, importCollection } from "../src/cli-rag-move.ts";
 import { createClient } from "../src/client/client.ts";
 import type { DocumentView, KnowledgeClient } from "../src/client/knowledge.ts";
 import { loadConfig } from "../src/config.ts";
+import { filesOfFolder } from "../src/knowledge/folder-source.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
 import { silentLog } from "../src/protocol/log.ts";
 import { type EmbeddingServer, startEmbeddingServer } from "./embedding-server.ts";
@@ -102,12 +104,18 @@ test("documents come from a form, an upload, a session's files and a folder, and
     [again.body["removed"], (again.body["data"] as { outcome: string }[]).map(({ outcome }) => outcome)],
     [1, ["unchanged"]],
   );
+  await rename(join(shared, "birds/a.txt"), join(shared, "birds/c.txt"));
+  const renamed = await post(documents, { folder: join(shared, "birds"), removeGone: true });
+  assert.deepEqual(
+    [renamed.body["removed"], (renamed.body["data"] as { outcome: string }[]).map(({ outcome }) => outcome)],
+    [1, ["added"]],
+  );
 
   const ready = await settled(id);
   assert.deepEqual(
     ready.map(({ name, status, source }) => [name, status, source.kind]),
     [
-      ["birds/a.txt", "ready", "folder"],
+      ["birds/c.txt", "ready", "folder"],
       ["form.pdf", "ready", "file"],
       ["form.txt", "ready", "file"],
       ["notes/work.md", "ready", "session"],
@@ -122,6 +130,15 @@ test("documents come from a form, an upload, a session's files and a folder, and
   assert.match(content.headers.get("content-disposition") ?? "", /attachment; filename\*=UTF-8''form\.pdf/);
   const slice = await fetch(`${colloquy.url}/api/rag/documents/${pdf.id}/text?from=2&to=7`);
   assert.equal(((await slice.json()) as { text: string }).text, "heron");
+});
+
+test("a file of a folder that can't be read is told, whatever the reason", async () => {
+  const folder = join(shared, "vanishing");
+  await mkdir(folder);
+  await writeFile(join(folder, "a.txt"), "Here, and gone.");
+  const { files } = await filesOfFolder(folder, [shared]);
+  await rm(join(folder, "a.txt"));
+  await assert.rejects(Readable.from(files[0]!.bytes()).toArray(), { code: "file_unreadable", status: 400 });
 });
 
 test("what can't be right is refused in words", async () => {

@@ -72,6 +72,8 @@ async function addFolder(
 ): Promise<AddedDocuments> {
   const { documents } = services.knowledge;
   const { root, files } = await filesOfFolder(folder, services.ragFolders ?? []);
+  // Before anything is added: a file that was renamed would be a duplicate of what then goes.
+  const removed = removeGone ? await removeOthers() : undefined;
   const added = await each(files, ({ path, bytes }) =>
     documents.add(caller, collectionId, {
       name: `${basename(root)}/${path}`,
@@ -79,18 +81,21 @@ async function addFolder(
       bytes: bytes(),
     } satisfies NewFile),
   );
-  if (!removeGone) return added;
-  const there = new Set(files.map(({ path }) => `${root}/${path}`));
-  let removed = 0;
-  for (let after: string | undefined, page; ;) {
-    page = await documents.list(caller, collectionId, { after, limit: 200 });
-    for (const { id, source } of page)
-      if (source.kind === "folder" && source.path.startsWith(`${root}/`) && !there.has(source.path)) {
-        await documents.remove(caller, id);
-        removed++;
-      }
-    after = page.at(-1)?.name;
-    if (after === undefined) return { ...added, removed };
+  return { ...added, ...(removed !== undefined && { removed }) };
+
+  async function removeOthers(): Promise<number> {
+    const there = new Set(files.map(({ path }) => `${root}/${path}`));
+    let count = 0;
+    for (let after: string | undefined, page; ;) {
+      page = await documents.list(caller, collectionId, { after, limit: 200 });
+      for (const { id, source } of page)
+        if (source.kind === "folder" && source.path.startsWith(`${root}/`) && !there.has(source.path)) {
+          await documents.remove(caller, id);
+          count++;
+        }
+      after = page.at(-1)?.name;
+      if (after === undefined) return count;
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
 export type FolderFile = {
   /** Relative to the folder, with `/`. */
   readonly path: string;
+  /** Throws InvalidInput `file_unreadable` while it is read. */
   bytes(): AsyncIterable<Uint8Array>;
 };
 
@@ -53,15 +54,22 @@ async function collect(root: string, inside: string, files: FolderFile[], level 
     if (entry.isDirectory()) await collect(root, path, files, level + 1);
     else if (entry.isFile()) {
       if (files.length === mostFiles) throw new InvalidInput(`The folder has more than ${mostFiles} files.`);
-      files.push({ path, bytes: () => read(join(root, path)) });
+      files.push({ path, bytes: () => read(root, path) });
     }
   }
 }
 
 /** A link that took the file's place meanwhile is not followed. */
-async function* read(place: string): AsyncGenerator<Uint8Array> {
-  const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW);
-  yield* file.createReadStream() as AsyncIterable<Uint8Array>;
+async function* read(root: string, path: string): AsyncGenerator<Uint8Array> {
+  try {
+    const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW);
+    yield* file.createReadStream() as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    throw new InvalidInput(`The file ${basename(root)}/${path} can't be read, or is gone.`, {
+      code: "file_unreadable",
+      cause,
+    });
+  }
 }
 
 function isWithin(path: string, root: string): boolean {
