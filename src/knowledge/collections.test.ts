@@ -115,6 +115,32 @@ eachDatabase((databases) => {
       assert.deepEqual(await on.knowledge.collections.list(key), []);
     });
 
+    test("of one's own come before those of others, and count alone", async () => {
+      const eve = await on.person();
+      const made = async (owner: typeof eve, count: number, name: string, sharedWith: readonly string[]) =>
+        on.database.query(
+          `insert into rag_collections (id, user_id, name, description, settings, embedding_model, shared_with)
+           select gen_random_uuid(), $1, $2 || n, '', (select settings from rag_collections limit 1), 'none', $3::jsonb
+           from generate_series(1, $4::integer) n`,
+          [owner.userId, name, JSON.stringify(sharedWith), count],
+        );
+      await collection();
+      const [rita, group] = [await on.person(), `g-${eve.userId}`];
+      await on.database.query("insert into groups (name, permissions) values ($1, '[]')", [group]);
+      await on.database.query("insert into group_members (group_name, user_id) values ($1, $2)", [group, eve.userId]);
+      await made(rita, 500, "a", ["everyone"]);
+      await made(rita, 1, "c", [`user:${eve.userId}`]);
+      await made(rita, 1, "b", ["everyone", `group:${group}`]);
+      const { name } = await on.knowledge.collections.create(eve, { name: "z" });
+      assert.deepEqual(
+        (await on.knowledge.collections.list(eve)).slice(0, 4).map((each) => each.name),
+        [name, "b1", "c1", "a1"],
+      );
+      await made(eve, 499, "own", []);
+      await assert.rejects(on.knowledge.collections.create(eve, { name: "more" }), { code: "too_many_collections" });
+      await on.database.query("delete from rag_collections where user_id = any ($1)", [[rita.userId, eve.userId]]);
+    });
+
     test("say what must be redone when their settings change", async () => {
       const id = await collection();
       const changed = await on.knowledge.collections.change(on.ada, id, {

@@ -47,7 +47,7 @@ export type Reindex = {
 /** Collections of documents. Each verb throws NotFound for what the caller may not read, Denied for what is only the owner's. */
 export type Collections = {
   create(caller: Caller, collection: NewCollection): Promise<CollectionView>;
-  /** Own ones first. */
+  /** Own ones, then those shared with the caller or a group, then those of everyone. */
   list(caller: Caller): Promise<readonly CollectionView[]>;
   get(caller: Caller, id: string): Promise<CollectionView>;
   /** By id, or by name: one's own, else the only one of that name that is shared with the caller. */
@@ -139,8 +139,10 @@ export function createCollections(options: CollectionsOptions): Collections {
       const all = checkedSettings({ ...standard, ...settings });
       if (!mayUseCollection(caller, { name })) throw new Denied(403, `You may not use a collection named ${name}.`);
       checkModel(caller, embeddingModel);
-      if ((await listCollections(query, caller.userId)).length >= mostCollections)
-        throw new Conflict(`There are ${mostCollections} collections, which is the most.`, {
+      // What others share is no matter of this person.
+      const own = (await listCollections(query, caller.userId)).filter(({ userId }) => userId === caller.userId);
+      if (own.length >= mostCollections)
+        throw new Conflict(`You have ${mostCollections} collections, which is the most.`, {
           code: "too_many_collections",
         });
       const collection = { userId: caller.userId, name, description, settings: all, embeddingModel };

@@ -40,12 +40,14 @@ const columns = `c.id, c.user_id as "userId", u.name as owner, c.name, c.descrip
       select case when s like 'user:%' then (select 'user:' || name from users where id::text = substr(s, 6)) else s end as who
       from jsonb_array_elements_text(c.shared_with) s) names where who is not null) as "sharedWith", c.created_at as "createdAt", c.updated_at as "updatedAt"`;
 
-/** Whether the user $1 is the owner, or it is shared with them. */
-const readable = `c.removed_at is null and (c.user_id = $1 or c.shared_with ?| (
+/** Whether it is shared with the user $1 or a group of theirs. */
+const sharedWithThem = `c.shared_with ?| (
   select array_agg(s.who) from (
-    select 'everyone' as who
-    union all select 'user:' || $1::text
-    union all select 'group:' || group_name from group_members where user_id = $1) s))`;
+    select 'user:' || $1::text as who
+    union all select 'group:' || group_name from group_members where user_id = $1) s)`;
+
+/** Whether the user $1 is the owner, or it is shared with them. */
+const readable = `c.removed_at is null and (c.user_id = $1 or c.shared_with ? 'everyone' or ${sharedWithThem})`;
 
 /** Throws Conflict `collection_exists`. */
 export async function createCollection(
@@ -75,11 +77,11 @@ export async function getCollection(query: Query, userId: string, id: string): P
   return row;
 }
 
-/** All that the user may read, own ones first. */
+/** All that the user may read: own ones, then those shared with them or a group of theirs, then those of everyone. */
 export function listCollections(query: Query, userId: string): Promise<readonly Collection[]> {
   return query<Collection>(
     `select ${columns} from rag_collections c join users u on u.id = c.user_id where ${readable}
-     order by c.user_id <> $1, c.name, u.name limit 1000`,
+     order by c.user_id <> $1, not ${sharedWithThem}, c.name, u.name limit 1000`,
     [userId],
   );
 }
