@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat, utimes } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { eachDatabase } from "../../test/databases.ts";
 import { megabyte, testKnowledge } from "../../test/knowledge.ts";
 import { docxOf, pdfOf, pptxOf, zipOf } from "../../test/office-files.ts";
@@ -139,6 +140,31 @@ eachDatabase((databases) => {
       assert.equal(many.filter(({ outcome }) => outcome === "added").length, 1);
     });
 
+    test("whose text was read long ago keep it: it is as new as its row", async () => {
+      const id = await collection("http:words");
+      const held = Promise.withResolvers<void>();
+      on.server.isHeld = () => {
+        held.resolve();
+        return true;
+      };
+      try {
+        const { document } = await add(id, "a.txt", "A heron that was read long ago.");
+        await held.promise;
+        const place = join(folder, id, document.id);
+        const work = (await readdir(place)).find((entry) => entry.startsWith("work-"))!;
+        const long = new Date(Date.now() - 5 * 60 * 60_000);
+        await utimes(join(place, work, "text.txt"), long, long);
+        on.server.isHeld = undefined;
+        await on.knowledge.close();
+        on.knowledge = await on.open();
+        const { status, textFile } = await settled(document.id);
+        assert.equal(status, "ready");
+        assert.ok((await stat(join(folder, textFile!))).mtime > document.createdAt);
+      } finally {
+        on.server.isHeld = undefined;
+      }
+    });
+
     test("are limited in size and number", async () => {
       const id = await collection();
       await assert.rejects(add(id, "large.txt", Buffer.alloc(3 * megabyte, 0x61)), {
@@ -189,6 +215,29 @@ eachDatabase((databases) => {
           assert.equal(failed.status, "failed", path);
           assert.match(failed.error ?? "", why);
         }
+        // What is fetched counts as what is brought does.
+        const eve = await person();
+        const hers = await collection("none", eve);
+        const { document: large } = await add(hers, "large.txt", "Much of it.", eve);
+        const counted = (bytes: number) =>
+          on.database.query("update rag_documents set bytes = $2 where id = $1", [large.id, bytes]);
+        await counted(20 * megabyte - 1);
+        const { document: paper } = await on.knowledge.documents.addUrl(eve, hers, `${base}/news`);
+        const ended = async () => {
+          for (;;) {
+            const now = await on.knowledge.documents.get(eve, paper.id);
+            if (now.status === "ready" || now.status === "failed") return now;
+            await sleep(20);
+          }
+        };
+        const refused = await ended();
+        assert.deepEqual([refused.status, refused.file, refused.bytes], ["failed", null, 0]);
+        assert.match(refused.error ?? "", /rag\.userMb/);
+        assert.deepEqual(await readdir(join(folder, hers, paper.id)), []);
+        await counted(11);
+        await on.knowledge.documents.retry(eve, paper.id);
+        assert.equal((await ended()).status, "ready");
+
         for (const url of ["ftp://a/b", `http://${"me:secret"}@a.example/`, "nothing"])
           await assert.rejects(on.knowledge.documents.addUrl(on.ada, id, url), { status: 400 });
       } finally {

@@ -2,12 +2,12 @@ import { createReadStream } from "node:fs";
 import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { Conflict, Unavailable } from "../protocol/errors.ts";
+import { Conflict, InvalidInput, Unavailable } from "../protocol/errors.ts";
 import type { Chunk, EmbeddedChunk, Embedder } from "../protocol/knowledge.ts";
 import type { Database } from "../store/database.ts";
 import { type ChunkedCollection, removeUnfound, replaceChunks, writeChunks } from "../store/rag-chunks.ts";
 import { changeCollection, type Collection, findCollection } from "../store/rag-collections.ts";
-import type { DocumentProgress, LeasedDocument, RagDocument } from "../store/rag-documents.ts";
+import { type DocumentProgress, documentsOf, type LeasedDocument, type RagDocument } from "../store/rag-documents.ts";
 import { fetchedDocument, finishDocument, holdDocument, unchangedDocument } from "../store/rag-queue.ts";
 import type { DocumentFiles } from "./document-files.ts";
 import type { Embedders } from "./embed.ts";
@@ -24,6 +24,8 @@ export type IngestOptions = {
   /** Hosts and ranges that may be fetched from though they are not on the public internet. */
   readonly allow: readonly string[];
   readonly documentBytes: number;
+  /** Of all documents of a person. */
+  readonly userBytes: number;
   /** Of its text, in characters. */
   readonly mostText: number;
 };
@@ -119,7 +121,7 @@ export async function writeAhead(
 async function fetched(
   document: LeasedDocument,
   tell: (progress: DocumentProgress) => void,
-  { database, files, allow, documentBytes, signal }: IngestOptions & { readonly signal: AbortSignal },
+  { database, files, allow, documentBytes, userBytes, signal }: IngestOptions & { readonly signal: AbortSignal },
 ): Promise<Pick<RagDocument, "file" | "sha256">> {
   if (document.source.kind !== "url")
     throw new Unavailable(`The original of ${document.name} is missing: add it anew.`, { code: "original_missing" });
@@ -128,8 +130,21 @@ async function fetched(
   const incoming = await files.receive(bytes);
   const file = files.newFile(document, name);
   await incoming.keep(file);
-  if (!(await fetchedDocument(database.query, document, { file, ...incoming }))) throw new LostDocument();
-  return { file, sha256: incoming.sha256 };
+  const outcome = await database.transaction(async (query) => {
+    // Locked: of two at once the second must see what the first brought.
+    await query("select 1 from users where id = $1 for update", [document.userId]);
+    const used = await documentsOf(query, document.userId);
+    if (used.bytes + incoming.bytes > userBytes) return "full";
+    return (await fetchedDocument(query, document, { file, ...incoming })) ? "fetched" : "lost";
+  });
+  if (outcome === "fetched") return { file, sha256: incoming.sha256 };
+  await files.removeFiles([file]);
+  if (outcome === "lost") throw new LostDocument();
+  const megabytes = Math.floor(userBytes / 1024 / 1024);
+  throw new InvalidInput(
+    `Your documents may have ${megabytes} MB together (rag.userMb), and have more with this one; remove some first.`,
+    { status: 413, code: "quota_exceeded" },
+  );
 }
 
 /** Of work that was begun earlier; work on what the document was before goes. */

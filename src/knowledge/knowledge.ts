@@ -63,6 +63,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
       reader,
       allow,
       documentBytes,
+      userBytes: limits.bytes,
       mostText,
       readers,
       onReady,
