@@ -95,6 +95,22 @@ async function filled(kind: Kind) {
     [runId, threadId],
   );
 
+  const [collectionId, documentId] = [newId(), newId()];
+  await query("insert into rag_collections (id, user_id, name, settings) values ($1, $2, 'plant', '{}')", [
+    collectionId,
+    user.id,
+  ]);
+  await query(
+    `insert into rag_documents (id, collection_id, user_id, name, source, status, chunks) values ($1, $2, $3, 'a', '{}', 'ready', 3)`,
+    [documentId, collectionId, user.id],
+  );
+  // One of its columns has the name of a thing that statements use.
+  await query(
+    `insert into rag_chunks (collection_id, document_id, ordinal, char_start, char_end, page, heading_path, heading, text, tokens)
+     select $1, $2, n, 0, 1, nullif(n, 1), '{}', '', 'x' || n, 1 from generate_series(0, 2) n`,
+    [collectionId, documentId],
+  );
+
   mkdirSync(join(dataDirectory, "workspaces", "a b"), { recursive: true });
   mkdirSync(join(dataDirectory, "logs"), { recursive: true });
   writeFileSync(join(dataDirectory, "secret.key"), "secret", { mode: 0o600 });
@@ -149,6 +165,12 @@ describe("everything moves", () => {
       const manifest = await exportAll(source.database, { dataDirectory: source.dataDirectory, folder });
       assert.equal(statSync(folder).mode & 0o777, 0o700);
       assert.equal(manifest.tables.find(({ table }) => table === "items")!.rows, 1203);
+      for (const { table, only = "true" } of movedTables) {
+        const [all] = await source.database.query<{ rows: number }>(
+          `select count(*) as rows from "${table}" where ${only}`,
+        );
+        assert.equal(manifest.tables.find((moved) => moved.table === table)?.rows, Number(all!.rows), table);
+      }
 
       const target = await newPlace(to);
       await importAll(target.database, { dataDirectory: target.dataDirectory, folder });
@@ -160,6 +182,7 @@ describe("everything moves", () => {
         `select * from idempotency_keys order by key collate "C"`,
         "select * from threads",
         "select definition from runs",
+        "select page, text, heading_path from rag_chunks order by ordinal",
       ]) {
         const [there, here] = await both(text);
         assert.deepEqual(here, there);

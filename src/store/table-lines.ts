@@ -42,18 +42,20 @@ export async function* pagesOf(
   const list = columns
     .map(({ name, isVector }) => (isVector ? `"${name}"::real[] as "${name}"` : `"${name}"`))
     .join(", ");
+  // `moved.*`: of a table with a column of that name the alias alone would be the column.
   for (let last = after; ;) {
     const behind = last ? `and (${order}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})` : "";
     const rows = await query<{ line: string }>(
       `select line from (
          select line, n, sum(octet_length(line)) over (order by n) - octet_length(line) as before from (
-           select to_jsonb(page)::text as line, row_number() over (order by ${order}) as n
-           from (select ${list} from "${table}" where ${only} ${behind} order by ${order} limit ${pageRows}) page) lines) sized
+           select to_jsonb(moved.*)::text as line, row_number() over (order by ${order}) as n
+           from (select ${list} from "${table}" where ${only} ${behind} order by ${order} limit ${pageRows}) moved) lines) sized
        where before < ${pageBytes} order by n`,
       last,
     );
     if (rows.length === 0) return;
     const lines = rows.map(({ line }) => line);
+    if (lines.some((line) => !line.startsWith("{"))) throw new Error(`a row of ${table} is no line of its columns`);
     const lastRow = JSON.parse(lines.at(-1)!) as Record<string, unknown>;
     last = key.map((name) => lastRow[name]);
     yield { lines, key: last };
