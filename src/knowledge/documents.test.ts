@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, readFile, stat, utimes } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -138,31 +138,6 @@ eachDatabase((databases) => {
       const many = await Promise.all(Array.from({ length: 8 }, () => add(id, "same.txt", "All the same.")));
       assert.equal(new Set(many.map(({ document }) => document.id)).size, 1);
       assert.equal(many.filter(({ outcome }) => outcome === "added").length, 1);
-    });
-
-    test("whose text was read long ago keep it: it is as new as its row", async () => {
-      const id = await collection("http:words");
-      const held = Promise.withResolvers<void>();
-      on.server.isHeld = () => {
-        held.resolve();
-        return true;
-      };
-      try {
-        const { document } = await add(id, "a.txt", "A heron that was read long ago.");
-        await held.promise;
-        const place = join(folder, id, document.id);
-        const work = (await readdir(place)).find((entry) => entry.startsWith("work-"))!;
-        const long = new Date(Date.now() - 5 * 60 * 60_000);
-        await utimes(join(place, work, "text.txt"), long, long);
-        on.server.isHeld = undefined;
-        await on.knowledge.close();
-        on.knowledge = await on.open();
-        const { status, textFile } = await settled(document.id);
-        assert.equal(status, "ready");
-        assert.ok((await stat(join(folder, textFile!))).mtime > document.createdAt);
-      } finally {
-        on.server.isHeld = undefined;
-      }
     });
 
     test("are limited in size and number", async () => {

@@ -129,8 +129,8 @@ export function createDocuments(options: DocumentsOptions): Documents {
       }
       if (added) {
         const { named } = before;
-        // What was brought before and never became ready.
-        if (named && named.file !== named.liveFile) await files.removeFiles([named.file]);
+        // What was brought before and never became ready; it may have meanwhile.
+        if (named && named.file !== added.document.liveFile) await files.removeFiles([named.file]);
         return added;
       }
       if (left === 0) throw new Conflict(`${file.name} is being brought by somebody else.`, { code: "document_busy" });

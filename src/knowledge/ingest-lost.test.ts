@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { before, test } from "node:test";
 import { eachDatabase } from "../../test/databases.ts";
+import { bytesOf, knowledgeOptions, megabyte } from "../../test/knowledge.ts";
+import { temporaryFolder } from "../../test/pglite.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Chunk } from "../protocol/knowledge.ts";
 import type { Database } from "../store/database.ts";
@@ -9,7 +13,10 @@ import { createCollection } from "../store/rag-collections.ts";
 import { insertDocument, type LeasedDocument, replaceContent } from "../store/rag-documents.ts";
 import { finishDocument, takeDocument } from "../store/rag-queue.ts";
 import { ensureOwner } from "../store/users.ts";
-import { LostDocument, writeAhead } from "./ingest.ts";
+import { createDocumentFiles } from "./document-files.ts";
+import { createEmbedders } from "./embed.ts";
+import { ingest, linkOrCopy, LostDocument, writeAhead } from "./ingest.ts";
+import { createDocumentReader } from "./read-document.ts";
 
 const settings = {
   chunkSize: 400,
@@ -77,10 +84,37 @@ eachDatabase((databases) => {
     await removeAllUnfound();
     assert.deepEqual(await written(), [[2, "anew", 401]]);
 
+    // Lost while it is found to be what is searched already: the files of who has it now stay.
+    const folder = temporaryFolder("rag_documents");
+    const files = createDocumentFiles({ folder, documentBytes: megabyte });
+    const liveFile = files.newFile({ id, collectionId }, "live.txt");
+    await (await files.receive(bytesOf("live"))).keep(liveFile);
+    const { embedding } = knowledgeOptions({ database, folder, url: "http://127.0.0.1:9" });
+    const [reader, embedders] = [createDocumentReader(), createEmbedders(embedding)];
+    const limits = { allow: [], documentBytes: megabyte, userBytes: megabyte, mostText: megabyte };
+    const lost = { ...third, liveFile, liveSha256: third.sha256 };
+    await assert.rejects(
+      ingest(lost, () => {}, { database, files, reader, embedders, ...limits, signal }),
+      LostDocument,
+    );
+    assert.equal(await readFile(files.placeOf(liveFile), "utf8"), "live");
+    reader.close();
+    await embedders.close();
+
     const chunks = chunksOf("of a process that died", 1);
     await transaction((inside) => writeChunks(inside, { collection, documentId: id, revision: 3, chunks }));
     await removeAllUnfound();
     assert.deepEqual(await written(), [[2, "anew", 401]]);
+  });
+
+  test("a text that was read long ago is as new as the work that ends with it, for the sweep", async () => {
+    const folder = temporaryFolder("texts");
+    const [from, to] = [join(folder, "read.txt"), join(folder, "kept.txt")];
+    await writeFile(from, "read");
+    await utimes(from, new Date(0), new Date(0));
+    const { ctimeMs } = await stat(from);
+    await linkOrCopy(from, to);
+    assert.ok((await stat(to)).mtimeMs >= ctimeMs - 1000);
   });
 });
 

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Conflict, InvalidInput, Unavailable } from "../protocol/errors.ts";
@@ -60,7 +60,7 @@ export async function ingest(
   const { file, sha256 } = document.file === null ? await fetched(document, tell, options) : document;
   if (file === null || sha256 === null) throw new Unavailable(`${document.name} was not fetched.`);
   if (document.liveSha256 === sha256) {
-    await unchangedDocument(database.query, document);
+    if (!(await unchangedDocument(database.query, document))) throw new LostDocument();
     return files.removeFiles(document.liveFile === file ? [] : [document.liveFile]);
   }
 
@@ -267,7 +267,9 @@ async function* batchesOf(
   if (chunks.length > 0) yield { batch, chunks };
 }
 
-/** Not every file system has links. */
-async function linkOrCopy(from: string, to: string): Promise<void> {
+/** Not every file system has links. A link is as old as what it was made of: a sweep would take it for a leftover until a row names it. */
+export async function linkOrCopy(from: string, to: string): Promise<void> {
+  const now = new Date();
+  await utimes(from, now, now);
   await link(from, to).catch(() => copyFile(from, to));
 }

@@ -90,16 +90,17 @@ export async function finishDocument(
   return before;
 }
 
-/** Its newest content is the one that is searched already. */
+/** Its newest content is the one that is searched already. False as above: then nothing has changed. */
 export async function unchangedDocument(
   query: Query,
   { id, lease }: Pick<LeasedDocument, "id" | "lease">,
-): Promise<void> {
-  await query(
+): Promise<boolean> {
+  const rows = await query(
     `update rag_documents set status = 'ready', error = null, progress = '{}', lease = null, leased_until = null, attempts = 0,
-       live_file = file, updated_at = now() where id = $1 and lease = $2`,
+       live_file = file, updated_at = now() where id = $1 and lease = $2 returning 1`,
     [id, lease],
   );
+  return rows.length > 0;
 }
 
 /** It can't be read, or not now: with `retrySeconds` it is tried again then. */
