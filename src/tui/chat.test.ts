@@ -159,6 +159,16 @@ test("on a terminal", { skip: process.env["COLLOQUY_TEST_TMUX"] === "no" }, asyn
     assert.match(stopped, /\[@user\]: tell me a tale\n\n\[@assistant\]: \[stopped\]\nA tale\n\nOnce upon a time/);
   });
 
+  await t.test("what was said meanwhile has its turn, also if the one before is stopped", async () => {
+    answers = [[{ text: "Begun" }, { hang: true }], "Now to you."];
+    await terminal.type("first", "Enter");
+    await terminal.until(/Begun[\s\S]*@assistant works/);
+    await terminal.type("second", "Enter");
+    await terminal.until(/waits its turn: second/);
+    await terminal.type("", "Escape");
+    await terminal.until(/Stopped\.[\s\S]*\[@user\]: second\n\n\[@assistant\]:\nNow to you\./);
+  });
+
   await t.test("Tab completes, a space behind it; Ctrl+C clears what is typed", async () => {
     await terminal.type("ask @ass");
     await terminal.until(/→ @assistant/);

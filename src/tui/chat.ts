@@ -50,12 +50,14 @@ export function createChat(client: Client, { place: first, display, runCommand, 
   let conversation = createConversation();
   let following = new AbortController();
   let isFollowed = false;
+  /** Runs of messages that wait behind the one at work: to stop that one does not stop these. */
+  let queued = new Set<string>();
   /** The question whose arguments are being changed. */
   let edited: string | undefined;
   const waiting = new Set<PromiseWithResolvers<"idle" | "asked">>();
 
   const tellSettled = () => {
-    const state = stateOf(conversation);
+    const state = stateOf(conversation, queued);
     if (state === "working") return;
     for (const each of waiting) each.resolve(state);
     waiting.clear();
@@ -79,6 +81,7 @@ export function createChat(client: Client, { place: first, display, runCommand, 
     try {
       for await (const { event } of place.follow(threadId, { cursor, signal })) {
         if (event.type === "presence") continue;
+        if (event.type === "run-start" || event.type === "run-end") queued.delete(event.run);
         show(own.apply(event));
         if (event.type === "run-wait" && event.reason !== "client")
           void learnQuestions(event.run, own).catch((error: unknown) => display.note(messageOf(error)));
@@ -120,7 +123,11 @@ export function createChat(client: Client, { place: first, display, runCommand, 
 
   async function say(text: string): Promise<void> {
     const run = await place.say(text);
-    conversation.atWork([run]);
+    if (!run.waits) conversation.atWork([run]);
+    else if (!conversation.working().has(run.id)) {
+      queued.add(run.id);
+      display.note(`waits its turn: ${text}`);
+    }
     const threadId = place.thread();
     if (!isFollowed && threadId !== undefined) void follow(threadId, "0");
   }
@@ -171,12 +178,13 @@ export function createChat(client: Client, { place: first, display, runCommand, 
       edited = undefined;
       place = to;
       conversation = createConversation();
+      queued = new Set();
       await open();
     },
     note: display.note,
     quit: onQuit,
     settled() {
-      const state = stateOf(conversation);
+      const state = stateOf(conversation, queued);
       if (state !== "working") return Promise.resolve(state);
       const settling = Promise.withResolvers<"idle" | "asked">();
       waiting.add(settling);
@@ -187,9 +195,9 @@ export function createChat(client: Client, { place: first, display, runCommand, 
   return chat;
 }
 
-function stateOf(conversation: Conversation): "idle" | "asked" | "working" {
+function stateOf(conversation: Conversation, queued: ReadonlySet<string>): "idle" | "asked" | "working" {
   if (conversation.open().length > 0) return "asked";
-  return conversation.working().size === 0 ? "idle" : "working";
+  return conversation.working().size + queued.size === 0 ? "idle" : "working";
 }
 
 /** Of blocks that changed more than once, the last. */

@@ -31,8 +31,8 @@ export type Place = {
   readonly follow: (threadId: string, options: FollowOptions) => AsyncIterable<Followed<RoomEvent>>;
   /** The model that is asked instead of the agent's own; absent where it can't be chosen. */
   readonly model?: { readonly chosen: () => string | undefined; readonly choose: (id: string | undefined) => void };
-  /** The run that it begins, or that it waits for. */
-  readonly say: (text: string) => Promise<{ readonly id: string; readonly agent: string }>;
+  /** The run that it begins; `waits`: behind the one at work. */
+  readonly say: (text: string) => Promise<{ readonly id: string; readonly agent: string; readonly waits: boolean }>;
   /** Stops a run, or in a room whoever speaks. */
   readonly stop: (runs: readonly string[], member?: string) => Promise<void>;
   /** A new beginning; nothing is deleted. */
@@ -77,12 +77,12 @@ function agentPlace(client: Client, agent: Member, known?: string): Place {
         await client.createThread({ id, title: text.slice(0, 80), agent: agent.id.slice(1) });
         threadId = id;
       }
-      const { id } = await client.startRun(threadId, {
+      const { id, pending } = await client.startRun(threadId, {
         agent: agent.id.slice(1),
         content: text,
         ...(model === undefined ? {} : { options: { model } }),
       });
-      return { id, agent: agent.id.slice(1) };
+      return { id, agent: agent.id.slice(1), waits: pending };
     },
     async stop(runs) {
       await Promise.all(runs.map((run) => client.cancel(run)));
@@ -122,7 +122,7 @@ function roomPlace(client: Client, room: RoomView): Place {
     follow: client.rooms.follow,
     async say(text) {
       const { run } = await client.rooms.say(room.id, { content: text });
-      return { id: run, agent: room.title };
+      return { id: run, agent: room.title, waits: false };
     },
     async stop(_runs, agent) {
       await client.rooms.interrupt(room.id, agent);

@@ -11,7 +11,9 @@ import {
   failedHere,
   forgetFailure,
   openConversation,
+  takeBack,
   useConversation,
+  waitsHere,
 } from "./conversation-store.ts";
 import { useAttention } from "./attention.ts";
 import { AttachButton, AttachmentTiles, DropZone, useAttachments } from "./attachments.tsx";
@@ -21,7 +23,7 @@ import { ThreadView } from "./thread.tsx";
 /** One conversation, or the beginning of one. */
 export function ChatPage({ threadId }: { readonly threadId: string | undefined }) {
   const conversation = useConversation();
-  const { turns, head, working, open, error, isLoading } = conversation;
+  const { turns, head, working, open, waiting, error, isLoading } = conversation;
   const [agents, setAgents] = useState<readonly AgentView[]>([]);
   const [models, setModels] = useState<readonly string[]>([]);
   const [agent, setAgent] = useState("assistant");
@@ -59,7 +61,8 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
         beginConversation(id);
         goTo(`/chat/${id}`);
       }
-      await client.startRun(id, { agent, content: text, files, ...more, ...options });
+      const run = await client.startRun(id, { agent, content: text, files, ...more, ...options });
+      if (run.pending) waitsHere(run.id, text);
       threadsChanged();
     } catch (failed) {
       // What was typed must not be lost.
@@ -105,6 +108,16 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
               <p role="status" className="min-h-5 text-sm text-muted">
                 {status}
               </p>
+              {waiting.map(({ run, text }) => (
+                <p key={run} className="flex items-center gap-2 text-sm text-muted">
+                  <span className="min-w-0 truncate">
+                    {words.waitsItsTurn} {text}
+                  </span>
+                  <button type="button" className="button" onClick={() => void takeBack(run).catch(failedHere)}>
+                    {words.takeBack}
+                  </button>
+                </p>
+              ))}
               {error !== undefined && (
                 <p role="alert" className="text-sm whitespace-pre-wrap text-bad">
                   {error}

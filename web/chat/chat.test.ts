@@ -90,6 +90,18 @@ describe("the page", { skip: skipBrowser }, () => {
     assert.equal(await log().getByText("a beginning").count(), 1);
   });
 
+  test("what is said meanwhile is seen, and has its turn", async () => {
+    const held = Promise.withResolvers<void>();
+    answers = [[{ text: "thinking" }, { gate: () => held.promise }], "and now to you"];
+    await say("one thing");
+    await log().getByText("thinking").waitFor();
+    await say("another thing");
+    await log().getByText("Waits its turn: another thing").waitFor();
+    held.resolve();
+    await log().getByText("and now to you").waitFor();
+    assert.equal(await log().getByText("Waits its turn").count(), 0);
+  });
+
   test("what may not be done unasked is asked in place", async () => {
     answers = [[{ call: "send_mail", arguments: { to: "ann" } }], "Ann knows."];
     await say("tell ann");

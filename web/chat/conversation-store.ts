@@ -10,6 +10,8 @@ export type ConversationState = {
   readonly head: string | null;
   readonly working: readonly { readonly run: string; readonly agent: string | undefined }[];
   readonly open: readonly BlockOf<"question">[];
+  /** What was said here and waits behind the run at work. */
+  readonly waiting: readonly { readonly run: string; readonly text: string }[];
   readonly isLoading: boolean;
   readonly error: string | undefined;
 };
@@ -20,6 +22,7 @@ const empty: ConversationState = {
   head: null,
   working: [],
   open: [],
+  waiting: [],
   isLoading: false,
   error: undefined,
 };
@@ -55,7 +58,9 @@ function changed(): void {
   const show = () => {
     scheduled = false;
     const working = [...turns.working()].map(([run, agent]) => ({ run, agent }));
-    set({ turns: turns.all(), head: turns.head(), working, open: turns.open() });
+    const begun = new Set(turns.all().map(({ run }) => run));
+    const waiting = state.waiting.filter(({ run }) => !begun.has(run));
+    set({ turns: turns.all(), head: turns.head(), working, open: turns.open(), waiting });
   };
   if (document.visibilityState === "visible") requestAnimationFrame(show);
   else setTimeout(show, 100);
@@ -122,6 +127,17 @@ export async function decideHere(question: BlockOf<"question">, input: DecisionI
   await client.decide({ id: question.id, runId: question.run }, input);
   turns.conversation.decided(question.key, input.decision);
   changed();
+}
+
+export function waitsHere(run: string, text: string): void {
+  set({ waiting: [...state.waiting, { run, text }] });
+  changed();
+}
+
+/** Taken back before its turn came. */
+export async function takeBack(run: string): Promise<void> {
+  await client.cancel(run);
+  set({ waiting: state.waiting.filter((each) => each.run !== run) });
 }
 
 export function failedHere(error: unknown): void {
