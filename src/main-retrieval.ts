@@ -3,6 +3,7 @@ import { type IndexKeeper, startIndexKeeper } from "./knowledge/index-keeper.ts"
 import type { Knowledge } from "./knowledge/knowledge.ts";
 import { createReranker } from "./knowledge/rerank.ts";
 import { createRetrieve, type Retrieve, type RetrievalTrace, type Traces } from "./knowledge/retrieve.ts";
+import type { Caller } from "./protocol/callers.ts";
 import type { Log } from "./protocol/log.ts";
 import type { Source } from "./protocol/sources.ts";
 import type { Query } from "./protocol/tools.ts";
@@ -47,10 +48,10 @@ export function tracesOf(query: Query): Traces {
   };
 }
 
-/** For the check of citations; nothing of a document that is gone. */
-export function sourceTextOf(knowledge: Pick<Knowledge, "readDocumentText">) {
-  return async ({ documentId }: Source): Promise<string | undefined> =>
-    documentId === undefined ? undefined : knowledge.readDocumentText(documentId).catch(() => undefined);
+/** For the check of citations; nothing of a document that is gone, or that the caller may not read. */
+export function sourceTextOf({ documents }: Pick<Knowledge, "documents">) {
+  return async (caller: Caller, { documentId }: Source): Promise<string | undefined> =>
+    documentId === undefined ? undefined : documents.text(caller, documentId).catch(() => undefined);
 }
 
 /** Of indexes, one keeper works in each process that works at all. */

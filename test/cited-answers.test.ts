@@ -60,6 +60,15 @@ eachDatabase((databases) => {
   const chat = { model: "assistant", messages: [{ role: "user", content: "Where is the heron?" }] };
 
   describe("an answer from documents", () => {
+    test("is checked against what its caller may read", async () => {
+      const [{ id }] = (await on.database.query<{ id: string }>("select id from rag_documents limit 1")) as [
+        { id: string },
+      ];
+      const source = { kind: "document", title: "birds.md", documentId: id } as const;
+      assert.match((await sourceTextOf(on.knowledge)(serving.caller, source)) ?? "", /heron/);
+      assert.equal(await sourceTextOf(on.knowledge)(on.bob, source), undefined);
+    });
+
     test("cites them, and a quotation that is not there is flagged: in the item, its trace and Chat Completions", async () => {
       const response = await post("/v1/chat/completions", chat);
       const thread = response.headers.get("x-colloquy-thread");

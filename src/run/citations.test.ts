@@ -72,5 +72,34 @@ describe("citations", () => {
     await cite(`${'"'.repeat(50_000)}${"[1]".repeat(200)}${"a".repeat(500_000)}`);
     assert.ok(process.cpuUsage(begun).user < 5_000_000);
     assert.ok(!holdsQuote("a".repeat(100_000), "b"));
+    const sources = Array.from({ length: 9 }, (_, at): Source => ({
+      kind: "document",
+      title: "x",
+      documentId: `${at}`,
+    }));
+    const read: string[] = [];
+    const text = `“is nowhere in any of them” [1,2,3,4,5,6,7,8,9]. `.repeat(5);
+    await citationsOf(text, [result(sources)], async ({ documentId }) => {
+      read.push(documentId!);
+      return "A text.";
+    });
+    assert.deepEqual(read, ["0", "1", "2", "3", "4"]);
+  });
+
+  test("leave out by dots only what lies between parts that say something", async () => {
+    const warning = "The pump is not safe. Do not open it under pressure";
+    assert.ok(!holdsQuote(warning, "The ... pressure"));
+    assert.ok(!holdsQuote("abc", "............"));
+    assert.ok(!holdsQuote("abc", "… … …"));
+    assert.ok(holdsQuote(warning, "The pump is not … open it under pressure."));
+    assert.ok(holdsQuote(warning, "… Do not open it under …"));
+    const parts = (gap: number) => `It wades in water ${"x".repeat(gap)} and waits for fish`;
+    const quote = "wades in water [...] waits for fish";
+    assert.ok(holdsQuote(parts(1500), quote));
+    assert.ok(!holdsQuote(parts(2500), quote));
+    assert.ok(holdsQuote(`wades in water ${parts(2500)} ${parts(500)}`, quote), "not of the first place alone");
+    const long = `${"All of it, and more. ".repeat(30_000)}It ends with a heron.`;
+    const [citation] = await citationsOf("“and more. It ends with a heron” [1]", [result([passage])], async () => long);
+    assert.equal(citation!.found, true);
   });
 });

@@ -1,14 +1,25 @@
+import { setImmediate } from "node:timers/promises";
+import type { Caller } from "../protocol/callers.ts";
 import type { Citation } from "../protocol/citations.ts";
 import { type Item, type NewItem, textOf } from "../protocol/items.ts";
 import type { Source } from "../protocol/sources.ts";
 
-/** All of the text that a source is a part of; undefined: it is not at hand. */
-export type SourceText = (source: Source) => Promise<string | undefined>;
+/** All of the text that a source is a part of; undefined: it is not at hand, or nothing that the caller may read. */
+export type SourceText = (caller: Caller, source: Source) => Promise<string | undefined>;
+type ReadSource = (source: Source) => Promise<string | undefined>;
 
 /** Of one answer. */
 const mostCitations = 100;
 /** Characters that count as a quotation; fewer may be a name or an emphasis. */
 const [shortestQuote, longestQuote] = [12, 1000];
+/** Of a quotation that leaves something out; each part has at least the characters of a quotation. */
+const mostParts = 10;
+/** Characters between two parts: what stands further apart is no quotation. */
+const longestGap = 2000;
+/** Of one answer; each is made comparable once. */
+const mostWholeTexts = 5;
+/** Characters that are made comparable before others have their turn. */
+const atOnce = 200_000;
 
 const marks = /\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\](?!\()/g;
 const code = /```[\s\S]*?(?:```|$)|`[^`\n]+`/g;
@@ -22,18 +33,19 @@ const quoteBefore = new RegExp(`[“"„«]([^“”"„«»]{${shortestQuote},$
 export async function citationsOf(
   text: string,
   results: readonly Item[],
-  sourceText: SourceText,
+  readSource: ReadSource,
 ): Promise<readonly Citation[]> {
   const lists = results.flatMap((item) => (item.kind === "result" && item.body.sources ? [item.body.sources] : []));
   if (lists.length === 0) return [];
   const plain = text.replaceAll(code, (found) => " ".repeat(found.length));
   const citations: Citation[] = [];
+  const wholeText = wholeTexts(readSource);
   for (const match of plain.matchAll(marks)) {
     const [start, end] = [match.index, match.index + match[0].length];
     const quote = quoteBefore.exec(plain.slice(Math.max(0, start - longestQuote - 50), start))?.[1];
     for (const number of match[1]!.split(",").map(Number)) {
       if (citations.length >= mostCitations) return citations;
-      const cited = await sourceOf(lists, { number, quote, sourceText });
+      const cited = await sourceOf(lists, { number, quote, wholeText });
       if (!cited) continue;
       const { snippet: _, ...source } = cited.source;
       const checked = quote === undefined ? {} : { quote, found: cited.found };
@@ -47,14 +59,28 @@ export async function citationsOf(
 export async function withCitations(
   items: readonly NewItem[],
   ofRun: readonly Item[],
-  sourceText: SourceText,
+  readSource: ReadSource,
 ): Promise<readonly NewItem[]> {
   const all: NewItem[] = [];
   for (const item of items) {
-    const citations = item.kind === "message" ? await citationsOf(textOf(item.body.content), ofRun, sourceText) : [];
+    const citations = item.kind === "message" ? await citationsOf(textOf(item.body.content), ofRun, readSource) : [];
     all.push(item.kind === "message" && citations.length > 0 ? { ...item, body: { ...item.body, citations } } : item);
   }
   return all;
+}
+
+/** The comparable text of a source's document, of some documents. */
+function wholeTexts(readSource: ReadSource): ReadSource {
+  const texts = new Map<string, string | undefined>();
+  return async (source) => {
+    const { documentId } = source;
+    if (documentId === undefined) return undefined;
+    if (!texts.has(documentId) && texts.size < mostWholeTexts) {
+      const text = await readSource(source);
+      texts.set(documentId, text === undefined ? undefined : await comparableInTurns(text));
+    }
+    return texts.get(documentId);
+  };
 }
 
 /** Numbers begin anew in each result: of several that have this one, the source with the quotation, else the latest. */
@@ -63,8 +89,8 @@ async function sourceOf(
   {
     number,
     quote,
-    sourceText,
-  }: { readonly number: number; readonly quote: string | undefined; readonly sourceText: SourceText },
+    wholeText,
+  }: { readonly number: number; readonly quote: string | undefined; readonly wholeText: ReadSource },
 ): Promise<{ readonly source: Source; readonly found: boolean } | undefined> {
   const named = lists.flatMap((list) => list[number - 1] ?? []).toReversed();
   const [latest] = named;
@@ -73,23 +99,60 @@ async function sourceOf(
   const shown = named.find(({ snippet = "" }) => holdsQuote(snippet, quote));
   if (shown) return { source: shown, found: true };
   for (const source of named) {
-    const whole = await sourceText(source);
-    if (whole !== undefined && holdsQuote(whole, quote)) return { source, found: true };
+    const whole = await wholeText(source);
+    if (whole !== undefined && standsIn(whole, quote)) return { source, found: true };
   }
   return { source: latest, found: false };
 }
 
-/** Word for word; blanks, the kind of quotation marks and dashes, case and emphasis do not count. What is left out, by dots, may be anything. */
+/** Word for word; blanks, the kind of quotation marks and dashes, case and emphasis do not count. What is left out, by dots, may be anything short. */
 export function holdsQuote(text: string, quote: string): boolean {
-  const whole = comparable(text);
-  let from = 0;
-  for (const part of quote.split(/\s*(?:\[?(?:…|\.\.\.)\]?)\s*/)) {
-    const wanted = comparable(part).replace(/[.,;:!?]+$/, "");
-    const at = whole.indexOf(wanted, from);
-    if (at < 0) return false;
-    from = at + wanted.length;
+  return standsIn(comparable(text), quote);
+}
+
+/** In a text that is comparable already. */
+function standsIn(whole: string, quote: string): boolean {
+  const split = quote.split(/(?:\s*\[?(?:…|\.{3,})\]?)+\s*/).map(comparable);
+  const parts = split.filter((part, index) => part !== "" || (index > 0 && index < split.length - 1));
+  const isTooShort = (part: string) => split.length > 1 && part.length < shortestQuote;
+  if (parts.length === 0 || parts.length > mostParts || parts.some(isTooShort)) return false;
+  // Where it may go on: behind each place at which all of it so far ends.
+  let ends: readonly number[] | undefined;
+  for (const part of parts) {
+    const wanted = part.replace(/[.,;:!?]+$/, "");
+    if (wanted === "") return false;
+    const next = placesBehind(whole, wanted, ends);
+    if (next.length === 0) return false;
+    ends = next;
   }
   return true;
+}
+
+/** The ends of a text's places, each close behind one of the given ends. */
+function placesBehind(whole: string, wanted: string, ends: readonly number[] | undefined): readonly number[] {
+  const places: number[] = [];
+  const last = (ends?.at(-1) ?? Infinity) + longestGap;
+  let before = 0;
+  let at = whole.indexOf(wanted, ends?.[0] ?? 0);
+  for (; at >= 0 && at <= last; at = whole.indexOf(wanted, at + wanted.length)) {
+    while (ends && before + 1 < ends.length && ends[before + 1]! <= at) before++;
+    if (!ends || at - ends[before]! <= longestGap) places.push(at + wanted.length);
+  }
+  return places;
+}
+
+/** A long text, without keeping others waiting. */
+async function comparableInTurns(text: string): Promise<string> {
+  let whole = "";
+  for (let from = 0; from < text.length; await setImmediate()) {
+    let to = from + atOnce;
+    // At a blank, if one is near.
+    while (to < text.length && to < from + atOnce + 1000 && !/\s/.test(text[to]!)) to++;
+    const isBlank = to < text.length && /\s/.test(text[to]!);
+    whole += comparable(text.slice(from, to)) + (isBlank ? " " : "");
+    from = isBlank ? to + 1 : to;
+  }
+  return whole;
 }
 
 function comparable(text: string): string {

@@ -170,7 +170,8 @@ async function commitPass(work: Work, answer: Answer, { place, extras }: PassPla
 
 /** With the end of the run, unless a person has said something that this does not answer. */
 async function commitLast(work: Work, given: readonly NewItem[], extras: AppendExtras): Promise<void> {
-  const items = await withCitations(given, work.items(), work.runtime.sourceText);
+  const { taken, runtime } = work;
+  const items = await withCitations(given, work.items(), (source) => runtime.sourceText(taken.caller, source));
   try {
     await work.commit([...items, endItem({ status: "done" })], {
       ...extras,
