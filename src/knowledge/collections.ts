@@ -19,6 +19,7 @@ import {
   removedCollections,
 } from "../store/rag-collections.ts";
 import { deleteDocument, listDocumentIds, requeueCollection } from "../store/rag-documents.ts";
+import { dropOrphans } from "../store/rag-indexes.ts";
 import type { DocumentFiles } from "./document-files.ts";
 import type { Embedders } from "./embed.ts";
 
@@ -131,6 +132,7 @@ export function createCollections(options: CollectionsOptions): Collections {
       await deleteCollection(inside, id);
     });
     await files.removeCollection(id);
+    await dropOrphans(database);
   }
 
   const collections: Collections = {

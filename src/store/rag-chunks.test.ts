@@ -5,6 +5,7 @@ import { newId } from "../protocol/ids.ts";
 import type { EmbeddedChunk } from "../protocol/knowledge.ts";
 import type { Database } from "./database.ts";
 import { removeCollectionChunks, replaceChunks } from "./rag-chunks.ts";
+import { dropOrphans } from "./rag-indexes.ts";
 import { ensureOwner } from "./users.ts";
 
 const counts = `select (select count(*) from rag_chunks) as chunks, (select count(*) from rag_vectors) as vectors,
@@ -62,6 +63,39 @@ eachDatabase(({ kind, open }) => {
         RangeError,
       );
       await transaction((tx) => removeCollectionChunks(tx, collectionId));
+      await dropOrphans(database);
+      assert.deepEqual((await query(counts))[0], { chunks: 0, vectors: 0, indexes: 0, made: 0 });
+    });
+
+    test("two collections are removed at once", { skip: kind === "pglite" && "it has one connection" }, async () => {
+      const { query, transaction } = database;
+      const userId = (await ensureOwner(query)).id;
+      const collections = [newId(), newId()];
+      for (const id of collections) {
+        await query("insert into rag_collections (id, user_id, name, settings) values ($1::uuid, $2, $1::text, '{}')", [
+          id,
+          userId,
+        ]);
+        const [index] = await query<{ id: number }>(
+          "insert into rag_indexes (collection_id, kind, state) values ($1, 'bm25', 'ready') returning id",
+          [id],
+        );
+        await query(`create index rag_index_${index!.id} on rag_chunks (id)`);
+      }
+      const met = Promise.withResolvers<void>();
+      let waiting = 0;
+      const removals = collections.map((id) =>
+        transaction((tx) =>
+          removeCollectionChunks(async (text, values) => {
+            const rows = await tx(text, values);
+            if (text.startsWith("delete from rag_chunks") && ++waiting === 2) met.resolve();
+            if (text.startsWith("delete from rag_chunks")) await met.promise;
+            return rows as never;
+          }, id),
+        ),
+      );
+      await Promise.all(removals);
+      await dropOrphans(database);
       assert.deepEqual((await query(counts))[0], { chunks: 0, vectors: 0, indexes: 0, made: 0 });
     });
   });

@@ -3,7 +3,7 @@ import type { Chunk, EmbeddedChunk } from "../protocol/knowledge.ts";
 import type { Query } from "../protocol/tools.ts";
 import { floatArray } from "./float-array.ts";
 import { prepareVectors } from "./rag-extensions.ts";
-import { indexName, lexicalPlace, oneMaker, textConfigFor } from "./rag-lexical.ts";
+import { lexicalPlace, oneMaker, textConfigFor } from "./rag-lexical.ts";
 
 /** What must be known of a collection to write chunks of it. `textConfig`: the language of its settings. */
 export type ChunkedCollection = {
@@ -173,17 +173,19 @@ async function insertVectors(
   );
 }
 
-/** What is found of a document goes with its chunks. */
+/** In a transaction: what is found of a document goes with its chunks. Whoever writes some waits, or is waited for, before any is touched. */
 export async function removeChunks(query: Query, documentId: string): Promise<void> {
+  await query("select 1 from rag_documents where id = $1 for update", [documentId]);
   await query("delete from rag_chunks where document_id = $1", [documentId]);
 }
 
-/** In a transaction: all chunks of a collection, its indexes, and what was found in it. */
+/**
+ * In a transaction: all chunks of a collection, and what was found in it. Its indexes are `dropOrphans`'s from here on: to drop one
+ * takes the whole table, for which whoever has deleted rows of it must not wait.
+ */
 export async function removeCollectionChunks(query: Query, collectionId: string): Promise<void> {
+  await query("select 1 from rag_collections where id = $1 for update", [collectionId]);
   await query("delete from rag_chunks where collection_id = $1", [collectionId]);
   await query("delete from rag_traces where $1 = any (collection_ids)", [collectionId]);
-  const indexes = await query<{ id: number }>("delete from rag_indexes where collection_id = $1 returning id", [
-    collectionId,
-  ]);
-  for (const { id } of indexes) await query(`drop index if exists ${indexName(id)}`);
+  await query("delete from rag_indexes where collection_id = $1", [collectionId]);
 }

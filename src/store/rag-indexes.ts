@@ -211,13 +211,14 @@ async function inBatches(
 /** Rows that name it are found by an exact scan from here on. */
 async function dropIndex({ transaction }: Database, id: number): Promise<void> {
   await transaction(async (query) => {
-    await query("delete from rag_indexes where id = $1", [id]);
+    // First: who has deleted rows of the table may be about to delete this one, too.
     await query(`drop index if exists ${indexName(id)}`);
+    await query("delete from rag_indexes where id = $1", [id]);
   }, oneMaker);
 }
 
-/** Indexes of collections that were deleted with their owner. */
-async function dropOrphans(database: Database): Promise<void> {
+/** Indexes of collections that are gone, each in a transaction of its own. */
+export async function dropOrphans(database: Database): Promise<void> {
   const rows = await database.query<{ id: number }>(
     `select substring(indexname from 11)::integer as id from pg_indexes
      where schemaname = current_schema() and indexname ~ '^rag_index_[0-9]+$'
