@@ -83,17 +83,18 @@ async function exportDocument(
   };
 }
 
-/** Makes a collection of an exported folder; resolves to it. */
+/** Makes a collection of an exported folder; resolves to it, and to how many documents were not taken. */
 export async function importCollection(
   rag: KnowledgeClient,
   folder: string,
   { name, say }: { readonly name?: string | undefined; readonly say: (text: string) => void },
-): Promise<CollectionView> {
+): Promise<{ readonly collection: CollectionView; readonly refused: number }> {
   const manifest = await readManifest(folder);
   const { description, embeddingModel, settings, dimension } = manifest;
   const { chunkSize, chunkOverlap } = settings;
   const made = { chunkSize, chunkOverlap, embeddingModel };
   const collection = await rag.create({ name: name ?? manifest.name, description, embeddingModel, settings });
+  let refused = 0;
   for (const document of manifest.documents) {
     const place = join(folder, "documents", document.folder);
     const original = await readFile(join(place, document.file));
@@ -103,10 +104,11 @@ export async function importCollection(
         : await rag.addFile(collection.id, { name: document.name, bytes: new Uint8Array(original) });
       say(`${outcome}: ${document.name}`);
     } catch (error) {
+      refused++;
       say(`not taken: ${document.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  return collection;
+  return { collection, refused };
 }
 
 async function formOf(

@@ -75,10 +75,16 @@ export async function evaluate(
   { json, collection: name, model }: EvalOptions,
 ): Promise<number> {
   const evaluation = await readEvaluation(folder);
-  const collection =
-    name === undefined ? await filled(knowledge, evaluation, { folder, model }) : await existing(knowledge, name);
+  const { collection, same } =
+    name === undefined
+      ? await filled(knowledge, evaluation, { folder, model })
+      : { collection: await existing(knowledge, name), same: new Map<string, string>() };
   try {
-    const rankings = await ranked(knowledge, evaluation, collection);
+    const questions = evaluation.questions.map((question) => ({
+      ...question,
+      expected: question.expected.map((each) => ({ ...each, document: same.get(each.document) ?? each.document })),
+    }));
+    const rankings = await ranked(knowledge, { ...evaluation, questions }, collection);
     const rows = evaluationRows(rankings);
     if (json)
       console.log(
@@ -97,12 +103,12 @@ async function existing(knowledge: KnowledgeClient, name: string): Promise<Colle
   return found;
 }
 
-/** A collection of its own, for as long as it takes. */
+/** A collection of its own, for as long as it takes; of files that are `same` there is one, under the name that this says. */
 async function filled(
   knowledge: KnowledgeClient,
   { about, documents }: Evaluation,
   { folder, model }: { readonly folder: string; readonly model: string | undefined },
-): Promise<CollectionView> {
+): Promise<{ readonly collection: CollectionView; readonly same: ReadonlyMap<string, string> }> {
   if (documents.length === 0)
     throw new InvalidInput(`${folder} has no documents: name a collection that has them by --collection.`);
   const { id } = await knowledge.create({
@@ -112,11 +118,15 @@ async function filled(
     ...(model !== undefined && { embeddingModel: model }),
   });
   try {
-    for (const name of documents)
-      await knowledge.addFile(id, { name, bytes: new Uint8Array(await readFile(join(folder, "documents", name))) });
+    const same = new Map<string, string>();
+    for (const name of documents) {
+      const bytes = new Uint8Array(await readFile(join(folder, "documents", name)));
+      const { document } = await knowledge.addFile(id, { name, bytes });
+      if (document.name !== name) same.set(name, document.name);
+    }
     for (;;) {
       const collection = await knowledge.collection(id);
-      if (collection.counts.ready === documents.length) return collection;
+      if (collection.counts.ready === documents.length - same.size) return { collection, same };
       for (const { name, error } of await knowledge.documents(id, { limit: 500 }))
         if (error !== null) throw new InvalidInput(`${name} can't be read: ${error}`);
       await sleep(pollMs);

@@ -143,10 +143,10 @@ async function moveOut(knowledge: KnowledgeClient, [name, folder]: readonly stri
 }
 
 async function moveIn(knowledge: KnowledgeClient, [folder]: readonly string[], { name }: RagOptions): Promise<number> {
-  const { id } = await importCollection(knowledge, folder!, { name, say: console.error });
-  const failed = await readAll(knowledge, id);
-  console.log(lineOf(await knowledge.collection(id)));
-  return failed === 0 ? 0 : 1;
+  const { collection, refused } = await importCollection(knowledge, folder!, { name, say: console.error });
+  const failed = await readAll(knowledge, collection.id);
+  console.log(lineOf(await knowledge.collection(collection.id)));
+  return failed + refused === 0 ? 0 : 1;
 }
 
 /** Tells each document as it is done; how many could not be read. */

@@ -172,7 +172,11 @@ test("a collection is exported as a folder and imported from it, without being r
   });
   await rag.addFile(before.id, { name: "b.pdf", bytes: new Uint8Array(pdfOf(["One heron", "Two herons"])) });
   await rag.addFile(before.id, { name: "broken.pdf", bytes: bytes("%PDF-1.7 no more of it") });
+  const columns = Array.from({ length: 60 }, (_, at) => `${"column of birds ".repeat(10)}${at}`);
+  const wide = [columns, columns.map((name) => `${name} seen`)].map((row) => row.join(",")).join("\n");
+  await rag.addFile(before.id, { name: "wide.csv", bytes: bytes(wide) });
   const was = await settled(before.id);
+  assert.ok(JSON.stringify(was.find(({ name }) => name === "wide.csv")!.metadata).length > 10_000);
   const folder = join(temporaryFolder("export"), "moving");
   const said: string[] = [];
   const say = (text: string) => said.push(text);
@@ -180,7 +184,7 @@ test("a collection is exported as a folder and imported from it, without being r
   await assert.rejects(exportCollection(rag, before, { folder, say }), { status: 409 });
 
   const asked = embedding.asked.length;
-  const after = await importCollection(rag, folder, { name: "moved", say });
+  const { collection: after } = await importCollection(rag, folder, { name: "moved", say });
   const now = await settled(after.id);
   const shown = (documents: readonly DocumentView[]) =>
     documents.map(({ name, status, chunks, pages, characters, sha256 }) => [
@@ -217,8 +221,12 @@ test("a collection is exported as a folder and imported from it, without being r
       [JSON.stringify({ ...(JSON.parse(lines[0]!) as object), ...lie }), ...lines.slice(1)].join("\n"),
     );
     said.length = 0;
-    const { id } = await importCollection(rag, folder, { name: `lie ${JSON.stringify(lie)}`, say });
+    const {
+      collection: { id },
+      refused,
+    } = await importCollection(rag, folder, { name: `lie ${JSON.stringify(lie)}`, say });
     assert.equal(said.filter((line) => line.startsWith("not taken: ")).length, 1, JSON.stringify([lie, said]));
+    assert.equal(refused, 1);
     await rag.removeCollection(id);
   }
 });

@@ -46,6 +46,7 @@ test("a set of questions is evaluated by words, meaning and both, and leaves not
   mkdirSync(join(folder, "documents"));
   writeFileSync(join(folder, "documents", "birds.md"), "The heron stands in water.\n");
   writeFileSync(join(folder, "documents", "ships.md"), "A frigate has sails.\n");
+  writeFileSync(join(folder, "documents", "ships-again.md"), "A frigate has sails.\n");
   const questions = [
     { question: "Where does the heron stand?", expected: [{ document: "birds.md", quote: "stands in water" }] },
     { question: "a ship with sails", expected: [{ document: "ships.md" }] },

@@ -45,7 +45,7 @@ export function acceptFiles(app: FastifyInstance, takesBody: "any" | "form"): vo
     done();
   });
   if (takesBody === "form")
-    void app.register(multipart, { limits: { fileSize: Infinity, files: mostFiles, fields: 10, fieldSize: 10_000 } });
+    void app.register(multipart, { limits: { fileSize: Infinity, files: mostFiles, fields: 10, fieldSize: 200_000 } });
   else
     app.addContentTypeParser("*", (_request, body, done) =>
       done(null, Readable.from(chunksOf(body), { objectMode: false })),

@@ -103,6 +103,8 @@ eachDatabase((databases) => {
       }
       // Not valid, yet texts: what is in them can be found.
       for (const { document } of [brackets, code]) assert.equal((await settled(document.id)).status, "ready");
+      const renamed = await add(id, "noise.txt", hostile.at(-1)![1]);
+      assert.equal(renamed.outcome, "added", "under another name it may be read");
       const again = await add(id, "locked.pdf", pdfOf(["now it opens"]));
       assert.equal(again.outcome, "replaced");
       assert.equal((await settled(again.document.id)).status, "ready");

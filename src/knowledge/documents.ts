@@ -307,7 +307,10 @@ function pick(
   // What failed is tried again.
   if (named && named.sha256 === sha256 && named.status !== "failed")
     return { kept: { document: named, outcome: "unchanged" } };
-  const twin = found.find((document) => document.sha256 === sha256 && document.name !== name);
+  // Under another name it may be read otherwise.
+  const twin = found.find(
+    (document) => document.sha256 === sha256 && document.name !== name && document.status !== "failed",
+  );
   if (!named && twin) return { kept: { document: twin, outcome: "duplicate" } };
   return { named };
 }
