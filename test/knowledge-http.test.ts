@@ -246,6 +246,20 @@ test("what was cut in another way is read anew", async () => {
   assert.ok(document!.chunks > 3);
 });
 
+test("an import that is refused leaves no mark on the collection", async () => {
+  const { id } = await rag.create({ name: "unmarked", embeddingModel: "http:words" });
+  const { settings } = await rag.collection(id);
+  const form = new FormData();
+  const made = { chunkSize: settings.chunkSize, chunkOverlap: settings.chunkOverlap, embeddingModel: "http:words" };
+  const content = { kind: "text", mediaType: "text/plain", metadata: {}, pages: null };
+  form.append("about", JSON.stringify({ name: "a.txt", ...content, made, dimension: 3 }));
+  form.append("original", new Blob(["A heron."]), "a.txt");
+  form.append("text", new Blob(["A heron."]), "text.txt");
+  form.append("chunks", new Blob([JSON.stringify({ charStart: 0, charEnd: 1000, headingPath: [] })]), "chunks.jsonl");
+  await assert.rejects(rag.importDocument(id, form), { code: "import_invalid" });
+  assert.equal((await rag.collection(id)).dimension, null);
+});
+
 function bytes(text: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(text));
 }

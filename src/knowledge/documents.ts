@@ -6,7 +6,7 @@ import type { Query } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
 import { listChunks } from "../store/rag-chunk-rows.ts";
 import { removeChunks } from "../store/rag-chunks.ts";
-import { changeCollection, type Collection } from "../store/rag-collections.ts";
+import type { Collection } from "../store/rag-collections.ts";
 import {
   deleteDocument,
   type DocumentPage,
@@ -109,7 +109,10 @@ export function createDocuments(options: DocumentsOptions): Documents {
     collection: Collection,
     file: Omit<NewFile, "bytes">,
     incoming: Incoming,
-    prepare: (document: { readonly id: string; readonly collectionId: string }) => Promise<void> = async () => {},
+    given?: {
+      prepare(document: { readonly id: string; readonly collectionId: string }): Promise<void>;
+      readonly dimension: number | null;
+    },
   ): Promise<Added> {
     for (let left = tries; ; left--) {
       const { sha256, bytes } = incoming;
@@ -121,8 +124,18 @@ export function createDocuments(options: DocumentsOptions): Documents {
       const content = { file: path, sha256, bytes };
       let added: Added | undefined;
       try {
-        await prepare(document);
-        added = await database.transaction((inside) => enter(inside, { collection, file, document, content }));
+        await given?.prepare(document);
+        added = await database.transaction(async (inside) => {
+          // Before rows of documents, as a reindex does.
+          if (given) await inside("select 1 from rag_collections where id = $1 for no key update", [collection.id]);
+          const entered = await enter(inside, { collection, file, document, content });
+          if (entered && given)
+            await inside("update rag_collections set dimension = coalesce(dimension, $2::integer) where id = $1", [
+              collection.id,
+              given.dimension,
+            ]);
+          return entered;
+        });
       } finally {
         // Refused, or somebody else brought one of the same name or content meanwhile.
         if (!added) await incoming.takeBack();
@@ -187,29 +200,27 @@ export function createDocuments(options: DocumentsOptions): Documents {
       }
     },
     async import(caller, collectionId, { name, source, bytes, text, chunks, content, made, dimension }) {
-      let collection = await collections.own(caller, collectionId);
+      const collection = await collections.own(caller, collectionId);
       const { settings, embeddingModel } = collection;
       const isCutAlike = settings.chunkSize === made.chunkSize && settings.chunkOverlap === made.chunkOverlap;
       if (!isCutAlike || embeddingModel !== made.embeddingModel)
         return documents.add(caller, collectionId, { name, source, bytes });
-      if (dimension !== undefined && collection.dimension === null && collection.embeddingModel !== "none") {
-        await changeCollection(query, collection.id, { dimension });
-        collection = { ...collection, dimension };
-      }
+      const shape = {
+        size: settings.chunkSize,
+        dimension: embeddingModel === "none" ? null : (collection.dimension ?? dimension ?? null),
+      };
       const file = { name: checkedName(name), source };
       const received: Incoming[] = [];
       try {
         for (const part of [bytes, text, chunks]) received.push(await files.receive(part));
         const [original, textPart, chunksPart] = received as [Incoming, Incoming, Incoming];
         const given = { content, textFile: textPart.place, chunksFile: chunksPart.place };
-        const added = await place(collection, file, original, async (document) => {
-          const { sha256 } = original;
-          const work = await workOn(files, document, { sha256, collection });
-          const shape = {
-            size: settings.chunkSize,
-            dimension: embeddingModel === "none" ? null : collection.dimension,
-          };
-          await prepareWork(work, given, shape);
+        const added = await place(collection, file, original, {
+          dimension: shape.dimension,
+          async prepare(document) {
+            const { sha256 } = original;
+            await prepareWork(await workOn(files, document, { sha256, collection }), given, shape);
+          },
         });
         onQueued();
         return added;
