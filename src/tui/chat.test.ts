@@ -203,7 +203,7 @@ test("on a terminal", { skip: process.env["COLLOQUY_TEST_TMUX"] === "no" }, asyn
   });
 
   await t.test("a new beginning, and back to the old one", async () => {
-    await terminal.type("/clear", "Escape", "Enter");
+    await terminal.type("/clear ", "Enter");
     await terminal.until(/second\n=+\nColloquy[^\n]*\n[^\n]*\n[^\n]*\n=+\n─/);
     answers = ["A fresh start."];
     await terminal.type("hello again", "Enter");

@@ -94,10 +94,10 @@ test(
     await terminal.type("", "Tab");
     await terminal.type("or think", "Enter");
     await terminal.until(/Let me think about[\s\S]*@data works/);
-    await terminal.type("/stop @data", "Escape", "Enter");
+    await terminal.type("/stop @data ", "Enter");
     const screen = await terminal.until(/\[stopped\][\s\S]*\n─+\n\n─/);
     assert.match(screen, /\[@user\]: ask @code or think\n\n\[@data\]: \[stopped\]\nLet me think about/);
-    await terminal.type("/quit", "Escape", "Enter");
+    await terminal.type("/quit ", "Enter");
     await terminal.until(/\[System\]: Goodbye!\nexit 0/);
   },
 );
