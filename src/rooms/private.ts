@@ -4,7 +4,7 @@ import { everybody, mentionsIn } from "./mentions.ts";
 const opening = /^\s*\/private((?:\s+@[\p{L}\p{N}_-]+)+)[\s:,]*/u;
 
 /** Of a message that not all hear: who does, by handle, besides its writer. Undefined: all do. */
-export function hearersOf(text: string): readonly string[] | undefined {
+function hearersOf(text: string): readonly string[] | undefined {
   const names = opening.exec(text)?.[1];
   if (names === undefined) return undefined;
   const named = mentionsIn(names);
