@@ -11,7 +11,7 @@ import type { ModelConfig } from "../src/models/config.ts";
 import { createModels } from "../src/models/registry.ts";
 import { createScripted, type Script } from "../src/models/scripted.ts";
 import { createRuns, type RunsOptions, type RunsService } from "../src/run/create-runs.ts";
-import type { Started } from "../src/run/runs.ts";
+import type { RoomPlace, Started } from "../src/run/runs.ts";
 import type { Strategy } from "../src/run/turn.ts";
 import { strategies } from "../src/run/strategies.ts";
 import type { Database } from "../src/store/database.ts";
@@ -28,7 +28,7 @@ export type TestRuns = RunsService & {
   /** Starts a run of the test's agent and waits for its end. */
   readonly ask: (
     content: string,
-    options?: { threadId?: string; agent?: string },
+    options?: { threadId?: string; agent?: string; room?: RoomPlace },
   ) => Promise<{ started: Started; events: RunEvent[]; text: string }>;
 };
 
@@ -103,11 +103,12 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     model,
     database,
     events,
-    async ask(content, { threadId, agent = "assistant" } = {}) {
+    async ask(content, { threadId, agent = "assistant", room } = {}) {
       const started = await service.runs.start(caller, {
         agent,
         message: { content },
         ...(threadId === undefined ? {} : { threadId }),
+        ...(room ? { room } : {}),
       });
       const seen = await events(started);
       return { started, events: seen, text: textIn(seen) };

@@ -8,6 +8,7 @@ import { newId } from "../protocol/ids.ts";
 import type { ItemOf } from "../protocol/items.ts";
 import type { ModelRequest } from "../protocol/models.ts";
 import { defineTool } from "../tools/define-tool.ts";
+import type { RoomPlace } from "./runs.ts";
 
 type Call = readonly [tool: string, input: object];
 
@@ -73,8 +74,13 @@ eachRunDatabase((suite) => {
       approval: { allow: ["send"] },
       ...options,
     });
-  const asking = async (service: TestRuns, steps: readonly (readonly Call[] | "hang")[], threadId?: string) => {
-    const { started, events } = await service.ask(JSON.stringify(steps), threadId === undefined ? {} : { threadId });
+  const asking = async (
+    service: TestRuns,
+    steps: readonly (readonly Call[] | "hang")[],
+    place?: string | { readonly threadId: string; readonly room: RoomPlace },
+  ) => {
+    const where = typeof place === "string" ? { threadId: place } : (place ?? {});
+    const { started, events } = await service.ask(JSON.stringify(steps), where);
     const last = events.at(-1)!;
     const questions =
       last.type === "run-wait"
@@ -252,10 +258,11 @@ eachRunDatabase((suite) => {
         "insert into room_people (thread_id, user_id, handle) values ($1, $2, $3) on conflict (thread_id, user_id) do update set handle = excluded.handle",
         [threadId, userId, handle],
       );
+    const as = (handle: string) => ({ threadId, room: { ownerId: userId, handle } });
     await callMe(service.caller.name);
-    nothingAsked(await asking(service, [[["send", { text: "x" }]]], threadId));
+    nothingAsked(await asking(service, [[["send", { text: "x" }]]], as(service.caller.name)));
     await callMe("somebody_else");
-    const { questions } = await asking(service, [[["send", { text: "x" }]]], threadId);
+    const { questions } = await asking(service, [[["send", { text: "x" }]]], as("somebody_else"));
     assert.deepEqual(questions[0]?.body.outside, [`@${service.caller.name}`]);
   });
 
