@@ -24,7 +24,7 @@ export const authSchema = z
       .positive()
       .max(10 * 366 * dayHours)
       .default(7 * dayHours),
-    /** Of one user, one key, or one address without a login, in one process; 0: any number. */
+    /** Of one user, one key, or one address without a login, over all nodes; 0: any number. */
     requestsPerMinute: z.int().nonnegative().default(1200),
     /** An identity provider that people log in through. */
     oidc: z

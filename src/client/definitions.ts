@@ -1,4 +1,5 @@
 import type { DefinitionProblem, DefinitionSource } from "../protocol/definitions.ts";
+import type { McpServerState } from "../protocol/mcp-servers.ts";
 import { ask, queryOf, type Server } from "./request.ts";
 
 export type Definition = Readonly<Record<string, unknown>>;
@@ -37,23 +38,9 @@ export type DefinedModel = DefinedView & {
     readonly errors: number;
   } | null;
 };
-export type DefinedMcpServer = DefinedView & { readonly server: McpServerView | null };
+export type DefinedMcpServer = DefinedView & { readonly server: McpServerState | null };
 
 type Reach = "this machine" | "private network" | "internet";
-export type McpServerView = {
-  readonly name: string;
-  readonly transport: string;
-  readonly target: string;
-  readonly state: "idle" | "connecting" | "ready" | "failed" | "sign-in needed" | "disabled";
-  readonly signIn?: string;
-  readonly since: string;
-  readonly reason?: string;
-  readonly nextTry?: string;
-  readonly protocol?: string;
-  readonly tools: number;
-  readonly tokens: number;
-  readonly unusable: readonly { readonly tool: string; readonly reason: string }[];
-};
 export type FoundModels = {
   readonly reach: Reach;
   /** null: nothing there speaks a protocol that is known. */
@@ -78,7 +65,7 @@ export type ModelTrial =
       readonly totalMs: number;
     };
 export type McpTrial = {
-  readonly server: McpServerView;
+  readonly server: McpServerState;
   readonly totalMs: number;
   readonly tools: readonly {
     readonly name: string;

@@ -63,7 +63,6 @@ function level(value: number): number {
 
 /** What others wrote may not steer the terminal: only text, line ends and tabs are left of it. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
   return stripVTControlCharacters(text)
     .replaceAll("\r\n", "\n")
     .replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g, "");

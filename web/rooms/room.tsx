@@ -94,6 +94,7 @@ export function Room({ id }: { readonly id: string }) {
               </button>
             )}
           </p>
+          {room.problem !== undefined && <p className="text-warn">{room.problem}</p>}
           {error !== undefined && (
             <p role="alert" className="text-bad">
               {error}

@@ -43,7 +43,7 @@ function RoomList() {
         {!listed && error === undefined && <p className="text-muted">{words.loading}</p>}
         {listed && listed.rooms.length > 0 && (
           <ul className="grid gap-2">
-            {listed.rooms.map(({ id, title, members, run }) => (
+            {listed.rooms.map(({ id, title, members, run, problem }) => (
               <li key={id}>
                 <a
                   className="sample"
@@ -59,6 +59,7 @@ function RoomList() {
                     {members.map(({ handle }) => `@${handle}`).join(" ")}
                     {run && ` · ${words.running}`}
                   </span>
+                  {problem !== undefined && <span className="text-sm text-warn">{problem}</span>}
                 </a>
               </li>
             ))}
