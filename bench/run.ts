@@ -13,6 +13,7 @@ import { ingestion } from "./parts/ingestion.ts";
 import { ledger } from "./parts/ledger.ts";
 import { loop } from "./parts/loop.ts";
 import { mcp } from "./parts/mcp.ts";
+import { page } from "./parts/page.ts";
 import { passthrough } from "./parts/passthrough.ts";
 import { retrieval } from "./parts/retrieval.ts";
 import { sandbox } from "./parts/sandbox.ts";
@@ -34,6 +35,7 @@ const parts: readonly Part[] = [
   imports,
   ingestion,
   retrieval,
+  page,
 ];
 
 const usage = `npm run bench [-- <part>… --quick --rounds=5 --markdown]   parts: ${parts.map((part) => part.name).join(" ")}`;

@@ -2,7 +2,13 @@ import type { Config } from "./config.ts";
 import { type IndexKeeper, startIndexKeeper } from "./knowledge/index-keeper.ts";
 import type { Knowledge } from "./knowledge/knowledge.ts";
 import { createReranker } from "./knowledge/rerank.ts";
-import { createRetrieve, type Retrieve, type RetrievalTrace, type Traces } from "./knowledge/retrieve.ts";
+import {
+  createRetrieve,
+  type Retrieval,
+  type Retrieve,
+  type RetrievalTrace,
+  type Traces,
+} from "./knowledge/retrieve.ts";
 import type { Caller } from "./protocol/callers.ts";
 import type { Log } from "./protocol/log.ts";
 import type { Source } from "./protocol/sources.ts";
@@ -38,6 +44,11 @@ export function openRetrieval(
       for (const reranker of rerankers.values()) await reranker.close();
     },
   };
+}
+
+/** Which are configured. */
+export function rerankersOf({ rag }: Pick<Config, "rag">): Retrieval["rerankers"] {
+  return { names: Object.keys(rag.rerankers), standard: rag.reranker };
 }
 
 /** How passages were found. */

@@ -49,9 +49,13 @@ export function beginRemovingUploads(uploads: Uploads, log: Log): () => Promise<
   };
 }
 
-type Sources = { readonly uploads: Uploads; readonly database: Pick<Database, "query">; readonly log: Log };
+type Sources = {
+  readonly uploads: Pick<Uploads, "placeOf">;
+  readonly database: Pick<Database, "query">;
+  readonly log: Log;
+};
 
-/** Whoever opens a workspace finds the files in it that messages of its thread brought. */
+/** Whoever opens or looks into a workspace finds the files in it that messages of its thread brought. */
 export function withAttachedFiles(workspaces: Workspaces, { uploads, database: { query }, log }: Sources): Workspaces {
   /** By thread: of two at once the second must not write over what code has changed since the first. */
   const copying = new Map<string, Promise<void>>();
@@ -81,20 +85,26 @@ export function withAttachedFiles(workspaces: Workspaces, { uploads, database: {
     }
   }
 
+  /** One after the other; what fails there keeps nobody from what is there already. */
+  async function bring(workspace: Workspace, threadId: string): Promise<Workspace> {
+    const before = copying.get(threadId) ?? Promise.resolve();
+    const mine = before
+      .then(() => copyInto(workspace, threadId))
+      .catch((error: unknown) => log.warn({ threadId, error: messageOf(error) }, "files of messages were not copied"));
+    copying.set(threadId, mine);
+    await mine;
+    if (copying.get(threadId) === mine) copying.delete(threadId);
+    return workspace;
+  }
+
   return {
     ...workspaces,
-    async open(threadId) {
-      const workspace = await workspaces.open(threadId);
-      const before = copying.get(threadId) ?? Promise.resolve();
-      const mine = before
-        .then(() => copyInto(workspace, threadId))
-        .catch((error: unknown) =>
-          log.warn({ threadId, error: messageOf(error) }, "files of messages were not copied"),
-        );
-      copying.set(threadId, mine);
-      await mine;
-      if (copying.get(threadId) === mine) copying.delete(threadId);
-      return workspace;
+    open: async (threadId) => bring(await workspaces.open(threadId), threadId),
+    async find(threadId) {
+      const found = await workspaces.find(threadId);
+      if (found) return bring(found, threadId);
+      const hasFiles = (await listAttached(query, threadId)).length > 0;
+      return hasFiles ? bring(await workspaces.open(threadId), threadId) : undefined;
     },
   };
 }

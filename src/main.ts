@@ -12,7 +12,7 @@ import { openPersonal } from "./main-personal.ts";
 import { configuredRetention, retentionFindings } from "./main-retention.ts";
 import { openSpending } from "./main-spending.ts";
 import { openKnowledge } from "./main-knowledge.ts";
-import { keepIndexes, openRetrieval, sourceTextOf, tracesOf } from "./main-retrieval.ts";
+import { keepIndexes, openRetrieval, rerankersOf, sourceTextOf, tracesOf } from "./main-retrieval.ts";
 import { openRooms, roomProblems, serveRooms, withRoomModels } from "./main-rooms.ts";
 import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./main-uploads.ts";
 import { beginRemovingFiles, workspacesOf } from "./main-workspaces.ts";
@@ -42,6 +42,7 @@ import type { FileProof } from "./store/node-marker.ts";
 import { readRunSecret, replaceRunSecret } from "./store/run-secrets.ts";
 import { createAuditLog } from "./store/audit-log.ts";
 import { readModelHealth, readUsage } from "./store/usage.ts";
+import { createTaskList } from "./store/task-list.ts";
 import { createShares } from "./store/shares.ts";
 import { findingOf } from "./tools/mcp/findings.ts";
 import { createMcpServers } from "./tools/mcp/mcp-servers.ts";
@@ -118,10 +119,8 @@ export async function startColloquy(
     const audit = createAuditLog(database.query, log);
     opened.push(audit.close);
     const uploads = uploadsOf(config, { database, fileProof, log });
-    const workspaces = withAttachedFiles(
-      workspacesOf(config, { fileProof, sandbox, templateFor: openedRooms.templateFor }),
-      { uploads, database, log },
-    );
+    const bareWorkspaces = workspacesOf(config, { fileProof, sandbox, templateFor: openedRooms.templateFor });
+    const workspaces = withAttachedFiles(bareWorkspaces, { uploads, database, log });
     if (works && fileProof === "shared") opened.push(beginRemovingUploads(uploads, log));
     const indexes = keepIndexes({ database, log }, works);
     opened.push(indexes.close);
@@ -232,7 +231,9 @@ export async function startColloquy(
     } = await openAccess(config, { database, secret, owner, log });
     opened.push(closeAccess);
     const personal = openPersonal(config, {
-      ...{ database, service, uploads, workspaces, fileProof, knowledge, forget, log, works, opened },
+      ...{ database, service, uploads, fileProof, knowledge, forget, log, works, opened },
+      // What was uploaded is among a person's data by itself.
+      workspaces: bareWorkspaces,
       signOut: createMcpSignIns(mcp, signIns, base).forget,
     });
     const app = await createApp({
@@ -247,6 +248,7 @@ export async function startColloquy(
       workspaces,
       fileLinks: createFileLinks({ secret, isOpen: config.auth.mode === "local" }),
       taiga: taiga?.access,
+      taigaDesk: taiga?.desk,
       mcp: createMcpSignIns(mcp, signIns, base),
       hooks: config.webhooks.map(({ name }) => name),
       callLog,
@@ -270,12 +272,14 @@ export async function startColloquy(
         ...(await retentionFindings(database.query, configuredRetention(config))),
         ...websearchFindings(config),
       ],
+      probes: () => definitions.choice().probes,
       tasks,
+      taskList: createTaskList(database),
       users,
       shares: createShares(database.query),
       uploads,
       knowledge,
-      retrieval: { retrieve, traces: tracesOf(database.query) },
+      retrieval: { retrieve, traces: tracesOf(database.query), rerankers: rerankersOf(config) },
       ...serveRooms(openedRooms, { query: database.query, runs: service.runs, agents, log, opened }),
       ragFolders: config.rag.folders,
       overview: {

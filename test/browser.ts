@@ -3,6 +3,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { buildPage } from "./build-page.ts";
 import { loadPage } from "../src/http/page-files.ts";
 import { type AgentServing, type AgentServingOptions, serveAgents } from "./serve-agents.ts";
+import { until } from "./run-suite.ts";
 import { serve } from "./serve.ts";
 import type { Adapter } from "../src/models/adapter.ts";
 import type { Script } from "../src/models/scripted.ts";
@@ -12,11 +13,12 @@ export const skipBrowser = process.env["COLLOQUY_TEST_CHROMIUM"] === "no";
 
 export type PageServing = AgentServing & { readonly url: string };
 
-/** What axe finds in the page as it stands. */
-export async function violationsOf(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"])
-    .analyze();
+/** What axe finds in the page as it stands; `rule`: by this one alone, much sooner. */
+export async function violationsOf(page: Page, rule?: string): Promise<string[]> {
+  const axe = new AxeBuilder({ page });
+  const { violations } = await (
+    rule === undefined ? axe.withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]) : axe.withRules(rule)
+  ).analyze();
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
 }
 
@@ -39,16 +41,22 @@ export async function servePage(
   };
 }
 
+/** Until an expression is true in the page. Its policy forbids what Playwright's own waiting does with one. */
+export async function untilTrue(page: Page, expression: string): Promise<void> {
+  await until(async () => (await page.evaluate(expression)) === true, expression);
+}
+
 export type OpenBrowser = {
   readonly browser: Browser;
   /** A tab; what it complains of, and what it asks of other hosts, is kept. */
   readonly open: (url: string, options?: Parameters<Browser["newPage"]>[0]) => Promise<Page>;
-  readonly complaints: () => readonly string[];
+  /** Of one tab or of all. */
+  readonly complaints: (of?: Page) => readonly string[];
   readonly close: () => Promise<void>;
 };
 
 export async function openBrowser(): Promise<OpenBrowser> {
-  const complaints: string[] = [];
+  const complaints: { readonly page: Page; readonly text: string }[] = [];
   const browser = await chromium.launch({
     executablePath: process.env["COLLOQUY_TEST_CHROMIUM"] ?? "/usr/bin/chromium",
     args: [
@@ -66,18 +74,19 @@ export async function openBrowser(): Promise<OpenBrowser> {
       const context = await browser.newContext({ reducedMotion: "reduce", locale: "en-GB", ...options });
       const page = await context.newPage();
       page.setDefaultTimeout(20_000);
+      const complain = (text: string) => complaints.push({ page, text });
       page.on("console", (message) => {
-        if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+        if (message.type() === "error" || message.type() === "warning") complain(message.text());
       });
-      page.on("pageerror", (error) => complaints.push(String(error)));
+      page.on("pageerror", (error) => complain(String(error)));
       page.on("request", (request) => {
         const { origin, protocol } = new URL(request.url());
-        if (protocol.startsWith("http") && origin !== new URL(url).origin) complaints.push(`asks ${request.url()}`);
+        if (protocol.startsWith("http") && origin !== new URL(url).origin) complain(`asks ${request.url()}`);
       });
       await page.goto(url);
       return page;
     },
-    complaints: () => complaints,
+    complaints: (of) => complaints.flatMap(({ page, text }) => (of === undefined || of === page ? [text] : [])),
     close: () => browser.close(),
   };
 }

@@ -141,6 +141,33 @@ test("a file of a folder that can't be read is told, whatever the reason", async
   await assert.rejects(Readable.from(files[0]!.bytes()).toArray(), { code: "file_unreadable", status: 400 });
 });
 
+test("documents are looked for by name, read by their chunks, and what a collection may be made with is told", async () => {
+  const { id } = await rag.create({ name: "read" });
+  const added = await rag.addText(id, {
+    name: "Herons.md",
+    text: `# Pond\n\n${"A heron stands in the water. ".repeat(60)}`,
+  });
+  await rag.addText(id, { name: "storks.md", text: "A stork." });
+  await settled(id);
+  assert.deepEqual(
+    (await rag.documents(id, { search: "heron" })).map(({ name }) => name),
+    ["Herons.md"],
+  );
+  const chunks = await rag.chunks(added.document.id);
+  assert.ok(chunks.length > 2);
+  const [, second] = chunks;
+  assert.deepEqual(await rag.chunks(added.document.id, { after: 0, limit: 1 }), [second]);
+  const part = await rag.textPart(added.document.id, { from: second!.charStart, to: second!.charEnd });
+  assert.equal(part.text, second!.text);
+  await assert.rejects(rag.chunks(added.document.id, { after: -2 }), { status: 400 });
+  const choices = await rag.choices();
+  assert.deepEqual(
+    [choices.defaults.chunkSize, choices.embeddingModels[0], choices.rerankers, choices.reranker],
+    [80, "none", [], null],
+  );
+  await rag.removeCollection(id);
+});
+
 test("what can't be right is refused in words", async () => {
   const { id } = await rag.create({ name: "strict" });
   const documents = `/api/rag/collections/${id}/documents`;

@@ -107,8 +107,10 @@ async function makeThings(): Promise<Things> {
   const document = added[0]!.document.id;
   while ((await json<{ status: string }>("GET", `/api/rag/documents/${document}`, user.key)).status !== "ready");
   const room = await make<{ id: string }>("/api/rooms", { kind: "analysis" });
+  const task = await make<{ id: number }>("/api/tasks", { title: "mine" });
   const ids = {
     room: room.id,
+    task: String(task.id),
     collection: collection.id,
     document,
     thread: thread.id,

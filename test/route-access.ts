@@ -13,6 +13,7 @@ export type Things = Readonly<
     | "grant"
     | "room"
     | "collection"
+    | "task"
     | "document",
     string
   >
@@ -56,18 +57,33 @@ const room = (rest: string) => (things: Things) => `/api/rooms/${things.room}${r
 const collection = (rest: string) => (things: Things) => `/api/rag/collections/${things.collection}${rest}`;
 const document = (rest: string) => (things: Things) => `/api/rag/documents/${things.document}${rest}`;
 const schedule = (rest: string) => (things: Things) => `/api/schedules/${things.schedule}${rest}`;
+const task = ({ task: id }: Things) => `/api/tasks/${id}`;
 const userPath = (rest: string) => (things: Things) => `/api/admin/users/${things.user}${rest}`;
 
 /** Who may do what: a row for every route. What is deleted stands last among the rows about it. */
 export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /": everybody(),
   "GET /chat/:id": everybody(),
+  "GET /shared/:id": everybody(),
   "GET /rooms": everybody(),
   "GET /rooms/:id": everybody(),
+  "GET /tasks": everybody(),
+  "GET /schedules": everybody(),
+  "GET /taiga": everybody(),
+  "GET /knowledge": everybody(),
+  "GET /knowledge/:id": everybody(),
+  "GET /runs": everybody(),
+  "GET /runs/:id": everybody(),
   "GET /admin": everybody(),
   "GET /admin/:section": everybody(),
+  "GET /settings": everybody(),
+  "GET /settings/:section": everybody(),
   "GET /assets/*": everybody(404),
   "GET /mark.svg": everybody(),
+  "GET /icons/:name": everybody(200, { path: () => "/icons/icon-192.png" }),
+  "GET /manifest.webmanifest": everybody(),
+  "GET /offline.html": everybody(),
+  "GET /sw.js": everybody(),
   "GET /health": everybody(),
   "GET /openapi.json": everybody(),
   "GET /docs": everybody(),
@@ -106,6 +122,11 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /agent/run": users(400, { body: {} }),
   "GET /agent/run/:id": owner(({ run: id }) => `/agent/run/${id}`),
   "GET /agent/tools": users(400),
+  "GET /api/taiga": users(),
+  "POST /api/taiga/sign-in": users(503, { body: { username: "x", password: "x" } }),
+  "GET /api/taiga/projects": users(503),
+  "GET /api/taiga/sprints": users(400),
+  "GET /api/taiga/runs": users(),
   "POST /chat": users(422, { body: {} }),
   "GET /chat/:id/stream": users(204),
   "POST /chatkit": users(400, { body: {} }),
@@ -122,6 +143,11 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /api/threads/:id": owner(thread("")),
   "PATCH /api/threads/:id": owner(thread(""), 200, { body: { title: "x" } }),
   "GET /api/threads/:id/items": owner(thread("/items")),
+  "GET /api/threads/:id/pending": owner(thread("/pending")),
+  "POST /api/threads/:id/messages": users(404, {
+    path: () => `/api/threads/${nobody}/messages`,
+    body: { message, instead: nobody },
+  }),
   "GET /api/threads/:id/events": owner(thread("/events")),
   "GET /api/threads/:id/branch": owner(thread("/branch")),
   "GET /api/threads/:id/export": owner(thread("/export")),
@@ -138,7 +164,14 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /api/threads/:id/shares": owner(thread("/shares"), 201, { body: {} }),
   "GET /api/threads/:id/shares": owner(thread("/shares")),
   "GET /api/shared/:id": everybody(404, { path: () => `/api/shared/${"x".repeat(43)}` }),
+  "GET /api/shares": users(),
   "DELETE /api/shares/:id": owner(({ share }) => `/api/shares/${share}`, 204),
+
+  "GET /api/tasks": users(),
+  "POST /api/tasks": users(201, { body: { title: "x" } }),
+  "GET /api/tasks/events": users(),
+  "PATCH /api/tasks/:id": owner(task, 200, { body: { status: "completed" } }),
+  "DELETE /api/tasks/:id": owner(task),
 
   "GET /api/rooms": users(),
   "POST /api/rooms": users(400, { body: {} }),
@@ -183,6 +216,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "PUT /api/files/*": users(400, { path: () => "/api/files/a.txt", body: {} }),
   "DELETE /api/files/*": users(400, { path: () => "/api/files/a.txt" }),
 
+  "GET /api/rag/choices": users(),
   "POST /api/rag/collections": users(400, { body: {} }),
   "GET /api/rag/collections": users(),
   "GET /api/rag/collections/:id": owner(collection("")),
@@ -199,6 +233,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /api/rag/documents/:id/content": owner(document("/content")),
   "GET /api/rag/documents/:id/text": owner(document("/text")),
   "GET /api/rag/documents/:id/chunks": owner(document("/chunks")),
+  "GET /api/rag/documents/:id/passages": owner(document("/passages")),
   "POST /api/rag/documents/:id/retry": owner(document("/retry"), 202),
   "DELETE /api/rag/documents/:id": owner(document(""), 204),
   "POST /api/rag/collections/:id/reindex": owner(collection("/reindex"), 202, { body: {} }),
@@ -209,6 +244,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
 
   "GET /api/runs": users(),
   "GET /api/runs/:id": owner(run("")),
+  "GET /api/runs/:id/details": owner(run("/details"), 200, { admin: 200 }),
+  "GET /api/runs/:id/items/:item": owner(run(`/items/${nobody}`), 404),
   "GET /api/runs/:id/events": owner(run("/events")),
   "GET /api/runs/:id/questions": owner(run("/questions")),
   "POST /api/runs/:id/decisions/:item": owner(run(`/decisions/${nobody}`), 404, { body: { decision: "allow" } }),
@@ -222,12 +259,14 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
 
   "POST /api/schedules": users(400, { body: {} }),
   "GET /api/schedules": users(),
+  "GET /api/schedules/times": users(200, { path: () => "/api/schedules/times?every=1d" }),
   "GET /api/schedules/:id": owner(schedule("")),
   "PATCH /api/schedules/:id": owner(schedule(""), 200, { body: { enabled: false } }),
   "POST /api/schedules/:id/run": owner(schedule("/run"), 202),
   "DELETE /api/schedules/:id": owner(schedule(""), 204),
 
   "GET /api/agents": users(),
+  "GET /api/models": users(),
   "GET /api/tools/list": users(),
   "POST /api/tools/:name": users(200, { path: () => "/api/tools/now", body: {} }),
   "POST /api/tools/:name/calls": users(200, { path: () => "/api/tools/now/calls", body: { arguments: {} } }),

@@ -26,11 +26,13 @@ import { migrate } from "../src/store/migrate.ts";
 import { openDatabase } from "../src/store/open.ts";
 import { createAuditLog } from "../src/store/audit-log.ts";
 import { readModelHealth, readUsage } from "../src/store/usage.ts";
+import { createTaskList } from "../src/store/task-list.ts";
 import { createShares } from "../src/store/shares.ts";
 import { ensureOwner } from "../src/store/users.ts";
 import { builtInTools } from "../src/tools/built-in.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
+import { openTestTaiga } from "./open-taiga.ts";
 import { serve, servicesWith, type Serving } from "./serve.ts";
 
 export type AgentServing = Serving & {
@@ -53,6 +55,8 @@ export type AgentServingOptions = Pick<RunsOptions, "approval" | "sourceText"> &
   readonly perUser?: number;
   readonly models?: ModelsOptions["models"];
   readonly isOwn?: ModelsOptions["isOwn"];
+  /** Where a Taiga is, for the agent of that name. */
+  readonly taigaUrl?: string;
   /** Absent: new ones, that no tool works in. */
   readonly workspaces?: Workspaces;
 };
@@ -75,15 +79,21 @@ export async function serveAgents(
     adapters: { script: model, ...adapters },
   });
   const instructions = "You are kind. SECRET-INSTRUCTIONS";
+  const taiga = options.taigaUrl === undefined ? undefined : await openTestTaiga(database, { url: options.taigaUrl });
   const agents = withRooms(
     createAgentRegistry([
       agentSchema.parse({ id: "assistant", model: "default", tools: ["*"], instructions }),
       ...(options.agents ?? []),
+      ...(taiga ? [taiga.agent] : []),
     ]),
     [...roomFiles, ...(options.rooms ?? [])],
   );
   const { prompts } = await loadPrompts({});
-  const tools = createToolRegistry([...builtInTools, ...(options.tools ?? [])]);
+  const tools = createToolRegistry(
+    [...builtInTools, ...(options.tools ?? []), ...(taiga?.tools ?? [])],
+    [],
+    taiga ? { rights: [taiga.access] } : {},
+  );
   const uploads = createUploads({
     database,
     folder: temporaryFolder("uploads"),
@@ -116,6 +126,9 @@ export async function serveAgents(
     adminRuns: service.adminRuns,
     schedules: service.schedules,
     tasks: createTaskCalls(database),
+    taskList: createTaskList(database),
+    taiga: taiga?.access,
+    taigaDesk: taiga?.desk,
     shares: createShares(database.query),
     rooms: createRooms({
       query: database.query,
@@ -148,6 +161,7 @@ export async function serveAgents(
       presence.close();
       await service.stop(0);
       await models.close();
+      await taiga?.close();
       if (!options.database) await database.close();
     },
   };

@@ -24,6 +24,7 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     adminRuns: absent("adminRuns"),
     schedules: absent("schedules"),
     tasks: absent("tasks"),
+    taskList: absent("taskList"),
     users: absent("users"),
     shares: absent("shares"),
     uploads: absent("uploads"),

@@ -1,11 +1,10 @@
-import { createAgentRegistry, loadAgents } from "../src/agents/load.ts";
+import { createAgentRegistry } from "../src/agents/load.ts";
 import { createModels } from "../src/models/registry.ts";
 import type { Script, ScriptAnswer } from "../src/models/scripted.ts";
 import type { Database } from "../src/store/database.ts";
-import { readRunSecret, replaceRunSecret } from "../src/store/run-secrets.ts";
-import { taigaSystem } from "../src/tools/taiga/access.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
-import { createTaiga, type TaigaOptions } from "../src/tools/taiga/taiga.ts";
+import type { TaigaOptions } from "../src/tools/taiga/taiga.ts";
+import { openTestTaiga } from "./open-taiga.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "./runs.ts";
 import { serve, servicesWith, type Serving } from "./serve.ts";
 
@@ -20,19 +19,7 @@ export type TaigaAgent = TestRuns & Pick<Serving, "url"> & { close(): Promise<vo
 /** A node with the agent `taiga` and its tools, as the server has them but for the model: a script. */
 export async function serveTaigaAgent(database: Database, options: TaigaAgentOptions): Promise<TaigaAgent> {
   const { url, script, hooks, ...rest } = options;
-  const name = taigaSystem;
-  const secret = "a secret of tests";
-  const taiga = createTaiga({
-    url,
-    marker: "external_reference",
-    secrets: {
-      read: (runId) => readRunSecret(database.query, secret, { runId, name }),
-      replace: (runId, text) => replaceRunSecret(database.query, secret, { runId, name, text }),
-    },
-    ...options.taiga,
-  });
-  const { agents } = await loadAgents({});
-  const agent = { ...agents.get("taiga"), model: "script" };
+  const { agent, ...taiga } = await openTestTaiga(database, { url, ...options.taiga });
   const service = await startTestRuns({
     ...rest,
     database,
@@ -47,6 +34,7 @@ export async function serveTaigaAgent(database: Database, options: TaigaAgentOpt
       agents: createAgentRegistry([agent]),
       tools: createToolRegistry(taiga.tools, [], { rights: [taiga.access] }),
       taiga: taiga.access,
+      taigaDesk: taiga.desk,
       hooks: hooks ?? [],
       runs: service.runs,
       access: { mode: "local", owner: service.caller },

@@ -1,104 +1,139 @@
-import { Bell, BellOff, Menu, SunMoon } from "lucide-react";
+import { Menu } from "lucide-react";
 import { Suspense, useState } from "react";
-import { notifications, setNotifications } from "./chat/attention.ts";
+import { flushSync } from "react-dom";
+import { useAttention } from "./chat/attention.ts";
+import { Announced } from "./frame/announce.tsx";
+import { Arrival } from "./frame/arrival.tsx";
+import { Sheet } from "./frame/sheet.tsx";
+import { ShortcutHelp } from "./frame/shortcut-help.tsx";
+import { ViewMenu, ViewTools } from "./frame/view-menu.tsx";
+import { listChoice, useIsWide } from "./frame/width.ts";
+import { KeptFromFalling } from "./kept-from-falling.tsx";
+import { useOffered } from "./offered.ts";
 import { views } from "./pages.tsx";
-import { useMe } from "./me.ts";
 import { goTo, usePath } from "./path.ts";
-import { base } from "./server.ts";
+import { type Action, defaultKeys, useShortcut } from "./shortcuts.ts";
+import { nextTheme } from "./theme.ts";
 import { ThreadList } from "./threads/thread-list.tsx";
+import { useThreadTitle } from "./threads/threads-store.ts";
+import { useTitle } from "./title.ts";
+import { HeadPlace } from "./view-head.tsx";
 import { words } from "./words.ts";
-
-const themeKey = "colloquy-theme";
-document.documentElement.dataset["theme"] = localStorage.getItem(themeKey) ?? "";
+import "./frame/frame.css";
 
 /** The frame of every view: what there is at the left, the view itself; one column on a phone. */
 export function App() {
   const path = usePath();
-  const me = useMe();
-  const offered = views.filter(({ isForAdmins = false }) => !isForAdmins || me?.role === "admin");
-  const [isOpen, setOpen] = useState(() => innerWidth >= 768);
+  useAttention();
+  const isWide = useIsWide();
+  const choice = listChoice.use();
+  const [isSheetOpen, setSheetOpen] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
   const [, name = "", rest] = /^\/([^/]*)(?:\/([^/]+))?/.exec(path) ?? [];
   const view = views.find((each) => each.path === name) ?? views[0]!;
-  const close = () => {
-    if (innerWidth < 768) setOpen(false);
-  };
+  const offered = useOffered();
+  const threadId = view.path === "chat" ? rest : undefined;
+  const threadTitle = useThreadTitle(threadId);
+  useTitle(view.path === "chat" ? threadTitle : view.name);
+
+  const isOpen = isWide ? choice !== "closed" : isSheetOpen;
+  const show = (open: boolean) => (isWide ? listChoice.set(open ? "" : "closed") : setSheetOpen(open));
+  const close = () => setSheetOpen(false);
+
+  useShortcut("toggle-list", () => show(!isOpen));
+  useShortcut("theme", nextTheme);
+  useShortcut("help", () => setHelpOpen(true));
+  useShortcut("new-conversation", () => {
+    goTo("/");
+    toComposer();
+  });
+  useShortcut("focus-composer", toComposer);
+  useShortcut("search", () => {
+    flushSync(() => show(true));
+    document.querySelector<HTMLElement>("#list input[type=search]")?.focus();
+  });
+
+  const list = (
+    <>
+      <ViewMenu views={offered} current={view} onChoose={close} />
+      <ThreadList current={threadId} onChoose={close} />
+      <ViewTools views={offered} current={view} onChoose={close} onHelp={() => setHelpOpen(true)} />
+    </>
+  );
   return (
-    <div className="flex h-dvh">
-      {isOpen && (
-        <aside className="sidebar">
-          {offered.length > 1 && (
-            <nav aria-label={words.menu} className="flex flex-wrap gap-1 border-b border-hairline p-2">
-              {offered.map(({ path: to, name: text, icon: Icon }) => (
-                <a
-                  key={to}
-                  href={`${base}${to === "chat" ? "" : to}`}
-                  className="view-link"
-                  aria-current={view.path === to ? "page" : undefined}
-                  onClick={(event) => {
-                    if (event.metaKey || event.ctrlKey) return;
-                    event.preventDefault();
-                    goTo(to === "chat" ? "/" : `/${to}`);
-                    if (to !== "chat") close();
-                  }}
-                >
-                  <Icon size={16} aria-hidden /> {text}
-                </a>
-              ))}
-            </nav>
-          )}
-          <ThreadList current={view.path === "chat" ? rest : undefined} onChoose={close} />
-          <div className="flex justify-end p-3">
-            <NotifySwitch />
-            <button type="button" className="icon-button" aria-label={words.theme} onClick={changeTheme}>
-              <SunMoon size={16} aria-hidden />
-            </button>
-          </div>
+    <div className="frame">
+      <a className="skip-link" href="#main" onClick={skip}>
+        {words.skip}
+      </a>
+      {isOpen && isWide && (
+        <aside id="list" className="sidebar">
+          {list}
         </aside>
       )}
-      <main className="relative flex min-w-0 flex-1 flex-col">
+      {isSheetOpen && !isWide && (
+        <Sheet id="list" name={words.menu} onClose={close}>
+          {list}
+        </Sheet>
+      )}
+      <main id="main" tabIndex={-1} className="relative flex min-w-0 flex-1 flex-col">
         <header className="flex items-center gap-2 p-2">
           <button
             type="button"
             className="icon-button"
             aria-label={isOpen ? words.hideList : words.showList}
             aria-expanded={isOpen}
-            onClick={() => setOpen(!isOpen)}
+            onClick={() => show(!isOpen)}
           >
             <Menu size={16} aria-hidden />
           </button>
-          <span className="text-sm text-muted">{view.path === "chat" ? "Colloquy" : view.name}</span>
+          {view.path !== "chat" && <span className="truncate text-sm text-muted">{view.name}</span>}
+          <HeadPlace />
         </header>
-        <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
-          <view.show key={view.path} rest={rest} />
-        </Suspense>
+        <KeptFromFalling key={view.path} instead={<Fallen />}>
+          <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
+            <view.show key={view.path} rest={rest} />
+            <Arrival place={view.path} title={view.name} />
+          </Suspense>
+        </KeptFromFalling>
       </main>
+      {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
+      <Announced />
+      {offered.map(({ path: to }) => {
+        const action = `go-${to}`;
+        return isAction(action) && <GoKeys key={to} action={action} to={to} />;
+      })}
     </div>
   );
 }
 
-function NotifySwitch() {
-  const [isOn, setOn] = useState(notifications);
-  if (isOn === undefined) return null;
-  const Icon = isOn ? Bell : BellOff;
+/** A view that can't be shown, as after the server was replaced, takes nothing else with it. */
+function Fallen() {
   return (
-    <button
-      type="button"
-      className="icon-button"
-      aria-label={words.notify}
-      aria-pressed={isOn}
-      onClick={() => void setNotifications(!isOn).then(setOn)}
-    >
-      <Icon size={16} aria-hidden />
-    </button>
+    <div role="alert" className="grid justify-items-start gap-3 p-4">
+      <p>{words.fell}</p>
+      <button type="button" className="button-main" onClick={() => location.reload()}>
+        {words.loadAgain}
+      </button>
+    </div>
   );
 }
 
-/** The other one than is seen; that of the system again after both. */
-function changeTheme(): void {
-  const { dataset } = document.documentElement;
-  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const order = isDark ? ["", "light", "dark"] : ["", "dark", "light"];
-  const next = order[(order.indexOf(dataset["theme"] ?? "") + 1) % order.length] ?? "";
-  dataset["theme"] = next;
-  localStorage.setItem(themeKey, next);
+function GoKeys({ action, to }: { readonly action: Action; readonly to: string }) {
+  useShortcut(action, () => goTo(to === "chat" ? "/" : `/${to}`));
+  return null;
+}
+
+function isAction(name: string): name is Action {
+  return Object.hasOwn(defaultKeys, name);
+}
+
+/** Where the view has one; where it comes with the next view, it takes the focus itself. */
+function toComposer(): void {
+  document.querySelector<HTMLElement>("#main [data-composer]")?.focus();
+}
+
+/** Without the `#` in the address, which says where one is. */
+function skip(event: React.MouseEvent): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
 }

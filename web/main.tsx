@@ -1,6 +1,23 @@
-import { createRoot } from "react-dom/client";
-import { App } from "./app.tsx";
+// First: it says in which order the layers of all styles count.
 import "./theme.css";
+import { lazy, Suspense } from "react";
+import { createRoot } from "react-dom/client";
+import "./theme.ts";
+import { App } from "./app.tsx";
+import { base } from "./server.ts";
+
+const SharedPage = lazy(async () => ({ default: (await import("./shared/shared-page.tsx")).SharedPage }));
+
+/** Whoever follows a link to a conversation needs no account, and sees nothing but it. */
+const token = /^shared\/([^/]+)$/.exec(location.pathname.slice(base.length))?.[1];
+const shared = token !== undefined && (
+  <Suspense>
+    <SharedPage token={token} />
+  </Suspense>
+);
 
 const place = document.getElementById("page");
-if (place) createRoot(place).render(<App />);
+if (place) createRoot(place).render(shared || <App />);
+
+// Where browsers let one: over TLS, and on this machine.
+navigator.serviceWorker?.register(`${base}sw.js`).catch(() => undefined);

@@ -1,10 +1,11 @@
 import { useEffect, useSyncExternalStore } from "react";
 import { type MeView, readMe } from "../src/client/overview.ts";
+import { createListeners } from "./listeners.ts";
 import { reasonOf, server } from "./server.ts";
 
 let me: MeView | undefined;
 let asked = false;
-const listeners = new Set<() => void>();
+const listeners = createListeners();
 
 /** Who looks at the page; undefined until it is known. */
 export function useMe(): MeView | undefined {
@@ -14,7 +15,7 @@ export function useMe(): MeView | undefined {
     readMe(server)
       .then((answer) => {
         me = answer;
-        for (const listener of listeners) listener();
+        listeners.tell();
       })
       .catch((error: unknown) => {
         reasonOf(error);
@@ -22,11 +23,5 @@ export function useMe(): MeView | undefined {
         asked = false;
       });
   }, []);
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => me,
-  );
+  return useSyncExternalStore(listeners.listen, () => me);
 }

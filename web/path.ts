@@ -1,34 +1,21 @@
 import { useSyncExternalStore } from "react";
+import { createListeners } from "./listeners.ts";
 import { base } from "./server.ts";
 
-const listeners = new Set<() => void>();
-const tell = () => {
-  for (const listener of listeners) listener();
-};
-addEventListener("popstate", tell);
+const listeners = createListeners();
+addEventListener("popstate", listeners.tell);
 
 /** Where the page is, below the server's own path: `/`, `/chat/…`. */
-export function usePath(): string {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => `/${location.pathname.slice(base.length)}`,
-  );
+export const usePath = () => useSyncExternalStore(listeners.listen, pathNow);
+
+/** The same, for what comes back after a while: somebody may have gone elsewhere. */
+export function pathNow(): string {
+  return `/${location.pathname.slice(base.length)}`;
 }
 
 /** What stands behind the `?`: filters, and what is open, so that an address shows the same again. */
 export function useQuery(): URLSearchParams {
-  return new URLSearchParams(
-    useSyncExternalStore(
-      (listener) => {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
-      () => location.search,
-    ),
-  );
+  return new URLSearchParams(useSyncExternalStore(listeners.listen, () => location.search));
 }
 
 /** Changes some of the query; undefined or empty takes out. */
@@ -44,5 +31,5 @@ export function goTo(path: string, { replace = false } = {}): void {
   const url = base + path.replace(/^\//, "");
   if (replace) history.replaceState(null, "", url);
   else history.pushState(null, "", url);
-  tell();
+  listeners.tell();
 }

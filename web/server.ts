@@ -1,5 +1,6 @@
 import { createClient } from "../src/client/client.ts";
 import { ColloquyError } from "../src/protocol/errors.ts";
+import { words } from "./words.ts";
 
 /** Below which the server stands, as the page was told: with `/` at its end. */
 export const base = new URL(document.baseURI).pathname;
@@ -13,9 +14,14 @@ export const client = createClient(server);
 
 /** Whoever must log in first is sent there; anything else is for a person to read. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof ColloquyError && error.status === 401) {
+  if (error instanceof ColloquyError && error.status === 401 && !isOfSomethingElse(error)) {
     location.assign(`${base}login`);
-    return "You are not logged in.";
+    return words.notLoggedIn;
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A login that another system refused, or a password that was asked for once more, is not the login here. */
+function isOfSomethingElse({ code }: ColloquyError): boolean {
+  return code === "wrong_login" || code.startsWith("taiga_");
 }

@@ -1,12 +1,17 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
+
+const root = import.meta.dirname;
 
 export default defineConfig({
-  root: import.meta.dirname,
+  root,
   // Below whatever path the server stands; index.html names it.
   base: "./",
-  plugins: [react(), tailwind()],
+  plugins: [react(), tailwind(), serviceWorker()],
   logLevel: "warn",
   build: {
     target: "es2023",
@@ -14,5 +19,32 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // Told by the page's own test, in what really goes over the wire.
     chunkSizeWarningLimit: 2000,
+    rolldownOptions: { input: [join(root, "index.html"), join(root, "offline.html")] },
   },
 });
+
+/** Emits service-worker.js with the names of what offline.html is made of; what is kept of the page is kept for one build. */
+function serviceWorker(): Plugin {
+  return {
+    name: "service-worker",
+    enforce: "post",
+    generateBundle(_options, bundle) {
+      const parts = new Set<string>();
+      const add = (name: string) => {
+        const chunk = bundle[name];
+        if (parts.has(name) || chunk?.type !== "chunk") return;
+        parts.add(name);
+        for (const style of chunk.viteMetadata?.importedCss ?? []) parts.add(style);
+        for (const imported of chunk.imports) add(imported);
+      };
+      for (const [name, chunk] of Object.entries(bundle))
+        if (chunk.type === "chunk" && chunk.isEntry && chunk.name === "offline") add(name);
+      const names = JSON.stringify([...parts].sort());
+      const version = createHash("sha256").update(Object.keys(bundle).sort().join()).digest("hex").slice(0, 16);
+      const source = readFileSync(join(root, "service-worker.js"), "utf8")
+        .replace("const parts = [];", `const parts = ${names};`)
+        .replace('const version = "";', `const version = "${version}";`);
+      this.emitFile({ type: "asset", fileName: "sw.js", source });
+    },
+  };
+}

@@ -1,8 +1,10 @@
-import { de } from "./words/de.ts";
-import { en } from "./words/en.ts";
+import { inLanguage } from "./language.ts";
+import type { en } from "./words/en.ts";
 
 export type Words = typeof en;
 
-/** The page's own words, in the reader's language where it is one of these. */
-export const words: Words = navigator.language.startsWith("de") ? de : en;
-document.documentElement.lang = words === de ? "de" : "en";
+/** The words of the frame and of conversations; each view has files of its own beside these. */
+export const words: Words = await inLanguage({
+  en: async () => (await import("./words/en.ts")).en,
+  de: async () => (await import("./words/de.ts")).de,
+});

@@ -1,20 +1,15 @@
 import { newId } from "../protocol/ids.ts";
-import type { RunRecord, RunStatus } from "../protocol/runs.ts";
-import { ask, queryOf, type Server } from "./request.ts";
+import type { AdminRun, RunAbout } from "../protocol/run-trace.ts";
+import type { RunStatus } from "../protocol/runs.ts";
+import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
-/** A run of anybody. */
-export type AdminRunView = RunRecord & {
-  readonly userName: string;
-  /** The process that took it last. */
-  readonly node: string | null;
-  readonly waitUntil: string | null;
-  readonly cancelAsked: boolean;
-};
 export type AdminRunFilter = {
   readonly status?: RunStatus;
   /** Id or name. */
   readonly user?: string;
   readonly agent?: string;
+  /** Only those that no other run began. */
+  readonly root?: "true";
   /** The last id of the page before. */
   readonly before?: string;
   readonly limit?: number;
@@ -23,8 +18,14 @@ export type AdminRunFilter = {
 /** Everybody's runs; for admins only. */
 export type AdminRunClient = {
   /** Newest first. */
-  list(filter?: AdminRunFilter, signal?: AbortSignal): Promise<readonly AdminRunView[]>;
+  list(filter?: AdminRunFilter, signal?: AbortSignal): Promise<readonly (AdminRun & RunAbout)[]>;
   cancel(id: string, signal?: AbortSignal): Promise<void>;
+  /** What became of a write whose outcome nobody knows. */
+  resolve(
+    id: string,
+    write: { readonly step: string; readonly index: number; readonly status: "done" | "failed" },
+    signal?: AbortSignal,
+  ): Promise<void>;
   /** The message of one that failed or was cancelled once more, as a new run. */
   retry(id: string, signal?: AbortSignal): Promise<{ readonly id: string; readonly threadId: string }>;
 };
@@ -32,18 +33,18 @@ export type AdminRunClient = {
 export function createAdminRunClient(server: Server): AdminRunClient {
   const path = "/api/admin/runs";
   return {
-    list: async (filter = {}, signal) =>
-      ((await (await ask(server, path + queryOf(filter), { signal })).json()) as { data: AdminRunView[] }).data,
+    list: (filter = {}, signal) => askList(server, path + queryOf(filter), { signal }),
     async cancel(id, signal) {
       await ask(server, `${path}/${id}/cancel`, { method: "POST", signal });
     },
-    retry: async (id, signal) =>
-      (await (
-        await ask(server, `${path}/${id}/retry`, {
-          method: "POST",
-          headers: { "idempotency-key": newId() },
-          signal,
-        })
-      ).json()) as { id: string; threadId: string },
+    async resolve(id, { step, index, status }, signal) {
+      await ask(server, `${path}/${id}/ledger/${encodeURIComponent(step)}/${index}`, {
+        method: "POST",
+        body: { status },
+        signal,
+      });
+    },
+    retry: (id, signal) =>
+      askJson(server, `${path}/${id}/retry`, { method: "POST", headers: { "idempotency-key": newId() }, signal }),
   };
 }

@@ -1,4 +1,4 @@
-import { ask, type Server } from "./request.ts";
+import { ask, askJson, askList, type Server } from "./request.ts";
 
 type Amounts = { readonly tokens: number; readonly cost: number; readonly requests: number };
 export type BudgetLimit = "wait" | "refuse" | "warn";
@@ -44,9 +44,8 @@ export type BudgetClient = {
 export function createBudgetClient(server: Server): BudgetClient {
   const path = "/api/admin/budgets";
   return {
-    list: async (signal) => ((await (await ask(server, path, { signal })).json()) as { data: BudgetView[] }).data,
-    set: async (body, signal) =>
-      (await (await ask(server, path, { method: "PUT", body, signal })).json()) as BudgetView,
+    list: (signal) => askList(server, path, { signal }),
+    set: (body, signal) => askJson(server, path, { method: "PUT", body, signal }),
     async remove(id, signal) {
       await ask(server, `${path}/${id}`, { method: "DELETE", signal });
     },

@@ -6,7 +6,7 @@ import type { ArgumentPattern, DecisionInput, ItemPage, QuestionView } from "./q
 import { createFileClient, type FileClient } from "./files.ts";
 import { createRoomClient, type RoomClient } from "./rooms.ts";
 import { createKnowledgeClient, type KnowledgeClient } from "./knowledge.ts";
-import { ask, queryOf, type Server } from "./request.ts";
+import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
 import { createScheduleClient, type ScheduleClient } from "./schedules.ts";
 import { createUploadClient, type UploadClient } from "./uploads.ts";
 import { createUserClient, type UserClient } from "./users.ts";
@@ -141,17 +141,15 @@ type RunFilter = {
 };
 
 export function createClient(server: Server): Client {
-  const get = async <Answer>(path: string, signal?: AbortSignal) =>
-    (await (await ask(server, path, { signal })).json()) as Answer;
-  const post = async <Answer>(
+  const get = <Answer>(path: string, signal?: AbortSignal) => askJson<Answer>(server, path, { signal });
+  const post = <Answer>(
     path: string,
     body: unknown,
     rest: { signal?: AbortSignal; headers?: Record<string, string> },
-  ) => (await (await ask(server, path, { method: "POST", body, ...rest })).json()) as Answer;
-  const patch = async <Answer>(path: string, body: unknown, signal?: AbortSignal) =>
-    (await (await ask(server, path, { method: "PATCH", body, signal })).json()) as Answer;
-  const list = async <Entry>(path: string, signal?: AbortSignal) =>
-    (await get<{ data: readonly Entry[] }>(path, signal)).data;
+  ) => askJson<Answer>(server, path, { method: "POST", body, ...rest });
+  const patch = <Answer>(path: string, body: unknown, signal?: AbortSignal) =>
+    askJson<Answer>(server, path, { method: "PATCH", body, signal });
+  const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, path, { signal });
 
   return {
     health: (signal) => get("/health?verbose", signal),

@@ -37,7 +37,12 @@ export type Block =
         readonly isError: boolean;
         readonly outcome?: string;
         readonly sources: readonly Source[];
+        /** The tool's own value. */
+        readonly data?: unknown;
       };
+      /** Where in its run it stands: the call `index` of the step. */
+      readonly place: string;
+      readonly threadId: string;
       readonly startedAt: string;
       readonly endedAt?: string;
     }
@@ -48,13 +53,18 @@ export type Block =
       readonly run: string;
       readonly id: string;
       readonly body: QuestionBody;
+      /** The key of the call that it is about, if it is about one. */
+      readonly call?: string;
       readonly decision?: Decision;
+      /** Allowed, but with other arguments. */
+      readonly isChanged?: boolean;
     }
   | { readonly kind: "notice"; readonly key: string; readonly text: string; readonly code?: string }
   | {
       readonly kind: "end";
       readonly key: string;
       readonly run: string;
+      readonly author: string | undefined;
       readonly status: "done" | "failed" | "cancelled";
       readonly error?: string;
     };
@@ -142,20 +152,30 @@ export function createConversation(): Conversation {
           name: item.body.name,
           arguments: item.body.arguments,
           output: "",
+          place: `${item.step}.${item.index}`,
+          threadId: item.threadId,
           startedAt: item.createdAt,
         });
       case "result": {
         const call = find(callKey(item), "call");
         if (!call) return [];
-        const { content, isError = false, outcome, sources = [] } = item.body;
-        const result = { content, isError, sources, ...(outcome === undefined ? {} : { outcome }) };
+        const { content, isError = false, outcome, sources = [], data } = item.body;
+        const result = { content, isError, sources, data, ...(outcome === undefined ? {} : { outcome }) };
         return set({ ...call, result, endedAt: item.createdAt });
       }
-      case "question":
-        return set({ kind: "question", key: item.id, id: item.id, run: run ?? "", body: item.body });
+      case "question": {
+        const call = item.index === null ? undefined : callKey(item);
+        const about = call === undefined ? {} : { call };
+        return set({ kind: "question", key: item.id, id: item.id, run: run ?? "", body: item.body, ...about });
+      }
       case "decision": {
         const question = find(item.body.question, "question");
-        return question ? set({ ...question, decision: item.body.decision }) : [];
+        if (!question) return [];
+        const { decision, arguments: given } = item.body;
+        const call = question.call === undefined ? undefined : find(question.call, "call");
+        if (!call || decision !== "allow" || given === undefined) return set({ ...question, decision });
+        // What is done is told, not what the agent asked for.
+        return [...set({ ...question, decision, isChanged: true }), ...set({ ...call, arguments: given })];
       }
       case "plan":
         return set({ kind: "plan", key: `plan/${run ?? item.id}`, run, steps: item.body.steps });
@@ -183,8 +203,9 @@ export function createConversation(): Conversation {
   }
 
   function end(run: string, status: BlockOf<"end">["status"], error: string | undefined): readonly Block[] {
+    const author = working.get(run);
     working.delete(run);
-    return set({ kind: "end", key: `end/${run}`, run, status, ...(error === undefined ? {} : { error }) });
+    return set({ kind: "end", key: `end/${run}`, run, author, status, ...(error === undefined ? {} : { error }) });
   }
 
   function apply(event: RunEvent): readonly Block[] {
@@ -251,8 +272,9 @@ export function createConversation(): Conversation {
   };
 }
 
-function callKey({ runId, step, index, id }: ItemOf<"call" | "result">): string {
-  return runId === null ? id : `${runId}/${step}/${index}`;
+function callKey({ runId, step, index, id }: ItemOf<"call" | "result" | "question">): string {
+  // Copies belong to no run; their steps have names of their own in the thread.
+  return step === null ? id : `${runId ?? ""}/${step}/${index}`;
 }
 
 /** What a tool asked a model beside the run's own steps is recorded, but said to nobody. */

@@ -1,6 +1,6 @@
 import type { DefinitionProblem, DefinitionSource } from "../protocol/definitions.ts";
 import type { McpServerState } from "../protocol/mcp-servers.ts";
-import { ask, queryOf, type Server } from "./request.ts";
+import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
 export type Definition = Readonly<Record<string, unknown>>;
 export type Draft = { readonly id: string; readonly definition: Definition };
@@ -122,16 +122,14 @@ export type DefinitionClient = {
 };
 
 export function createDefinitionClient(server: Server): DefinitionClient {
-  const json = async <Answer>(path: string, asking: Parameters<typeof ask>[2]) =>
-    (await (await ask(server, path, asking)).json()) as Answer;
   const post = <Answer>(path: string, body: unknown, signal?: AbortSignal) =>
-    json<Answer>(path, { method: "POST", body, signal });
-  const list = async <Entry>(path: string, signal?: AbortSignal) =>
-    (await json<{ data: readonly Entry[] }>(path, { signal })).data;
+    askJson<Answer>(server, path, { method: "POST", body, signal });
+  const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, path, { signal });
   const kind = <View extends DefinedView>(path: string): KindClient<View> => ({
     list: (signal) => list(path, signal),
     create: (draft, signal) => post(path, draft, signal),
-    change: ({ id, ...body }, signal) => json(`${path}/${encodeURIComponent(id)}`, { method: "PUT", body, signal }),
+    change: ({ id, ...body }, signal) =>
+      askJson(server, `${path}/${encodeURIComponent(id)}`, { method: "PUT", body, signal }),
     async remove(id, { force } = {}, signal) {
       const query = queryOf({ force: force ? "true" : undefined });
       await ask(server, `${path}/${encodeURIComponent(id)}${query}`, { method: "DELETE", signal });
@@ -149,7 +147,7 @@ export function createDefinitionClient(server: Server): DefinitionClient {
     models: kind("/api/admin/models"),
     mcpServers: kind("/api/admin/mcp-servers"),
     tryAgent: (id, prompt, signal) => post(`${agents}/${encodeURIComponent(id)}/try`, { prompt }, signal),
-    agentFile: (id) => `${server.url.replace(/\/$/, "")}${agents}/${encodeURIComponent(id)}/export`,
+    agentFile: (id) => addressAt(server, `${agents}/${encodeURIComponent(id)}/export`),
     findModels: (address, signal) => post("/api/admin/models/find", address, signal),
     tryModel: (of, signal) => trial("/api/admin/models", of, signal),
     tryMcpServer: (of, signal) => trial("/api/admin/mcp-servers", of, signal),
@@ -159,7 +157,7 @@ export function createDefinitionClient(server: Server): DefinitionClient {
     },
     defaults: (signal) => list("/api/admin/defaults", signal),
     setDefault: (of, value, signal) =>
-      json(`/api/admin/defaults/${of}`, {
+      askJson(server, `/api/admin/defaults/${of}`, {
         signal,
         ...(value === undefined ? { method: "DELETE" as const } : { method: "PUT" as const, body: { value } }),
       }),

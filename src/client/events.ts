@@ -13,6 +13,8 @@ export type FollowOptions = {
   readonly signal?: AbortSignal;
   /** How long the server may be away before following fails; 60 s when absent. */
   readonly patienceMs?: number;
+  /** Told when the connection is lost, and when there is one again. */
+  readonly onConnection?: (isConnected: boolean) => void;
 };
 
 /** The server says something at least every 15 s. */
@@ -29,15 +31,17 @@ export async function* followEvents<Event extends { readonly type: string } = Ru
   path: string,
   options: FollowOptions = {},
 ): AsyncGenerator<Followed<Event>> {
-  const { signal, patienceMs = 60_000 } = options;
+  const { signal, patienceMs = 60_000, onConnection } = options;
   let { cursor } = options;
   let heardAt = Date.now();
+  let isConnected = true;
   for (let wait = 250; !signal?.aborted; wait = Math.min(wait * 2, longestPauseMs)) {
     try {
       for await (const followed of connect<Event>(server, path, { cursor, signal })) {
         if (followed === "over") return;
         wait = 250;
         heardAt = Date.now();
+        if (!isConnected) onConnection?.((isConnected = true));
         if (followed === "alive") continue;
         ({ cursor } = followed);
         yield followed;
@@ -47,6 +51,7 @@ export async function* followEvents<Event extends { readonly type: string } = Ru
       if (signal?.aborted) return;
       const refused = error instanceof ColloquyError && error.status < 500;
       if (refused || Date.now() - heardAt > patienceMs) throw error;
+      if (isConnected) onConnection?.((isConnected = false));
     }
     await pause(wait, signal);
   }
@@ -70,6 +75,7 @@ async function* connect<Event>(
       yield "over";
       return;
     }
+    yield "alive";
     const parse = createSseParser();
     const decoder = new TextDecoder();
     for await (const bytes of piecesOf(response)) {

@@ -1,5 +1,5 @@
 import type { FileChange } from "../protocol/files.ts";
-import { ask, queryOf, type Server } from "./request.ts";
+import { ask, askJson, encodedPath, queryOf, type Server } from "./request.ts";
 
 export type FileView = {
   /** Relative to the workspace, with `/`. */
@@ -57,19 +57,22 @@ export function createFileClient(server: Server): FileClient {
 
 /** `root`: the route that lists them. */
 export function createFilesAt(server: Server, root: string): FilesAt {
-  const placeOf = (path: string) => `${root}/${path.split("/").map(encodeURIComponent).join("/")}`;
+  const placeOf = (path: string) => `${root}/${encodedPath(path)}`;
   return {
-    async list(options = {}, signal) {
-      const answer = await ask(server, root + queryOf(options), { signal });
-      return (await answer.json()) as FileList;
-    },
+    list: (options = {}, signal) => askJson(server, root + queryOf(options), { signal }),
     download: async (path, signal) => (await ask(server, placeOf(path), { signal })).bytes(),
-    async upload(path, bytes, signal) {
-      const answer = await ask(server, placeOf(path), { method: "PUT", bytes, signal });
-      return (await answer.json()) as Awaited<ReturnType<FilesAt["upload"]>>;
-    },
+    upload: (path, bytes, signal) => askJson(server, placeOf(path), { method: "PUT", bytes, signal }),
     async remove(path, signal) {
       await ask(server, placeOf(path), { method: "DELETE", signal });
     },
   };
+}
+
+/** The text at the beginning of a file, which stands at a path of the server. */
+export async function beginningOf(
+  server: Server,
+  { path, bytes, signal }: { readonly path: string; readonly bytes: number; readonly signal?: AbortSignal },
+): Promise<string> {
+  const answer = await ask(server, path, { headers: { range: `bytes=0-${bytes - 1}` }, signal });
+  return new TextDecoder().decode(await answer.arrayBuffer());
 }

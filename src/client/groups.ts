@@ -1,5 +1,5 @@
 import type { Role } from "../protocol/callers.ts";
-import { ask, type Server } from "./request.ts";
+import { ask, type Asking, askJson, askList, type Server } from "./request.ts";
 
 export type GroupView = { readonly name: string; readonly permissions: readonly string[]; readonly members: number };
 export type MemberView = { readonly id: string; readonly name: string };
@@ -31,9 +31,8 @@ export type GroupClient = {
 
 export function createGroupClient(server: Server): GroupClient {
   const at = (name: string) => `/api/admin/groups/${encodeURIComponent(name)}`;
-  const list = async <Entry>(path: string, signal?: AbortSignal) =>
-    ((await (await ask(server, path, { signal })).json()) as { data: readonly Entry[] }).data;
-  const send = async (path: string, asking: Parameters<typeof ask>[2]) => void (await ask(server, path, asking));
+  const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, path, { signal });
+  const send = async (path: string, asking: Asking) => void (await ask(server, path, asking));
   return {
     list: (signal) => list("/api/admin/groups", signal),
     save: (name, permissions, signal) => send(at(name), { method: "PUT", body: { permissions }, signal }),
@@ -42,10 +41,7 @@ export function createGroupClient(server: Server): GroupClient {
     addMember: (name, userId, signal) => send(`${at(name)}/members/${userId}`, { method: "PUT", signal }),
     removeMember: (name, userId, signal) => send(`${at(name)}/members/${userId}`, { method: "DELETE", signal }),
     invites: (signal) => list("/api/admin/invites", signal),
-    invite: async (body, signal) =>
-      (await (await ask(server, "/api/admin/invites", { method: "POST", body, signal })).json()) as InviteView & {
-        url: string;
-      },
+    invite: (body, signal) => askJson(server, "/api/admin/invites", { method: "POST", body, signal }),
     withdrawInvite: (id, signal) => send(`/api/admin/invites/${id}`, { method: "DELETE", signal }),
   };
 }

@@ -1,5 +1,6 @@
 import type { CollectionSettings, DocumentStatus, Retrieval } from "../protocol/knowledge.ts";
-import { ask, type Asking, queryOf, type Server } from "./request.ts";
+import { addressAt, ask, type Asking, askJson, askList, encodedPath, queryOf, type Server } from "./request.ts";
+import { sendFile, type SendOptions } from "./send-file.ts";
 
 export type CollectionView = {
   readonly id: string;
@@ -25,7 +26,12 @@ export type DocumentView = {
   readonly sha256: string | null;
   readonly status: DocumentStatus;
   readonly error: string | null;
-  readonly progress: { readonly stage?: string; readonly done?: number; readonly total?: number };
+  readonly progress: {
+    readonly stage?: "fetching" | "reading" | "embedding" | "storing";
+    /** Of `total` chunks. */
+    readonly done?: number;
+    readonly total?: number;
+  };
   readonly revision: number;
   readonly kind: string | null;
   readonly mediaType: string | null;
@@ -45,6 +51,39 @@ export type CollectionInput = {
   readonly description?: string;
   readonly embeddingModel?: string;
   readonly settings?: Partial<CollectionSettings>;
+};
+
+/** What a collection may be made with. */
+export type KnowledgeChoices = {
+  readonly defaults: CollectionSettings & { readonly embeddingModel: string };
+  readonly embeddingModels: readonly string[];
+  /** Which others one may choose; `*` stands for any text. */
+  readonly otherModels: readonly string[];
+  readonly languages: readonly string[];
+  readonly rerankers: readonly string[];
+  readonly reranker: string | null;
+  readonly documentBytes: number;
+};
+
+export type ChunkView = {
+  readonly ordinal: number;
+  readonly charStart: number;
+  readonly charEnd: number;
+  readonly page: number | null;
+  readonly headingPath: readonly string[];
+  readonly tokens: number;
+  /** Characters at its beginning with which the one before ends. */
+  readonly overlap: number;
+  readonly text: string;
+};
+
+/** A part of a document's text, in UTF-16 units. */
+export type TextPart = {
+  readonly from: number;
+  readonly to: number;
+  /** Of the whole text. */
+  readonly characters: number;
+  readonly text: string;
 };
 
 export type KnowledgeQuestion = {
@@ -74,19 +113,42 @@ export type CandidateView = {
   readonly cut?: "rank" | "tokens" | "same";
 };
 
+export type TraceView = {
+  readonly question: string;
+  /** What was searched for, if a model put it into other words. */
+  readonly searched?: string;
+  readonly collections: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly retrieval: Retrieval;
+    readonly weight: number;
+    readonly embeddingModel: string;
+  }[];
+  readonly lexical: readonly string[];
+  readonly vector: readonly string[];
+  readonly reranker?: string;
+  readonly notes: readonly string[];
+  readonly milliseconds: Readonly<Record<string, number>>;
+  readonly candidates: readonly CandidateView[];
+};
+
 export type KnowledgeAnswer = {
   readonly id: string;
   readonly passages: readonly (CandidateView & { readonly text: string })[];
-  readonly trace: {
-    readonly notes: readonly string[];
-    readonly lexical: readonly string[];
-    readonly vector: readonly string[];
-    readonly candidates: readonly CandidateView[];
-  };
+  readonly trace: TraceView;
+};
+
+export type TracePlace = {
+  readonly id: string;
+  readonly question: string;
+  /** Of the run that asked; null: a person did. */
+  readonly runId: string | null;
+  readonly createdAt: string;
 };
 
 /** Collections of documents. */
 export type KnowledgeClient = {
+  choices(signal?: AbortSignal): Promise<KnowledgeChoices>;
   collections(signal?: AbortSignal): Promise<readonly CollectionView[]>;
   create(collection: CollectionInput, signal?: AbortSignal): Promise<CollectionView>;
   collection(id: string, signal?: AbortSignal): Promise<CollectionView>;
@@ -100,7 +162,13 @@ export type KnowledgeClient = {
   /** By name, a page; `after` is the last name of the one before. */
   documents(
     collectionId: string,
-    page?: { readonly after?: string; readonly limit?: number; readonly status?: DocumentStatus },
+    page?: {
+      readonly after?: string;
+      readonly limit?: number;
+      readonly status?: DocumentStatus;
+      /** Some of the name. */
+      readonly search?: string;
+    },
     signal?: AbortSignal,
   ): Promise<readonly DocumentView[]>;
   document(id: string, signal?: AbortSignal): Promise<DocumentView>;
@@ -108,6 +176,17 @@ export type KnowledgeClient = {
   addFile(
     collectionId: string,
     file: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> },
+    signal?: AbortSignal,
+  ): Promise<AddedView>;
+  /** The same in a browser, which tells how much of it was sent. */
+  sendFile(
+    collectionId: string,
+    file: { readonly name: string; readonly content: Blob },
+    options?: SendOptions,
+  ): Promise<AddedView>;
+  addText(
+    collectionId: string,
+    text: { readonly name: string; readonly text: string },
     signal?: AbortSignal,
   ): Promise<AddedView>;
   addUrls(
@@ -121,37 +200,60 @@ export type KnowledgeClient = {
   removeDocument(id: string, signal?: AbortSignal): Promise<void>;
   /** Its original, its text, or its chunks as lines of JSON. */
   content(id: string, part: "content" | "chunks", signal?: AbortSignal): Promise<Uint8Array>;
+  /** Where its original is, for a page. */
+  addressOf(id: string): string;
   text(id: string, signal?: AbortSignal): Promise<string>;
+  textPart(id: string, part: { readonly from: number; readonly to: number }, signal?: AbortSignal): Promise<TextPart>;
+  /** A page in order, after an ordinal or from a place in the text. */
+  chunks(
+    id: string,
+    page?: { readonly after?: number; readonly at?: number; readonly limit?: number },
+    signal?: AbortSignal,
+  ): Promise<readonly ChunkView[]>;
   query(question: KnowledgeQuestion, signal?: AbortSignal): Promise<KnowledgeAnswer>;
+  /** One's own retrievals, newest first; `before` is the last id of the page before. */
+  traces(
+    page?: { readonly before?: string; readonly limit?: number; readonly run?: string },
+    signal?: AbortSignal,
+  ): Promise<readonly TracePlace[]>;
+  trace(id: string, signal?: AbortSignal): Promise<TracePlace & { readonly trace: TraceView }>;
 };
 
 export function createKnowledgeClient(server: Server): KnowledgeClient {
-  const answer = async <Answer>(path: string, asking: Asking = {}) =>
-    (await (await ask(server, `/api/rag/${path}`, asking)).json()) as Answer;
+  const answer = <Answer>(path: string, asking?: Asking) => askJson<Answer>(server, `/api/rag/${path}`, asking);
+  const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, `/api/rag/${path}`, { signal });
   const remove = async (path: string, signal?: AbortSignal) => {
     await ask(server, `/api/rag/${path}`, { method: "DELETE", signal });
   };
+  const fileOf = (id: string, name: string) => `collections/${id}/files/${encodedPath(name)}`;
   return {
-    collections: async (signal) => (await answer<{ data: readonly CollectionView[] }>("collections", { signal })).data,
+    choices: (signal) => answer("choices", { signal }),
+    collections: (signal) => list("collections", signal),
     create: (body, signal) => answer("collections", { method: "POST", body, signal }),
     collection: (id, signal) => answer(`collections/${id}`, { signal }),
     change: (id, body, signal) => answer(`collections/${id}`, { method: "PATCH", body, signal }),
     reindex: (id, body = {}, signal) => answer(`collections/${id}/reindex`, { method: "POST", body, signal }),
     removeCollection: (id, signal) => remove(`collections/${id}`, signal),
-    documents: async (id, page = {}, signal) =>
-      (await answer<{ data: readonly DocumentView[] }>(`collections/${id}/documents${queryOf(page)}`, { signal })).data,
+    documents: (id, page = {}, signal) => list(`collections/${id}/documents${queryOf(page)}`, signal),
     document: (id, signal) => answer(`documents/${id}`, { signal }),
-    addFile: (id, { name, bytes }, signal) =>
-      answer(`collections/${id}/files/${name.split("/").map(encodeURIComponent).join("/")}`, {
-        method: "PUT",
-        bytes,
-        signal,
-      }),
+    addFile: (id, { name, bytes }, signal) => answer(fileOf(id, name), { method: "PUT", bytes, signal }),
+    sendFile: async (id, { name, content }, options) =>
+      (await (await sendFile(server, `/api/rag/${fileOf(id, name)}`, content, options)).json()) as AddedView,
+    async addText(id, body, signal) {
+      const path = `collections/${id}/documents`;
+      const { data } = await answer<{ data: readonly AddedView[] }>(path, { method: "POST", body, signal });
+      return data[0]!;
+    },
     addUrls: (id, urls, signal) => answer(`collections/${id}/documents`, { method: "POST", body: { urls }, signal }),
     importDocument: (id, form, signal) => answer(`collections/${id}/import`, { method: "POST", form, signal }),
     retry: (id, signal) => answer(`documents/${id}/retry`, { method: "POST", signal }),
     removeDocument: (id, signal) => remove(`documents/${id}`, signal),
     content: async (id, part, signal) => (await ask(server, `/api/rag/documents/${id}/${part}`, { signal })).bytes(),
+    addressOf: (id) => addressAt(server, `/api/rag/documents/${id}/content`),
+    textPart: (id, part, signal) => answer(`documents/${id}/text${queryOf(part)}`, { signal }),
+    chunks: (id, page = {}, signal) => list(`documents/${id}/passages${queryOf(page)}`, signal),
+    traces: (page = {}, signal) => list(`traces${queryOf(page)}`, signal),
+    trace: (id, signal) => answer(`traces/${id}`, { signal }),
     query: (body, signal) => answer("query", { method: "POST", body, signal }),
     async text(id, signal) {
       let text = "";

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../protocol/errors.ts";
-import type { Server } from "./request.ts";
+import { addressAt, type Server } from "./request.ts";
 import { createSseParser } from "./sse.ts";
 
 export type McpBridge = {
@@ -47,7 +47,7 @@ export async function bridgeMcp({ locate, input, output, lastAnswersMs = 30_000 
 
   async function send(message: Message, signal: AbortSignal): Promise<Response> {
     const post = () =>
-      fetch(new URL("/mcp", connection.server.url), {
+      fetch(addressAt(connection.server, "/mcp"), {
         method: "POST",
         headers: headersOf(message, connection),
         body: JSON.stringify(message),

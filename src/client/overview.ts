@@ -1,6 +1,6 @@
 import type { Role } from "../protocol/callers.ts";
 import type { FindingView } from "./client.ts";
-import { ask, queryOf, type Server } from "./request.ts";
+import { askJson, askList, queryOf, type Server } from "./request.ts";
 
 /** Who asks, and what they may do. */
 export type MeView = {
@@ -35,6 +35,7 @@ export type UsageQuestion = {
   readonly to?: string;
   /** An account's id. */
   readonly user?: string;
+  readonly model?: string;
 };
 
 export type SettingView = { readonly path: string; readonly value: unknown; readonly source: string };
@@ -51,8 +52,8 @@ export type AuditView = {
   readonly requestId: string;
 };
 
-export async function readMe(server: Server, signal?: AbortSignal): Promise<MeView> {
-  return (await (await ask(server, "/api/auth/me", { signal })).json()) as MeView;
+export function readMe(server: Server, signal?: AbortSignal): Promise<MeView> {
+  return askJson(server, "/api/auth/me", { signal });
 }
 
 /** How the server does; for admins only. */
@@ -68,8 +69,7 @@ export type OverviewClient = {
 };
 
 export function createOverviewClient(server: Server): OverviewClient {
-  const list = async <Entry>(path: string, signal?: AbortSignal) =>
-    ((await (await ask(server, `/api/admin/${path}`, { signal })).json()) as { data: readonly Entry[] }).data;
+  const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, `/api/admin/${path}`, { signal });
   return {
     usage: (question, signal) => list(`usage${queryOf(question)}`, signal),
     settings: (signal) => list("settings", signal),

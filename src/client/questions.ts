@@ -22,6 +22,8 @@ export type ArgumentPattern = Readonly<Record<string, string | number | boolean 
 export type ItemPage = {
   readonly after?: number;
   readonly before?: number;
+  /** Those on both sides of this item, and it; without `after`, `before` and `order`. */
+  readonly around?: string;
   readonly limit?: number;
   readonly order?: "asc" | "desc";
 };

@@ -26,7 +26,7 @@ export async function ask(server: Server, path: string, asking: Asking = {}): Pr
   const { method = "GET", body, bytes, form, headers, signal } = asking;
   let response: Response;
   try {
-    response = await fetch(new URL(server.url.replace(/\/$/, "") + path), {
+    response = await fetch(new URL(addressAt(server, path)), {
       method,
       signal,
       headers: {
@@ -52,7 +52,23 @@ export async function ask(server: Server, path: string, asking: Asking = {}): Pr
   throw await errorOf(response);
 }
 
-async function errorOf(response: Response): Promise<ColloquyError> {
+/** The same, and what was answered as JSON. */
+export async function askJson<Answer>(server: Server, path: string, asking?: Asking): Promise<Answer> {
+  return (await (await ask(server, path, asking)).json()) as Answer;
+}
+
+/** The entries of a list. */
+export async function askList<Entry>(server: Server, path: string, asking?: Asking): Promise<readonly Entry[]> {
+  return (await askJson<{ readonly data: readonly Entry[] }>(server, path, asking)).data;
+}
+
+/** Where a path of the server is, also below a path of its own. */
+export function addressAt(server: Server, path: string): string {
+  return server.url.replace(/\/$/, "") + path;
+}
+
+/** What the server said of a request that failed. */
+export async function errorOf(response: Response): Promise<ColloquyError> {
   const text = await response.text();
   const { code, message, problems } = parseError(text);
   return new ColloquyError(
@@ -72,6 +88,11 @@ function parseError(text: string): SentError {
   } catch {
     return {};
   }
+}
+
+/** Of a file, in an address. */
+export function encodedPath(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
 }
 
 /** `?a=1&b=2` of what is there; empty when nothing is. */

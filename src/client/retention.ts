@@ -1,4 +1,4 @@
-import { ask, queryOf, type Server } from "./request.ts";
+import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
 /** How long a kind of things is kept; `days` null: for ever. */
 export type RetentionView = {
@@ -31,17 +31,14 @@ export type RetentionClient = {
 };
 
 export function createRetentionClient(server: Server): RetentionClient {
-  const answer = async <Answer>(path: string, asking: Parameters<typeof ask>[2]) =>
-    (await (await ask(server, `/api/admin/retention${path}`, asking)).json()) as Answer;
-  const list = async <Entry>(path: string, asking: Parameters<typeof ask>[2]) =>
-    (await answer<{ data: readonly Entry[] }>(path, asking)).data;
+  const path = "/api/admin/retention";
   return {
-    list: (signal) => list("", { signal }),
-    set: (kind, days, signal) => answer(`/${kind}`, { method: "PUT", body: { days }, signal }),
+    list: (signal) => askList(server, path, { signal }),
+    set: (kind, days, signal) => askJson(server, `${path}/${kind}`, { method: "PUT", body: { days }, signal }),
     async reset(kind, signal) {
-      await ask(server, `/api/admin/retention/${kind}`, { method: "DELETE", signal });
+      await ask(server, `${path}/${kind}`, { method: "DELETE", signal });
     },
-    preview: (rule = {}, signal) => list(`/preview${queryOf(rule)}`, { signal }),
-    removeNow: (signal) => list("/run", { method: "POST", signal }),
+    preview: (rule = {}, signal) => askList(server, `${path}/preview${queryOf(rule)}`, { signal }),
+    removeNow: (signal) => askList(server, `${path}/run`, { method: "POST", signal }),
   };
 }

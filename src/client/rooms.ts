@@ -4,14 +4,14 @@ import type { Content, Item } from "../protocol/items.ts";
 import type { DecisionInput, ItemPage, QuestionView } from "./questions.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
 import { createFilesAt, type FilesAt } from "./files.ts";
-import { ask, queryOf, type Server } from "./request.ts";
+import { ask, type Asking, askJson, askList, queryOf, type Server } from "./request.ts";
 
 export type RoomMember =
   | {
       readonly kind: "agent";
       readonly handle: string;
       readonly description: string;
-      readonly activation: "always" | "mention";
+      readonly activation: Activation;
       readonly model: string;
       readonly tools: readonly string[];
       readonly state: "idle" | "thinking" | "waiting";
@@ -49,17 +49,29 @@ export type RoomEvent =
       readonly type: "presence";
       readonly people: readonly { readonly handle: string; readonly present: boolean }[];
     };
-export type RoomKind = { readonly id: string; readonly title: string; readonly description: string };
+export type Activation = "always" | "mention";
+/** An agent by its name; with `activation` it listens otherwise than it does by itself. */
+export type ChosenMember = string | { readonly agent: string; readonly activation?: Activation };
+export type RoomKind = {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly members: readonly {
+    readonly handle: string;
+    readonly description: string;
+    readonly activation: Activation;
+  }[];
+};
 
 export type RoomClient = {
   list(signal?: AbortSignal): Promise<{ readonly rooms: readonly RoomView[]; readonly kinds: readonly RoomKind[] }>;
   create(
-    input: { readonly kind?: string; readonly title?: string; readonly members?: readonly string[] },
+    input: { readonly kind?: string; readonly title?: string; readonly members?: readonly ChosenMember[] },
     signal?: AbortSignal,
   ): Promise<RoomView>;
   change(
     id: string,
-    input: { readonly title?: string; readonly turns?: RoomView["turns"]; readonly members?: readonly string[] },
+    input: { readonly title?: string; readonly turns?: RoomView["turns"]; readonly members?: readonly ChosenMember[] },
     signal?: AbortSignal,
   ): Promise<RoomView>;
   remove(id: string, signal?: AbortSignal): Promise<void>;
@@ -88,8 +100,7 @@ export type RoomClient = {
 };
 
 export function createRoomClient(server: Server): RoomClient {
-  const json = async <Answer>(path: string, options: Parameters<typeof ask>[2]) =>
-    (await (await ask(server, `/api/rooms${path}`, options)).json()) as Answer;
+  const json = <Answer>(path: string, asking: Asking) => askJson<Answer>(server, `/api/rooms${path}`, asking);
   const post = <Answer>(path: string, body: unknown, signal?: AbortSignal) =>
     json<Answer>(path, { method: "POST", body, signal });
   return {
@@ -108,10 +119,8 @@ export function createRoomClient(server: Server): RoomClient {
     async leave(id, handle, signal) {
       await ask(server, `/api/rooms/${id}/members/${encodeURIComponent(handle)}`, { method: "DELETE", signal });
     },
-    messages: async (id, page = {}, signal) =>
-      (await json<{ data: readonly Item[] }>(`/${id}/messages${queryOf(page)}`, { signal })).data,
-    questions: async (id, signal) =>
-      (await json<{ data: readonly QuestionView[] }>(`/${id}/questions`, { signal })).data,
+    messages: (id, page = {}, signal) => askList(server, `/api/rooms/${id}/messages${queryOf(page)}`, { signal }),
+    questions: (id, signal) => askList(server, `/api/rooms/${id}/questions`, { signal }),
     async decide(id, question, input, signal) {
       await ask(server, `/api/rooms/${id}/decisions/${question}`, { method: "POST", body: input, signal });
     },

@@ -1,5 +1,5 @@
 import type { MissedPolicy, ScheduleRecord } from "../protocol/schedules.ts";
-import { ask, type Server } from "./request.ts";
+import { ask, type Asking, askJson, askList, queryOf, type Server } from "./request.ts";
 
 export type ScheduleView = Omit<ScheduleRecord, "userId">;
 type ScheduleTime = {
@@ -21,6 +21,11 @@ export type SchedulePatch = ScheduleTime & { readonly agent?: string; readonly p
 export type ScheduleClient = {
   create(input: ScheduleInput, signal?: AbortSignal): Promise<ScheduleView>;
   list(signal?: AbortSignal): Promise<readonly ScheduleView[]>;
+  /** What such a time means as cron, and the first times it would be. */
+  times(
+    time: Pick<ScheduleTime, "cron" | "every" | "timeZone">,
+    signal?: AbortSignal,
+  ): Promise<{ readonly cron: string; readonly next: readonly string[] }>;
   get(id: string, signal?: AbortSignal): Promise<ScheduleView>;
   update(id: string, patch: SchedulePatch, signal?: AbortSignal): Promise<ScheduleView>;
   remove(id: string, signal?: AbortSignal): Promise<void>;
@@ -29,11 +34,11 @@ export type ScheduleClient = {
 };
 
 export function createScheduleClient(server: Server): ScheduleClient {
-  const send = async <Answer>(path: string, asking: Parameters<typeof ask>[2]) =>
-    (await (await ask(server, "/api/schedules" + path, asking)).json()) as Answer;
+  const send = <Answer>(path: string, asking: Asking) => askJson<Answer>(server, `/api/schedules${path}`, asking);
   return {
     create: (body, signal) => send("", { method: "POST", body, signal }),
-    list: async (signal) => (await send<{ data: readonly ScheduleView[] }>("", { signal })).data,
+    list: (signal) => askList(server, "/api/schedules", { signal }),
+    times: (time, signal) => send(`/times${queryOf(time)}`, { signal }),
     get: (id, signal) => send(`/${id}`, { signal }),
     update: (id, body, signal) => send(`/${id}`, { method: "PATCH", body, signal }),
     async remove(id, signal) {

@@ -1,5 +1,5 @@
 import { pause } from "./pause.ts";
-import { ask, type Server } from "./request.ts";
+import { addressAt, ask, type Asking, askJson, type Server } from "./request.ts";
 
 export type UploadView = {
   readonly id: string;
@@ -28,8 +28,7 @@ const pieceBytes = 1024 * 1024;
 const lookMs = 250;
 
 export function createUploadClient(server: Server): UploadClient {
-  const json = async (path: string, options: Parameters<typeof ask>[2]) =>
-    (await (await ask(server, `/api/uploads${path}`, options)).json()) as UploadView;
+  const json = (path: string, asking: Asking) => askJson<UploadView>(server, `/api/uploads${path}`, asking);
   return {
     async send(file, { onProgress, signal } = {}) {
       let upload = await json("/begin", { method: "POST", body: { name: file.name, bytes: file.size }, signal });
@@ -53,6 +52,6 @@ export function createUploadClient(server: Server): UploadClient {
     async remove(id, signal) {
       await ask(server, `/api/uploads/${id}`, { method: "DELETE", signal });
     },
-    addressOf: (id) => `${server.url.replace(/\/$/, "")}/api/uploads/${id}/content`,
+    addressOf: (id) => addressAt(server, `/api/uploads/${id}/content`),
   };
 }

@@ -1,5 +1,5 @@
 import type { Role } from "../protocol/callers.ts";
-import { ask, type Server } from "./request.ts";
+import { addressAt, ask, type Asking, askJson, askList, type Server } from "./request.ts";
 
 export type UserView = { readonly id: string; readonly name: string; readonly role: Role; readonly disabled: boolean };
 /** Times are ISO 8601. */
@@ -59,10 +59,8 @@ export type ErasureView = {
 };
 
 export function createUserClient(server: Server): UserClient {
-  const answer = async <Answer>(path: string, asking: Parameters<typeof ask>[2]) =>
-    (await (await ask(server, `/api/admin/${path}`, asking)).json()) as Answer;
-  const list = async <Entry>(path: string, signal?: AbortSignal) =>
-    (await answer<{ data: readonly Entry[] }>(path, { signal })).data;
+  const answer = <Answer>(path: string, asking: Asking) => askJson<Answer>(server, `/api/admin/${path}`, asking);
+  const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, `/api/admin/${path}`, { signal });
   return {
     list: (signal) => list("users", signal),
     add: (user, signal) => answer("users", { method: "POST", body: user, signal }),
@@ -79,7 +77,7 @@ export function createUserClient(server: Server): UserClient {
     async logOut(id, signal) {
       await ask(server, `/api/admin/users/${id}/sessions`, { method: "DELETE", signal });
     },
-    archiveOf: (id) => `${server.url.replace(/\/$/, "")}/api/admin/users/${id}/export`,
+    archiveOf: (id) => addressAt(server, `/api/admin/users/${id}/export`),
     async revokeKey(keyId, signal) {
       await ask(server, `/api/admin/keys/${keyId}`, { method: "DELETE", signal });
     },

@@ -45,6 +45,9 @@ eachDatabase((databases) => {
       ["owner", "assistant", new Date().toISOString().slice(0, 10)],
     );
     assert.equal((await get<readonly Usage[]>("/api/usage?by=model")).data.length, 1);
+    const ofModel = async (model: string) =>
+      (await get<readonly Usage[]>(`/api/admin/usage?by=day&model=${model}`)).data.map(({ requests }) => requests);
+    assert.deepEqual([await ofModel(keys["model"]!), await ofModel("other")], [[2], []]);
     assert.deepEqual((await get(`/api/admin/usage?to=2020-01-01T00:00:00Z`)).data, []);
     for (const wrong of ["?by=colour", "?from=2020-01-01T00:00:00Z", "?from=yesterday"])
       assert.equal((await fetch(`${server.url}/api/admin/usage${wrong}`)).status, 400, wrong);

@@ -1,6 +1,13 @@
 import { accountRoutes } from "./account-routes.ts";
 import { getAgentRun, runAgent } from "./dialects/agent-run/agent-run.ts";
 import { listAgentTools } from "./dialects/agent-run/agent-tools.ts";
+import {
+  describeTaiga,
+  listTaigaProjects,
+  listTaigaRuns,
+  listTaigaSprints,
+  signInToTaiga,
+} from "./dialects/agent-run/desk.ts";
 import { chat, resumeChat } from "./dialects/chat/chat.ts";
 import { chatCompletions } from "./dialects/chat-completions/chat-completions.ts";
 import { chatkit } from "./dialects/chatkit/chatkit.ts";
@@ -30,7 +37,8 @@ import { sessionFiles, threadFiles } from "./routes/files.ts";
 import { health } from "./routes/health.ts";
 import { knowledgeRoutes } from "./knowledge-routes.ts";
 import { roomRoutes } from "./room-routes.ts";
-import { page, pageAsset, pageIcon } from "./routes/page.ts";
+import { modelStates } from "./routes/models.ts";
+import { offlinePage, page, pageAsset, pageIcon, pageManifest, pageMark, pageWorker } from "./routes/page.ts";
 import {
   describeMcpClient,
   finishSignIn,
@@ -45,17 +53,28 @@ import { listRetention, previewRetention, resetRetention, runRetention, setReten
 import { erasePerson, getErasure, listErasures } from "./routes/erasures.ts";
 import { exportOwnData, exportPerson } from "./routes/personal-data.ts";
 import { bringResults } from "./routes/results.ts";
-import { cancelRun, getRun, listRuns, startRun, steerRun } from "./routes/runs.ts";
+import { cancelRun, getItemOfRun, getRun, getRunDetails, listRuns, startRun, steerRun } from "./routes/runs.ts";
 import {
   createSchedule,
   deleteSchedule,
   getSchedule,
   listSchedules,
+  previewTimes,
   runSchedule,
   updateSchedule,
 } from "./routes/schedules.ts";
-import { listShares, readShared, shareThread, withdrawShare } from "./routes/shares.ts";
-import { changeThread, createThread, deleteThread, getThread, listItems, listThreads } from "./routes/threads.ts";
+import { listOwnShares, listShares, readShared, shareThread, withdrawShare } from "./routes/shares.ts";
+import { addTask, changeTask, deleteTask, followTasks, listTasks } from "./routes/tasks.ts";
+import {
+  changeThread,
+  createThread,
+  deleteThread,
+  editMessage,
+  getThread,
+  listItems,
+  listPending,
+  listThreads,
+} from "./routes/threads.ts";
 import { callTool } from "./routes/tool-calls.ts";
 import {
   beginUpload,
@@ -72,12 +91,26 @@ import { allMcpRoutes } from "./mcp/mcp-routes.ts";
 const routes: readonly Route[] = [
   ["GET", "/", page],
   ["GET", "/chat/:id", page],
+  ["GET", "/shared/:id", page],
   ["GET", "/rooms", page],
   ["GET", "/rooms/:id", page],
+  ["GET", "/tasks", page],
+  ["GET", "/schedules", page],
+  ["GET", "/taiga", page],
+  ["GET", "/knowledge", page],
+  ["GET", "/knowledge/:id", page],
+  ["GET", "/runs", page],
+  ["GET", "/runs/:id", page],
   ["GET", "/admin", page],
   ["GET", "/admin/:section", page],
+  ["GET", "/settings", page],
+  ["GET", "/settings/:section", page],
   ["GET", "/assets/*", pageAsset],
-  ["GET", "/mark.svg", pageIcon],
+  ["GET", "/mark.svg", pageMark],
+  ["GET", "/icons/:name", pageIcon],
+  ["GET", "/manifest.webmanifest", pageManifest],
+  ["GET", "/offline.html", offlinePage],
+  ["GET", "/sw.js", pageWorker],
   ["GET", "/health", health],
   ["GET", "/openapi.json", openApiDocument],
   ["GET", "/docs", docs],
@@ -94,6 +127,11 @@ const routes: readonly Route[] = [
   ["POST", "/agent/run", runAgent],
   ["GET", "/agent/run/:id", getAgentRun],
   ["GET", "/agent/tools", listAgentTools],
+  ["GET", "/api/taiga", describeTaiga],
+  ["POST", "/api/taiga/sign-in", signInToTaiga],
+  ["GET", "/api/taiga/projects", listTaigaProjects],
+  ["GET", "/api/taiga/sprints", listTaigaSprints],
+  ["GET", "/api/taiga/runs", listTaigaRuns],
 
   ["POST", "/chat", chat],
   ["GET", "/chat/:id/stream", resumeChat],
@@ -112,6 +150,8 @@ const routes: readonly Route[] = [
   ["PATCH", "/api/threads/:id", changeThread],
   ["DELETE", "/api/threads/:id", deleteThread],
   ["GET", "/api/threads/:id/items", listItems],
+  ["GET", "/api/threads/:id/pending", listPending],
+  ["POST", "/api/threads/:id/messages", editMessage],
   ["GET", "/api/threads/:id/events", followThread],
   ["POST", "/api/threads/:id/runs", startRun],
 
@@ -138,11 +178,14 @@ const routes: readonly Route[] = [
   ["GET", "/api/threads/:id/export", exportThread],
   ["POST", "/api/threads/:id/shares", shareThread],
   ["GET", "/api/threads/:id/shares", listShares],
+  ["GET", "/api/shares", listOwnShares],
   ["DELETE", "/api/shares/:id", withdrawShare],
   ["GET", "/api/shared/:id", readShared],
 
   ["GET", "/api/runs", listRuns],
   ["GET", "/api/runs/:id", getRun],
+  ["GET", "/api/runs/:id/details", getRunDetails],
+  ["GET", "/api/runs/:id/items/:item", getItemOfRun],
   ["POST", "/api/runs/:id/cancel", cancelRun],
   ["POST", "/api/runs/:id/continue", continueRun],
   ["POST", "/api/runs/:id/steer", steerRun],
@@ -156,12 +199,20 @@ const routes: readonly Route[] = [
 
   ["POST", "/api/schedules", createSchedule],
   ["GET", "/api/schedules", listSchedules],
+  ["GET", "/api/schedules/times", previewTimes],
   ["GET", "/api/schedules/:id", getSchedule],
   ["PATCH", "/api/schedules/:id", updateSchedule],
   ["DELETE", "/api/schedules/:id", deleteSchedule],
   ["POST", "/api/schedules/:id/run", runSchedule],
 
+  ["GET", "/api/tasks", listTasks],
+  ["POST", "/api/tasks", addTask],
+  ["GET", "/api/tasks/events", followTasks],
+  ["PATCH", "/api/tasks/:id", changeTask],
+  ["DELETE", "/api/tasks/:id", deleteTask],
+
   ["GET", "/api/agents", listAgents],
+  ["GET", "/api/models", modelStates],
   ["GET", "/api/tools/list", listTools],
   ["POST", "/api/tools/:name", askTool],
   ["POST", "/api/tools/:name/calls", callTool],

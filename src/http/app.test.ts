@@ -211,7 +211,10 @@ test("no secret gets into the log", async () => {
   lines.length = 0;
   await accounts.inject({ url: "/v1/models?token=ck_ann", headers: { authorization: "Bearer ck_ann" } });
   await accounts.inject({ url: "/v1/models", headers: { authorization: "Bearer ck_wrong" } });
-  assert.equal(lines.filter(({ text }) => text === "request").length, 2);
+  for (const method of ["GET", "HEAD"] as const)
+    for (const url of ["/shared/ck_link", "/api/shared/ck_link", "/shared/ck_link/x?y=ck_z"])
+      await accounts.inject({ method, url });
+  assert.equal(lines.filter(({ text }) => text === "request").length, 8);
   assert.doesNotMatch(JSON.stringify(lines), /ck_/);
 });
 

@@ -160,9 +160,9 @@ function addRoute(
     });
 }
 
-/** Who has a link may read what it leads to, so a log must not have it. */
+/** Who has a link may read what it leads to, so a log must not have it, however it was asked for. */
 function loggedPath(request: FastifyRequest): string {
-  return request.routeOptions.url === "/api/shared/:id" ? "/api/shared/…" : pathOf(request);
+  return pathOf(request).replace(/^((?:\/api)?\/shared\/).+/, "$1…");
 }
 
 /** Undefined while nobody listens. */

@@ -222,7 +222,10 @@ test("a link shows what was said until then, until it is withdrawn", async () =>
 
   const listed = (await send("GET", `/api/threads/${threadId}/shares`)).json["data"] as { readonly id: string }[];
   assert.equal(listed.length, 1);
+  const own = async () => (await send("GET", "/api/shares")).json["data"] as { readonly title: string }[];
+  assert.deepEqual(await own(), [{ ...listed[0], title: "Secret plans" }]);
   assert.equal((await send("DELETE", `/api/shares/${listed[0]!.id}`)).status, 204);
+  assert.deepEqual(await own(), []);
   assert.equal((await send("GET", path)).status, 404);
   assert.equal((await send("DELETE", `/api/shares/${listed[0]!.id}`)).status, 404);
   assert.equal((await send("GET", "/api/shared/none")).status, 404);

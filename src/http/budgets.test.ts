@@ -77,6 +77,7 @@ eachDatabase((databases) => {
     const { error } = (await refused.json()) as { error: { type: string; code: string; message: string } };
     assert.deepEqual([error.type, error.code], ["rate_limit_error", "budget_reached"]);
     assert.match(error.message, /daily budget of each account allows 250 tokens/);
+    assert.match(error.message, /A new day begins on \d{1,2} [A-Z][a-z]+ 20\d\d, 00:00 UTC; an admin/);
 
     const [state] = await own();
     assert.deepEqual([state!.id, state!.state, state!.used.unpriced > 0], [id, "warning", true]);

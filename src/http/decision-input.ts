@@ -18,7 +18,9 @@ export const decisionInputSchema = z.strictObject({
     .union([z.string(), z.record(z.string(), z.unknown())])
     .transform((value) => (typeof value === "string" ? value : JSON.stringify(value)))
     .optional()
-    .describe("As an object or JSON text; with allow: what the call is made with instead; with answer: the form"),
+    .describe(
+      "As an object or JSON text; with allow: what the call is made with instead; with answer: the form, or those writes of a dry run that shall be done",
+    ),
   argumentsHash: z.string().max(200).optional().describe("Of the question, as you saw it"),
   always: z
     .union([z.literal(true), patternSchema])

@@ -34,6 +34,7 @@ export type Tag =
   | "knowledge"
   | "runs"
   | "schedules"
+  | "tasks"
   | "agents"
   | "MCP"
   | "admin";

@@ -5,6 +5,7 @@ import {
   deleteCollection,
   getCollection,
   listCollections,
+  readChoices,
   reindexCollection,
 } from "./routes/collections.ts";
 import {
@@ -16,6 +17,7 @@ import {
   getDocument,
   getDocumentText,
   importDocument,
+  listChunks,
   listDocuments,
   putDocument,
   retryDocument,
@@ -24,6 +26,7 @@ import { getTrace, listTraces, queryKnowledge } from "./routes/rag-query.ts";
 
 /** Collections, their documents, and finding something in them. */
 export const knowledgeRoutes: readonly Route[] = [
+  ["GET", "/api/rag/choices", readChoices],
   ["POST", "/api/rag/collections", createCollection],
   ["GET", "/api/rag/collections", listCollections],
   ["GET", "/api/rag/collections/:id", getCollection],
@@ -40,6 +43,7 @@ export const knowledgeRoutes: readonly Route[] = [
   ["GET", "/api/rag/documents/:id/content", downloadDocument],
   ["GET", "/api/rag/documents/:id/text", getDocumentText],
   ["GET", "/api/rag/documents/:id/chunks", exportChunks],
+  ["GET", "/api/rag/documents/:id/passages", listChunks],
   ["POST", "/api/rag/documents/:id/retry", retryDocument],
   ["POST", "/api/rag/query", queryKnowledge],
   ["GET", "/api/rag/traces", listTraces],

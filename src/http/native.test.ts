@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
 import { type Client, createClient, type StartedRun } from "../client/client.ts";
+import type { ListedRunView } from "../client/run-details.ts";
 import type { Followed } from "../client/events.ts";
 import { createSseParser } from "../client/sse.ts";
 import type { ScriptAnswer } from "../models/scripted.ts";
@@ -73,7 +74,10 @@ test("a run is accepted, followed to its end, and its items are there", async ()
   const { questions, ...run } = await client.run(started.id);
   assert.equal(run.status, "done");
   assert.deepEqual(questions, []);
-  assert.deepEqual(await client.runs({ thread: started.threadId, status: "done" }), [run]);
+  const [listed, ...others] = await client.runs({ thread: started.threadId, status: "done" });
+  const { text, used, ...same } = listed as ListedRunView;
+  assert.deepEqual([same, others], [run, []]);
+  assert.deepEqual([text, used!.steps, used!.toolCalls], ["go", 2, 1]);
   const items = await client.items(started.threadId);
   assert.deepEqual(
     items.map(({ kind }) => kind),

@@ -48,6 +48,7 @@ export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
         { name: "files", description: "What tools and people work with in a thread: its workspace" },
         { name: "knowledge", description: "Collections of documents that agents search" },
         { name: "schedules", description: "Runs at set times" },
+        { name: "tasks", description: "The list of tasks of each person" },
         { name: "agents", description: "Agents and their tools" },
         { name: "accounts", description: "Logging in, passwords and your API keys" },
         { name: "MCP", description: "The Model Context Protocol" },

@@ -30,6 +30,19 @@ test("a schedule is made, found, changed, run and removed over HTTP", async () =
   await assert.rejects(schedules.get(made.id), { status: 404, code: "schedule_not_found" });
 });
 
+test("when times would be is told without keeping any", async () => {
+  const { schedules } = createClient({ url: server.url });
+  const { cron, next } = await schedules.times({ every: "1w", timeZone: "Asia/Kolkata" });
+  assert.equal(cron, "0 0 * * 1");
+  assert.equal(next.length, 5);
+  for (const at of next) assert.match(at, /T18:30:00\.000Z$/);
+  assert.deepEqual(next.toSorted(), next);
+  await assert.rejects(schedules.times({ cron: "0 25 * * *" }), { status: 400 });
+  await assert.rejects(schedules.times({ cron: "0 5 * * *", timeZone: "Nowhere/Here" }), { status: 400 });
+  await assert.rejects(schedules.times({}), { status: 400 });
+  assert.deepEqual(await schedules.list(), []);
+});
+
 test("a body that is none is refused with the field's name", async () => {
   for (const [body, field] of [
     [{ agent: "assistant", every: "1d" }, /prompt/],

@@ -23,6 +23,7 @@ import type { Revocation } from "../tools/mcp/sign-in/revoke.ts";
 import type { Returned } from "../tools/mcp/sign-in/sign-ins.ts";
 import type { ModelRelay } from "../tools/model-relay.ts";
 import type { TaigaAccess } from "../tools/taiga/access.ts";
+import type { FrontDesk } from "../tools/taiga/front-desk.ts";
 import type { Knowledge } from "../knowledge/knowledge.ts";
 import type { Retrieval } from "../knowledge/retrieve.ts";
 import type { Uploads } from "../knowledge/uploads.ts";
@@ -34,6 +35,7 @@ import type { RetentionKind, RetentionRule, RoundResult } from "../store/retenti
 import type { Budget, BudgetState, NewBudget } from "../store/spending.ts";
 import type { SharedCounts } from "../store/shared-counts.ts";
 import type { Shares } from "../store/shares.ts";
+import type { TaskList } from "../store/task-list.ts";
 import type { UserAdmin } from "../store/user-admin.ts";
 
 /** Who may come in. `local`: whoever sits at this machine is the owner. `accounts`: only who has logged in or holds an API key. */
@@ -89,6 +91,14 @@ export type McpSignIns = {
   forget(server: string, userId: string): Promise<Revocation>;
   /** Where browsers reach this server: an origin. */
   base(): string;
+};
+
+/** A place where a model server was looked for. `detail`: what came of it, in words for a person. */
+export type ModelProbe = {
+  readonly kind: string;
+  readonly url: string;
+  readonly outcome: string;
+  readonly detail: string;
 };
 
 /** What administrators look at, beside the runs. */
@@ -159,11 +169,14 @@ export type Services = {
   readonly relay?: Pick<ModelRelay, "answer"> | undefined;
   /** Absent: this server works with no Taiga. */
   readonly taiga?: TaigaAccess | undefined;
+  /** Where people sign in to it and choose what to work on; there with it. */
+  readonly taigaDesk?: FrontDesk | undefined;
   readonly mcp?: McpSignIns;
   /** The names of the webhooks that a run may ask for. */
   readonly hooks?: readonly string[];
   /** The task tools as their own MCP server calls them. */
   readonly tasks: TaskCalls;
+  readonly taskList: TaskList;
   readonly users: UserAdmin;
   readonly shares: Shares;
   readonly uploads: Uploads;
@@ -174,6 +187,8 @@ export type Services = {
   /** Folders of this machine whose files may become documents. */
   readonly ragFolders?: readonly string[];
   readonly overview: Overview;
+  /** Where models were looked for when the server began. */
+  readonly probes?: () => readonly ModelProbe[];
   /** What admins define without touching files, beside what files define. */
   readonly definitions: Definitions;
   readonly trials: Trials;

@@ -174,7 +174,8 @@ test("at stop the polite ones say farewell, the others may go on", async () => {
   polite.answer.on("data", (piece: string) => (text += piece));
   streams.stop();
   await once(polite.answer, "end");
-  assert.equal(text, "data: first\n\ndata: bye\n\n");
+  // A slow machine may have kept it alive meanwhile.
+  assert.equal(text.replaceAll(": keep-alive\n\n", ""), "data: first\n\ndata: bye\n\n");
   assert.equal(plain.stream.closed, false);
   plain.stream.end();
 });

@@ -47,6 +47,75 @@ test("a thread gets another title", async () => {
   assert.equal((await rename(thread.id, { title: 1 })).status, 400);
 });
 
+test("items are read around one of them", async () => {
+  const { threadId } = await ask({ content: "first" });
+  for (const content of ["second", "third"]) await ask({ threadId, content });
+  const items = await server.runs.listItems(server.caller, threadId, {});
+  const around = async (id: string, more = "") => {
+    const answer = await fetch(`${server.url}/api/threads/${threadId}/items?around=${id}${more}`);
+    const { data = [], next } = (await answer.json()) as { data?: { seq: number }[]; next?: number };
+    return { status: answer.status, seqs: data.map(({ seq }) => seq), next };
+  };
+  assert.deepEqual(await around(items[4]!.id, "&limit=3"), { status: 200, seqs: [4, 5, 6], next: 6 });
+  assert.deepEqual((await around(items[0]!.id, "&limit=2")).seqs, [1, 2]);
+  assert.deepEqual((await around(items.at(-1)!.id, "&limit=4")).next, undefined);
+  const large = [5, 6, 7].map((at) => ({ at, id: newId() }));
+  for (const { at, id } of large)
+    await server.database.query(
+      `insert into items (thread_id, seq, id, user_id, kind, author, body)
+       values ($1, $2, $3, $4, 'message', 'x', jsonb_build_object('role', 'user', 'content', repeat(md5($3::uuid::text), 100000)))`,
+      [threadId, items.at(-1)!.seq + at, id, server.caller.userId],
+    );
+  assert.equal((await around(large[2]!.id)).seqs[0], items.at(-1)!.seq + 7);
+  assert.equal((await around(newId())).status, 404);
+  assert.equal((await around(items[0]!.id, "&after=2")).status, 400);
+});
+
+test("the last used come first, page by page; an archived one has a list of its own", async () => {
+  const ask = async (path: string, body?: object) => {
+    const method = body ? (path.endsWith("messages") ? "POST" : "PATCH") : "GET";
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(server.url + path, { method, ...(body && { headers, body: JSON.stringify(body) }) });
+    return (await response.json()) as { readonly data: readonly { readonly id: string }[] };
+  };
+  const made = [];
+  for (const title of ["one", "two", "three"]) made.push((await server.runs.createThread(server.caller, { title })).id);
+  await ask(`/api/threads/${made[0]}`, { title: "one, used" });
+  const used = async (query: string) => (await ask(`/api/threads?sort=used&${query}`)).data.map(({ id }) => id);
+  assert.deepEqual(await used("limit=2"), [made[0], made[2]]);
+  assert.deepEqual(await used(`limit=1&before=${made[2]}`), [made[1]]);
+  await ask(`/api/threads/${made[0]}`, { archived: true });
+  assert.deepEqual(await used("limit=1"), [made[2]]);
+  assert.deepEqual(await used("archived=true"), [made[0]]);
+  for (const id of made) await server.runs.deleteThread(server.caller, id);
+});
+
+test("a message gets other words without a run", async () => {
+  const { threadId, asked } = await ask({ content: "one" });
+  const edit = (content: string) =>
+    fetch(`${server.url}/api/threads/${threadId}/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ message: { content }, instead: asked.id }),
+    });
+  assert.equal((await edit("  ")).status, 400);
+  const edited = await edit("uno");
+  assert.equal(edited.status, 201);
+  const { id } = (await edited.json()) as { id: string };
+  const branch = await server.runs.listBranch(server.caller, threadId);
+  assert.deepEqual([branch[0]!.id, branch.length], [id, 2]);
+});
+
+test("everybody is told how the models do", async () => {
+  await ask({ content: "one" });
+  const { data } = (await (await fetch(`${server.url}/api/models`)).json()) as { data: readonly { id: string }[] };
+  const of = (name: string) => data.find(({ id }) => id === name);
+  const { state, ...rest } = of("default") as { id: string; state?: string };
+  assert.deepEqual(rest, { id: "default", provider: "fallback", demo: false, members: ["script"], mayName: true });
+  assert.match(state!, /^(ready|untried)$/);
+  assert.equal((of("demo") as { demo?: boolean }).demo, true);
+});
+
 test("threads are listed in both orders, from a place on", async () => {
   const made = [];
   for (const title of ["a", "b", "c"]) made.push((await server.runs.createThread(server.caller, { title })).id);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -93,6 +93,7 @@ eachDatabase((databases) => {
         () => on.knowledge.documents.list(on.bob, id, { limit: 10 }),
         () => on.knowledge.documents.get(on.bob, document.id),
         () => on.knowledge.documents.text(on.bob, document.id),
+        () => on.knowledge.documents.chunks(on.bob, document.id, { limit: 10 }),
         () => on.knowledge.documents.original(on.bob, document.id),
         () => on.knowledge.documents.retry(on.bob, document.id),
         () => on.knowledge.documents.remove(on.bob, document.id),
@@ -113,6 +114,24 @@ eachDatabase((databases) => {
       const key: Caller = { ...on.ada, permissions: ["collection:other*"], scoped: true };
       await assert.rejects(on.knowledge.collections.get(key, id), missing);
       assert.deepEqual(await on.knowledge.collections.list(key), []);
+    });
+
+    test("are made with what is configured, and what one may choose is told", async () => {
+      const models = join(on.folder, "models");
+      await mkdir(join(models, "mini", "onnx"), { recursive: true });
+      await mkdir(join(models, "empty"));
+      await writeFile(join(models, "mini", "onnx", "model.onnx"), "");
+      await writeFile(join(models, "small.gguf"), "");
+      const plain = await on.knowledge.collections.choices(on.ada);
+      assert.deepEqual([plain.embeddingModels, plain.others], [["none"], ["http:words*"]]);
+      assert.equal(plain.defaults.chunkSize, 100);
+      assert.ok(plain.languages.includes("german") && plain.languages.includes("simple"));
+      const all = await on.knowledge.collections.choices({ ...on.ada, role: "admin" });
+      assert.deepEqual([all.embeddingModels, all.others], [["none", "gguf:small.gguf", "onnx:mini"], ["*"]]);
+      await rm(models, { recursive: true });
+      assert.deepEqual((await on.knowledge.collections.choices({ ...on.ada, role: "admin" })).embeddingModels, [
+        "none",
+      ]);
     });
 
     test("of one's own come before those of others, and count alone", async () => {

@@ -20,8 +20,10 @@ import {
 } from "../store/rag-collections.ts";
 import { deleteDocument, listDocumentIds, requeueCollection } from "../store/rag-documents.ts";
 import { dropOrphans } from "../store/rag-indexes.ts";
+import { textConfigs } from "../store/rag-lexical.ts";
 import type { DocumentFiles } from "./document-files.ts";
 import type { Embedders } from "./embed.ts";
+import { localModels } from "./local-models.ts";
 
 export type CollectionView = Collection & { readonly counts: CollectionCounts };
 
@@ -45,9 +47,22 @@ export type Reindex = {
   readonly settings?: Partial<CollectionSettings> | undefined;
 };
 
+/** What a collection may be made with. */
+export type CollectionChoices = {
+  readonly defaults: CollectionSettings & { readonly embeddingModel: string };
+  /** Embedding models that are known by name and that the caller may choose. */
+  readonly embeddingModels: readonly string[];
+  /** Which others the caller may choose: names or globs. */
+  readonly others: readonly string[];
+  /** What words are reduced to their stems by. */
+  readonly languages: readonly string[];
+};
+
 /** Collections of documents. Each verb throws NotFound for what the caller may not read, Denied for what is only the owner's. */
 export type Collections = {
   create(caller: Caller, collection: NewCollection): Promise<CollectionView>;
+  /** What the caller may make one with. */
+  choices(caller: Caller): Promise<CollectionChoices>;
   /** Own ones, then those shared with the caller or a group, then those of everyone. */
   list(caller: Caller): Promise<readonly CollectionView[]>;
   get(caller: Caller, id: string): Promise<CollectionView>;
@@ -72,6 +87,8 @@ export type CollectionsOptions = {
   readonly defaults: CollectionSettings & { readonly embeddingModel: string };
   /** Names or globs of embedding models that everybody may choose beside the default one. */
   readonly models: readonly string[];
+  /** Where embedding models of this machine are. */
+  readonly modelsFolder: string;
   /** There is something in the queue. */
   readonly onQueued: () => void;
 };
@@ -81,7 +98,7 @@ const mostShares = 100;
 const noCounts: CollectionCounts = { queued: 0, working: 0, ready: 0, failed: 0, documents: 0, chunks: 0, bytes: 0 };
 
 export function createCollections(options: CollectionsOptions): Collections {
-  const { database, files, embedders, defaults, models, onQueued } = options;
+  const { database, files, embedders, defaults, models, modelsFolder, onQueued } = options;
   const { query } = database;
 
   const shown = async (collection: Collection): Promise<CollectionView> => {
@@ -102,10 +119,14 @@ export function createCollections(options: CollectionsOptions): Collections {
     return collection;
   }
 
+  function mayChoose(caller: Caller, model: string): boolean {
+    if (model === "none" || model === defaults.embeddingModel || caller.role === "admin") return true;
+    return models.some((glob) => matchesGlob(glob, model));
+  }
+
   /** Models cost time and money, and their names may be paths: who may choose which is the operator's matter. */
   function checkModel(caller: Caller, model: string): void {
-    if (model === "none" || model === defaults.embeddingModel || caller.role === "admin") return;
-    if (models.some((glob) => matchesGlob(glob, model))) return;
+    if (mayChoose(caller, model)) return;
     const offered = ["none", defaults.embeddingModel, ...models];
     throw new Denied(
       403,
@@ -149,6 +170,18 @@ export function createCollections(options: CollectionsOptions): Collections {
         });
       const collection = { userId: caller.userId, name, description, settings: all, embeddingModel };
       return collections.get(caller, await createCollection(query, collection));
+    },
+    async choices(caller) {
+      const named = models.filter((model) => !model.includes("*"));
+      const here = await localModels(modelsFolder);
+      const known = ["none", defaults.embeddingModel, ...named, ...here];
+      const languages = await textConfigs(query);
+      return {
+        defaults,
+        embeddingModels: [...new Set(known)].filter((model) => mayChoose(caller, model)),
+        others: caller.role === "admin" ? ["*"] : models.filter((model) => model.includes("*")),
+        languages,
+      };
     },
     async list(caller) {
       const all = (await listCollections(query, caller.userId)).filter((each) => mayUseCollection(caller, each));

@@ -142,6 +142,36 @@ eachDatabase((databases) => {
       assert.equal(many.filter(({ outcome }) => outcome === "added").length, 1);
     });
 
+    test("are found by some of their name; their chunks are read a page at a time, from any place of the text", async () => {
+      const id = await collection();
+      const sentences = Array.from({ length: 60 }, (_, at) => `The heron number ${at} stands in the water.`).join(" ");
+      const { document } = await add(id, "Herons/100%.md", `# Pond\n\n${sentences}\n`);
+      await add(id, "storks.txt", "A stork.");
+      await settled(document.id);
+      const named = async (search: string) =>
+        (await on.knowledge.documents.list(on.ada, id, { search, limit: 10 })).map(({ name }) => name);
+      assert.deepEqual(await named("HERON"), ["Herons/100%.md"]);
+      assert.deepEqual(
+        [await named("0%"), await named("s"), await named("_")],
+        [["Herons/100%.md"], ["Herons/100%.md", "storks.txt"], []],
+      );
+
+      const text = await on.knowledge.documents.text(on.ada, document.id);
+      const read = (page: { after?: number; at?: number; limit: number }) =>
+        on.knowledge.documents.chunks(on.ada, document.id, page);
+      const all = await read({ limit: 500 });
+      assert.ok(all.length > 4);
+      for (const [at, chunk] of all.entries()) {
+        assert.deepEqual([chunk.ordinal, chunk.text], [at, text.slice(chunk.charStart, chunk.charEnd)]);
+        assert.equal(chunk.overlap, at === 0 ? 0 : Math.max(0, all[at - 1]!.charEnd - chunk.charStart));
+      }
+      assert.ok(all.some(({ overlap }) => overlap > 0));
+      assert.deepEqual(await read({ after: 0, limit: 2 }), all.slice(1, 3));
+      const middle = all[2]!.charEnd - 1;
+      assert.deepEqual(await read({ at: middle, limit: 1 }), [all.find(({ charEnd }) => charEnd > middle)]);
+      assert.deepEqual(await read({ at: text.length, limit: 1 }), []);
+    });
+
     test("are limited in size and number", async () => {
       const id = await collection();
       await assert.rejects(add(id, "large.txt", Buffer.alloc(3 * megabyte, 0x61)), {

@@ -4,7 +4,7 @@ import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
-import { listChunks } from "../store/rag-chunk-rows.ts";
+import { type ChunkPage, listChunks, type ReadChunk, readChunks } from "../store/rag-chunk-rows.ts";
 import { removeChunks } from "../store/rag-chunks.ts";
 import type { Collection } from "../store/rag-collections.ts";
 import {
@@ -57,6 +57,8 @@ export type Documents = {
   add(caller: Caller, collectionId: string, file: NewFile): Promise<Added>;
   /** A document that was exported: neither read nor embedded again, if the collection would do it in the same way. */
   import(caller: Caller, collectionId: string, document: GivenDocument): Promise<Added>;
+  /** Its chunks with their text. */
+  chunks(caller: Caller, id: string, page: ChunkPage): Promise<readonly ReadChunk[]>;
   /** Its chunks as an export has them, a line each. */
   exportChunks(caller: Caller, id: string): Promise<AsyncIterable<string>>;
   /** What is at an address; it is fetched in its turn, also if it was before. */
@@ -227,6 +229,10 @@ export function createDocuments(options: DocumentsOptions): Documents {
       } finally {
         for (const part of received) await part.drop();
       }
+    },
+    async chunks(caller, id, page) {
+      await readable(caller, id);
+      return readChunks(query, id, page);
     },
     async exportChunks(caller, id) {
       const { collectionId } = await readable(caller, id);

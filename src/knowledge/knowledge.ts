@@ -33,6 +33,8 @@ export type KnowledgeOptions = Pick<CollectionsOptions, "database" | "defaults" 
 export type Knowledge = {
   readonly collections: Collections;
   readonly documents: Documents;
+  /** Of one document, at most. */
+  readonly documentBytes: number;
   /** The embedder of a collection's model; undefined for `none`. Throws as `Embedders.get`. */
   embedder(model: string, signal: AbortSignal): Promise<Embedder | undefined>;
   /** The text that a document's chunks are slices of, whoever asks. Throws NotFound. */
@@ -53,7 +55,10 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
   const reader = createDocumentReader();
   let queue: IngestQueue | undefined;
   const onQueued = () => queue?.wake();
-  const collections = createCollections({ database, files, embedders, defaults, models, onQueued });
+  const collections = createCollections({
+    ...{ database, files, embedders, defaults, models, onQueued },
+    modelsFolder: embedding.local.models,
+  });
   const documents = createDocuments({ database, files, collections, limits, onQueued });
   if (readers > 0 && refusal === undefined)
     queue = await startIngestQueue({
@@ -72,6 +77,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
   return {
     collections,
     documents,
+    documentBytes,
     embedder: async (model, signal) => (model === "none" ? undefined : embedders.get(model, signal)),
     readDocumentText: async (id) => textOf(files, await getDocument(database.query, id)),
     async sweep() {

@@ -96,7 +96,12 @@ export type Traces = {
 };
 
 /** Finding passages, and how they were found. */
-export type Retrieval = { readonly retrieve: Retrieve; readonly traces: Traces };
+export type Retrieval = {
+  readonly retrieve: Retrieve;
+  readonly traces: Traces;
+  /** By name: which collections may name, and which is asked where they name none. */
+  readonly rerankers: { readonly names: readonly string[]; readonly standard?: string | undefined };
+};
 
 export const mostQuestion = 4000;
 const standardPassages = 8;

@@ -3,7 +3,7 @@ import { deedOf, isArithmetic, nameWords, thingWords, wordsOf } from "./demo-cho
 import { plainSchema, propertiesOf, requiredOf, schemaInstance, typeOf } from "./schema-instance.ts";
 
 const politeWords = new Set(
-  "please can could would you i me my mine a an the some want need like that's what what's is are it this that of our us let's all".split(
+  "please can could would you i me my mine a an the some want need like that's what what's is are it this that of our us let's all bitte ein eine einen mir meine meinen mein die der das hinzu dass".split(
     " ",
   ),
 );

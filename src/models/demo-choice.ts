@@ -1,16 +1,42 @@
 import type { ToolSchema } from "../protocol/models.ts";
 
+/** The samples of the page are in its two languages. */
+const german = (words: string): readonly string[] => words.split(" ");
+
 /** Words that mean the same deed; the first is its name. */
 const deeds: readonly (readonly string[])[] = [
-  ["add", "create", "new", "make", "remember", "remind", "note", "put", "insert", "schedule"],
-  ["list", "show", "display", "see", "view", "get", "read", "fetch"],
-  ["complete", "completed", "done", "finish", "finished", "tick", "check", "close", "mark"],
-  ["delete", "remove", "drop", "erase", "forget", "discard"],
-  ["update", "change", "rename", "edit", "modify", "set", "move"],
-  ["search", "find", "look", "google"],
-  ["calculate", "compute", "calculator", "calc", "evaluate", "sum"],
-  ["now", "time", "date", "today", "clock", "day", "hour"],
-  ["send", "mail", "post", "write"],
+  [
+    "add",
+    "create",
+    "new",
+    "make",
+    "remember",
+    "remind",
+    "note",
+    "put",
+    "insert",
+    "schedule",
+    ...german("neue füge erstelle merke notiere"),
+  ],
+  ["list", "show", "display", "see", "view", "get", "read", "fetch", ...german("zeige liste lies")],
+  [
+    "complete",
+    "completed",
+    "done",
+    "finish",
+    "finished",
+    "tick",
+    "check",
+    "close",
+    "mark",
+    ...german("erledige erledigt abgeschlossen"),
+  ],
+  ["delete", "remove", "drop", "erase", "forget", "discard", ...german("lösche entferne")],
+  ["update", "change", "rename", "edit", "modify", "set", "move", ...german("ändere")],
+  ["search", "find", "look", "google", ...german("suche finde")],
+  ["calculate", "compute", "calculator", "calc", "evaluate", "sum", ...german("berechne rechne")],
+  ["now", "time", "date", "today", "clock", "day", "hour", ...german("uhrzeit spät heute")],
+  ["send", "mail", "post", "write", ...german("sende schreibe")],
 ];
 /** Words that only hint: half of all questions have them. */
 const weakWords = new Set([
@@ -30,7 +56,8 @@ const weakWords = new Set([
   "day",
 ]);
 const sameThing: Readonly<Record<string, readonly string[]>> = {
-  task: ["task", "todo", "to-do", "item", "chore", "reminder", "list"],
+  task: ["task", "todo", "to-do", "item", "chore", "reminder", "list", ...german("aufgabe aufgaben")],
+  file: ["file", "datei"],
 };
 
 const enough = 4;

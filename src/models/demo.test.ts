@@ -54,6 +54,11 @@ test("a sentence becomes a call", async () => {
   const cases: Record<string, string> = {
     "add a task to buy milk": 'add_task {"title":"Buy milk"}',
     "Please add “Call mom” to my tasks.": 'add_task {"title":"Call mom"}',
+    "Neue Aufgabe: Milch kaufen": 'add_task {"title":"Milch kaufen"}',
+    "Zeige meine Aufgaben": "list_tasks {}",
+    "Lösche Aufgabe 4": 'delete_task {"task_id":4}',
+    "Wie spät ist es?": "now {}",
+    "Berechne 12 * 12, dann zeige meine Aufgaben": 'calculate {"expression":"12 * 12"}',
     "put eggs on my list": 'add_task {"title":"Eggs"}',
     "remind me to pay rent": 'add_task {"title":"Pay rent"}',
     "create a new task called Write report": 'add_task {"title":"Write report"}',

@@ -99,7 +99,7 @@ function clausesOf(sentence: string): readonly string[] {
   return sentence
     .split(
       new RegExp(
-        `\\s*(?:[,;.]?\\s+and then\\s+|[,;.]\\s*then\\s+|\\s+then\\s+|;\\s*|[,.!?]?\\s+and\\s+(?=(?:${verbs})\\b)|[.!?]\\s+(?=\\p{Lu}))`,
+        `\\s*(?:[,;.]?\\s+and then\\s+|[,;.]\\s*(?:then|dann)\\s+|\\s+(?:then|dann)\\s+|;\\s*|[,.!?]?\\s+and\\s+(?=(?:${verbs})\\b)|[.!?]\\s+(?=\\p{Lu}))`,
         "u",
       ),
     )

@@ -32,6 +32,10 @@ export type MessageBody = {
   readonly model?: string;
   readonly finish?: string;
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
+  /** What it cost, in the unit of `prices`, where they are known; on an assistant's message. */
+  readonly cost?: number;
+  /** From when the model was asked, failed attempts included, to its first sign and to its end; on an assistant's message. */
+  readonly timing?: { readonly firstMs?: number; readonly totalMs: number };
   /** What it asked a tool to do, in a step that the tool asked for: the tool makes these calls itself, so they are no items. */
   readonly calls?: readonly ModelCall[];
   /** The last seq that the model saw; what was said after it, this does not answer. On an assistant's message. */

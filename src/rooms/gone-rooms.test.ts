@@ -8,6 +8,8 @@ import { agentSchema } from "../protocol/agents.ts";
 import { callerOf } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
 import { createUser } from "../store/users.ts";
+import { withRooms } from "./room-agents.ts";
+import { roomFileSchema } from "./room-file.ts";
 import { createRooms } from "./rooms.ts";
 
 const agentsOf = (...ids: readonly string[]) =>
@@ -49,6 +51,48 @@ eachRunDatabase((suite) => {
     const mended = await rooms.change(ada, composed.id, { members: ["right"] });
     assert.deepEqual([mended.problem, mended.members[0]?.handle], [undefined, "right"]);
     assert.equal((await rooms.list(ada, 10)).length, 2);
+  });
+
+  test("the kind's own members and agents of the server stand side by side, each listening as it was chosen", async () => {
+    const { ada, bob, service } = await openRoom(suite, {
+      room: { members: [memberOf("one")] },
+      script: () => "Hello.",
+    });
+    const file = roomFileSchema.parse({
+      id: "pair",
+      members: [
+        { id: "own", prompt: "You are @own.", model: "script" },
+        { agent: "left", tools: [] },
+      ],
+    });
+    const { query } = service.database;
+    const rooms = createRooms({
+      ...{ query, runs: service.runs, files: [file] },
+      agents: withRooms(agentsOf("left", "right"), [file]),
+    });
+    const { id } = await rooms.create(ada, { kind: "pair" });
+    const members = ["own", { agent: "left" }, { agent: "right", activation: "always" }] as const;
+    const changed = await rooms.change(ada, id, { members });
+    assert.deepEqual(
+      changed.members.map((one) => [one.handle, one.kind === "agent" && one.activation]),
+      [
+        ["own", "mention"],
+        ["left", "mention"],
+        ["right", "always"],
+        ["user", false],
+      ],
+    );
+    // The kind's own come with the kind; what was let in beside them does not.
+    await rooms.addPerson(ada, id, bob.name);
+    const some = { ...bob, permissions: ["room:pair", "model:*"] };
+    await assert.rejects(rooms.say(some, id, { message: { content: "@own hi" } }), {
+      status: 403,
+      message: "You may not work with right.",
+    });
+    await rooms.change(ada, id, { members: [{ agent: "own", activation: "always" }] });
+    assert.ok((await rooms.say(some, id, { message: { content: "hi" } })).runId);
+    await assert.rejects(rooms.change(ada, id, { members: [{ agent: "nobody" }] }), { status: 400 });
+    await assert.rejects(rooms.create(ada, { members: ["own"] }), { status: 400 });
   });
 
   test("who may not work with the agents of a room that was put together is not heard in it", async () => {

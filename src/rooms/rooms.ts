@@ -23,6 +23,7 @@ import {
   removePerson,
   type RoomRow,
 } from "../store/rooms.ts";
+import { type ChosenMember, entryOf, nameOf, ownEntry } from "./chosen-members.ts";
 import { handleFor, ownersHandle } from "./handles.ts";
 import { roomAgent, unknownMembers } from "./room-agents.ts";
 import { roomFileSchema, type RoomFile } from "./room-file.ts";
@@ -30,7 +31,7 @@ import { isContinue } from "./room-log.ts";
 import { viewOf, type RoomView } from "./room-view.ts";
 
 /** What differs from a room's kind, or the whole of one that was put together. */
-export type RoomChange = Partial<Pick<RoomFile, "turns">> & { readonly members?: readonly string[] };
+export type RoomChange = Partial<Pick<RoomFile, "turns">> & { readonly members?: readonly ChosenMember[] };
 
 export type NewRoom = RoomChange & { readonly id?: string; readonly kind?: string; readonly title?: string };
 
@@ -93,17 +94,20 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     return room;
   }
 
+  const fileOf = (kind: string | null) => files.find(({ id }) => id === kind);
+
   /** The room as an agent, as it is by now. Throws Conflict if its kind or an agent of it is gone. */
   function agentOf({ kind, spec }: Pick<RoomRow, "kind" | "spec">): AgentDefinition {
-    const file = files.find(({ id }) => id === kind);
+    const file = fileOf(kind);
     if (kind !== null && !file)
       throw new Conflict(`There is no kind of room ${kind} any more.`, { code: "room_kind_gone" });
-    const { turns, members } = (spec ?? {}) as RoomChange;
+    const { turns, members: chosen } = (spec ?? {}) as RoomChange;
+    const members = chosen?.map((member) => entryOf(member, file));
     const base = file ?? roomFileSchema.parse({ id: composed, members });
     const whole = {
       ...base,
       ...(turns === undefined ? {} : { turns }),
-      ...(members === undefined ? {} : { members: roomFileSchema.shape.members.parse(members) }),
+      ...(members === undefined ? {} : { members }),
     };
     const gone = unknownMembers(whole, agents);
     if (gone.length > 0)
@@ -143,10 +147,16 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     );
   }
 
-  function checkMembers(caller: Caller, spec: RoomChange): void {
-    for (const member of spec.members ?? [])
-      if (!agents.has(member) || !mayWorkWith(caller, member) || agents.get(member).room)
-        throw new InvalidInput(`There is no agent ${member} that could come in.`, { param: "members" });
+  function checkMembers(caller: Caller, kind: string | null, { members = [] }: RoomChange): void {
+    for (const name of strangersOf(kind, members))
+      if (!agents.has(name) || !mayWorkWith(caller, name) || agents.get(name).room)
+        throw new InvalidInput(`There is no agent ${name} that could come in.`, { param: "members" });
+  }
+
+  /** Those that are not the kind's own. */
+  function strangersOf(kind: string | null, members: readonly ChosenMember[]): string[] {
+    const file = fileOf(kind);
+    return members.filter((member) => !ownEntry(member, file)).map(nameOf);
   }
 
   async function enter(
@@ -180,7 +190,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
         throw new InvalidInput("Say which kind of room, or which agents are to be in it.", { param: "kind" });
       if (kind !== undefined && !rooms.kinds(caller).some((known) => known.id === kind))
         throw new NotFound(`There is no kind of room ${JSON.stringify(kind)}.`, { code: "room_kind_not_found" });
-      checkMembers(caller, spec);
+      checkMembers(caller, kind ?? null, spec);
       const kept = Object.keys(spec).length > 0 ? spec : undefined;
       const agent = agentOf({ kind: kind ?? null, spec: kept ?? null });
       const thread = await runs.createThread(caller, {
@@ -200,7 +210,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     },
     async change(caller, id, { title, ...spec }) {
       const room = await findOwn(caller, id);
-      checkMembers(caller, spec);
+      checkMembers(caller, room.kind, spec);
       const next = { ...(room.spec as object | null), ...spec };
       // A title may change in one where nobody can work any more.
       if (Object.keys(spec).length > 0) agentOf({ kind: room.kind, spec: next });
@@ -253,7 +263,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       if (room.kind !== null && !mayWorkWith(caller, room.kind))
         throw new Denied(403, `You may not work with the agents of ${room.kind}.`);
       const { members = [] } = (room.spec ?? {}) as RoomChange;
-      const barred = members.filter((member) => !mayWorkWith(caller, member));
+      const barred = strangersOf(room.kind, members).filter((name) => !mayWorkWith(caller, name));
       if (barred.length > 0) throw new Denied(403, `You may not work with ${barred.join(", ")}.`);
       const isLift = typeof message.content === "string" && isContinue(message.content);
       const limit = isLift ? await openLimit(caller, room) : undefined;

@@ -46,6 +46,7 @@ export async function askModel(
       signal: work.signal,
       answer,
       asProtocol,
+      costOf: work.runtime.costOf,
       tell(kind, offset, text) {
         if (tells === "nothing" || (tells === "thoughts" && kind === "text")) return;
         const delta = { of, kind, offset, text, whole: answer[kind] };
@@ -104,19 +105,14 @@ export async function reserveFor(
 export function settled(
   work: Work,
   key: string,
-  { answer, model, reserved }: { answer: Answer; model: Model; reserved: ReservedStep },
+  { answer, reserved }: { answer: Answer; reserved: ReservedStep },
 ): AppendExtras {
   const { costOf, deltas } = work.runtime;
-  const modelCalls = answer.records.map((record) => {
-    const usage = { inputTokens: record.inputTokens ?? 0, outputTokens: record.outputTokens ?? 0 };
-    const cost = costOf(record.model, usage) ?? costOf(model.id, usage);
-    return cost === undefined ? record : { ...record, cost };
-  });
-  const { usage } = answer;
+  const { usage, records } = answer;
   return {
-    modelCalls,
+    modelCalls: records,
     tokens: usage ? usage.inputTokens + usage.outputTokens - reserved.tokens : 0,
-    cost: usage ? modelCalls.reduce((sum, record) => sum + ("cost" in record ? record.cost : 0), 0) - reserved.cost : 0,
+    cost: usage ? records.reduce((sum, { cost = 0 }) => sum + cost, 0) - reserved.cost : 0,
     ...(reserved.held ? { spent: spentBy(answer, reserved.held, costOf) } : {}),
     ...(deltas.settle(work.owner.runId, key) ? { deltasOf: key } : {}),
   };

@@ -105,7 +105,7 @@ export async function readBranch(
 }
 
 /** The newest item below this one; itself if nothing follows it. Undefined: the thread has no such item. */
-async function endOfBranch(query: Query, threadId: string, itemId: string): Promise<string | undefined> {
+export async function endOfBranch(query: Query, threadId: string, itemId: string): Promise<string | undefined> {
   if (!isId(itemId)) return undefined;
   const rows = await query<{ id: string; parent_id: string | null }>(
     `select id, parent_id from items where thread_id = $1
@@ -123,7 +123,7 @@ async function endOfBranch(query: Query, threadId: string, itemId: string): Prom
 }
 
 /** Throws Conflict while a run works in the thread or a message waits for it: they write to the branch that is shown. */
-async function lockIdle(query: Query, caller: Caller, threadId: string): Promise<ThreadRow> {
+export async function lockIdle(query: Query, caller: Caller, threadId: string): Promise<ThreadRow> {
   const [thread] = isId(threadId)
     ? await query<ThreadRow & { pending: number }>(
         `select ${threadColumns}, pending from threads where id = $1 and user_id = $2 and parent_run is null for update`,

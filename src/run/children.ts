@@ -9,7 +9,7 @@ import type { Database } from "../store/database.ts";
 import { sha256 } from "./accept.ts";
 import type { Owner, RunEnd } from "./append.ts";
 import { insertItemsSql, itemsParameter } from "./rows.ts";
-import { takenOf, takenColumns, type Taken, type TakenRow, userColumns } from "./take.ts";
+import { takenOf, takenColumns, type Taken, type TakenRow, tookSql, userColumns } from "./take.ts";
 
 /** A run within another: it works inside its root's job, in a hidden thread, within its root's limits. */
 export type Child = {
@@ -102,7 +102,7 @@ export async function takeChild(
   const [row] = await database.query<TakenRow>(
     `with r as (
        update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, node = $4, started_at = coalesce(started_at, now()),
-         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false
+         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$4")}
        where id = $1 and root_run = $2 and status in ('queued', 'running')
          and exists (select from runs root where root.id = $2 and root.epoch = $3 and root.status = 'running' for share)
        returning ${takenColumns})

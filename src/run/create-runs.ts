@@ -14,6 +14,7 @@ import { beginChapter } from "./chapters.ts";
 import { cancelRun } from "./control.ts";
 import { continueRun, decide } from "./decide.ts";
 import { channel, createDeltaWriter, type Notice, parseNotice } from "./deltas.ts";
+import { editMessage } from "./edit-message.ts";
 import { createEngine } from "./engine.ts";
 import { createPersonErasure, type PersonErasure } from "./erase-person.ts";
 import { executeRun } from "./execute.ts";
@@ -31,7 +32,11 @@ import { beginSweeping } from "./sweep.ts";
 import { createSessions } from "./sessions.ts";
 import { searchThreads } from "./search-threads.ts";
 import { createThreads } from "./threads.ts";
-import { getRun, listQuestions, listRuns } from "./list-runs.ts";
+import type { Caller } from "../protocol/callers.ts";
+import { aboutRuns } from "./about-runs.ts";
+import { getRun, listPending, listQuestions, listRuns } from "./list-runs.ts";
+import { readRunDetails } from "./run-details.ts";
+import { readItemOfRun } from "./run-trace.ts";
 import { steerRun } from "./steer.ts";
 import { call, directCall } from "./strategies/call.ts";
 import { callTool } from "./tool-call.ts";
@@ -132,6 +137,13 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     bringResults: (caller, results, only) => bringResults(runtime, caller, { results, ...(only ? { only } : {}) }),
     get: (caller, runId) => getRun(database, caller, runId),
     list: (caller, filter) => listRuns(database, caller, filter),
+    async pending(caller, threadId) {
+      const { id } = await threads.getThread(caller, threadId);
+      return listPending(database, caller, id);
+    },
+    about: (runIds) => aboutRuns(database.query, runIds),
+    details: (caller, asked) => readRunDetails(runtime, { ...asked, ...seenBy(caller) }),
+    item: (caller, runId, itemId) => readItemOfRun(database.query, { runId, itemId, ...seenBy(caller) }),
     cancel: (caller, runId) => cancelRun(runtime, caller, runId),
     decide: (caller, runId, answer) => decide(runtime, caller, { runId, ...answer }),
     continue: (caller, runId) => continueRun(runtime, caller, runId),
@@ -151,6 +163,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     },
     ...createBranches(runtime),
     ...createSessions(database.query),
+    editMessage: (caller, edit) => editMessage(runtime, caller, edit),
     forkThread: (caller, threadId, at = {}) => forkThread(database, caller, threadId, at),
     searchThreads: (caller, search) => searchThreads(database.query, caller, search),
     findThread: (caller, sessionKey) => findThread(runtime, caller, { sessionKey }),
@@ -210,4 +223,9 @@ async function untilIdle(isBusy: () => boolean, withinMs: number, meanwhile = ()
     meanwhile();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/** Whose runs a person may look into: admins everybody's. */
+function seenBy({ role, userId }: Caller): { readonly userId?: string } {
+  return role === "admin" ? {} : { userId };
 }

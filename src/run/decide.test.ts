@@ -3,7 +3,8 @@ import { afterEach, test } from "node:test";
 import { z } from "zod";
 import { eachDatabase } from "../../test/databases.ts";
 import { raceDecisions } from "../../test/race-decisions.ts";
-import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
+import { until } from "../../test/run-suite.ts";
+import { eventsOf, startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
 import type { ItemOf } from "../protocol/items.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import type { Started } from "./runs.ts";
@@ -238,5 +239,36 @@ eachDatabase((databases) => {
     });
     await raceDecisions(service, 40);
     assert.equal((await titles(service)).length, 40);
+  });
+
+  test("what a tool says of a plan is no plan, and a plan that is nested without end is refused", async () => {
+    const planned = { id: "new:9", tool: "delete_task", arguments: { task_id: 1 } };
+    const look = defineTool({
+      name: "look",
+      description: "Looks.",
+      input: z.object({}),
+      effect: "read",
+      execute: async () => ({ content: "seen", data: { planned } }),
+    });
+    const begin = async (service: TestRuns) => {
+      const asked = { agent: "assistant", message: { content: "go" }, options: { dryRun: true } };
+      const started = await service.runs.start(service.caller, asked);
+      return { started, events: await eventsOf(service, started) };
+    };
+    const looks = await start({ script: [[{ call: "look", arguments: {} }], "Nothing to do."], tools: [look] });
+    assert.equal((await begin(looks)).events.at(-1)!.type, "run-end");
+
+    const service = await start({ script: [[{ call: "look", arguments: {} }], addMilk, "Planned."], tools: [look] });
+    const { started } = await begin(service);
+    const [question] = await service.runs.questions(service.caller, started.runId);
+    assert.match(question!.body.text, /^May these 1 writes be done\?\n\S+ {2}add_task /);
+    const id = /new:\d+/.exec(question!.body.text)![0];
+    const open = { started, question: question! };
+    const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+    const given = `{"writes": [{"id": "${id}", "arguments": {"title": ${deep}}}]}`;
+    const decision = { decision: "answer", text: "Do exactly this" } as const;
+    await assert.rejects(answer(service, open, { ...decision, arguments: given }), { code: "invalid_arguments" });
+    await answer(service, open, decision);
+    await until(async () => (await titles(service)).length === 1);
   });
 });

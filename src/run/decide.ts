@@ -4,11 +4,12 @@ import { isId, newId } from "../protocol/ids.ts";
 import { decisions, type Item, type ItemOf, type NewItem } from "../protocol/items.ts";
 import { jsonText } from "../protocol/json-text.ts";
 import type { RunRecord } from "../protocol/runs.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { PlannedWrite, Query } from "../protocol/tools.ts";
 import type { JsonSchema } from "../protocol/models.ts";
 import { parseCall } from "../tools/call-tool.ts";
 import type { ArgumentPattern, Grant } from "./approval.ts";
 import { resultItem, type Call } from "./call-item.ts";
+import { chosenWrites } from "./chosen-writes.ts";
 import { openQuestions, stillWaits } from "./decisions.ts";
 import { extendLimit } from "./limits.ts";
 import {
@@ -24,6 +25,7 @@ import {
 } from "./locked.ts";
 import { schemaCheck } from "./json-schema.ts";
 import { getRun } from "./list-runs.ts";
+import { asksAboutPlan, plannedWrites } from "./planned.ts";
 import { placeInRoom } from "./place-in-room.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
 import { startNext } from "./pending.ts";
@@ -55,6 +57,7 @@ export async function decide(
     if (!question) throw noQuestion(questionId);
     check(run, items, { question, input });
     checkArguments(runtime, question, input.arguments);
+    if (asksAboutPlan(run.definition, question)) checkPlan(runtime, plannedWrites(items), input.arguments);
     const { argumentsHash: _seen, always, ...rest } = input;
     const decision: NewItem = {
       id: newId(),
@@ -178,6 +181,16 @@ function checkArguments(runtime: Runtime, { body }: Question, edited: string | u
   const parsed = tool && parseCall(tool, edited!);
   if (parsed?.ok === false)
     throw new InvalidInput(parsed.result.content, { code: "invalid_arguments", param: "arguments" });
+}
+
+/** The same for what a person made of a plan. */
+function checkPlan(runtime: Runtime, planned: readonly PlannedWrite[], choice: string | undefined): void {
+  for (const { id, tool: name, arguments: given } of choice === undefined ? [] : chosenWrites(planned, choice)) {
+    const tool = runtime.tools.get(name);
+    const parsed = tool && parseCall(tool, JSON.stringify(given));
+    if (parsed?.ok === false)
+      throw new InvalidInput(`${id}: ${parsed.result.content}`, { code: "invalid_arguments", param: "arguments" });
+  }
 }
 
 /** What a decision brings about beside itself. */

@@ -17,8 +17,8 @@ export type Timetable = {
   set(query: Query, entry: TimetableEntry): Promise<void>;
   /** In the caller's transaction. */
   remove(query: Query, key: string): Promise<void>;
-  /** The next time. Throws InvalidInput for what is no cron expression or time zone. */
-  next(cron: string, timeZone: string): Date;
+  /** The next times, the first one when `count` is absent. Throws InvalidInput for what is no cron expression or time zone. */
+  next(cron: string, timeZone: string, count?: number): readonly Date[];
   /**
    * Begins to call `fire` for each time that comes; if it throws, it is called again with the same occurrence. Before, the
    * timetable is made to hold exactly what `wanted` gives: a database may have been imported.
@@ -80,9 +80,9 @@ export async function createTimetable(boss: PgBoss): Promise<Timetable> {
     set: (query, entry) =>
       scheduleTransaction.run(query, async () => put(entry, await boss.getSchedule(queue, entry.key))),
     remove: (query, key) => scheduleTransaction.run(query, () => boss.unschedule(queue, key)),
-    next(cron, timeZone) {
+    next(cron, timeZone, count = 1) {
       try {
-        return boss.previewSchedule(cron, { tz: timeZone, count: 1 })[0]!;
+        return boss.previewSchedule(cron, { tz: timeZone, count });
       } catch (cause) {
         throw new InvalidInput(`"${cron}" in ${timeZone} is no time: ${messageOf(cause)}`, { param: "cron", cause });
       }

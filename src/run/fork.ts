@@ -9,7 +9,7 @@ import { threadColumns, type ThreadRow, toThread } from "./rows.ts";
 import type { Runs } from "./runs.ts";
 import { noThread } from "./threads.ts";
 
-const mostItems = 10_000;
+export const mostCopied = 10_000;
 
 /** What of an item decides whether and how it is copied; its body stays in the database. */
 type Stub = {
@@ -46,9 +46,9 @@ export async function forkThread(
     const branch = await stubsOf(query, threadId, itemId ?? thread.leaf);
     if (itemId !== undefined && branch.length === 0)
       throw new NotFound(`The thread has no item ${itemId}.`, { param: "item" });
-    if (branch.length > mostItems)
-      throw new Conflict(`The branch has more than ${mostItems} items.`, { code: "too_long" });
-    const copies = copiesOf(branch);
+    if (branch.length > mostCopied)
+      throw new Conflict(`The branch has more than ${mostCopied} items.`, { code: "too_long" });
+    const copies = copiesOf(branch, { firstSeq: 1, parent: null, steps: "fork" });
     const [made] = await query<ThreadRow>(
       `insert into threads (id, user_id, title, agent, next_seq, leaf) values ($1, $2, $3, $4, $5, $6) returning ${threadColumns}`,
       [
@@ -72,7 +72,7 @@ export async function forkThread(
   });
 }
 
-async function stubsOf(query: Query, threadId: string, leaf: string | null): Promise<Stub[]> {
+export async function stubsOf(query: Query, threadId: string, leaf: string | null): Promise<Stub[]> {
   if (leaf === null || !isId(leaf)) return [];
   const rows = await query<Stub>(
     `select id, parent_id, seq, kind, run_id, step, call_index, body ? 'erased' as erased, (body ->> 'upToSeq')::bigint as up_to,
@@ -90,8 +90,10 @@ async function stubsOf(query: Query, threadId: string, leaf: string | null): Pro
   return branch.reverse();
 }
 
-/** Steps get numbers of their own, since those of two runs may have the same names. */
-function copiesOf(branch: readonly Stub[]) {
+type CopyPlace = { readonly firstSeq: number; readonly parent: string | null; readonly steps: string };
+
+/** Steps get numbers of their own behind the name `steps`, since those of two runs may have the same names. */
+export function copiesOf(branch: readonly Stub[], { firstSeq, parent, steps: name }: CopyPlace) {
   const placeOf = ({ run_id, step, call_index }: Stub) => `${run_id} ${step} ${call_index}`;
   const whole = branch.filter(({ erased }) => !erased);
   const placesOf = (kind: string) => new Set(whole.filter((item) => item.kind === kind).map(placeOf));
@@ -105,9 +107,9 @@ function copiesOf(branch: readonly Stub[]) {
   const steps = new Map<string, number>();
   const stepOf = ({ run_id, step }: Stub) => {
     if (step === null) return null;
-    const name = `${run_id} ${step}`;
-    if (!steps.has(name)) steps.set(name, steps.size + 1);
-    return `fork:${steps.get(name)}`;
+    const place = `${run_id} ${step}`;
+    if (!steps.has(place)) steps.set(place, steps.size + 1);
+    return `${name}:${steps.get(place)}`;
   };
   const ids = kept.map(() => newId());
   /** A place in the log, as it is among the copies. */
@@ -115,8 +117,8 @@ function copiesOf(branch: readonly Stub[]) {
   return kept.map((item, at) => ({
     source: item.id,
     id: ids[at]!,
-    seq: at + 1,
-    parent: ids[at - 1] ?? null,
+    seq: firstSeq + at,
+    parent: ids[at - 1] ?? parent,
     step: stepOf(item),
     up_to: placeAt(item.up_to),
     seen: placeAt(item.seen),

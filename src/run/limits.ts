@@ -84,13 +84,15 @@ async function reserveAll(
   );
   if (!row) throw new LostRun(owner.runId);
   if (row.late) throw deadlineReached();
-  if (row.steps + steps > row.steps_max) throw limitReached("steps", `${row.steps_max} steps are used up`);
-  if (row.calls + calls > row.calls_max) throw limitReached("tool_calls", `${row.calls_max} tool calls are used up`);
-  if (row.writes + writes > row.writes_max) throw limitReached("writes", `${row.writes_max} writes are used up`);
+  if (row.steps + steps > row.steps_max) throw limitReached("steps", usedUp(row.steps_max, "step"));
+  if (row.calls + calls > row.calls_max) throw limitReached("tool_calls", usedUp(row.calls_max, "tool call"));
+  if (row.writes + writes > row.writes_max) throw limitReached("writes", usedUp(row.writes_max, "write"));
   if (row.tokens_max !== null && row.tokens + tokens > row.tokens_max)
-    throw limitReached("tokens", `${row.tokens_max} tokens are used up`);
+    throw limitReached("tokens", usedUp(row.tokens_max, "token"));
   throw limitReached("cost", `the cost of ${row.cost_max} is used up`);
 }
+
+const usedUp = (most: number, what: string) => (most === 1 ? `1 ${what} is used up` : `${most} ${what}s are used up`);
 
 /** An account has spent what it may; the run waits until it may have this. */
 export class AtBudget extends ColloquyError {

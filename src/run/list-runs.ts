@@ -5,7 +5,8 @@ import type { ItemOf } from "../protocol/items.ts";
 import type { RunRecord } from "../protocol/runs.ts";
 import type { Database } from "../store/database.ts";
 import { itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } from "./rows.ts";
-import type { Runs } from "./runs.ts";
+import { wordsOf } from "./run-trace.ts";
+import type { PendingMessage, Runs } from "./runs.ts";
 
 /** A message in `pending` is a run that has not begun. */
 export const pendingColumns = `run_id as id, thread_id, user_id, start -> 'definition' -> 'agent' ->> 'id' as agent, null::uuid as parent_run, run_id as root_run,
@@ -27,20 +28,47 @@ export async function listRuns(
   caller: Caller,
   filter: Parameters<Runs["list"]>[1],
 ): Promise<RunRecord[]> {
-  const { threadId, status, before, limit = 50 } = filter;
+  const { threadId, status, agent, isRoot = false, before, limit = 50 } = filter;
   for (const id of [threadId, before]) if (id !== undefined && !isId(id)) return [];
-  const asked = "user_id = $1 and ($2::uuid is null or thread_id = $2)";
+  const asked =
+    "user_id = $1 and ($2::uuid is null or thread_id = $2) and ($6::text is null or agent = $6) and ($7 is false or parent_run is null)";
   const rows = await database.query<RunRow>(
     `(select ${runColumns} from runs where ${asked} and ($3::text is null or status = $3) and ($4::uuid is null or id < $4) order by id desc limit $5)
      union all
-     (select ${pendingColumns} from pending where ${asked} and ($3::text is null or $3 = 'queued') and ($4::uuid is null or run_id < $4) order by run_id desc limit $5)
+     (select * from (select ${pendingColumns} from pending) as p where ${asked} and ($3::text is null or $3 = 'queued') and ($4::uuid is null or id < $4) order by id desc limit $5)
      order by id desc limit $5`,
-    [caller.userId, threadId ?? null, status ?? null, before ?? null, limit],
+    [caller.userId, threadId ?? null, status ?? null, before ?? null, limit, agent ?? null, isRoot],
   );
   return rows.map(toRun);
 }
 
-export async function listQuestions(database: Database, caller: Caller, runId?: string): Promise<ItemOf<"question">[]> {
+/** Of a message that waits; one may be as large as what is sent at once. */
+const mostPendingText = 100_000;
+
+/** What waits for its turn in a thread that is the caller's, the next one first. */
+export async function listPending(database: Database, caller: Caller, threadId: string): Promise<PendingMessage[]> {
+  type Row = Omit<PendingMessage, "createdAt" | "isWhole"> & { readonly length: number; readonly created_at: Date };
+  const rows = await database.query<Row>(
+    `select id, agent, left(text, ${mostPendingText}) as text, length(text) as length, files, created_at
+     from (select run_id as id, position, created_at, start -> 'definition' -> 'agent' ->> 'id' as agent, coalesce(body -> 'files', '[]') as files,
+             coalesce(${wordsOf("body -> 'content'")}, '') as text
+           from (select *, start -> 'items' -> -1 -> 'body' as body from pending where thread_id = $1 and user_id = $2) as p) as m
+     order by position`,
+    [threadId, caller.userId],
+  );
+  return rows.map(({ length, created_at, files, ...message }) => ({
+    ...message,
+    files: files.map(({ id, name, mediaType }) => ({ id, name, mediaType })),
+    isWhole: length <= mostPendingText,
+    createdAt: created_at.toISOString(),
+  }));
+}
+
+export async function listQuestions(
+  database: Database,
+  caller: Pick<Caller, "userId">,
+  runId?: string,
+): Promise<ItemOf<"question">[]> {
   if (runId !== undefined && !isId(runId)) throw new NotFound(`There is no run ${runId}.`, { code: "run_not_found" });
   const rows = await database.query<ItemRow>(
     `select ${itemColumns.replaceAll(/(\w+)/g, "q.$1")} from items q join runs r on r.id = q.run_id

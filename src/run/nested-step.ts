@@ -34,7 +34,11 @@ export async function performNestedStep(
   signal.throwIfAborted();
   const reserved = await reserveFor(work, model, request);
   try {
-    await readAnswer(model, { ...request, origin: originOf(work, key) }, { signal, answer, tell: () => {} });
+    await readAnswer(
+      model,
+      { ...request, origin: originOf(work, key) },
+      { signal, answer, tell: () => {}, costOf: work.runtime.costOf },
+    );
   } catch (error) {
     // With no item to commit it with; what was asked for and failed is in the log all the same.
     if (!outcome) await insertModelCalls(work.runtime.database.query, answer.records);
@@ -52,7 +56,7 @@ export async function performNestedStep(
     author: definition.agent.id,
     body,
   };
-  await work.commit([message, ...(outcome?.() ?? [])], settled(work, key, { answer, model, reserved }));
+  await work.commit([message, ...(outcome?.() ?? [])], settled(work, key, { answer, reserved }));
   return stepAnswer(body);
 }
 

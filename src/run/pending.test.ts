@@ -72,6 +72,30 @@ eachRunDatabase((suite) => {
     assert.deepEqual(await list(), ids);
   });
 
+  test("what waits is told with its words, the next one first, to its owner alone", async () => {
+    const { gate, script } = held();
+    const service = await suite.start({ script });
+    const first = await say(service, "0");
+    assert.deepEqual(await service.runs.pending(service.caller, first.threadId), []);
+    const second = await say(service, "one *more*", first.threadId);
+    const third = await say(service, "x".repeat(100_001), first.threadId);
+    const waiting = await service.runs.pending(service.caller, first.threadId);
+    assert.deepEqual(
+      waiting.map(({ id, agent, text, isWhole, files }) => ({ id, agent, length: text.length, isWhole, files })),
+      [
+        { id: second.runId, agent: "assistant", length: 10, isWhole: true, files: [] },
+        { id: third.runId, agent: "assistant", length: 100_000, isWhole: false, files: [] },
+      ],
+    );
+    assert.equal(waiting[0]!.text, "one *more*");
+    const other = { ...service.caller, userId: newId() };
+    await assert.rejects(service.runs.pending(other, first.threadId), { code: "thread_not_found" });
+    await service.runs.cancel(service.caller, third.runId);
+    gate.resolve();
+    await service.events(second);
+    assert.deepEqual(await service.runs.pending(service.caller, first.threadId), []);
+  });
+
   test("a message does not overtake those that wait", async () => {
     const { gate, script } = held();
     const service = await suite.start({ script });

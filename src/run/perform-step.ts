@@ -47,7 +47,7 @@ export async function performStep(work: Work, key: string, options: StepOptions 
     ...(format ? { tells: "thoughts", keptIn: draftOf(key) } : {}),
   });
   const reading = options.read && readProtocol(answer, options.read);
-  const extras = settled(work, key, { answer, model, reserved });
+  const extras = settled(work, key, { answer, reserved });
   const place = { step: key, attempt: epoch, author: agent.id };
   if (listened?.passed()) return commitPass(work, { ...answer, text: options.voice!.pass }, { place, extras });
   const isLast = options.final && answer.calls.length === 0 && (!reading || reading.answer !== undefined);
@@ -121,7 +121,7 @@ async function repairAnswer(work: Work, key: string, { format, ...answerer }: Re
     tells: "nothing",
     held: reserved.held,
   });
-  const extras = settled(work, key, { answer, model, reserved });
+  const extras = settled(work, key, { answer, reserved });
   const place = { step: key, attempt: work.taken.epoch, author: as.id };
   const whole = { ...answer, calls: [] };
   const formatted = inFormat(format, answer.text, answer.finish);

@@ -1,11 +1,24 @@
+import { z } from "zod";
 import type { Item, ItemOf } from "../protocol/items.ts";
 import type { RunDefinition } from "../protocol/runs.ts";
 import type { PlannedWrite, Tool, ToolResult } from "../protocol/tools.ts";
 import { errorResult } from "../tools/tool-result.ts";
 import type { Call } from "./call-item.ts";
+import { namesIn } from "./chosen-writes.ts";
 import { callKey } from "./fold.ts";
 
 const doing = "do:";
+const asking = "plan:";
+
+/** The step at which a person is asked; a plan that has grown since, because a person said more, is another question. */
+export function questionOf(writes: readonly PlannedWrite[]): string {
+  return `${asking}${writes.length}`;
+}
+
+/** Of a dry run: the question is whether the plan shall be done. */
+export function asksAboutPlan({ options }: RunDefinition, { step, body }: ItemOf<"question">): boolean {
+  return options.dryRun === true && body.reason === "question" && step?.startsWith(asking) === true;
+}
 
 /** The step at which a planned write is done. */
 export function stepOf({ id }: PlannedWrite): string {
@@ -26,7 +39,7 @@ export function isOnlyPlanned(definition: RunDefinition, call: Call, tool: Tool)
 export function planCall(items: readonly Item[], call: Call, isWrite: (tool: string) => boolean): ToolResult {
   const given = JSON.parse(call.body.arguments.trim() || "{}") as PlannedWrite["arguments"];
   const known = new Set(plannedWrites(items).map(({ id }) => id));
-  const strange = [...new Set(textsIn(given).filter((text) => /^new:\d+$/.test(text) && !known.has(text)))];
+  const strange = namesIn(given).filter((name) => !known.has(name));
   if (strange.length > 0) return errorResult(`Nothing that is planned is called ${strange.join(", ")}.`);
   const calls = items.filter((item) => item.kind === "call" && isWrite(item.body.name));
   const id = `new:${calls.findIndex(({ id: each }) => each === call.id) + 1}`;
@@ -38,14 +51,16 @@ export function planCall(items: readonly Item[], call: Call, isWrite: (tool: str
 export function plannedWrites(items: readonly Item[]): readonly PlannedWrite[] {
   const results = new Map(items.flatMap((item) => (item.kind === "result" ? [[callKey(item), item] as const] : [])));
   return items.flatMap((item) => {
-    const data = item.kind === "call" ? results.get(callKey(item))?.body.data : undefined;
-    return isPlan(data) ? [data.planned] : [];
+    if (item.kind !== "call") return [];
+    const { planned } = planSchema.safeParse(results.get(callKey(item))?.body.data).data ?? {};
+    // Tools say what they like in their results, but no call becomes one of another tool.
+    return planned?.tool === item.body.name ? [planned] : [];
   });
 }
 
-function isPlan(data: unknown): data is { readonly planned: PlannedWrite } {
-  return typeof data === "object" && data !== null && "planned" in data;
-}
+const planSchema = z.object({
+  planned: z.object({ id: z.string(), tool: z.string(), arguments: z.record(z.string(), z.unknown()) }),
+});
 
 /** The arguments with the ids of what was made in place of those that stood for it. */
 export function withMade(
@@ -65,9 +80,4 @@ export function withMade(
 export function madeBy({ body }: Pick<ItemOf<"result">, "body">): unknown {
   const { data } = body;
   return typeof data === "object" && data !== null && "id" in data ? data.id : undefined;
-}
-
-function textsIn(value: unknown): readonly string[] {
-  if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

@@ -1,3 +1,5 @@
+import type { RunAbout } from "../protocol/run-trace.ts";
+import type { RunDetails } from "./seen-run.ts";
 import type { AgentDefinition } from "../protocol/agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/events.ts";
@@ -88,6 +90,8 @@ export type Started = {
   readonly replayed: boolean;
 };
 
+export type EditedMessage = { readonly messageId: string; readonly thread: ThreadRecord };
+
 export type FollowTarget = { readonly threadId: string; readonly runId?: string };
 
 export type FollowSink = {
@@ -112,6 +116,18 @@ export type DecisionInput = {
 };
 
 /** `item`: the newest message that fits, with the words around the first that was found. */
+/** A message behind a run that has not ended; at most a hundred wait in a thread. */
+export type PendingMessage = {
+  /** Of the run that it will begin. */
+  readonly id: string;
+  readonly agent: string;
+  /** Its beginning, if it is not `isWhole`. */
+  readonly text: string;
+  readonly isWhole: boolean;
+  readonly files: readonly Pick<AttachedFile, "id" | "name" | "mediaType">[];
+  readonly createdAt: string;
+};
+
 export type FoundThread = {
   readonly thread: ThreadRecord;
   readonly item?: { readonly id: string; readonly excerpt: string };
@@ -159,10 +175,21 @@ export type Runs = {
     filter: {
       readonly threadId?: string;
       readonly status?: RunRecord["status"];
+      readonly agent?: string;
+      /** Only those that no other run began. */
+      readonly isRoot?: boolean;
       readonly before?: string;
       readonly limit?: number;
     },
   ): Promise<readonly RunRecord[]>;
+  /** The messages that wait for their turn in a thread, the next one first. Throws NotFound as `getThread`. */
+  pending(caller: Caller, threadId: string): Promise<readonly PendingMessage[]>;
+  /** Of runs that the caller was shown. */
+  about(runIds: readonly string[]): Promise<ReadonlyMap<string, RunAbout>>;
+  /** A run from inside; of anybody for an admin. */
+  details(caller: Caller, asked: { readonly runId: string; readonly most?: number }): Promise<RunDetails>;
+  /** One item of such a run. */
+  item(caller: Caller, runId: string, itemId: string): Promise<Item>;
   /** Stops it wherever it is; a run that has ended is left as it is. */
   cancel(caller: Caller, runId: string): Promise<RunRecord>;
   /** Answers an open question; the run goes on when none is left. Throws Conflict for one that is answered. */
@@ -215,6 +242,8 @@ export type Runs = {
       readonly after?: string;
       readonly limit?: number;
       readonly order?: "asc" | "desc";
+      /** By when they were last used, the newest first, instead of when they began; then only `before` says where. */
+      readonly byUse?: boolean;
       /** Only archived ones; absent: none of them. */
       readonly archived?: boolean;
     },
@@ -240,6 +269,20 @@ export type Runs = {
     threadId: string,
     page?: { readonly leaf?: string; readonly most?: number },
   ): Promise<readonly Item[]>;
+  /**
+   * Other words for a message, and nobody is asked: a branch beside it that begins with them and goes on with copies of what
+   * came after. Throws NotFound, Conflict as `chooseBranch` does, InvalidInput for no words.
+   */
+  editMessage(
+    caller: Caller,
+    edit: {
+      readonly threadId: string;
+      /** `id`: sent again with the same one, nothing is done twice. */
+      readonly message: { readonly id?: string; readonly content: Content };
+      /** The message that it stands in place of. */
+      readonly instead: string;
+    },
+  ): Promise<EditedMessage>;
   /** A new thread that holds a copy of the branch up to an item, or of the shown one. Throws NotFound, and Conflict `too_long`. */
   forkThread(
     caller: Caller,
@@ -256,13 +299,17 @@ export type Runs = {
   rate(caller: Caller, threadId: string, rating: Rating): Promise<void>;
   /** The seq of a run's first item and of its end in its thread; absent: there is none yet. */
   placeOf(caller: Caller, runId: string): Promise<{ readonly first?: number; readonly end?: number }>;
-  /** Items by seq; `after` and `before` are exclusive, `order` as asked. Fewer than `limit` if they are large: at most about 4 MB. */
+  /**
+   * Items by seq; `after` and `before` are exclusive, `order` as asked; or those on both sides of the item `around`. Fewer than
+   * `limit` if they are large: at most about 4 MB.
+   */
   listItems(
     caller: Caller,
     threadId: string,
     page: {
       readonly after?: number;
       readonly before?: number;
+      readonly around?: string;
       readonly limit?: number;
       readonly order?: "asc" | "desc";
     },

@@ -33,7 +33,7 @@ export function toSchedule(row: ScheduleRow, timetable: Timetable): ScheduleReco
     timeZone: row.time_zone,
     missed: row.missed,
     enabled: row.enabled,
-    next: row.enabled ? timetable.next(row.cron, row.time_zone).toISOString() : null,
+    next: row.enabled ? timetable.next(row.cron, row.time_zone)[0]!.toISOString() : null,
     lastRun: row.last_run,
     lastError: row.last_error,
     createdAt: row.created_at.toISOString(),

@@ -27,6 +27,7 @@ export type ScheduleInput = {
   readonly missed?: MissedPolicy;
   readonly enabled?: boolean;
 };
+export type ScheduleTime = Pick<ScheduleInput, "cron" | "every" | "timeZone">;
 export type SchedulePatch = Partial<Omit<ScheduleInput, "id" | "threadId">>;
 
 /** The verbs on schedules. Each throws NotFound for what is not the caller's. */
@@ -37,6 +38,8 @@ export type Schedules = {
   get(caller: Caller, id: string): Promise<ScheduleRecord>;
   update(caller: Caller, id: string, patch: SchedulePatch): Promise<ScheduleRecord>;
   delete(caller: Caller, id: string): Promise<void>;
+  /** What such a time means: as cron, and when it would be next. Throws InvalidInput. */
+  times(time: ScheduleTime): { readonly cron: string; readonly next: readonly Date[] };
   /** Starts its run now, whether it is enabled or not. */
   runNow(caller: Caller, id: string, idempotency?: StartInput["idempotency"]): Promise<Started>;
 };
@@ -45,6 +48,7 @@ export type Schedules = {
 export type ScheduleService = Schedules & { begin(): Promise<void> };
 
 const mostPerUser = 200;
+const timesTold = 5;
 
 export function createSchedules(runtime: Runtime): ScheduleService {
   const { database } = runtime;
@@ -70,7 +74,7 @@ export function createSchedules(runtime: Runtime): ScheduleService {
   }
 
   /** Throws InvalidInput before anything is written. */
-  function timeOf({ cron, every }: SchedulePatch, timeZone: string): string | undefined {
+  function timeOf({ cron, every }: ScheduleTime, timeZone: string): string | undefined {
     if (cron !== undefined && every !== undefined)
       throw new InvalidInput("Give cron or every, not both.", { param: "every" });
     const text = cron !== undefined ? cronOf(cron) : every !== undefined ? cronOfEvery(every) : undefined;
@@ -84,7 +88,7 @@ export function createSchedules(runtime: Runtime): ScheduleService {
       if (!isId(id)) throw new InvalidInput("id must be a UUID", { param: "id" });
       const agent = permittedAgents(runtime.agents, caller).get(input.agent);
       const cron = timeOf(input, timeZone);
-      if (cron === undefined) throw new InvalidInput("When? Give cron or every.", { param: "cron" });
+      if (cron === undefined) throw noTime();
       return database.transaction(async (query) => {
         const [first] = await query<ScheduleRow>(`select ${scheduleColumns} from schedules where id = $1`, [id]);
         if (first) {
@@ -157,6 +161,13 @@ export function createSchedules(runtime: Runtime): ScheduleService {
       });
     },
 
+    times(time) {
+      const { timeZone = "UTC" } = time;
+      const cron = timeOf(time, timeZone);
+      if (cron === undefined) throw noTime();
+      return { cron, next: timetable.next(cron, timeZone, timesTold) };
+    },
+
     async runNow(caller, id, idempotency) {
       const row = await find(database.query, caller, id);
       const started = await startRun(runtime, caller, { ...inputOf(row), ...(idempotency ? { idempotency } : {}) });
@@ -194,6 +205,10 @@ async function threadOf(query: Query, caller: Caller, { threadId, prompt, agent 
     : [];
   if (found.length === 0) throw new NotFound(`There is no thread ${threadId}.`, { param: "threadId" });
   return threadId;
+}
+
+function noTime(): InvalidInput {
+  return new InvalidInput("When? Give cron or every.", { param: "cron" });
 }
 
 function noSchedule(id: string): NotFound {

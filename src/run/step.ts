@@ -3,7 +3,9 @@ import { newId } from "../protocol/ids.ts";
 import { plainText } from "../protocol/json-text.ts";
 import type { MessageBody, NewItem } from "../protocol/items.ts";
 import type { FinishReason, Model, ModelCallRecord, ModelRequest, Usage } from "../protocol/models.ts";
+import type { PricedCall } from "../store/model-calls.ts";
 import type { DeltaKind } from "./deltas.ts";
+import type { Runtime } from "./runtime.ts";
 
 /** What one attempt of a step has brought so far; stays readable when the stream breaks off. */
 export type Answer = {
@@ -18,7 +20,7 @@ export type Answer = {
   opaque: unknown;
   /** Pictures that the model was not shown. */
   unseen: number;
-  readonly records: ModelCallRecord[];
+  readonly records: PricedCall[];
 };
 
 export function emptyAnswer(): Answer {
@@ -51,11 +53,17 @@ export async function readAnswer(
     answer,
     tell,
     asProtocol = false,
-  }: { signal: AbortSignal; answer: Answer; tell: Tell; asProtocol?: boolean },
+    costOf = () => undefined,
+  }: { signal: AbortSignal; answer: Answer; tell: Tell; asProtocol?: boolean; costOf?: Runtime["costOf"] },
 ): Promise<void> {
+  const priced = (record: ModelCallRecord): PricedCall => {
+    const usage = { inputTokens: record.inputTokens ?? 0, outputTokens: record.outputTokens ?? 0 };
+    const cost = costOf(record.model, usage) ?? costOf(model.id, usage);
+    return cost === undefined ? record : { ...record, cost };
+  };
   const wholeText = wellFormed();
   const wholeReasoning = wellFormed();
-  const stream = model.stream({ ...request, onCall: (record) => answer.records.push(record) }, signal);
+  const stream = model.stream({ ...request, onCall: (record) => answer.records.push(priced(record)) }, signal);
   for await (const parts of stream) {
     let text = "";
     let reasoning = "";
@@ -169,7 +177,8 @@ export function partialItem(answer: Answer, place: AnswerPlace): NewItem | undef
 }
 
 export function messageBody(answer: Answer): MessageBody {
-  const { text, reasoning, protocolAt, opaque, model, finish, usage, unseen } = answer;
+  const { text, reasoning, protocolAt, opaque, model, finish, usage, unseen, records } = answer;
+  const costs = records.flatMap(({ cost }) => cost ?? []);
   return {
     role: "assistant",
     content: text,
@@ -180,5 +189,16 @@ export function messageBody(answer: Answer): MessageBody {
     ...(unseen > 0 ? { unseenPictures: unseen } : {}),
     ...(finish === undefined ? {} : { finish }),
     ...(usage ? { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } } : {}),
+    ...(costs.length > 0 ? { cost: costs.reduce((sum, cost) => sum + cost, 0) } : {}),
+    ...timingOf(records),
   };
+}
+
+/** As the model's calls tell it, those included that failed before the one that answered. */
+function timingOf(records: readonly PricedCall[]): Pick<MessageBody, "timing"> {
+  const [begin, last] = [records[0], records.at(-1)];
+  if (!begin || !last) return {};
+  const before = last.startedAt.getTime() - begin.startedAt.getTime();
+  const first = last.firstPartMs === null ? {} : { firstMs: Math.round(before + last.firstPartMs) };
+  return { timing: { ...first, totalMs: Math.round(before + last.totalMs) } };
 }

@@ -32,6 +32,15 @@ export const userColumns = "users.disabled, users.role, permissions_of(users.id,
 export const takenColumns =
   "id, thread_id, user_id, root_run, epoch, caller, definition, takeovers, cancel_asked, steered";
 
+/** The first take is kept, and the newest of the others. */
+const mostTakes = 32;
+
+/** Of a run that is being taken: who took it and when, told in the very statement; `over`: from a process that had died over it. */
+export function tookSql(node: string): string {
+  return `takes = (case when jsonb_array_length(takes) < ${mostTakes} then takes else takes - 1 end)
+    || jsonb_build_array(jsonb_build_object('epoch', epoch + 1, 'node', ${node}::text, 'at', now(), 'over', not handed_over))`;
+}
+
 export type TakenRow = {
   id: string;
   thread_id: string;
@@ -74,7 +83,7 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
   const [row] = await database.query<TakenRow>(
     `with r as (
        update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, node = $3, started_at = coalesce(started_at, now()),
-         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false
+         takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$3")}
        where id = $1 and job_id = $2 and status in ('queued', 'running')
        returning ${takenColumns.replace(", steered", "")}),
      b as (update budgets set deadline = now() + left_ms * interval '1 millisecond' from r where budgets.root_run = r.root_run returning left_ms)

@@ -36,6 +36,17 @@ export function createThreads(database: Database): Threads {
     return toThread(rows[0]);
   }
 
+  async function seqOf(threadId: string, itemId: string): Promise<number> {
+    const [row] = isId(itemId)
+      ? await database.query<{ seq: number }>("select seq from items where id = $1 and thread_id = $2", [
+          itemId,
+          threadId,
+        ])
+      : [];
+    if (!row) throw new NotFound(`The thread has no item ${itemId}.`, { param: "around" });
+    return row.seq;
+  }
+
   return {
     getThread,
     async createThread(caller, { id, title = "", agent }) {
@@ -55,14 +66,22 @@ export function createThreads(database: Database): Threads {
         [caller.userId, prefix, threadId ?? null],
       );
     },
-    async listThreads(caller, { before, after, limit = 50, order = "desc", archived = false }) {
+    async listThreads(caller, { before, after, limit = 50, order = "desc", byUse = false, archived = false }) {
       for (const [param, id] of Object.entries({ before, after }))
         if (id !== undefined && !isId(id)) throw new InvalidInput(`${param} must be a thread's id`, { param });
-      const rows = await database.query<ThreadRow>(
-        `select ${threadColumns} from threads where user_id = $1 and not hidden and parent_run is null and (archived_at is not null) = $5
-           and not exists (select from rooms where rooms.thread_id = threads.id) and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3) order by id ${order === "asc" ? "asc" : "desc"} limit $4`,
-        [caller.userId, before ?? null, after ?? null, limit, archived],
-      );
+      const own = `select ${threadColumns} from threads where user_id = $1 and not hidden and parent_run is null
+        and (archived_at is not null) = $2 and not exists (select from rooms where rooms.thread_id = threads.id)`;
+      const rows = byUse
+        ? await database.query<ThreadRow>(
+            `${own} and ($3::uuid is null or (updated_at, id) < (select updated_at, id from threads where id = $3 and user_id = $1))
+             order by updated_at desc, id desc limit $4`,
+            [caller.userId, archived, before ?? null, limit],
+          )
+        : await database.query<ThreadRow>(
+            `${own} and ($3::uuid is null or id < $3) and ($5::uuid is null or id > $5)
+             order by id ${order === "asc" ? "asc" : "desc"} limit $4`,
+            [caller.userId, archived, before ?? null, limit, after ?? null],
+          );
       return rows.map(toThread);
     },
     async threadOfFiles(caller, threadId) {
@@ -115,18 +134,25 @@ export function createThreads(database: Database): Threads {
       if (rows.length === 0)
         throw new Conflict("The thread has a run that has not ended; cancel it first.", { code: "thread_busy" });
     },
-    async listItems(caller, threadId, { after = 0, before, limit = 100, order = "asc" }) {
+    async listItems(caller, threadId, { around, before, limit = 100, order = "asc", ...page }) {
       await getThread(caller, threadId);
-      const rows = await database.query<ItemRow>(
-        itemPageSql({
-          where: "thread_id = $1 and seq > $2 and seq < $3",
-          order: order === "asc" ? "asc" : "desc",
-          limit: "$4",
-          bytes: "$5",
-        }),
-        [threadId, after, before ?? Number.MAX_SAFE_INTEGER, limit, pageBytes],
-      );
-      return rows.map(toItem);
+      const read = async (after: number) => {
+        const rows = await database.query<ItemRow>(
+          itemPageSql({
+            where: "thread_id = $1 and seq > $2 and seq < $3",
+            order: order === "asc" ? "asc" : "desc",
+            limit: "$4",
+            bytes: "$5",
+          }),
+          [threadId, after, before ?? Number.MAX_SAFE_INTEGER, limit, pageBytes],
+        );
+        return rows.map(toItem);
+      };
+      if (around === undefined) return read(page.after ?? 0);
+      const seq = await seqOf(threadId, around);
+      const found = await read(seq - 1 - (limit >> 1));
+      // Those before it may be so large that it has no place behind them.
+      return found.some((item) => item.seq === seq) ? found : read(seq - 1);
     },
     async rate(caller, threadId, { itemIds, kind }) {
       await getThread(caller, threadId);

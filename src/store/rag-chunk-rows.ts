@@ -4,6 +4,37 @@ import type { Query } from "../protocol/tools.ts";
 /** As it is kept, with the vector of the given model. */
 export type ChunkRow = Chunk & { readonly embedding: readonly number[] | null };
 
+/** A chunk as people read it. */
+export type ReadChunk = Omit<Chunk, "page"> & {
+  readonly page: number | null;
+  /** Characters at its beginning with which the chunk before ends. */
+  readonly overlap: number;
+};
+
+export type ChunkPage = {
+  /** An ordinal, exclusive. */
+  readonly after?: number | undefined;
+  /** A place in the text: those before it are left out. */
+  readonly at?: number | undefined;
+  readonly limit: number;
+};
+
+/** Of what is searched of a document, in order. */
+export function readChunks(
+  query: Query,
+  documentId: string,
+  { after, at, limit }: ChunkPage,
+): Promise<readonly ReadChunk[]> {
+  return query<ReadChunk>(
+    `select c.ordinal, c.char_start as "charStart", c.char_end as "charEnd", c.page, c.heading_path as "headingPath", c.text, c.tokens,
+       greatest(0, coalesce((select p.char_end from rag_chunks p
+         where p.document_id = c.document_id and p.revision = c.revision and p.ordinal = c.ordinal - 1), 0) - c.char_start) as overlap
+     from rag_chunks c join rag_documents d on d.id = c.document_id and d.revision = c.revision
+     where c.document_id = $1 and c.ordinal > $2 and c.char_end > $3 order by c.ordinal limit $4`,
+    [documentId, after ?? -1, at ?? 0, limit],
+  );
+}
+
 /** The next chunks of a document after an ordinal, in order. */
 export async function listChunks(
   query: Query,

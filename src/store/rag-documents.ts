@@ -71,6 +71,8 @@ export async function getDocument(query: Query, id: string): Promise<RagDocument
 
 export type DocumentPage = {
   readonly status?: DocumentStatus | undefined;
+  /** Some of the name, in any case. */
+  readonly search?: string | undefined;
   /** A name, exclusive: the page after it. */
   readonly after?: string | undefined;
   readonly limit: number;
@@ -80,12 +82,19 @@ export type DocumentPage = {
 export function listDocuments(
   query: Query,
   collectionId: string,
-  { status, after, limit }: DocumentPage,
+  { status, search, after, limit }: DocumentPage,
 ): Promise<readonly RagDocument[]> {
   return query<RagDocument>(
     `select ${documentColumns} from rag_documents
-     where collection_id = $1 and ($2::text is null or status = $2) and ($3::text is null or name > $3) order by name limit $4`,
-    [collectionId, status ?? null, after ?? null, limit],
+     where collection_id = $1 and ($2::text is null or status = $2) and ($3::text is null or name > $3)
+       and ($5::text is null or position(lower($5) in lower(name)) > 0) order by name limit $4`,
+    [
+      collectionId,
+      status ?? null,
+      after === undefined ? null : plainText(after),
+      limit,
+      search === undefined ? null : plainText(search),
+    ],
   );
 }
 

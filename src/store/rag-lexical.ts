@@ -19,6 +19,12 @@ export function indexName(id: number): string {
   return `rag_index_${id}`;
 }
 
+/** Which there are. */
+export async function textConfigs(query: Query): Promise<readonly string[]> {
+  const rows = await query<{ name: string }>("select cfgname as name from pg_ts_config order by cfgname limit 500");
+  return rows.map(({ name }) => name);
+}
+
 /** A configuration that PostgreSQL has, for text in whatever language. */
 export async function textConfigFor(query: Query, language: string): Promise<string> {
   const [found] = await query("select from pg_ts_config where cfgname = $1", [language]);

@@ -22,6 +22,8 @@ export type Shares = {
     readonly days?: number;
   }): Promise<{ readonly share: Share; readonly token: string }>;
   list(userId: string, threadId: string): Promise<readonly Share[]>;
+  /** Those to any thread that have not expired, the newest first, with the threads' titles; at most 500. */
+  listOwn(userId: string): Promise<readonly (Share & { readonly title: string })[]>;
   /** Throws NotFound. */
   remove(userId: string, id: string): Promise<void>;
   /** What a link shows, and whose it is. Undefined: unknown, withdrawn or expired. */
@@ -46,6 +48,14 @@ export function createShares(query: Query): Shares {
         userId,
         threadId,
       ]);
+    },
+    listOwn(userId) {
+      return query<Share & { title: string }>(
+        `select s.id, s.thread_id as "threadId", s.leaf, s.created_at as "createdAt", s.expires_at as "expiresAt", t.title
+         from shares s join threads t on t.id = s.thread_id
+         where s.user_id = $1 and (s.expires_at is null or s.expires_at > now()) order by s.id desc limit 500`,
+        [userId],
+      );
     },
     async remove(userId, id) {
       const rows = await query("delete from shares where user_id = $1 and id = $2 returning 1", [userId, id]);

@@ -321,8 +321,16 @@ function refusalText(refusal: Refusal): string {
   const reserved = held > 0 ? `, ${amount(held)} are reserved by requests at work` : "";
   return (
     `${nameOf(refusal)} allows ${amount(max)} ${what === "cost" ? "of cost" : what}: ${amount(used)} are used${reserved}, ` +
-    `and this request may need ${amount(asked)}. A new ${refusal.period} begins at ${new Date(endsAt).toISOString()}; an admin can raise it.`
+    `and this request may need ${amount(asked)}. A new ${refusal.period} begins on ${dayAndTime(endsAt)}; an admin can raise it.`
   );
+}
+
+/** As people write it: "1 December 2026, 00:00 UTC". */
+function dayAndTime(time: string): string {
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Date(time).toLocaleString("en-GB", { ...options, timeZone: "UTC" });
+  const day = format({ day: "numeric", month: "long", year: "numeric" });
+  return `${day}, ${format({ hour: "2-digit", minute: "2-digit" })} UTC`;
 }
 
 function nameOf({ kind, group, period }: Pick<Refusal, "kind" | "group" | "period">): string {

@@ -159,6 +159,7 @@ export type Tables = RagTables & {
     takeovers: Generated<number>;
     handed_over: Generated<boolean>;
     cancel_asked: Generated<boolean>;
+    takes: Generated<Json<unknown>>;
     /** Messages taken in while it ran. */
     steered: Generated<number>;
     definition: Json<unknown>;

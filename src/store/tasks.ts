@@ -37,6 +37,49 @@ export async function listTasks(
   ]);
 }
 
+/** Undefined if the user has no such task. */
+export async function getTask(query: Query, { userId, taskId }: OneTask): Promise<Task | undefined> {
+  const [task] = await query<Task>(`select ${columns} from tasks where user_id = $1 and id = $2`, [userId, taskId]);
+  return task;
+}
+
+export type TaskPage = {
+  readonly tasks: readonly Task[];
+  /** Of all tasks of the user. */
+  readonly counts: Readonly<Record<Task["status"], number>>;
+};
+
+/** Newest first; the counts are of the same moment. */
+export async function pageOfTasks(
+  query: Query,
+  page: {
+    readonly userId: string;
+    readonly status: "all" | Task["status"];
+    /** Those older than this one. */
+    readonly before?: number | undefined;
+    readonly limit: number;
+  },
+): Promise<TaskPage> {
+  const [row] = await query<{ tasks: readonly TaskRow[] | null; pending: number; completed: number }>(
+    `select
+       (select json_agg(page order by id desc) from (
+          select ${columns} from tasks where user_id = $1 and ($2 = 'all' or status = $2) and id < $3::bigint
+          order by id desc limit $4) page) as tasks,
+       count(*) filter (where status = 'pending')::int as pending, count(*) filter (where status = 'completed')::int as completed
+     from tasks where user_id = $1`,
+    [page.userId, page.status, page.before ?? 2 ** 31, page.limit],
+  );
+  const { tasks, pending, completed } = row!;
+  return { tasks: (tasks ?? []).map(taskOf), counts: { pending, completed } };
+}
+
+/** As JSON tells it. */
+type TaskRow = Omit<Task, "created_at" | "updated_at"> & { readonly created_at: string; readonly updated_at: string };
+
+function taskOf({ created_at: created, updated_at: updated, ...task }: TaskRow): Task {
+  return { ...task, created_at: new Date(created), updated_at: new Date(updated) };
+}
+
 /** Undefined if the user has no such task; completing twice is no fault. */
 export async function completeTask(query: Query, { userId, taskId }: OneTask): Promise<Task | undefined> {
   const [task] = await query<Task>(
@@ -55,6 +98,19 @@ export async function updateTask(
     `update tasks set title = coalesce($3, title), description = coalesce($4, description), updated_at = now()
      where user_id = $1 and id = $2 returning ${columns}`,
     [userId, taskId, title, description],
+  );
+  return task;
+}
+
+/** Back and forth. Undefined if the user has no such task; what it is already is no fault. */
+export async function setTaskStatus(
+  query: Query,
+  { userId, taskId, status }: OneTask & { readonly status: Task["status"] },
+): Promise<Task | undefined> {
+  const [task] = await query<Task>(
+    `update tasks set status = $3, updated_at = case status when $3 then updated_at else now() end
+     where user_id = $1 and id = $2 returning ${columns}`,
+    [userId, taskId, status],
   );
   return task;
 }

@@ -9,6 +9,8 @@ export type UsageQuestion = {
   readonly by: UsageGroup;
   /** Only this user's. */
   readonly userId?: string | undefined;
+  /** Only of this model, by its id. */
+  readonly model?: string | undefined;
 };
 
 /** Of requests to models. Latencies in milliseconds; null where nothing was measured. */
@@ -38,7 +40,7 @@ const keys: Readonly<Record<UsageGroup, string>> = {
 };
 
 /** From the call log, which goes back 90 days. By time in its order, else the most requests first. */
-export function readUsage(query: Query, { from, to, by, userId }: UsageQuestion): Promise<readonly Usage[]> {
+export function readUsage(query: Query, { from, to, by, userId, model }: UsageQuestion): Promise<readonly Usage[]> {
   const key = keys[by];
   return query<Usage>(
     `select ${key} as key, count(*)::integer as requests, count(c.error)::integer as errors,
@@ -51,8 +53,9 @@ export function readUsage(query: Query, { from, to, by, userId }: UsageQuestion)
      from model_calls c ${by === "user" ? "left join users u on u.id = c.user_id" : ""}
        ${by === "agent" ? "left join runs r on r.id = c.run_id" : ""}
      where c.started_at >= $1 and c.started_at < $2 and ($3::uuid is null or c.user_id = $3)
+       and ($4::text is null or c.model = $4)
      group by 1 order by ${by === "day" || by === "hour" ? "1" : "requests desc, 1"} limit ${most}`,
-    [from, to, userId ?? null],
+    [from, to, userId ?? null, model ?? null],
   );
 }
 

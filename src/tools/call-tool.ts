@@ -110,7 +110,8 @@ export async function checkCall(
   return isError ? errorResult(content) : undefined;
 }
 
-function readArguments(text: string): unknown {
+/** JSON that is nested no deeper than arguments may be. Throws for anything else. */
+export function readArguments(text: string): unknown {
   const value: unknown = text.trim() === "" ? {} : JSON.parse(text);
   if (isDeeper(value, maximumDepth)) throw new RangeError(`They are nested more than ${maximumDepth} levels deep.`);
   // Some models write `null` for a tool without arguments.

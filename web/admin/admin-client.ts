@@ -1,4 +1,3 @@
-import { createAdminRunClient } from "../../src/client/admin-runs.ts";
 import { createBudgetClient } from "../../src/client/budgets.ts";
 import { createDefinitionClient } from "../../src/client/definitions.ts";
 import { createGroupClient } from "../../src/client/groups.ts";
@@ -13,5 +12,4 @@ export const definitions = createDefinitionClient(server);
 export const users = createUserClient(server);
 export const groups = createGroupClient(server);
 export const budgets = createBudgetClient(server);
-export const adminRuns = createAdminRunClient(server);
 export const retention = createRetentionClient(server);

@@ -1,9 +1,9 @@
-import { type ComponentType, useEffect, useRef } from "react";
+import type { ComponentType } from "react";
 import { useMe } from "../me.ts";
 import type { ViewProps } from "../pages.tsx";
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
-import "./admin.css";
+import "../parts/dense.css";
 import { Agents } from "./agents.tsx";
 import { Audit } from "./audit.tsx";
 import { Budgets } from "./budgets.tsx";
@@ -11,10 +11,12 @@ import { Doctor } from "./doctor.tsx";
 import { Groups } from "./groups.tsx";
 import { McpServers } from "./mcp-servers.tsx";
 import { Models } from "./models.tsx";
-import { PageLink } from "./parts.tsx";
+import { PageLink } from "../parts/parts.tsx";
+import { SectionMenu } from "../parts/section-menu.tsx";
 import { People } from "./people.tsx";
+import { RunList } from "../runs/run-list.tsx";
+import "../runs/runs.css";
 import { Retention } from "./retention.tsx";
-import { Runs } from "./runs.tsx";
 import { Settings } from "./settings.tsx";
 import { Usage } from "./usage.tsx";
 
@@ -26,7 +28,7 @@ const sections: Readonly<Record<Section, ComponentType>> = {
   models: Models,
   agents: Agents,
   "mcp-servers": McpServers,
-  runs: Runs,
+  runs: () => <RunList ofAll />,
   people: People,
   groups: Groups,
   budgets: Budgets,
@@ -41,15 +43,10 @@ export function AdminPage({ rest }: ViewProps) {
   const section = rest !== undefined && Object.hasOwn(sections, rest) ? (rest as Section) : "usage";
   const Shown = sections[section];
   const me = useMe();
-  const menu = useRef<HTMLElement>(null);
-  // On a phone not all fit beside one another.
-  useEffect(() => {
-    menu.current?.querySelector("[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
-  }, [section]);
   if (me && me.role !== "admin") return <p className="p-4">{adminWords.adminsOnly}</p>;
   return (
-    <div className="admin flex min-h-0 flex-1 flex-col">
-      <nav ref={menu} aria-label={words.admin} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
+    <div className="dense-view flex min-h-0 flex-1 flex-col">
+      <SectionMenu name={words.admin} current={section}>
         {(Object.keys(sections) as Section[]).map((each) => (
           <PageLink
             key={each}
@@ -60,7 +57,7 @@ export function AdminPage({ rest }: ViewProps) {
             {names[each]}
           </PageLink>
         ))}
-      </nav>
+      </SectionMenu>
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="grid max-w-[80rem] grid-cols-[minmax(0,1fr)] gap-5">
           <h1>{names[section]}</h1>

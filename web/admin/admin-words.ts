@@ -1,5 +1,7 @@
-import { de } from "../words/de-admin.ts";
-import { en } from "../words/en-admin.ts";
+import { inLanguage } from "../language.ts";
+import type { en } from "../words/en-admin.ts";
 
-/** In the language that the page has chosen (words.ts). */
-export const adminWords: typeof en = document.documentElement.lang === "de" ? de : en;
+export const adminWords: typeof en = await inLanguage({
+  en: async () => (await import("../words/en-admin.ts")).en,
+  de: async () => (await import("../words/de-admin.ts")).de,
+});

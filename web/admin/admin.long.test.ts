@@ -34,6 +34,21 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await page.getByRole("button", { name: "Enable: ada" }).click();
     await row("ada").getByText("active").waitFor();
     await findsNothing(page, "people");
+    await page.getByRole("button", { name: "Keys …: ada" }).click();
+    const keys = page.getByRole("region", { name: "API keys of ada" }).first();
+    await keys.getByLabel("What for").fill("her laptop");
+    await keys.getByRole("button", { name: "New key" }).click();
+    await keys
+      .getByRole("row", { name: /her laptop/ })
+      .getByText("valid")
+      .waitFor();
+    await keys.getByRole("button", { name: "Revoke: her laptop" }).click();
+    await keys
+      .getByRole("row", { name: /her laptop/ })
+      .getByText("revoked at")
+      .waitFor();
+    await findsNothing(page, "keys");
+    await keys.getByRole("button", { name: "Close" }).click();
 
     await section("Groups").click();
     await page.getByLabel("Name").fill("writers");

@@ -67,7 +67,7 @@ describe("the administration", { skip: skipBrowser }, () => {
     await row("other-model").getByText("available").waitFor();
     await page
       .getByLabel("The model called “default”")
-      .locator("option:checked", { hasText: "filed" })
+      .locator("option:checked", { hasText: "other-model" })
       .waitFor({ state: "attached" });
   });
 

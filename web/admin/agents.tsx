@@ -6,8 +6,8 @@ import { definitions } from "./admin-client.ts";
 import { Default } from "./default-choice.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
-import { useLoaded } from "./loaded.ts";
-import { Form, Note, PageLink, TextField } from "./parts.tsx";
+import { useLoaded } from "../parts/loaded.ts";
+import { Form, Note, PageLink, TextField } from "../parts/parts.tsx";
 
 const texts = adminWords.agents;
 const strategies = ["tools", "chat", "react", "plan-execute", "json-actions", "auto"];
@@ -22,7 +22,7 @@ export function Agents() {
     { key: "strategy", label: texts.strategy, kind: "choice", choices: ["", ...strategies] },
     { key: "activation", label: texts.activation, kind: "choice", choices: ["", "mention", "always"] },
     { key: "instructions", label: texts.instructions, kind: "long" },
-    { key: "tools", label: texts.tools, kind: "words", hint: "task_*" },
+    { key: "tools", label: texts.tools, kind: "words", hint: "*_task" },
     { key: "agents", label: texts.agents, kind: "words", hint: "researcher" },
   ];
   return (
@@ -38,7 +38,9 @@ export function Agents() {
           <>
             {textOf(definition?.["description"])}
             {warnings.map((warning) => (
-              <Note key={warning}>{warning}</Note>
+              <Note key={warning}>
+                <span title={warning}>{firstSentence(warning)}</span>
+              </Note>
             ))}
           </>,
           model ?? textOf(definition?.["model"]),
@@ -63,6 +65,9 @@ export function Agents() {
     </>
   );
 }
+
+/** Behind it there may be a long list of what there is instead. */
+const firstSentence = (text: string) => /^.*?\.(?= )/.exec(text)?.[0] ?? text;
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";

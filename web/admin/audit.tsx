@@ -1,11 +1,11 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { AuditView } from "../../src/client/overview.ts";
 import { changeQuery, useQuery } from "../path.ts";
 import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
-import { time } from "./figures.ts";
-import { useLoaded } from "./loaded.ts";
-import { Act, Form, State, Table, TextField, Waiting } from "./parts.tsx";
+import { time } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { Act, Form, State, Table, TextField, Waiting } from "../parts/parts.tsx";
 
 const texts = adminWords.audit;
 const pageRows = 50;
@@ -14,20 +14,25 @@ const pageRows = 50;
 export function Audit() {
   const user = useQuery().get("user") ?? "";
   const [typed, setTyped] = useState(user);
-  const filter = user === "" ? {} : { user };
-  const loaded = useLoaded(`audit ${user}`, (signal) => overview.audit({ ...filter, limit: pageRows }, signal));
-  const [older, setOlder] = useState<readonly AuditView[]>([]);
-  const [isAll, setAll] = useState(false);
-  useEffect(() => {
-    setOlder([]);
-    setAll((loaded.data?.length ?? 0) < pageRows);
-  }, [loaded.data]);
-  const rows = [...(loaded.data ?? []), ...older];
   return (
     <>
       <Form name={texts.filter} submit={texts.filter} onSubmit={async () => changeQuery({ user: typed.trim() })}>
         <TextField label={texts.user} type="search" value={typed} onChange={setTyped} />
       </Form>
+      <Entries key={user} user={user} />
+    </>
+  );
+}
+
+/** Of one person; of all where no name is given. */
+function Entries({ user }: { readonly user: string }) {
+  const filter = user === "" ? {} : { user };
+  const loaded = useLoaded("audit", (signal) => overview.audit({ ...filter, limit: pageRows }, signal));
+  const [older, setOlder] = useState<readonly AuditView[]>([]);
+  const [isEnd, setEnd] = useState(false);
+  const rows = [...(loaded.data ?? []), ...older];
+  return (
+    <>
       <Waiting of={loaded} />
       {loaded.data?.length === 0 && <p className="text-muted">{texts.nothing}</p>}
       {rows.length > 0 && (
@@ -53,13 +58,13 @@ export function Audit() {
           ))}
         </Table>
       )}
-      {rows.length > 0 && !isAll && (
+      {rows.length >= pageRows && !isEnd && (
         <div>
           <Act
             onAct={async () => {
               const more = await overview.audit({ ...filter, before: rows.at(-1)!.id, limit: pageRows });
               setOlder([...older, ...more]);
-              setAll(more.length < pageRows);
+              setEnd(more.length < pageRows);
             }}
           >
             {texts.older}

@@ -3,9 +3,9 @@ import type { BudgetInput, BudgetLimit, BudgetView } from "../../src/client/budg
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
 import { budgets, groups, users } from "./admin-client.ts";
-import { cost, figure, time } from "./figures.ts";
-import { useLoaded } from "./loaded.ts";
-import { Act, ChoiceField, Form, State, Table, TextField, Waiting } from "./parts.tsx";
+import { cost, figure, time } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { Act, ChoiceField, Form, State, Table, TextField, Waiting } from "../parts/parts.tsx";
 
 const texts = adminWords.budgets;
 

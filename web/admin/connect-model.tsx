@@ -5,7 +5,7 @@ import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import { DefinitionEditor } from "./definition-editor.tsx";
 import { modelFields, Trial } from "./model-trial.tsx";
-import { Form, TextField } from "./parts.tsx";
+import { Form, TextField } from "../parts/parts.tsx";
 
 const texts = adminWords.connect;
 
@@ -32,7 +32,7 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
         onSubmit={async () => {
           setChosen(undefined);
           setFound(undefined);
-          setFound(await definitions.findModels({ baseUrl: baseUrl.trim(), ...(apiKey !== "" && { apiKey }) }));
+          setFound(await definitions.findModels({ baseUrl: wholeAddress(baseUrl), ...(apiKey !== "" && { apiKey }) }));
         }}
         beside={
           <>
@@ -47,11 +47,11 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
       >
         <TextField
           label={texts.address}
-          type="url"
           value={baseUrl}
           onChange={setBaseUrl}
           hint="http://localhost:11434"
           isNeeded
+          isWide
           choices={addresses}
         />
         <TextField label={texts.key} type="password" value={apiKey} onChange={setApiKey} />
@@ -67,7 +67,7 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
             id: idFor(chosen, known),
             definition: {
               provider: found?.provider ?? "openai",
-              baseUrl: found?.baseUrl ?? baseUrl,
+              baseUrl: found?.baseUrl ?? wholeAddress(baseUrl),
               model: chosen,
               ...(apiKey !== "" && { apiKey }),
             },
@@ -98,6 +98,13 @@ const addresses = [
   "https://api.anthropic.com",
   "https://openrouter.ai/api/v1",
 ];
+
+/** People write `localhost:11434`; what is elsewhere is asked over TLS. */
+function wholeAddress(text: string): string {
+  const address = text.trim();
+  if (address === "" || address.includes("://")) return address;
+  return `${/^(localhost|[\d.]+|\[[\da-f:]+\])(:|\/|$)/i.test(address) ? "http" : "https"}://${address}`;
+}
 
 type FoundProps = {
   readonly found: FoundModels;

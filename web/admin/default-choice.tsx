@@ -1,7 +1,7 @@
 import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
-import { useLoaded } from "./loaded.ts";
-import { ChoiceField, Problem, useAct } from "./parts.tsx";
+import { useLoaded } from "../parts/loaded.ts";
+import { ChoiceField, Problem, useAct } from "../parts/parts.tsx";
 
 const texts = adminWords.defaults;
 
@@ -9,7 +9,7 @@ type DefaultProps = { readonly of: "agent" | "model"; readonly names: readonly s
 
 /** Which one is meant where none is named; empty: the server chooses. */
 export function Default({ of, names = [] }: DefaultProps) {
-  const loaded = useLoaded(`default ${of}`, definitions.defaults);
+  const loaded = useLoaded(`default ${of} of ${names.join(" ")}`, definitions.defaults);
   const current = loaded.data?.find((each) => each.of === of);
   const isSet = current?.source === "database" || current?.readOnly === true;
   const chosen = isSet ? (current?.value ?? "") : "";

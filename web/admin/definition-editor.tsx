@@ -3,7 +3,7 @@ import type { DefinedView, Draft, KindClient } from "../../src/client/definition
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitionOf, type FieldSpec, writtenOf, type Written } from "./definition-fields.ts";
-import { Act, ChoiceField, Field, Form, TextField } from "./parts.tsx";
+import { Act, ChoiceField, Field, Form, TextField } from "../parts/parts.tsx";
 
 const texts = adminWords.definitions;
 
@@ -29,6 +29,8 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
   const [written, setWritten] = useState<Written>(() =>
     writtenOf(entry?.definition ?? draft?.definition ?? {}, fields),
   );
+  // Of what is written here, though the list is read again. What is built in has none: saving defines one in its place.
+  const [revision] = useState(entry?.revision ?? undefined);
   const [trial, setTrial] = useState<ReactNode>();
   const isReadOnly = entry?.readOnly ?? false;
 
@@ -39,8 +41,6 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
   };
   async function save(): Promise<void> {
     const given = read();
-    // What is built in has no revision: saving defines one that takes its place.
-    const revision = entry?.revision ?? undefined;
     await onSaved(revision === undefined ? await kind.create(given) : await kind.change({ ...given, revision }));
   }
 
@@ -95,7 +95,7 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
       {trial !== undefined && <div className="pt-3">{trial}</div>}
       {isReadOnly && (
         <button type="button" className="button mt-3" onClick={onClose}>
-          {adminWords.close}
+          {words.close}
         </button>
       )}
     </section>

@@ -6,8 +6,8 @@ import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
 import { DefinitionEditor, entryKey } from "./definition-editor.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
-import type { Loaded } from "./loaded.ts";
-import { Act, State, Table, Waiting } from "./parts.tsx";
+import type { Loaded } from "../parts/loaded.ts";
+import { Act, State, Table, Waiting } from "../parts/parts.tsx";
 
 const texts = adminWords.definitions;
 
@@ -143,7 +143,7 @@ function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }:
             <div className="flex flex-wrap items-start gap-3" role="status">
               <div className="min-w-0 grow">{below}</div>
               <button type="button" className="button" onClick={() => setBelow(undefined)}>
-                {adminWords.close}
+                {words.close}
               </button>
             </div>
           </td>

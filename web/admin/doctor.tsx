@@ -1,7 +1,7 @@
 import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
-import { useLoaded } from "./loaded.ts";
-import { State, Table, Waiting } from "./parts.tsx";
+import { useLoaded } from "../parts/loaded.ts";
+import { State, Table, Waiting } from "../parts/parts.tsx";
 
 const texts = adminWords.doctor;
 const order = ["trouble", "note", "ok"];

@@ -5,8 +5,8 @@ import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
 import { groups, users } from "./admin-client.ts";
 import { linesOf } from "./definition-fields.ts";
-import { useLoaded } from "./loaded.ts";
-import { Act, ChoiceField, Field, Form, Table, TextField, Waiting } from "./parts.tsx";
+import { useLoaded } from "../parts/loaded.ts";
+import { Act, ChoiceField, Field, Form, Table, TextField, Waiting } from "../parts/parts.tsx";
 
 const texts = adminWords.groups;
 /** Of all accounts; what it grants is what each user may. */
@@ -85,7 +85,7 @@ function Group({ group, onChange }: { readonly group: GroupView; readonly onChan
         onSubmit={() => groups.save(group.name, linesOf(permissions)).then(onChange)}
         beside={
           <button type="button" className="button" onClick={() => changeQuery({ edit: undefined })}>
-            {adminWords.close}
+            {words.close}
           </button>
         }
       >

@@ -3,9 +3,9 @@ import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
-import { duration, figure, time } from "./figures.ts";
-import { useLoaded } from "./loaded.ts";
-import { Act, Note, State } from "./parts.tsx";
+import { duration, figure, time } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { Act, Note, State } from "../parts/parts.tsx";
 
 const texts = adminWords.mcp;
 
@@ -37,7 +37,7 @@ export function McpServers() {
             {server?.target}
           </code>,
           <Doing key="doing" server={server} />,
-          server ? texts.tools(server.tools, figure(server.tokens)) : "",
+          server && server.tools > 0 ? texts.tools(server.tools, figure(server.tokens)) : "",
         ]}
         actions={(view, show) => (
           <>

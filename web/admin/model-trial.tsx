@@ -1,8 +1,8 @@
 import type { ModelTrial } from "../../src/client/definitions.ts";
 import { adminWords } from "./admin-words.ts";
 import type { FieldSpec } from "./definition-fields.ts";
-import { duration } from "./figures.ts";
-import { State } from "./parts.tsx";
+import { duration } from "../parts/figures.ts";
+import { State } from "../parts/parts.tsx";
 
 const texts = adminWords.models;
 

@@ -5,10 +5,10 @@ import { definitions } from "./admin-client.ts";
 import { ConnectModel } from "./connect-model.tsx";
 import { Default } from "./default-choice.tsx";
 import { DefinitionList } from "./definition-list.tsx";
-import { figure, time } from "./figures.ts";
-import { useLoaded } from "./loaded.ts";
+import { figure, time } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
 import { modelFields, Trial } from "./model-trial.tsx";
-import { Act, State } from "./parts.tsx";
+import { Act, PageLink, State } from "../parts/parts.tsx";
 
 const texts = adminWords.models;
 
@@ -25,15 +25,19 @@ export function Models() {
         loaded={loaded}
         head={[texts.serves, texts.state, texts.lastDay]}
         cells={(model) => [
-          <>
+          <div key="served" className="min-w-36">
             {model.provider} · {model.name}
             {model.reach !== null && <div className="text-muted">{texts.reach[model.reach]}</div>}
-          </>,
+          </div>,
           <Health key="health" model={model} />,
           model.health === null ? (
             <span className="text-muted">{texts.notAsked}</span>
           ) : (
-            texts.requests(figure(model.health.requests), figure(model.health.errors))
+            <div key="use" className="min-w-28">
+              <PageLink to={`/admin?model=${encodeURIComponent(model.id)}`}>
+                {texts.requests(figure(model.health.requests), figure(model.health.errors))}
+              </PageLink>
+            </div>
           ),
         ]}
         actions={({ id }, show) => (

@@ -1,17 +1,17 @@
 import { useEffect, useState } from "react";
+import { Keys } from "./keys.tsx";
 import type { ErasureView, UserView } from "../../src/client/users.ts";
 import type { Role } from "../../src/protocol/callers.ts";
 import { changeQuery, useQuery } from "../path.ts";
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
 import { groups, users } from "./admin-client.ts";
-import { time } from "./figures.ts";
-import { type Loaded, useLoaded } from "./loaded.ts";
-import { Act, ChoiceField, Form, Once, PageLink, Problem, State, Table, TextField, Waiting } from "./parts.tsx";
+import { time } from "../parts/figures.ts";
+import { type Loaded, useLoaded } from "../parts/loaded.ts";
+import { useLookAgain } from "../parts/look-again.ts";
+import { Act, ChoiceField, Form, Once, PageLink, Problem, State, Table, TextField, Waiting } from "../parts/parts.tsx";
 
 const texts = adminWords.people;
-/** Between two looks at how far an erasure is. */
-const lookMs = 1000;
 
 type Told = { readonly label: string; readonly text: string };
 
@@ -31,12 +31,14 @@ export function People() {
   const search = query.get("search") ?? "";
   const erasing = query.get("erase");
   const shown = loaded.data?.filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()));
+  const ofKeys = loaded.data?.find(({ id }) => id === query.get("keys"));
   const toErase = loaded.data?.find(({ id }) => id === erasing);
   return (
     <>
       <NewAccount onMade={setTold} onChange={loaded.reload} />
       <Invitations onMade={setTold} />
       {told && <Once {...told} onClose={() => setTold(undefined)} />}
+      {ofKeys && <Keys key={ofKeys.id} user={ofKeys} onTold={setTold} />}
       {toErase && (
         <Erase
           key={toErase.id}
@@ -106,15 +108,14 @@ function Account({ user: { id, name, role, disabled }, onChange, onTold }: Accou
           >
             {texts.reset}
           </Act>
-          <Act
-            name={`${texts.newKey}: ${name}`}
-            onAct={async () => {
-              const { text } = await users.addKey(id, texts.keyLabel);
-              onTold({ label: texts.keyOf(name), text });
-            }}
+          <button
+            type="button"
+            className="button"
+            aria-label={`${texts.keys}: ${name}`}
+            onClick={() => changeQuery({ keys: id, erase: undefined })}
           >
-            {texts.newKey}
-          </Act>
+            {texts.keys}
+          </button>
           <Act name={`${texts.logOut}: ${name}`} onAct={() => users.logOut(id)}>
             {texts.logOut}
           </Act>
@@ -125,7 +126,7 @@ function Account({ user: { id, name, role, disabled }, onChange, onTold }: Accou
             type="button"
             className="button text-bad"
             aria-label={`${texts.erase}: ${name}`}
-            onClick={() => changeQuery({ erase: id })}
+            onClick={() => changeQuery({ erase: id, keys: undefined })}
           >
             {texts.erase}
           </button>
@@ -223,11 +224,7 @@ function Erase({ user, onBegun }: { readonly user: UserView; readonly onBegun: (
 function Erasures({ of }: { readonly of: Loaded<readonly ErasureView[]> }) {
   const { data = [], reload } = of;
   const isAtWork = data.some(({ doneAt }) => doneAt === null);
-  useEffect(() => {
-    if (!isAtWork) return;
-    const look = setTimeout(reload, lookMs);
-    return () => clearTimeout(look);
-  }, [data]);
+  useLookAgain(isAtWork, reload);
   if (data.length === 0) return <Problem text={of.problem} />;
   return (
     <details open={isAtWork}>

@@ -2,9 +2,9 @@ import { useState } from "react";
 import type { RetentionView } from "../../src/client/retention.ts";
 import { adminWords } from "./admin-words.ts";
 import { retention } from "./admin-client.ts";
-import { figure, time } from "./figures.ts";
-import { useLoaded } from "./loaded.ts";
-import { Act, Problem, Table, useAct, Waiting } from "./parts.tsx";
+import { figure, time } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { Act, Problem, Table, useAct, Waiting } from "../parts/parts.tsx";
 
 const texts = adminWords.retention;
 

@@ -1,8 +1,8 @@
 import { changeQuery, useQuery } from "../path.ts";
 import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
-import { useLoaded } from "./loaded.ts";
-import { ChoiceField, Table, TextField, Waiting } from "./parts.tsx";
+import { useLoaded } from "../parts/loaded.ts";
+import { ChoiceField, Table, TextField, Waiting } from "../parts/parts.tsx";
 
 const texts = adminWords.settings;
 /** What the server calls a value that nobody has set. */

@@ -1,12 +1,12 @@
-import type { UsageView } from "../../src/client/overview.ts";
+import type { UsageQuestion, UsageView } from "../../src/client/overview.ts";
 import { changeQuery, useQuery } from "../path.ts";
 import { adminWords } from "./admin-words.ts";
-import { overview } from "./admin-client.ts";
+import { definitions, overview, users } from "./admin-client.ts";
 import { Bars, Lines } from "./chart.tsx";
 import { compareToday, type Span, spanOf, spans, timesOf, tokensOf } from "./days.ts";
-import { cost, duration, figure, period } from "./figures.ts";
-import { useLoaded } from "./loaded.ts";
-import { ChoiceField, Table, Waiting } from "./parts.tsx";
+import { cost, duration, figure, period } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { ChoiceField, Table, Waiting } from "../parts/parts.tsx";
 
 const texts = adminWords.usage;
 const groupings = ["model", "agent", "user", "time"] as const;
@@ -17,9 +17,14 @@ export function Usage() {
   const query = useQuery();
   const days = spans.find((each) => each === query.get("days")) ?? "30";
   const by = groupings.find((each) => each === query.get("by")) ?? "model";
+  const [model, user] = [query.get("model") ?? undefined, query.get("user") ?? undefined];
+  const of = { ...(model !== undefined && { model }), ...(user !== undefined && { user }) };
+  const models = useLoaded("models", definitions.models.list);
+  const people = useLoaded("users", users.list);
+  const names = new Set([...(models.data ?? []).map(({ id }) => id), ...(model === undefined ? [] : [model])]);
   return (
     <>
-      <Today />
+      <Today of={of} />
       <div className="flex flex-wrap gap-3">
         <ChoiceField
           label={texts.span}
@@ -33,14 +38,29 @@ export function Usage() {
           options={groupings.map((each) => [each, texts.groupings[each]])}
           onChange={(value) => changeQuery({ by: value })}
         />
+        <ChoiceField
+          label={texts.ofModel}
+          value={model ?? ""}
+          options={[["", texts.all], ...[...names].map((id): [string, string] => [id, id])]}
+          onChange={(value) => changeQuery({ model: value })}
+        />
+        <ChoiceField
+          label={texts.ofUser}
+          value={user ?? ""}
+          options={[["", texts.all], ...(people.data ?? []).map(({ id, name }): [string, string] => [id, name])]}
+          onChange={(value) => changeQuery({ user: value })}
+        />
       </div>
-      <OverTime days={days} by={by} />
+      <OverTime days={days} by={by} of={of} />
     </>
   );
 }
 
-function Today() {
-  const loaded = useLoaded("today", (signal) => overview.usage({ by: "day" }, signal));
+/** Whose use is meant; of neither: everybody's, of all models. */
+type Of = Pick<UsageQuestion, "model" | "user">;
+
+function Today({ of }: { readonly of: Of }) {
+  const loaded = useLoaded(`today ${of.model} ${of.user}`, (signal) => overview.usage({ by: "day", ...of }, signal));
   if (!loaded.data) return <Waiting of={loaded} />;
   const { today, usual } = compareToday(loaded.data, new Date());
   const against = (value: number | undefined, show: (value: number) => string) =>
@@ -74,12 +94,13 @@ function Tile({ name, value, beside }: { readonly name: string; readonly value: 
   );
 }
 
-function OverTime({ days, by }: { readonly days: Span; readonly by: Grouping }) {
+function OverTime({ days, by, of }: { readonly days: Span; readonly by: Grouping; readonly of: Of }) {
   const now = new Date();
   const { from, by: step } = spanOf(days, now);
-  const since = { from: from.toISOString() };
-  const series = useLoaded(`${days}`, (signal) => overview.usage({ by: step, ...since }, signal));
-  const grouped = useLoaded(`${days} ${by}`, async (signal) => ({
+  const since = { from: from.toISOString(), ...of };
+  const whose = `${days} ${of.model} ${of.user}`;
+  const series = useLoaded(whose, (signal) => overview.usage({ by: step, ...since }, signal));
+  const grouped = useLoaded(`${whose} ${by}`, async (signal) => ({
     by,
     rows: await overview.usage({ by: by === "time" ? step : by, ...since }, signal),
   }));

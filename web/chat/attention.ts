@@ -1,25 +1,67 @@
 import { useEffect } from "react";
+import { kept } from "../kept.ts";
+import { goTo } from "../path.ts";
+import { client } from "../server.ts";
+import { onWaiting, useAttentionOfAll } from "../threads/attention-store.ts";
+import { showWaiting } from "../title.ts";
 import { words } from "../words.ts";
 
-const asked = "colloquy-notify";
+/** `yes`: where the browser allows it too. */
+const wish = kept("notify");
 
-/** Whoever looks elsewhere is told that something waits: in the title, and by the browser where they allowed it. */
-export function useAttention(waiting: number, about: string): void {
+/** Whoever looks elsewhere is told that something waits, in whatever conversation: in the title, by the icon, by the browser. */
+export function useAttention(): void {
+  const { waiting } = useAttentionOfAll();
   useEffect(() => {
-    document.title = waiting > 0 ? `(${waiting}) ${words.waiting} – Colloquy` : "Colloquy";
-    if (waiting === 0 || document.visibilityState === "visible" || localStorage.getItem(asked) !== "yes") return;
-    if (Notification.permission === "granted") new Notification(words.waiting, { body: about, tag: "colloquy-waits" });
-  }, [waiting, about]);
+    showWaiting(waiting.size);
+    markIcon(waiting.size > 0);
+  }, [waiting.size]);
+  useEffect(() => onWaiting((run, thread) => void notify(run, thread)), []);
+}
+
+async function notify(run: string, thread: string): Promise<void> {
+  if (document.visibilityState === "visible" || notifications() !== true) return;
+  const { questions } = await client.run(run).catch(() => ({ questions: [] }));
+  const told = new Notification(words.waiting, { body: questions[0]?.text ?? "", tag: `colloquy-${run}` });
+  told.onclick = () => {
+    focus();
+    void client.rooms.get(thread).then(
+      () => goTo(`/rooms/${thread}`),
+      () => goTo(`/chat/${thread}`),
+    );
+    told.close();
+  };
+}
+
+let plainIcon: string | undefined;
+/** The mark with an amber dot: the same as mark.svg otherwise. */
+const markedIcon =
+  "data:image/svg+xml," +
+  encodeURIComponent(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#4753b8"/>' +
+      '<path d="M7 20v-5c0-3.3 1.7-5.4 5-6v2.4c-1.5.5-2.3 1.5-2.3 3.1H12V20zM25 12v5c0 3.3-1.7 5.4-5 6v-2.4c1.5-.5 2.3-1.5 2.3-3.1H20V12z" fill="#fff"/>' +
+      '<circle cx="25" cy="25" r="7" fill="#f0a020" stroke="#fff" stroke-width="2"/></svg>',
+  );
+
+function markIcon(isMarked: boolean): void {
+  const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+  if (!icon) return;
+  plainIcon ??= icon.href;
+  icon.href = isMarked ? markedIcon : plainIcon;
 }
 
 /** Undefined: the browser has none, or the person said no to it. */
-export function notifications(): boolean | undefined {
-  if (!("Notification" in globalThis) || Notification.permission === "denied") return undefined;
-  return Notification.permission === "granted" && localStorage.getItem(asked) === "yes";
+export function useNotifications(): boolean | undefined {
+  wish.use();
+  return notifications();
 }
 
-export async function setNotifications(wanted: boolean): Promise<boolean> {
+function notifications(): boolean | undefined {
+  if (!("Notification" in globalThis) || Notification.permission === "denied") return undefined;
+  return Notification.permission === "granted" && wish.get() === "yes";
+}
+
+export async function setNotifications(wanted: boolean): Promise<void> {
   const may = wanted && (await Notification.requestPermission()) === "granted";
-  localStorage.setItem(asked, may ? "yes" : "no");
-  return may;
+  wish.set(may ? "yes" : "no");
 }

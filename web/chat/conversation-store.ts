@@ -1,18 +1,35 @@
 import { useSyncExternalStore } from "react";
-import type { DecisionInput } from "../../src/client/questions.ts";
 import type { BlockOf } from "../../src/client/conversation.ts";
+import type { DecisionInput } from "../../src/client/questions.ts";
+import type { RunEvent } from "../../src/protocol/events.ts";
+import type { PendingView } from "../../src/client/threads.ts";
+import { createListeners } from "../listeners.ts";
 import { client, reasonOf } from "../server.ts";
-import { createTurns, type Turn, type Turns } from "./turns.ts";
+import { threadClient } from "../threads/thread-client.ts";
+import { connectionChanged, connectionForgotten } from "./connection.ts";
+import { prepareMarkdown } from "./load-markdown.ts";
+import { createLog, type ThreadLog } from "./thread-log.ts";
+import { atEnd, held, newerShown, olderShown, type Shown, shownAround, turnsShown } from "./shown-turns.ts";
+import type { Turn } from "./turns.ts";
 
 export type ConversationState = {
   readonly threadId: string | undefined;
+  /** Those on the page, with what stands in their place on other branches. */
   readonly turns: readonly Turn[];
   readonly head: string | null;
+  readonly hasOlder: boolean;
+  readonly hasNewer: boolean;
+  /** More of the thread is being read. */
+  readonly isReading: boolean;
+  /** The turn that was asked for by its item. */
+  readonly found: string | undefined;
   readonly working: readonly { readonly run: string; readonly agent: string | undefined }[];
   readonly open: readonly BlockOf<"question">[];
-  /** What was said here and waits behind the run at work. */
-  readonly waiting: readonly { readonly run: string; readonly text: string }[];
+  /** What waits for its turn behind the run at work, wherever it was said. */
+  readonly waiting: readonly PendingView[];
   readonly isLoading: boolean;
+  /** It could not be read, or is not followed any more; `error` says why. */
+  readonly isBroken: boolean;
   readonly error: string | undefined;
 };
 
@@ -20,128 +37,264 @@ const empty: ConversationState = {
   threadId: undefined,
   turns: [],
   head: null,
+  hasOlder: false,
+  hasNewer: false,
+  isReading: false,
+  found: undefined,
   working: [],
   open: [],
   waiting: [],
   isLoading: false,
+  isBroken: false,
   error: undefined,
 };
-/** Of a long thread its newest. */
-const mostItems = 500;
 
 /** The conversation that the page shows: read from the log, then followed. */
 let state = empty;
-let turns: Turns = createTurns();
+let log: ThreadLog = createLog();
+let shown: Shown = atEnd;
 let following = new AbortController();
 let scheduled = false;
-const listeners = new Set<() => void>();
+/** Since it was shown, more than text has come. */
+let isOther = false;
+const listeners = createListeners();
 
 export function useConversation(): ConversationState {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => state,
-  );
+  return useSyncExternalStore(listeners.listen, () => state);
 }
 
 function set(change: Partial<ConversationState>): void {
   state = { ...state, ...change };
-  for (const listener of listeners) listener();
+  listeners.tell();
 }
 
-/** At most once a frame, however fast the text comes. */
-function changed(): void {
+/** Text that comes is shown so often, however fast it comes: keys and scrolling have the time between. */
+const paintMs = 50;
+let shownAt = -paintMs;
+
+/** What is no text, with the next frame. */
+function changed(event?: RunEvent): void {
+  isOther ||= event === undefined || !/-delta$|^progress$/.test(event.type);
   if (scheduled) return;
   scheduled = true;
   const show = () => {
     scheduled = false;
-    const working = [...turns.working()].map(([run, agent]) => ({ run, agent }));
-    const begun = new Set(turns.all().map(({ run }) => run));
-    const waiting = state.waiting.filter(({ run }) => !begun.has(run));
-    set({ turns: turns.all(), head: turns.head(), working, open: turns.open(), waiting });
+    set(seen());
+    shownAt = performance.now();
   };
-  if (document.visibilityState === "visible") requestAnimationFrame(show);
-  else setTimeout(show, 100);
+  const waitMs = isOther ? 0 : shownAt + paintMs - performance.now();
+  if (document.visibilityState !== "visible") setTimeout(show, 100);
+  else if (waitMs > 0) setTimeout(() => requestAnimationFrame(show), waitMs);
+  else requestAnimationFrame(show);
 }
 
-/** Undefined: a new conversation, which has no thread before something is said. */
-export async function openConversation(threadId: string | undefined): Promise<void> {
-  if (threadId === state.threadId && (threadId !== undefined || state.turns.length === 0)) return;
-  following.abort();
-  following = new AbortController();
-  const { signal } = following;
-  turns = createTurns();
-  set({ ...empty, threadId, isLoading: threadId !== undefined });
+function seen(): Partial<ConversationState> {
+  const { hasOlder, hasNewer, ...rest } = turnsShown(log.turns(), shown);
+  const isSame = rest.turns.length === state.turns.length && rest.turns.every((turn, at) => turn === state.turns[at]);
+  const more = {
+    head: rest.head,
+    turns: isSame ? state.turns : rest.turns,
+    hasOlder: hasOlder || log.hasOlder(),
+    hasNewer: hasNewer || log.hasNewer(),
+  };
+  if (!isOther) return more;
+  isOther = false;
+  const { turns } = log.end();
+  const working = [...turns.working()].map(([run, agent]) => ({ run, agent }));
+  const waiting = state.waiting.filter(({ id }) => !turns.hasBegun(id));
+  return { ...more, working, open: turns.open(), waiting };
+}
+
+/** Undefined: a new conversation, which has no thread before something is said. `item`: shown there, not at its end. */
+export async function openConversation(threadId: string | undefined, item?: string): Promise<void> {
+  const isSame = threadId === state.threadId && (threadId !== undefined || state.turns.length === 0);
+  if (isSame) return item === undefined ? undefined : await showItem(item);
+  const signal = begin(threadId);
   if (threadId === undefined) return;
+  prepareMarkdown();
+  set({ isLoading: true });
+  await read(threadId, signal, item);
+}
+
+function begin(threadId: string | undefined): AbortSignal {
+  following.abort();
+  connectionForgotten();
+  following = new AbortController();
+  log = createLog(threadId);
+  shown = atEnd;
+  isOther = true;
+  set({ ...empty, threadId });
+  return following.signal;
+}
+
+async function read(threadId: string, signal: AbortSignal, item?: string): Promise<void> {
   try {
-    const items = [...(await client.items(threadId, { order: "desc", limit: mostItems }, signal))].reverse();
+    const [cursor, runs] = await Promise.all([
+      log.readEnd(signal),
+      client.runs({ thread: threadId, limit: 20 }, signal),
+    ]);
     if (signal.aborted) return;
-    for (const item of items) turns.read(item);
-    const runs = await client.runs({ thread: threadId, limit: 20 }, signal);
-    turns.conversation.atWork(runs.filter(({ status }) => status === "running" || status === "waiting"));
-    for (const { id } of runs.filter(({ status }) => status === "waiting")) await learnQuestions(id, signal);
-    set({ isLoading: false });
-    changed();
-    void follow(threadId, String(items.at(-1)?.seq ?? 0), signal);
+    const live = runs.filter(({ status }) => status === "running" || status === "waiting");
+    log.tell((turns) => turns.conversation.atWork(live));
+    void lookAtWaiting();
+    for (const { id, status } of live) if (status === "waiting") await learnQuestions(id, signal);
+    // The shown branch may have begun where nothing was read.
+    while (log.turns().head() === null && log.hasOlder()) await log.readOlder(signal);
+    if (signal.aborted) return;
+    shown = held(log.turns(), atEnd);
+    isOther = true;
+    if (item !== undefined) await showItem(item);
+    set({ ...seen(), isLoading: false, isReading: false });
+    void follow(threadId, cursor, signal);
   } catch (error) {
-    if (!signal.aborted) set({ isLoading: false, error: reasonOf(error) });
+    if (!signal.aborted) set({ isLoading: false, isBroken: true, error: reasonOf(error) });
   }
+}
+
+/** After it could not be read. */
+export async function openAgain(): Promise<void> {
+  const { threadId } = state;
+  if (threadId === undefined) return;
+  const signal = begin(threadId);
+  set({ isLoading: true });
+  await read(threadId, signal);
 }
 
 async function learnQuestions(run: string, signal: AbortSignal): Promise<void> {
   const { questions } = await client.run(run, signal);
-  for (const question of questions) turns.conversation.ask(question);
+  for (const question of questions) log.tell((turns) => turns.conversation.ask(question));
   changed();
 }
 
 async function follow(threadId: string, cursor: string, signal: AbortSignal): Promise<void> {
   try {
-    for await (const { event } of client.followThread(threadId, { cursor, signal, patienceMs: Infinity })) {
-      if (!turns.apply(event)) return await readAgain(threadId);
+    for await (const { event } of client.followThread(threadId, {
+      cursor,
+      signal,
+      patienceMs: Infinity,
+      onConnection: connectionChanged,
+    })) {
+      if (!log.apply(event)) return await readAgain(threadId);
+      if (event.type === "run-start" || event.type === "run-end") void lookAtWaiting();
       if (event.type === "run-wait" && event.reason !== "client") await learnQuestions(event.run, signal);
-      changed();
+      changed(event);
     }
+  } catch (error) {
+    if (!signal.aborted) set({ isBroken: true, error: reasonOf(error) });
+  }
+}
+
+/** What is shown stays until the new is there. */
+async function readAgain(threadId: string): Promise<void> {
+  following.abort();
+  following = new AbortController();
+  log = createLog(threadId);
+  shown = atEnd;
+  await read(threadId, following.signal);
+}
+
+/** A thread that this page just made: nothing of it need be read. */
+export function beginConversation(threadId: string): void {
+  prepareMarkdown();
+  void follow(threadId, "0", begin(threadId));
+}
+
+/** `before`: called right before more is on the page, so that the place is kept. */
+export async function showOlder(before: () => void): Promise<void> {
+  await showMore(before, olderShown, () => log.hasOlder() && log.readOlder(following.signal, state.turns[0]?.id));
+}
+
+export async function showNewer(before: () => void): Promise<void> {
+  await showMore(before, newerShown, () => log.hasNewer() && log.readNewer(following.signal, state.head ?? undefined));
+}
+
+async function showMore(
+  before: () => void,
+  next: typeof olderShown,
+  readMore: () => false | Promise<void>,
+): Promise<void> {
+  if (state.isReading) return;
+  const { signal } = following;
+  const from = log;
+  set({ isReading: true });
+  try {
+    // Other branches may stand between.
+    for (;;) {
+      const now = next(log.turns(), shown);
+      if (now) {
+        shown = now;
+        break;
+      }
+      const reading = readMore();
+      if (reading === false) break;
+      await reading;
+      if (signal.aborted || from !== log) return;
+    }
+    before();
+    set({ ...seen(), isReading: false });
+  } catch (error) {
+    if (!signal.aborted) set({ error: reasonOf(error) });
+  } finally {
+    if (from === log && state.isReading) set({ isReading: false });
+  }
+}
+
+/** Where one speaks. */
+export function showEnd(): void {
+  if (!state.hasNewer) return;
+  log.toEnd();
+  shown = held(log.turns(), atEnd);
+  set(seen());
+}
+
+/** What a search found, or a link names. */
+async function showItem(item: string): Promise<void> {
+  const { signal } = following;
+  try {
+    const turn = await log.readAround(item, signal);
+    if (signal.aborted || turn === undefined) return;
+    shown = shownAround(log.turns(), turn);
+    set({ ...seen(), found: turn });
   } catch (error) {
     if (!signal.aborted) set({ error: reasonOf(error) });
   }
 }
 
-async function readAgain(threadId: string): Promise<void> {
-  set({ threadId: undefined });
-  await openConversation(threadId);
-}
-
-/** A thread that this page just made: nothing of it need be read. */
-export function beginConversation(threadId: string): void {
-  following.abort();
-  following = new AbortController();
-  turns = createTurns();
-  set({ ...empty, threadId });
-  void follow(threadId, "0", following.signal);
-}
-
 /** Also of a delegated run, whose thread is not followed. */
 export async function decideHere(question: BlockOf<"question">, input: DecisionInput): Promise<void> {
   await client.decide({ id: question.id, runId: question.run }, input);
-  turns.conversation.decided(question.key, input.decision);
+  log.tell((turns) => turns.conversation.decided(question.key, input.decision));
   changed();
 }
 
-export function waitsHere(run: string, text: string): void {
-  set({ waiting: [...state.waiting, { run, text }] });
-  changed();
+let lastLook = 0;
+
+/** What waits is told by no event: looked up where it may have changed. A list that was overtaken by a later look is not shown. */
+export async function lookAtWaiting(): Promise<void> {
+  const { threadId } = state;
+  if (threadId === undefined) return;
+  const { signal } = following;
+  const look = ++lastLook;
+  // Where there is no answer, the next look may have one.
+  const found = await threadClient.pending(threadId, signal).catch(() => undefined);
+  if (!found || signal.aborted || look !== lastLook) return;
+  const { turns } = log.end();
+  const waiting = found.filter(({ id }) => !turns.hasBegun(id));
+  const isSame = waiting.length === state.waiting.length && waiting.every(({ id }, at) => id === state.waiting[at]?.id);
+  if (!isSame) set({ waiting });
 }
 
 /** Taken back before its turn came. */
 export async function takeBack(run: string): Promise<void> {
   await client.cancel(run);
-  set({ waiting: state.waiting.filter((each) => each.run !== run) });
+  lastLook++;
+  set({ waiting: state.waiting.filter(({ id }) => id !== run) });
 }
 
-export function failedHere(error: unknown): void {
-  set({ error: reasonOf(error) });
+/** What failed in a conversation is told where that one is shown. */
+export function failedIn(threadId: string | undefined, error: unknown): void {
+  const why = reasonOf(error);
+  if (threadId === state.threadId) set({ error: why });
 }
 export function forgetFailure(): void {
   if (state.error !== undefined) set({ error: undefined });

@@ -1,36 +1,90 @@
-import { Check, Copy } from "lucide-react";
-import { memo, type ReactNode, useState } from "react";
+import { createContext, type ComponentProps, memo, type ReactNode, useContext, useMemo } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import type { Citation } from "../../src/protocol/citations.ts";
 import { words } from "../words.ts";
+import { splitAtMarks, withMarks } from "./cited-text.ts";
+import { CitationChip, Marks } from "./citation-chip.tsx";
+import "./code.css";
+import { CodeBlock } from "./code-block.tsx";
+import { markdownBlocks, withFormulas } from "./markdown-blocks.ts";
+import { useMarkdownExtra } from "./markdown-extras.ts";
 
-/** What an agent wrote, as Markdown; raw HTML in it stays text, and its links and images never load by themselves from elsewhere. */
-export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
+type MarkdownProps = {
+  readonly text: string;
+  readonly citations: readonly Citation[] | undefined;
+  readonly isLive: boolean;
+  readonly files: string | undefined;
+};
+
+/** Where files are that a text names by their paths. */
+const Files = createContext<string | undefined>(undefined);
+
+/**
+ * What an agent wrote, as Markdown; raw HTML in it stays text, and its links and images never load by themselves from elsewhere.
+ * While it is being written only its last block is formatted anew.
+ */
+export function Markdown({ text, citations, isLive, files }: MarkdownProps) {
+  const marked = useMemo(() => withMarks(text, citations), [text, citations]);
+  const blocks = markdownBlocks(marked.text);
   return (
-    <div className="prose-page">
-      <ReactMarkdown remarkPlugins={[remarkGfm]} components={components}>
-        {text}
+    <Marks value={marked.marks}>
+      <Files value={files}>
+        <div className="prose-page">
+          {blocks.map((block, at) => (
+            <MarkdownBlock key={at} text={block} isLive={isLive && at === blocks.length - 1} />
+          ))}
+        </div>
+      </Files>
+    </Marks>
+  );
+}
+
+/** In one block; what is longer is nothing that a person wrote, and would keep the page from its work. */
+const mostInBlock = 50_000;
+
+type Plugins = NonNullable<ComponentProps<typeof ReactMarkdown>["remarkPlugins"]>;
+
+const MarkdownBlock = memo(function MarkdownBlock({
+  text,
+  isLive,
+}: {
+  readonly text: string;
+  readonly isLive: boolean;
+}) {
+  const formulas = useMemo(() => withFormulas(text), [text]);
+  const maths = useMarkdownExtra("maths", formulas.includes("$$"));
+  // Code that is still being written is coloured when it is complete.
+  const colours = useMarkdownExtra("colours", !isLive && /```|~~~/.test(text));
+  if (text.length > mostInBlock) return <p className="break-words whitespace-pre-wrap">{text}</p>;
+  const before: Plugins = maths ? [remarkGfm, maths.read, citationMarks] : [remarkGfm, citationMarks];
+  const after: Plugins = [...(maths ? [maths.show] : []), ...(colours ? [colours.show] : [])];
+  return (
+    <IsLive value={isLive}>
+      <ReactMarkdown remarkPlugins={before} rehypePlugins={after} components={components}>
+        {maths ? formulas : text}
       </ReactMarkdown>
-    </div>
+    </IsLive>
   );
 });
 
+const IsLive = createContext(false);
+
 const components: Components = {
   a: ({ href, children }) => <OutsideLink href={href}>{children}</OutsideLink>,
-  // An address that a model wrote could carry away what it read.
-  img: ({ src, alt }) =>
-    isOwn(src) ? (
-      <img src={src} alt={alt ?? ""} className="max-w-full rounded-card" />
-    ) : (
-      <OutsideLink href={src}>{alt || src}</OutsideLink>
-    ),
-  pre: ({ children }) => <CodeBlock>{children}</CodeBlock>,
+  img: ({ src, alt }) => <Picture src={src} alt={alt} />,
+  pre: ({ children }) => <Code>{children}</Code>,
+  cite: ({ children }) => <CitationChip at={Number(children)} />,
   table: ({ children }) => (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={words.table}>
       <table>{children}</table>
     </div>
   ),
 };
+
+function Code({ children }: { readonly children?: ReactNode }) {
+  return <CodeBlock isLive={useContext(IsLive)}>{children}</CodeBlock>;
+}
 
 function OutsideLink({ href, children }: { readonly href?: string | undefined; readonly children?: ReactNode }) {
   return (
@@ -40,30 +94,39 @@ function OutsideLink({ href, children }: { readonly href?: string | undefined; r
   );
 }
 
+/** An address that a model wrote could carry away what it read: only what is here is shown. */
+function Picture({ src, alt }: { readonly src?: string | undefined; readonly alt?: string | undefined }) {
+  const files = useContext(Files);
+  const isFile = files !== undefined && src !== undefined && /^(?!\/)[^:?#]+$/.test(src);
+  const address = isFile ? `${files}/${src.replace(/^\.\//, "")}` : src;
+  if (!isOwn(address)) return <OutsideLink href={src}>{alt || src}</OutsideLink>;
+  return <img src={address} alt={alt ?? ""} loading="lazy" className="max-w-full rounded-card" />;
+}
+
 function isOwn(address: string | undefined): address is string {
   if (address === undefined || !URL.canParse(address, document.baseURI)) return false;
   return new URL(address, document.baseURI).origin === location.origin;
 }
 
-function CodeBlock({ children }: { readonly children?: ReactNode }) {
-  const [copied, setCopied] = useState(false);
-  return (
-    <div className="relative">
-      <pre tabIndex={0}>{children}</pre>
-      <button
-        type="button"
-        className="icon-button absolute top-1 right-1"
-        aria-label={copied ? words.copied : words.copyCode}
-        onClick={(event) => {
-          const text = event.currentTarget.parentElement?.querySelector("code")?.textContent ?? "";
-          void navigator.clipboard.writeText(text).then(() => {
-            setCopied(true);
-            setTimeout(() => setCopied(false), 2000);
-          });
-        }}
-      >
-        {copied ? <Check size={16} aria-hidden /> : <Copy size={16} aria-hidden />}
-      </button>
-    </div>
-  );
+/** As far as is needed of what Markdown is read into. */
+type Node = { type: string; value?: string; children?: Node[]; data?: { hName: string } };
+
+/** Makes chips of the marks that stand in the text; in code they stay what they were. */
+function citationMarks() {
+  return (tree: Node) => visit(tree);
+}
+
+function visit(node: Node): void {
+  if (!node.children) return;
+  node.children = node.children.flatMap((child): Node[] => {
+    if (child.type !== "text") {
+      visit(child);
+      return [child];
+    }
+    return splitAtMarks(child.value ?? "").map((part) =>
+      typeof part === "string"
+        ? { type: "text", value: part }
+        : { type: "citation", data: { hName: "cite" }, children: [{ type: "text", value: String(part) }] },
+    );
+  });
 }

@@ -1,8 +1,13 @@
-import { useState } from "react";
-import type { DecisionInput } from "../../src/client/questions.ts";
+import { lazy, Suspense, useState } from "react";
 import type { BlockOf } from "../../src/client/conversation.ts";
+import type { Decision } from "../../src/protocol/items.ts";
+import type { DecisionInput } from "../../src/client/questions.ts";
+import { Problem } from "../parts/parts.tsx";
 import { reasonOf } from "../server.ts";
 import { words } from "../words.ts";
+import { Approval } from "./approval.tsx";
+
+const QuestionForm = lazy(async () => ({ default: (await import("./question-form.tsx")).QuestionForm }));
 
 type QuestionProps = {
   readonly question: BlockOf<"question">;
@@ -11,161 +16,112 @@ type QuestionProps = {
 
 /** What an agent waits for, with its answers beside it. */
 export function Question({ question, onDecide }: QuestionProps) {
-  const { body, decision } = question;
-  const [text, setText] = useState(body.reason === "approval" ? (body.arguments ?? "") : "");
-  const [isEdited, setEdited] = useState(false);
-  const [why, setWhy] = useState<string>();
-  const [error, setError] = useState<string>();
+  const { body, decision, isChanged = false } = question;
+  const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
 
   if (decision !== undefined)
     return (
       <p className="text-sm text-muted">
-        {body.text} {words.decided(decision)}
+        {body.text} {isChanged ? words.turn.allowedChanged : words.turn.decisions[decision]}
       </p>
     );
 
-  async function decide(input: DecisionInput): Promise<void> {
+  function decide(input: DecisionInput): void {
     setBusy(true);
-    setError(undefined);
-    try {
-      await onDecide(input);
-    } catch (failed) {
-      setError(reasonOf(failed));
+    setProblem(undefined);
+    onDecide(input).catch((failed: unknown) => {
+      setProblem(reasonOf(failed));
       setBusy(false);
-    }
-  }
-
-  function allow(always: boolean): void {
-    const changed = isEdited && text !== body.arguments;
-    if (changed && !isJson(text)) return setError(words.badJson);
-    void decide({
-      decision: "allow",
-      ...(changed ? { arguments: text } : {}),
-      ...(always ? { always: true } : {}),
-      ...(body.argumentsHash === undefined ? {} : { argumentsHash: body.argumentsHash }),
     });
   }
+  const choices = { isBusy, onDecide: decide };
 
   return (
     <section className="rounded-card border border-accent p-3" aria-label={words.waiting}>
-      <p>{body.text}</p>
-      {body.reason === "approval" && (
-        <>
-          <label className="mt-2 block text-sm text-muted">
-            {words.arguments}
-            <textarea
-              className="field w-full font-mono text-xs"
-              rows={Math.min(10, text.split("\n").length + 1)}
-              value={text}
-              onChange={(event) => {
-                setText(event.target.value);
-                setEdited(true);
-              }}
-            />
-          </label>
-          <div className="mt-2 flex flex-wrap gap-2">
-            <Choice main disabled={isBusy} onClick={() => allow(false)} text={words.allow} />
-            {!isEdited && <Choice disabled={isBusy} onClick={() => allow(true)} text={words.always} />}
-            {why === undefined ? (
-              <Choice disabled={isBusy} onClick={() => setWhy("")} text={`${words.deny} …`} />
-            ) : (
-              <form
-                className="flex grow gap-2"
-                onSubmit={(event) => {
-                  event.preventDefault();
-                  void decide({ decision: "deny", ...(why === "" ? {} : { text: why }) });
-                }}
-              >
-                <input
-                  autoFocus
-                  className="field grow"
-                  aria-label={words.whyNot}
-                  placeholder={words.whyNot}
-                  value={why}
-                  onChange={(event) => setWhy(event.target.value)}
-                />
-                <Choice disabled={isBusy} text={words.deny} />
-              </form>
-            )}
-          </div>
-        </>
-      )}
+      <p className="break-words whitespace-pre-wrap">{body.text}</p>
+      {body.reason === "approval" && <Approval body={body} {...choices} />}
       {body.reason === "limit" && (
-        <div className="mt-2 flex gap-2">
-          <Choice main disabled={isBusy} onClick={() => void decide({ decision: "continue" })} text={words.continue} />
-          <Choice disabled={isBusy} onClick={() => void decide({ decision: "stop" })} text={words.end} />
-        </div>
+        <Choices main="continue" of={{ continue: words.continue, stop: words.end }} {...choices} />
       )}
       {body.reason === "unknown" && (
-        <div className="mt-2 flex flex-wrap gap-2">
-          <Choice disabled={isBusy} onClick={() => void decide({ decision: "done" })} text={words.wasDone} />
-          <Choice disabled={isBusy} onClick={() => void decide({ decision: "failed" })} text={words.wasNotDone} />
-          <Choice disabled={isBusy} onClick={() => void decide({ decision: "retry" })} text={words.retry} />
-        </div>
+        <Choices of={{ done: words.wasDone, failed: words.wasNotDone, retry: words.retry }} {...choices} />
       )}
-      {body.reason === "question" && (
-        <form
-          className="mt-2 flex flex-wrap gap-2"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (body.schema && !isJson(text)) return setError(words.badJson);
-            void decide({ decision: "answer", ...(body.schema ? { arguments: text } : { text }) });
-          }}
-        >
-          {body.choices?.map((choice) => (
-            <Choice
-              key={choice}
-              disabled={isBusy}
-              onClick={() => void decide({ decision: "answer", text: choice })}
-              text={choice}
+      {body.reason === "question" &&
+        (body.schema ? (
+          <Suspense fallback={<p className="text-muted">{words.loading}</p>}>
+            <QuestionForm
+              schema={body.schema}
+              isBusy={isBusy}
+              onAnswer={(filledIn) => decide({ decision: "answer", arguments: filledIn })}
+              onDecline={() => decide({ decision: "decline" })}
             />
-          ))}
-          <input
-            className="field min-w-40 grow"
-            aria-label={words.answer}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-          <Choice main disabled={isBusy} text={words.answer} />
-          <Choice disabled={isBusy} onClick={() => void decide({ decision: "decline" })} text={words.decline} />
-        </form>
-      )}
-      {error !== undefined && (
-        <p role="alert" className="mt-2 text-sm text-bad">
-          {error}
-        </p>
-      )}
+          </Suspense>
+        ) : (
+          <FreeAnswer choices={body.choices ?? []} {...choices} />
+        ))}
+      <Problem text={problem} />
     </section>
   );
 }
 
-type ChoiceProps = {
-  readonly text: string;
-  readonly main?: boolean;
-  readonly disabled: boolean;
-  /** Absent: it sends its form. */
-  readonly onClick?: () => void;
+type Deciding = { readonly isBusy: boolean; readonly onDecide: (input: DecisionInput) => void };
+type ChoicesProps = Deciding & {
+  readonly of: Partial<Readonly<Record<Decision, string>>>;
+  readonly main?: Decision;
 };
 
-function Choice({ text, main = false, disabled, onClick }: ChoiceProps) {
+function Choices({ of, main, isBusy, onDecide }: ChoicesProps) {
   return (
-    <button
-      type={onClick ? "button" : "submit"}
-      className={main ? "button-main" : "button"}
-      disabled={disabled}
-      onClick={onClick}
-    >
-      {text}
-    </button>
+    <div className="mt-2 flex flex-wrap gap-2">
+      {(Object.entries(of) as [Decision, string][]).map(([decision, text]) => (
+        <button
+          key={decision}
+          type="button"
+          className={decision === main ? "button-main" : "button"}
+          disabled={isBusy}
+          onClick={() => onDecide({ decision })}
+        >
+          {text}
+        </button>
+      ))}
+    </div>
   );
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+function FreeAnswer({ choices, isBusy, onDecide }: Deciding & { readonly choices: readonly string[] }) {
+  const [text, setText] = useState("");
+  return (
+    <form
+      className="mt-2 flex flex-wrap gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onDecide({ decision: "answer", text });
+      }}
+    >
+      {[...new Set(choices)].map((choice) => (
+        <button
+          key={choice}
+          type="button"
+          className="button"
+          disabled={isBusy}
+          onClick={() => onDecide({ decision: "answer", text: choice })}
+        >
+          {choice}
+        </button>
+      ))}
+      <input
+        className="field min-w-40 grow"
+        aria-label={words.answer}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <button type="submit" className="button-main" disabled={isBusy}>
+        {words.answer}
+      </button>
+      <button type="button" className="button" disabled={isBusy} onClick={() => onDecide({ decision: "decline" })}>
+        {words.decline}
+      </button>
+    </form>
+  );
 }

@@ -27,9 +27,6 @@ type RuntimeProps = ConversationActions & {
   readonly children: ReactNode;
 };
 
-/** Beyond these, older turns of the shown branch are brought by a button. */
-export const shownTurns = 60;
-
 /** Between what the log says and what assistant-ui shows: this file and thread.tsx alone know the library. */
 export function ConversationRuntime({ turns, head, isRunning, children, ...actions }: RuntimeProps) {
   const repository = useMemo(() => repositoryOf(turns, head), [turns, head]);
@@ -58,28 +55,31 @@ export function ConversationRuntime({ turns, head, isRunning, children, ...actio
   return <AssistantRuntimeProvider runtime={runtime}>{children}</AssistantRuntimeProvider>;
 }
 
-const converted = new WeakMap<Turn, ThreadMessageLike>();
+type Known = ExportedMessageRepository["messages"][number]["message"];
+const converted = new WeakMap<Turn, Known>();
 
+/** What is not among these turns, assistant-ui is not told of: all that it knows it looks at with every word. */
 function repositoryOf(turns: readonly Turn[], head: string | null): ExportedMessageRepository {
-  const byId = new Map(turns.map((turn) => [turn.id, turn]));
-  const items = turns.map((turn) => ({
+  const known = new Set(turns.map(({ id }) => id));
+  const messages = turns.map((turn) => ({
     message: messageOf(turn),
-    parentId: turn.parent !== null && byId.has(turn.parent) ? turn.parent : null,
+    parentId: turn.parent !== null && known.has(turn.parent) ? turn.parent : null,
   }));
-  return ExportedMessageRepository.fromBranchableArray(items, { headId: head });
+  return { headId: head, messages };
 }
 
 /** A turn that did not change is the same message as before. */
-function messageOf(turn: Turn): ThreadMessageLike {
-  const known = converted.get(turn);
-  if (known) return known;
-  const message: ThreadMessageLike = {
+function messageOf(turn: Turn): Known {
+  const before = converted.get(turn);
+  if (before) return before;
+  const made: ThreadMessageLike = {
     id: turn.id,
     role: turn.role,
     content: [{ type: "text", text: textOfTurn(turn) }],
     metadata: { custom: { turn } },
     ...(turn.role === "assistant" ? { status: { type: "complete", reason: "stop" } } : {}),
   };
+  const { message } = ExportedMessageRepository.fromBranchableArray([{ message: made, parentId: null }]).messages[0]!;
   converted.set(turn, message);
   return message;
 }

@@ -1,83 +1,99 @@
-import type { BlockOf } from "../../src/client/conversation.ts";
+import { type ReactNode, useContext, useEffect, useState } from "react";
+import { PageLink } from "../parts/parts.tsx";
 import { words } from "../words.ts";
+import type { CallWithQuestion } from "./arranged.ts";
+import { argumentsInShort, prettyJson, stateOfCall } from "./call-state.ts";
+import { SourceList } from "./citation-chip.tsx";
+import { CodeText } from "./code-text.tsx";
+import { LongText } from "./long-text.tsx";
+import { Question } from "./question.tsx";
+import { Ticking } from "./ticking.tsx";
+import { TurnPlaceContext } from "./turn-place.ts";
 
-/** What an agent did, in one quiet line; arguments, output and result on demand. */
-export function ToolLine({ call }: { readonly call: BlockOf<"call"> }) {
-  const { name, arguments: given, result, output } = call;
-  const { state, tone } = stateOf(call);
+/** What an agent did, in one quiet line; arguments, output and result on demand. It opens by itself when it asks something. */
+export function ToolLine({ call, question, isHeld }: CallWithQuestion) {
+  const { name, run, result, output } = call;
   return (
-    <details className="tool-line">
+    <CallDetails call={call} question={question} isHeld={isHeld} name={name} short={argumentsInShort(call.arguments)}>
+      {!asks(question) && (
+        <Part name={words.arguments}>
+          <CodeText text={prettyJson(call.arguments).slice(0, mostArguments)} language="json" />
+        </Part>
+      )}
+      {output !== "" && (
+        <Part name={words.output}>
+          <LongText text={output} isLive={!result} name={words.output} />
+        </Part>
+      )}
+      {result && (
+        <Part name={words.result}>
+          <LongText text={result.content} isLive={false} name={words.result} isError={result.isError} />
+        </Part>
+      )}
+      {result && result.sources.length > 0 && (
+        <Part name={words.sources}>
+          <SourceList sources={result.sources.map((source, at) => ({ number: at + 1, source }))} />
+        </Part>
+      )}
+      {run !== undefined && (
+        <p>
+          <PageLink to={`/runs/${run}`}>{words.turn.seeRun}</PageLink>
+        </p>
+      )}
+    </CallDetails>
+  );
+}
+
+const mostArguments = 20_000;
+
+const heldState = { mark: "…", text: words.turn.held, tone: "text-muted" };
+
+function asks(question: CallWithQuestion["question"]): boolean {
+  return question !== undefined && question.decision === undefined;
+}
+
+type DetailsProps = CallWithQuestion & {
+  readonly name: ReactNode;
+  readonly short: string;
+  readonly children: ReactNode;
+  /** Opens it without being asked. */
+  readonly isWanted?: boolean;
+};
+
+/** The line of a call; what is below it is there only while it is open. */
+export function CallDetails({ call, question, isHeld = false, name, short, children, isWanted = false }: DetailsProps) {
+  const { decide } = useContext(TurnPlaceContext);
+  const isAsking = asks(question);
+  const [isOpen, setOpen] = useState(isAsking || isWanted);
+  useEffect(() => {
+    if (isAsking || isWanted) setOpen(true);
+  }, [isAsking, isWanted]);
+  const { mark, text, tone } = isHeld ? heldState : stateOfCall(call, question);
+  return (
+    <details className="tool-line" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <span className="font-mono">{name}</span>
-        <span className="min-w-0 flex-1 truncate font-mono text-muted">{summaryOf(given)}</span>
-        <span className={tone}>{state}</span>
+        <span className="font-mono whitespace-nowrap">{name}</span>
+        <span className="min-w-0 flex-1 truncate font-mono text-muted">{short}</span>
+        <span className={`whitespace-nowrap ${isAsking ? "text-warn" : tone}`}>
+          <span aria-hidden>{isAsking ? "▲" : mark}</span> {isAsking ? words.waiting : text}
+          {!call.result && !isAsking && !isHeld && <Ticking since={call.startedAt} />}
+        </span>
       </summary>
-      <dl className="grid gap-2 border-l-2 border-hairline py-1 pl-3">
-        <Part name={words.arguments} text={pretty(given)} />
-        {output !== "" && <Part name={words.output} text={output} />}
-        {result && <Part name={words.result} text={result.content} />}
-        {result && result.sources.length > 0 && (
-          <div>
-            <dt className="text-muted">{words.sources}</dt>
-            {result.sources.map(({ title, url }, at) => (
-              <dd key={at}>
-                [{at + 1}]{" "}
-                {url === undefined ? (
-                  title
-                ) : (
-                  <a href={url} target="_blank" rel="noreferrer noopener" className="text-accent underline">
-                    {title}
-                  </a>
-                )}
-              </dd>
-            ))}
-          </div>
-        )}
-      </dl>
+      {isOpen && (
+        <div className="call-inside">
+          {question && <Question question={question} onDecide={(input) => decide(question, input)} />}
+          {children}
+        </div>
+      )}
     </details>
   );
 }
 
-function Part({ name, text }: { readonly name: string; readonly text: string }) {
+export function Part({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
-    <div>
-      <dt className="text-muted">{name}</dt>
-      <dd>
-        <pre tabIndex={0} className="max-h-80 overflow-auto font-mono whitespace-pre-wrap">
-          {text}
-        </pre>
-      </dd>
-    </div>
+    <section aria-label={name}>
+      <h3 className="text-muted">{name}</h3>
+      {children}
+    </section>
   );
-}
-
-function stateOf({ result, startedAt, endedAt }: BlockOf<"call">): { state: string; tone: string } {
-  if (!result) return { state: `… ${words.running}`, tone: "text-muted" };
-  const ms = endedAt === undefined ? undefined : Date.parse(endedAt) - Date.parse(startedAt);
-  const took = ms === undefined ? "" : ms < 1000 ? ` ${ms} ms` : ` ${(ms / 1000).toFixed(1)} s`;
-  switch (result.outcome) {
-    case "not-run":
-      return { state: `– ${words.notRun}`, tone: "text-muted" };
-    case "interrupted":
-      return { state: `✗ ${words.interrupted}`, tone: "text-warn" };
-    case "unknown":
-      return { state: `? ${words.unknown}`, tone: "text-warn" };
-    default:
-      return result.isError
-        ? { state: `✗ ${words.failedCall}${took}`, tone: "text-bad" }
-        : { state: `✓ ${words.done}${took}`, tone: "text-ok" };
-  }
-}
-
-function summaryOf(given: string): string {
-  const line = given.replaceAll(/\s+/g, " ").trim();
-  return line === "{}" ? "" : line.slice(0, 300);
-}
-
-function pretty(given: string): string {
-  try {
-    return JSON.stringify(JSON.parse(given), null, 2);
-  } catch {
-    return given;
-  }
 }

@@ -1,29 +1,39 @@
-import { X } from "lucide-react";
-import { useEffect, useState } from "react";
-import type { FileView } from "../../src/client/files.ts";
+import { UserMinus, X } from "lucide-react";
 import type { RoomView } from "../../src/client/rooms.ts";
+import { FilesPanel } from "../parts/files-panel.tsx";
+import { Problem, useAct } from "../parts/parts.tsx";
 import { goTo } from "../path.ts";
 import { base, client } from "../server.ts";
 import { words } from "../words.ts";
+import { agentsOf, LetAgentIn } from "./let-agent-in.tsx";
+import { roomWords } from "./room-words.ts";
 
 type MembersProps = {
   readonly room: RoomView;
   readonly thinking: ReadonlyMap<string, string>;
   readonly present: ReadonlySet<string>;
   readonly colours: ReadonlyMap<string, number>;
-  readonly onChange: (work: Promise<unknown>) => Promise<void>;
+  /** Whether it was done; why not is told beside the dialogue. */
+  readonly onChange: (work: Promise<unknown>) => Promise<boolean>;
+  /** Other agents are in it. */
+  readonly onChanged: () => void;
   readonly onClose: () => void;
 };
 
 /** Who is in a room and what they do, its files, and what its owner may change. */
-export function Members({ room, thinking, present, colours, onChange, onClose }: MembersProps) {
+export function Members({ room, thinking, present, colours, onChange, onChanged, onClose }: MembersProps) {
   const isOwner = room.owner === room.you;
+  const isLastAgent = room.members.filter(({ kind }) => kind === "agent").length === 1;
+  const takingOut = useAct(async (handle: string) => {
+    await client.rooms.change(room.id, { members: agentsOf(room, handle) });
+    onChanged();
+  });
   return (
-    <aside className="members" aria-label={words.rooms.members}>
+    <aside className="members" aria-label={roomWords.members}>
       <section>
         <div className="flex items-center">
-          <h2 className="grow font-semibold">{words.rooms.members}</h2>
-          <button type="button" className="icon-button" aria-label={words.rooms.hideMembers} onClick={onClose}>
+          <h2 className="grow font-semibold">{roomWords.members}</h2>
+          <button type="button" className="icon-button" aria-label={roomWords.hideMembers} onClick={onClose}>
             <X size={16} aria-hidden />
           </button>
         </div>
@@ -32,16 +42,16 @@ export function Members({ room, thinking, present, colours, onChange, onClose }:
             const { handle } = member;
             const isThinking = thinking.has(handle);
             return (
-              <li key={handle} className="flex min-h-9 flex-wrap items-center gap-2" data-speaker={colours.get(handle)}>
-                <span className="speaker font-semibold">@{handle}</span>
-                <span className="grow text-muted">
+              <li key={handle} className="flex min-h-9 items-center gap-2" data-speaker={colours.get(handle)}>
+                <span className="min-w-0 grow text-muted">
+                  <span className="speaker font-semibold break-words">@{handle}</span>{" "}
                   {member.kind === "person"
                     ? present.has(handle)
-                      ? words.rooms.here
-                      : words.rooms.away
+                      ? roomWords.here
+                      : roomWords.away
                     : isThinking
-                      ? words.rooms.thinks
-                      : words.rooms.wakes[member.activation]}
+                      ? roomWords.thinks
+                      : roomWords.wakes[member.activation]}
                 </span>
                 {isThinking && (
                   <button
@@ -52,60 +62,78 @@ export function Members({ room, thinking, present, colours, onChange, onClose }:
                     {words.stop}
                   </button>
                 )}
+                {member.kind === "agent" && isOwner && (
+                  <button
+                    type="button"
+                    className="icon-button disabled:opacity-40"
+                    aria-label={roomWords.takeOut(handle)}
+                    title={isLastAgent ? roomWords.lastAgent : roomWords.takeOut(handle)}
+                    disabled={takingOut.isBusy || isLastAgent}
+                    onClick={() => takingOut.act(handle)}
+                  >
+                    <UserMinus size={16} aria-hidden />
+                  </button>
+                )}
                 {member.kind === "person" && handle !== room.owner && (isOwner || handle === room.you) && (
                   <button
                     type="button"
                     className="button"
-                    onClick={() => {
-                      void onChange(client.rooms.leave(room.id, handle));
-                      if (handle === room.you) goTo("/rooms");
+                    onClick={async () => {
+                      const isDone = await onChange(client.rooms.leave(room.id, handle));
+                      if (isDone && handle === room.you) goTo("/rooms");
                     }}
                   >
-                    {handle === room.you ? words.rooms.leave : words.rooms.remove}
+                    {handle === room.you ? roomWords.leave : roomWords.remove}
                   </button>
                 )}
               </li>
             );
           })}
         </ul>
+        <Problem text={takingOut.problem} />
+        {isOwner && <LetAgentIn room={room} onChanged={onChanged} />}
         {isOwner && (
           <form
-            className="mt-2 flex gap-2"
+            className="mt-4 flex gap-2"
             onSubmit={(event) => {
               event.preventDefault();
               const field = event.currentTarget.elements.namedItem("user");
               if (!(field instanceof HTMLInputElement) || field.value.trim() === "") return;
-              void onChange(client.rooms.invite(room.id, field.value.trim()));
-              field.value = "";
+              void onChange(client.rooms.invite(room.id, field.value.trim())).then((isDone) => {
+                if (isDone) field.value = "";
+              });
             }}
           >
             <input
               name="user"
               className="field min-w-0 grow"
-              aria-label={words.rooms.invite}
-              placeholder={words.rooms.invite}
+              aria-label={roomWords.invite}
+              placeholder={roomWords.invite}
             />
             <button type="submit" className="button">
-              {words.rooms.add}
+              {roomWords.add}
             </button>
           </form>
         )}
       </section>
-      <Files room={room} isBusy={thinking.size > 0} />
+      <FilesPanel
+        files={client.rooms.files(room.id)}
+        root={`api/rooms/${room.id}/files`}
+        round={thinking.size > 0 ? "busy" : "quiet"}
+      />
       <section className="flex flex-col gap-2">
         <button type="button" className="button" onClick={() => void onChange(client.rooms.clear(room.id))}>
-          {words.rooms.newChapter}
+          {roomWords.newChapter}
         </button>
         <a className="button" href={`${base}api/rooms/${room.id}/export?format=markdown`} download>
-          {words.rooms.export}
+          {roomWords.export}
         </a>
         {isOwner && (
           <button
             type="button"
             className="button text-bad"
             onClick={() => {
-              if (confirm(words.rooms.deleteSure))
-                void onChange(client.rooms.remove(room.id).then(() => goTo("/rooms")));
+              if (confirm(roomWords.deleteSure)) void onChange(client.rooms.remove(room.id).then(() => goTo("/rooms")));
             }}
           >
             {words.delete}
@@ -113,38 +141,5 @@ export function Members({ room, thinking, present, colours, onChange, onClose }:
         )}
       </section>
     </aside>
-  );
-}
-
-/** Looked up again whenever somebody has finished. */
-function Files({ room, isBusy }: { readonly room: RoomView; readonly isBusy: boolean }) {
-  const [files, setFiles] = useState<readonly FileView[]>([]);
-  useEffect(() => {
-    const stop = new AbortController();
-    client.rooms
-      .files(room.id)
-      .list({}, stop.signal)
-      .then(({ data }) => setFiles(data.filter(({ kind }) => kind === "file")))
-      .catch(() => undefined);
-    return () => stop.abort();
-  }, [room.id, isBusy]);
-  if (files.length === 0) return null;
-  return (
-    <section>
-      <h2 className="font-semibold">{words.rooms.files}</h2>
-      <ul>
-        {files.map(({ path }) => (
-          <li key={path} className="truncate">
-            <a
-              className="text-accent underline"
-              href={`${base}api/rooms/${room.id}/files/${path.split("/").map(encodeURIComponent).join("/")}`}
-              download
-            >
-              {path}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

@@ -1,8 +1,12 @@
 import { SendHorizontal } from "lucide-react";
-import { type KeyboardEvent, useId, useState } from "react";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { draftOf, keepDraft, useDraftPlace } from "../chat/drafts.tsx";
+import { useSubmitMode } from "../send-key.ts";
 import { words } from "../words.ts";
+import { roomWords } from "./room-words.ts";
 
 type MentionComposerProps = {
+  readonly roomId: string;
   /** Whom one may call, without `@`. */
   readonly handles: readonly string[];
   /** True: it was taken, and the field is empty again. */
@@ -10,33 +14,47 @@ type MentionComposerProps = {
 };
 
 /** A message, with the members offered behind `@`: by the arrows and Enter or Tab, as a list box does it. */
-export function MentionComposer({ handles, onSend }: MentionComposerProps) {
-  const [text, setText] = useState("");
+export function MentionComposer({ roomId, handles, onSend }: MentionComposerProps) {
+  const place = useDraftPlace(roomId);
+  const [text, setShown] = useState("");
   const [caret, setCaret] = useState(0);
   const [chosen, setChosen] = useState(0);
   const [isClosed, setClosed] = useState(false);
   const listId = useId();
+  const submitMode = useSubmitMode();
+  const field = useRef<HTMLTextAreaElement>(null);
+
+  // What was not sent is there again, as in conversations.
+  useEffect(() => {
+    if (place !== undefined) setShown((now) => (now === "" ? draftOf(place).text : now));
+  }, [place]);
+  const setText = (next: string) => {
+    setShown(next);
+    if (place !== undefined) keepDraft(place, { text: next });
+  };
 
   const typed = /(?:^|\s)@([\w-]*)$/.exec(text.slice(0, caret))?.[1];
   const offered =
     typed === undefined || isClosed ? [] : handles.filter((handle) => handle.startsWith(typed.toLowerCase()));
   const at = Math.min(chosen, offered.length - 1);
 
-  function complete(handle: string, field: HTMLTextAreaElement): void {
+  function complete(handle: string): void {
     const start = caret - (typed?.length ?? 0);
     const before = `${text.slice(0, start)}${handle} `;
     setText(before + text.slice(caret).replace(/^ /, ""));
     setCaret(before.length);
     setChosen(0);
-    requestAnimationFrame(() => field.setSelectionRange(before.length, before.length));
+    requestAnimationFrame(() => field.current?.setSelectionRange(before.length, before.length));
   }
 
   async function send(): Promise<void> {
     const said = text.trim();
     if (said === "") return;
-    // At once, so that it is not sent twice; it comes back if it can't be sent and nothing else was begun.
+    // At once, so that it is not sent twice; it comes back if it can't be sent, before what was typed since.
     setText("");
-    if (!(await onSend(said))) setText((now) => (now === "" ? said : now));
+    if (await onSend(said)) return;
+    const now = field.current?.value ?? "";
+    setText(now === "" ? said : `${said}\n${now}`);
   }
 
   function onKeyDown(event: KeyboardEvent<HTMLTextAreaElement>): void {
@@ -44,14 +62,19 @@ export function MentionComposer({ handles, onSend }: MentionComposerProps) {
     const handle = offered[at];
     if (handle !== undefined && (event.key === "Enter" || event.key === "Tab")) {
       event.preventDefault();
-      return complete(handle, event.currentTarget);
+      return complete(handle);
     }
     if (offered.length > 0 && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
       event.preventDefault();
       return setChosen((at + (event.key === "ArrowDown" ? 1 : offered.length - 1)) % offered.length);
     }
-    if (event.key === "Escape") return setClosed(true);
-    if (event.key === "Enter" && !event.shiftKey) {
+    if (event.key === "Escape" && offered.length > 0) {
+      // It closes the list, and stops nobody.
+      event.preventDefault();
+      return setClosed(true);
+    }
+    const isSent = submitMode === "enter" ? !event.shiftKey : event.ctrlKey || event.metaKey;
+    if (event.key === "Enter" && isSent) {
       event.preventDefault();
       void send();
     }
@@ -67,7 +90,7 @@ export function MentionComposer({ handles, onSend }: MentionComposerProps) {
     >
       <div className="relative flex items-end gap-2 rounded-card border border-hairline bg-raised p-2 focus-within:border-accent">
         {offered.length > 0 && (
-          <ul id={listId} role="listbox" aria-label={words.rooms.members} className="mention-list">
+          <ul id={listId} role="listbox" aria-label={roomWords.members} className="mention-list">
             {offered.map((handle, index) => (
               <li
                 key={handle}
@@ -76,8 +99,7 @@ export function MentionComposer({ handles, onSend }: MentionComposerProps) {
                 aria-selected={index === at}
                 onMouseDown={(event) => {
                   event.preventDefault();
-                  const field = event.currentTarget.closest("form")?.querySelector("textarea");
-                  if (field) complete(handle, field);
+                  complete(handle);
                 }}
               >
                 @{handle}
@@ -86,16 +108,18 @@ export function MentionComposer({ handles, onSend }: MentionComposerProps) {
           </ul>
         )}
         <textarea
+          ref={field}
           className="field-sizing max-h-[40dvh] w-full resize-none bg-transparent px-2 py-1 outline-none"
           rows={1}
           autoFocus
+          data-composer
           role="combobox"
           aria-autocomplete="list"
           aria-expanded={offered.length > 0}
           aria-controls={listId}
           aria-activedescendant={offered[at] === undefined ? undefined : `${listId}-${offered[at]}`}
           aria-label={words.message}
-          placeholder={words.rooms.write}
+          placeholder={roomWords.write}
           value={text}
           onChange={(event) => {
             setText(event.target.value);

@@ -1,11 +1,18 @@
-import { useEffect, useState } from "react";
-import { type Block, type BlockOf, createConversation } from "../../src/client/conversation.ts";
+import { useEffect, useRef, useState } from "react";
+import { type Block, type BlockOf, type Conversation, createConversation } from "../../src/client/conversation.ts";
 import type { RoomView } from "../../src/client/rooms.ts";
+import type { RunEvent } from "../../src/protocol/events.ts";
+import { connectionChanged, connectionForgotten } from "../chat/connection.ts";
+import { readEnd, type ReadItems, readOlder, remember, type Stretch } from "../parts/log-stretch.ts";
 import { client, reasonOf } from "../server.ts";
 
 export type RoomState = {
   readonly room: RoomView | undefined;
   readonly blocks: readonly Block[];
+  /** What was said until now is there. */
+  readonly isRead: boolean;
+  /** On the server are older ones. */
+  readonly hasOlder: boolean;
   readonly open: readonly BlockOf<"question">[];
   /** Handles of the agents that think or do something, with the runs of their turns. */
   readonly thinking: ReadonlyMap<string, string>;
@@ -17,25 +24,47 @@ export type RoomState = {
 const empty: RoomState = {
   room: undefined,
   blocks: [],
+  isRead: false,
+  hasOlder: false,
   open: [],
   thinking: new Map(),
   present: new Set(),
   error: undefined,
 };
-/** Of a long room its newest. */
-const mostItems = 300;
+/** So far back one reads in a room. */
+const mostItems = 20_000;
 
 /** A room as it stands, and as it goes on. `learn` asks again who is in it. */
-export function useRoom(
-  id: string,
-): RoomState & { readonly learn: () => void; readonly fail: (error: unknown) => void } {
+export function useRoom(id: string): RoomState & {
+  readonly learn: () => void;
+  readonly fail: (error: unknown) => void;
+  /** `before` is called right before they stand there. */
+  readonly older: (before: () => void) => Promise<void>;
+} {
+  const older = useRef<(before: () => void) => Promise<void>>(async () => {});
   const [state, setState] = useState(empty);
   const [asked, setAsked] = useState(0);
 
   useEffect(() => {
     const stop = new AbortController();
     const { signal } = stop;
-    const conversation = createConversation();
+    const read: ReadItems = (page, until) => client.rooms.messages(id, page, until);
+    let stretch: Stretch = { items: [], hasOlder: false, hasNewer: false };
+    let conversation = createConversation();
+    // What came beyond the items that were read: told again when older ones are put before them.
+    const told: (RunEvent | Said)[] = [];
+    const tell = (said: Said) => {
+      remember(told, said);
+      said(conversation);
+    };
+    const fold = () => {
+      conversation = createConversation();
+      for (const item of stretch.items) conversation.read(item);
+      for (const said of told) {
+        if (typeof said === "function") said(conversation);
+        else conversation.apply(said);
+      }
+    };
     let present: ReadonlySet<string> = new Set();
     let isScheduled = false;
     const show = (change: Partial<RoomState> = {}) => setState((before) => ({ ...before, ...change }));
@@ -48,6 +77,8 @@ export function useRoom(
         setState((before) => ({
           ...before,
           blocks: [...conversation.blocks()],
+          isRead: true,
+          hasOlder: stretch.hasOlder && stretch.items.length < mostItems,
           open: conversation.open(),
           thinking: turnsOf(before.room, conversation.working()),
           present,
@@ -55,22 +86,34 @@ export function useRoom(
       }, 16);
     };
 
+    // Those of delegated runs stand in threads that are not followed.
+    async function learnQuestions(): Promise<void> {
+      for (const question of await client.rooms.questions(id, signal)) tell((to) => to.ask(question));
+    }
+
     async function open(): Promise<void> {
       const room = await client.rooms.get(id, signal);
       show({ room });
-      const items = [...(await client.rooms.messages(id, { order: "desc", limit: mostItems }, signal))].reverse();
-      for (const item of items) conversation.read(item);
-      conversation.atWork(
-        room.members.flatMap((member) =>
-          member.kind === "agent" && member.run !== undefined ? [{ id: member.run, agent: member.handle }] : [],
-        ),
+      stretch = await readEnd(read, signal);
+      fold();
+      const atWork = room.members.flatMap((member) =>
+        member.kind === "agent" && member.run !== undefined ? [{ id: member.run, agent: member.handle }] : [],
       );
-      for (const question of await client.rooms.questions(id, signal)) conversation.ask(question);
+      tell((to) => to.atWork(atWork));
+      await learnQuestions();
       changed();
-      const cursor = String(items.at(-1)?.seq ?? 0);
-      for await (const { event } of client.rooms.follow(id, { cursor, signal, patienceMs: Infinity })) {
-        if (event.type !== "presence") conversation.apply(event);
-        else {
+      const cursor = String(stretch.items.at(-1)?.seq ?? 0);
+      for await (const { event } of client.rooms.follow(id, {
+        cursor,
+        signal,
+        patienceMs: Infinity,
+        onConnection: connectionChanged,
+      })) {
+        if (event.type !== "presence") {
+          remember(told, event);
+          conversation.apply(event);
+          if (event.type === "run-wait" && event.reason !== "client") await learnQuestions();
+        } else {
           present = new Set(event.people.flatMap((each) => (each.present ? [each.handle] : [])));
           // Somebody has come in or left for good.
           setAsked((before) => before + 1);
@@ -78,7 +121,15 @@ export function useRoom(
         changed();
       }
     }
+    older.current = async (before) => {
+      stretch = await readOlder(read, stretch, signal, mostItems);
+      if (signal.aborted) return;
+      fold();
+      before();
+      changed();
+    };
     setState(empty);
+    connectionForgotten();
     open().catch((error: unknown) => {
       if (!signal.aborted) show({ error: reasonOf(error) });
     });
@@ -95,10 +146,13 @@ export function useRoom(
 
   return {
     ...state,
+    older: (before) => older.current(before),
     learn: () => setAsked((before) => before + 1),
     fail: (error) => setState((before) => ({ ...before, error: error === undefined ? undefined : reasonOf(error) })),
   };
 }
+
+type Said = (conversation: Conversation) => unknown;
 
 /** The members that are at work, with the runs of their turns. */
 function turnsOf(

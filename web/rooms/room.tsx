@@ -1,27 +1,62 @@
 import { Users } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import type { Block } from "../../src/client/conversation.ts";
-import type { RoomView } from "../../src/client/rooms.ts";
-import { Formatted } from "../chat/formatted.tsx";
-import { Question } from "../chat/question.tsx";
-import { ToolLine } from "../chat/tool-line.tsx";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
+import type { Block, BlockOf } from "../../src/client/conversation.ts";
+import type { DecisionInput } from "../../src/client/questions.ts";
+import { Blocks } from "../chat/blocks.tsx";
+import { ConnectionState } from "../chat/connection-state.tsx";
+import { TurnPlaceContext } from "../chat/turn-place.ts";
+import { OlderOfLog } from "../parts/more-of-log.tsx";
 import { client } from "../server.ts";
+import { useShortcut } from "../shortcuts.ts";
 import { words } from "../words.ts";
+import { EmptyRoom } from "./empty-room.tsx";
 import { Members } from "./members.tsx";
 import { MentionComposer } from "./mention-composer.tsx";
 import { useRoom } from "./room-store.ts";
+import { roomWords } from "./room-words.ts";
+
+/** Beside the conversation there is place for its members. */
+const roomy = matchMedia("(min-width: 1024px)");
+
+/** What is on the page at first, and what each step back adds. */
+const stepTurns = 60;
 
 /** One room: the dialogue of all, who thinks, and at the right who is in it. */
 export function Room({ id }: { readonly id: string }) {
-  const { room, blocks, open, thinking, present, error, learn, fail } = useRoom(id);
-  const [showsMembers, setShowsMembers] = useState(() => innerWidth >= 1024);
+  const { room, blocks, isRead, hasOlder, open, thinking, present, error, learn, fail, older } = useRoom(id);
+  const [most, setMost] = useState(stepTurns);
+  const [isReading, setReading] = useState(false);
+  const together = useMemo(() => saidTogether(blocks), [blocks]);
+  const [showsMembers, setShowsMembers] = useState(roomy.matches);
+  // In a window that becomes narrow they would stand over what is said.
+  useEffect(() => {
+    const follow = () => setShowsMembers(roomy.matches);
+    roomy.addEventListener("change", follow);
+    return () => roomy.removeEventListener("change", follow);
+  }, []);
   const end = useRef<HTMLDivElement>(null);
-  const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   useEffect(() => {
     if (isAtEnd.current) end.current?.scrollIntoView({ block: "end" });
   }, [blocks]);
 
+  const place = useMemo(
+    () => ({
+      files: `api/rooms/${id}/files`,
+      decide: (question: BlockOf<"question">, input: DecisionInput) => client.rooms.decide(id, question.id, input),
+    }),
+    [id],
+  );
+  useShortcut("stop", () => void client.rooms.interrupt(id).catch(fail), thinking.size > 0);
+  const colours = useMemo(
+    () =>
+      new Map(
+        room?.members
+          .filter(({ kind }) => kind === "agent")
+          .map(({ handle }, at): [string, number] => [handle, at % 8]),
+      ),
+    [room],
+  );
   if (!room)
     return error === undefined ? (
       <p className="p-4 text-muted">{words.loading}</p>
@@ -31,9 +66,6 @@ export function Room({ id }: { readonly id: string }) {
       </p>
     );
 
-  const colours = new Map(
-    room.members.filter(({ kind }) => kind === "agent").map(({ handle }, at): [string, number] => [handle, at % 8]),
-  );
   const halted = haltedBy(blocks);
   const tell = async (work: Promise<unknown>) => {
     fail(undefined);
@@ -46,6 +78,19 @@ export function Room({ id }: { readonly id: string }) {
     }
   };
 
+  const showOlder = async (before: () => void) => {
+    setReading(true);
+    try {
+      if (together.length <= most) await older(before);
+      else before();
+      setMost(most + stepTurns);
+    } catch (failed) {
+      fail(failed);
+    } finally {
+      setReading(false);
+    }
+  };
+
   return (
     <div className="flex min-h-0 flex-1">
       <div className="flex min-w-0 flex-1 flex-col">
@@ -54,7 +99,7 @@ export function Room({ id }: { readonly id: string }) {
           <button
             type="button"
             className="icon-button"
-            aria-label={words.rooms.members}
+            aria-label={roomWords.members}
             aria-expanded={showsMembers}
             onClick={() => setShowsMembers(!showsMembers)}
           >
@@ -62,7 +107,6 @@ export function Room({ id }: { readonly id: string }) {
           </button>
         </div>
         <div
-          ref={box}
           className="flex-1 overflow-y-auto px-4"
           tabIndex={0}
           role="log"
@@ -73,19 +117,26 @@ export function Room({ id }: { readonly id: string }) {
             isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40;
           }}
         >
-          <ol className="mx-auto flex max-w-[46rem] flex-col gap-4 py-6">
-            {blocks.map((block) => (
-              <RoomBlock key={block.key} block={block} room={room} colours={colours} />
-            ))}
+          <div className="mx-auto flex max-w-[46rem] flex-col pt-4">
+            <OlderOfLog hasMore={hasOlder || together.length > most} isReading={isReading} onMore={showOlder} />
+          </div>
+          {isRead && blocks.length === 0 && <EmptyRoom room={room} colours={colours} />}
+          <ol className="mx-auto flex max-w-[46rem] flex-col gap-4 pt-2 pb-6">
+            <TurnPlaceContext value={place}>
+              {together.slice(-most).map((turn) => (
+                <RoomTurn key={turn[0].key} blocks={turn} you={room.you} colours={colours} />
+              ))}
+            </TurnPlaceContext>
           </ol>
           <div ref={end} />
         </div>
         <div className="mx-auto w-full max-w-[46rem] px-4 text-sm">
+          <ConnectionState />
           <p role="status" className="flex min-h-8 items-center gap-2 text-muted">
-            {open.length > 0 ? words.waiting : thinking.size > 0 && words.rooms.think([...thinking.keys()])}
+            {open.length > 0 ? words.waiting : thinking.size > 0 && roomWords.think([...thinking.keys()])}
             {thinking.size > 0 && (
               <button type="button" className="button" onClick={() => void tell(client.rooms.interrupt(id))}>
-                {words.rooms.stopAll}
+                {roomWords.stopAll}
               </button>
             )}
             {halted && thinking.size === 0 && (
@@ -102,6 +153,7 @@ export function Room({ id }: { readonly id: string }) {
           )}
         </div>
         <MentionComposer
+          roomId={id}
           handles={room.members.flatMap(({ handle }) => (handle === room.you ? [] : [handle]))}
           onSend={(content) => tell(client.rooms.say(id, { content }))}
         />
@@ -113,8 +165,11 @@ export function Room({ id }: { readonly id: string }) {
           present={present}
           colours={colours}
           onClose={() => setShowsMembers(false)}
+          onChanged={learn}
           onChange={async (work) => {
-            if (await tell(work)) learn();
+            const isDone = await tell(work);
+            if (isDone) learn();
+            return isDone;
           }}
         />
       )}
@@ -122,46 +177,69 @@ export function Room({ id }: { readonly id: string }) {
   );
 }
 
-type RoomBlockProps = {
-  readonly block: Block;
-  readonly room: RoomView;
+type Together = readonly [Block, ...Block[]];
+
+/** What one member said and did without another one between. */
+function saidTogether(blocks: readonly Block[]): readonly Together[] {
+  const all: [Block, ...Block[]][] = [];
+  let who: string | undefined;
+  for (const block of blocks) {
+    if (block.kind === "plan" || (block.kind === "message" && block.role === "system")) continue;
+    const by = "run" in block && block.run !== undefined && isAgents(block) ? block.run : undefined;
+    const last = all.at(-1);
+    if (last && by !== undefined && by === who) last.push(block);
+    else all.push([block]);
+    who = by;
+  }
+  return all;
+}
+
+function isAgents(block: Block): boolean {
+  return block.kind !== "message" || block.role === "assistant";
+}
+
+type RoomTurnProps = {
+  readonly blocks: Together;
+  readonly you: string;
   readonly colours: ReadonlyMap<string, number>;
 };
 
-function RoomBlock({ block, room, colours }: RoomBlockProps) {
-  switch (block.kind) {
-    case "message":
-    case "call": {
-      if (block.kind === "message" && (block.role === "system" || block.text === "")) return null;
-      const author = block.author ?? "";
-      const colour = colours.get(author);
-      return (
-        <li className="turn speaker-turn" data-speaker={colour}>
-          <h2 className="speaker text-sm font-semibold">
-            {author === room.you ? words.you : `@${author}`}
-            {block.kind === "message" && block.isPartial && <span className="text-warn"> {words.stopped}</span>}
-          </h2>
-          {block.kind === "call" ? <ToolLine call={block} /> : <Formatted text={block.text} />}
-        </li>
-      );
-    }
-    case "question":
-      return (
-        <li>
-          <Question question={block} onDecide={(input) => client.rooms.decide(room.id, block.id, input)} />
-        </li>
-      );
-    case "notice":
-      return <li className="text-sm text-warn">{block.code === "chapter" ? words.rooms.chapter : block.text}</li>;
-    case "end":
-      return block.status === "failed" ? (
-        <li role="alert" className="text-sm text-bad">
-          {words.failed(block.error ?? "")}
-        </li>
-      ) : null;
-    case "plan":
-      return null;
-  }
+/** Once more only if something in it is another. */
+const RoomTurn = memo(RoomTurnView, (before, now) => {
+  const areBlocks =
+    before.blocks.length === now.blocks.length && now.blocks.every((each, at) => each === before.blocks[at]);
+  return areBlocks && before.you === now.you && before.colours === now.colours;
+});
+
+function RoomTurnView({ blocks, you, colours }: RoomTurnProps) {
+  const [first] = blocks;
+  if (first.kind === "notice")
+    return <li className="text-sm text-warn">{first.code === "chapter" ? roomWords.chapter : first.text}</li>;
+  const speaks = blocks.find((block) => "author" in block && block.author !== undefined);
+  const author = (speaks && "author" in speaks && speaks.author) || "";
+  const isPartial = blocks.some((block) => block.kind === "message" && block.isPartial);
+  if (author === "" || !blocks.some(isShown))
+    return blocks.some(isShown) ? (
+      <li>
+        <Blocks blocks={blocks} />
+      </li>
+    ) : null;
+  return (
+    <li className="turn speaker-turn" data-speaker={colours.get(author)}>
+      <h2 className="speaker text-sm font-semibold">
+        {author === you ? words.you : `@${author}`}
+        {isPartial && <span className="text-warn"> {words.stopped}</span>}
+      </h2>
+      <div className="flex flex-col gap-2">
+        <Blocks blocks={blocks} />
+      </div>
+    </li>
+  );
+}
+
+function isShown(block: Block): boolean {
+  if (block.kind === "message") return block.text !== "";
+  return block.kind !== "end" || block.status === "failed";
 }
 
 /** Whether the last thing that happened is that a guard stopped the agents. */

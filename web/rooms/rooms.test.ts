@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { buildPage } from "../../test/build-page.ts";
 import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
 import { temporaryFolder } from "../../test/pglite.ts";
+import { until } from "../../test/run-suite.ts";
 import { type ServerProcess, startServerProcess } from "../../test/server-process.ts";
 
 describe("rooms", { skip: skipBrowser }, () => {
@@ -23,13 +24,19 @@ describe("rooms", { skip: skipBrowser }, () => {
   });
 
   const log = () => page.getByRole("log");
+  /** Whose room is gone may have asked for it once more before leaving it. */
+  const complaints = () => browser.complaints().filter((complaint) => !complaint.includes("status of 404"));
   const field = () => page.getByRole("combobox", { name: "Message" });
 
   test("one is begun, and whoever is called answers", async () => {
     await page.getByRole("heading", { name: "Rooms" }).waitFor();
     assert.deepEqual(await violationsOf(page), []);
-    await page.getByRole("button", { name: /Analysis/ }).click();
+    const form = page.getByRole("form", { name: "Begin a room" });
+    await form.getByRole("checkbox", { name: /^@data/, checked: true }).waitFor();
+    await form.getByRole("button", { name: "Begin" }).click();
     await page.waitForURL(/\/rooms\/[0-9a-f-]{36}$/);
+    await log().getByText("Nothing has been said here yet").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
     await page.getByRole("complementary", { name: "Members" }).getByText("@reviewer").waitFor();
     await page.getByRole("complementary").getByText("here").waitFor();
 
@@ -44,6 +51,7 @@ describe("rooms", { skip: skipBrowser }, () => {
     await page.keyboard.type("help me");
     await page.keyboard.press("Enter");
     await log().getByText("Hey @data help me").waitFor();
+    assert.equal(await log().getByText("Nothing has been said here yet").count(), 0);
     await log().getByText('You said: "[user]: Hey data help me"').waitFor();
     await page.locator("[role=log][aria-busy=false]").waitFor();
     assert.equal(await field().inputValue(), "");
@@ -67,6 +75,10 @@ describe("rooms", { skip: skipBrowser }, () => {
       .getByRole("link", { name: /^Analysis/ })
       .waitFor();
     await page.goto(room);
+    const message = page.getByRole("combobox", { name: "Message" });
+    await message.fill("half a thought");
+    await page.reload();
+    await until(async () => (await message.inputValue()) === "half a thought");
     page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("complementary", { name: "Members" }).getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { name: "Begin a room" }).waitFor();
@@ -77,6 +89,70 @@ describe("rooms", { skip: skipBrowser }, () => {
         .count(),
       0,
     );
-    assert.deepEqual(browser.complaints(), []);
+    assert.deepEqual(complaints(), []);
+  });
+
+  test("agents are chosen, come in and are taken out", async () => {
+    const phone = { viewport: { width: 360, height: 740 }, colorScheme: "dark" } as const;
+    const small = await browser.open(`${server.url}/rooms`, phone);
+    const form = small.getByRole("form", { name: "Begin a room" });
+    await form.getByLabel("Kind").selectOption("");
+    const assistant = form.getByRole("checkbox", { name: /^@assistant/ });
+    await form.getByRole("checkbox", { name: /^@assistant/, checked: true }).uncheck();
+    await form.getByRole("button", { name: "Begin" }).click();
+    await form.getByRole("alert").getByText("Choose at least one agent.").waitFor();
+    assert.equal(await form.getByRole("checkbox", { name: /^@analysis/ }).count(), 0);
+    await assistant.check();
+    assert.equal(await form.getByLabel("When @assistant listens").inputValue(), "always");
+    await form.getByRole("checkbox", { name: /^@coder/ }).check();
+    assert.equal(await form.getByLabel("When @coder listens").inputValue(), "mention");
+    await form.getByLabel("When @assistant listens").selectOption("mention");
+    await form.getByText("None of them always listens").waitFor();
+    await form.getByLabel("Name").fill("Release");
+    assert.deepEqual(await violationsOf(small), []);
+    assert.equal(await small.evaluate("document.documentElement.scrollWidth"), 360);
+    await form.getByRole("button", { name: "Begin" }).click();
+    await small.getByRole("heading", { name: "Release" }).waitFor();
+    const said = small.getByRole("log");
+    await said.getByText("@coder", { exact: true }).waitFor();
+    await said.getByText("None of them always listens").waitFor();
+    assert.deepEqual(await violationsOf(small), []);
+
+    await small.getByRole("button", { name: "Members", exact: true }).click();
+    const panel = small.getByRole("complementary", { name: "Members" });
+    const letIn = panel.getByRole("form", { name: "Let an agent in" });
+    await letIn.getByLabel("Let an agent in").selectOption("researcher");
+    await letIn.getByLabel("When @researcher listens").selectOption("always");
+    await letIn.getByRole("button", { name: "Let in" }).click();
+    await panel.getByRole("button", { name: "Take @researcher out" }).waitFor();
+    await panel.getByRole("listitem").filter({ hasText: "@researcher" }).getByText("always listens").waitFor();
+    assert.deepEqual(await violationsOf(small), []);
+    assert.equal(await small.evaluate("document.documentElement.scrollWidth"), 360);
+    for (const name of ["researcher", "coder"]) {
+      await panel.getByRole("button", { name: `Take @${name} out` }).click();
+      await panel.getByRole("button", { name: `Take @${name} out` }).waitFor({ state: "detached" });
+    }
+    assert.ok(await panel.getByRole("button", { name: "Take @assistant out" }).isDisabled());
+    await small.close();
+  });
+
+  test("an agent comes into a room of a kind beside the kind's own; why not is said in place", async () => {
+    const { id } = await server.client.rooms.create({ kind: "analysis" });
+    await page.goto(`${server.url}/rooms/${id}`);
+    const panel = page.getByRole("complementary", { name: "Members" });
+    await panel.getByRole("form", { name: "Let an agent in" }).getByRole("button", { name: "Let in" }).click();
+    await panel.getByRole("button", { name: "Take @assistant out" }).waitFor();
+    await panel.getByRole("button", { name: "Take @reviewer out" }).click();
+    await panel.getByRole("button", { name: "Take @reviewer out" }).waitFor({ state: "detached" });
+    const { members } = await server.client.rooms.get(id);
+    assert.deepEqual(
+      members.map(({ handle }) => handle),
+      ["data", "code", "assistant", "user"],
+    );
+    await server.client.rooms.remove(id);
+    await panel.getByRole("button", { name: "Take @code out" }).click();
+    await panel.getByRole("alert").getByText("There is no room").waitFor();
+    await panel.getByRole("button", { name: "Take @code out" }).waitFor();
+    assert.deepEqual(complaints(), []);
   });
 });

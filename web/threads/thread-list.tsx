@@ -1,36 +1,89 @@
-import { Archive, Pencil, Plus, Trash2 } from "lucide-react";
-import { useState } from "react";
-import { goTo } from "../path.ts";
-import { base, client } from "../server.ts";
+import { Plus } from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import type { ListedThread } from "../../src/client/threads.ts";
+import { Act, Problem } from "../parts/parts.tsx";
+import { goTo, pathNow } from "../path.ts";
 import { words } from "../words.ts";
-import { searchThreads, threadsChanged, useThreads } from "./threads-store.ts";
+import { useAttentionOfAll } from "./attention-store.ts";
+import { sectionsOf } from "./sections.ts";
+import { isNew, leaves, lookedAt, useSeen } from "./seen.ts";
+import { ThreadEntry, type ThreadMark } from "./thread-entry.tsx";
+import { loadMore, searchThreads, showArchived, threadsChanged, useThreads } from "./threads-store.ts";
+import { threadWords } from "./thread-words.ts";
+import "./threads.css";
 
-/** One's conversations, the last used first. */
-export function ThreadList({
-  current,
-  onChoose,
-}: {
-  readonly current: string | undefined;
-  readonly onChoose: () => void;
-}) {
-  const { threads, search } = useThreads();
+type ListProps = { readonly current: string | undefined; readonly onChoose: () => void };
+
+/** One's conversations, the last used first, by days; or those that were put away, or what a search finds. */
+export function ThreadList({ current, onChoose }: ListProps) {
+  const { threads, search, archived, hasMore, isLoaded, error } = useThreads();
+  const { working, waiting } = useAttentionOfAll();
   const [named, setNamed] = useState<string>();
+  const list = useRef<HTMLDivElement>(null);
+  useSeen();
+  useEffect(() => lookedAt(threads, current), [threads, current]);
+  useEffect(() => {
+    if (current === undefined) return undefined;
+    return () => {
+      leaves(current);
+      threadsChanged();
+    };
+  }, [current]);
 
-  async function change(id: string, input: { readonly title?: string; readonly archived?: boolean }): Promise<void> {
-    await client.changeThread(id, input);
-    setNamed(undefined);
-    threadsChanged();
+  const markOf = (thread: ListedThread): ThreadMark => {
+    if (waiting.has(thread.id)) return "waiting";
+    if (working.has(thread.id)) return "working";
+    return thread.id !== current && isNew(thread) ? "new" : undefined;
+  };
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const { target, key } = event;
+    if (!(target instanceof HTMLElement) || !target.matches(".thread-link, .thread-link *, .thread-actions *")) return;
+    const links = [...(list.current?.querySelectorAll<HTMLElement>(".thread-link") ?? [])];
+    const entry = target.closest<HTMLElement>(".thread-entry");
+    const at = links.findIndex((link) => entry?.contains(link));
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: links.length - 1 }[key];
+    if (to !== undefined) {
+      event.preventDefault();
+      return links[Math.max(0, Math.min(to, links.length - 1))]?.focus();
+    }
+    if (key === "F2") {
+      event.preventDefault();
+      setNamed(entry?.dataset["thread"]);
+    }
+    if (key === "Delete" && entry) {
+      event.preventDefault();
+      const next = links[at + 1] ?? links[at - 1];
+      entry.querySelector<HTMLElement>(".thread-actions > :last-child")?.click();
+      next?.focus();
+    }
   }
 
-  async function remove(id: string): Promise<void> {
-    if (!confirm(words.deleteSure)) return;
-    await client.deleteThread(id);
-    if (id === current) goTo("/");
-    threadsChanged();
-  }
+  const entry = (thread: ListedThread) => (
+    <ThreadEntry
+      key={thread.id}
+      thread={thread}
+      isCurrent={thread.id === current}
+      mark={markOf(thread)}
+      isNamed={named === thread.id}
+      onName={(isNamed) => {
+        setNamed(isNamed ? thread.id : undefined);
+        if (!isNamed) requestAnimationFrame(() => focusThread(list.current, thread.id));
+      }}
+      onRemove={() => {
+        if (pathNow() === `/chat/${thread.id}`) goTo("/");
+      }}
+    />
+  );
 
   return (
-    <nav aria-label={words.conversations} className="flex min-h-0 flex-1 flex-col gap-2 p-3">
+    <nav
+      aria-label={words.conversations}
+      className="flex min-h-0 flex-1 flex-col gap-2 p-3"
+      onClick={({ target }) => {
+        if (target instanceof Element && target.closest(".thread-link")) onChoose();
+      }}
+    >
       <button
         type="button"
         className="button justify-start"
@@ -46,72 +99,48 @@ export function ThreadList({
         className="field"
         aria-label={words.search}
         placeholder={words.search}
+        defaultValue={search}
         onChange={(event) => searchThreads(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "ArrowDown") return;
+          event.preventDefault();
+          list.current?.querySelector<HTMLElement>(".thread-link")?.focus();
+        }}
       />
-      {threads.length === 0 && search !== "" && <p className="text-sm text-muted">{words.nothingFound}</p>}
-      <ul className="min-h-0 flex-1 overflow-y-auto text-sm">
-        {threads.map(({ id, title }) => (
-          <li key={id} className="group thread-entry" aria-current={id === current ? "page" : undefined}>
-            {named === id ? (
-              <form
-                className="grow"
-                onSubmit={(event) => {
-                  event.preventDefault();
-                  void change(id, { title: new FormData(event.currentTarget).get("title")?.toString() ?? "" });
-                }}
-              >
-                <input
-                  name="title"
-                  className="field w-full"
-                  aria-label={words.rename}
-                  defaultValue={title}
-                  autoFocus
-                  onBlur={() => setNamed(undefined)}
-                />
-              </form>
-            ) : (
-              <a
-                className="min-w-0 grow truncate"
-                href={`${base}chat/${id}`}
-                onClick={(event) => {
-                  if (event.metaKey || event.ctrlKey) return;
-                  event.preventDefault();
-                  goTo(`/chat/${id}`);
-                  onChoose();
-                }}
-              >
-                {title === "" ? words.noTitle : title}
-              </a>
-            )}
-            <span className="thread-actions">
-              <button
-                type="button"
-                className="icon-button"
-                aria-label={`${words.rename}: ${title}`}
-                onClick={() => setNamed(id)}
-              >
-                <Pencil size={16} aria-hidden />
-              </button>
-              <button
-                type="button"
-                className="icon-button"
-                aria-label={`${words.archive}: ${title}`}
-                onClick={() => void change(id, { archived: true })}
-              >
-                <Archive size={16} aria-hidden />
-              </button>
-              <button
-                type="button"
-                className="icon-button"
-                aria-label={`${words.delete}: ${title}`}
-                onClick={() => void remove(id)}
-              >
-                <Trash2 size={16} aria-hidden />
-              </button>
-            </span>
-          </li>
-        ))}
-      </ul>
+      <div ref={list} className="min-h-0 flex-1 overflow-y-auto text-sm" onKeyDown={onKeyDown}>
+        {archived && <h2 className="thread-day">{threadWords.archived}</h2>}
+        {isLoaded && threads.length === 0 && (
+          <p className="px-2 py-1 text-muted">
+            {search.trim() !== "" ? words.nothingFound : archived ? threadWords.noneArchived : threadWords.none}
+          </p>
+        )}
+        {search.trim() !== "" || archived ? (
+          <ul>{threads.map(entry)}</ul>
+        ) : (
+          sectionsOf(threads).map(({ name, threads: some }) => (
+            <section key={name} aria-label={threadWords.days[name]}>
+              <h2 className="thread-day" aria-hidden>
+                {threadWords.days[name]}
+              </h2>
+              <ul>{some.map(entry)}</ul>
+            </section>
+          ))
+        )}
+        {hasMore && search.trim() === "" && (
+          <div className="p-2">
+            <Act onAct={loadMore}>{threadWords.more}</Act>
+          </div>
+        )}
+        <Problem text={error} />
+      </div>
+      <button type="button" className="thread-switch" aria-pressed={archived} onClick={() => showArchived(!archived)}>
+        {archived ? threadWords.showOthers : threadWords.showArchived}
+      </button>
     </nav>
   );
+}
+
+function focusThread(list: HTMLElement | null, id: string): void {
+  if (document.activeElement === document.body)
+    list?.querySelector<HTMLElement>(`[data-thread="${id}"] .thread-link`)?.focus();
 }

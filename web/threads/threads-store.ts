@@ -1,14 +1,36 @@
 import { useEffect, useSyncExternalStore } from "react";
 import type { ThreadView } from "../../src/client/client.ts";
-import { client } from "../server.ts";
+import type { ListedThread, ThreadPage } from "../../src/client/threads.ts";
+import { createListeners } from "../listeners.ts";
+import { client, reasonOf } from "../server.ts";
+import { threadClient } from "./thread-client.ts";
+import { titleOfCopy } from "./title-of-copy.ts";
 
-type Listed = { readonly threads: readonly ThreadView[]; readonly search: string };
+export type Listed = {
+  readonly threads: readonly ListedThread[];
+  readonly search: string;
+  /** Only those that were put away; else none of them. */
+  readonly archived: boolean;
+  readonly hasMore: boolean;
+  readonly isLoaded: boolean;
+  readonly error: string | undefined;
+};
 
-let listed: Listed = { threads: [], search: "" };
-const listeners = new Set<() => void>();
+const pageLength = 100;
+const fresh = { threads: [], hasMore: false, isLoaded: false, error: undefined };
+
+let listed: Listed = { ...fresh, search: "", archived: false };
+/** The one that is open, as it was last seen: it may be in no list. */
+let opened: ThreadView | undefined;
+const listeners = createListeners();
 /** Tabs of one browser tell one another. */
 const channel = new BroadcastChannel("colloquy-threads");
 channel.addEventListener("message", () => void load());
+
+function set(change: Partial<Listed>): void {
+  listed = { ...listed, ...change };
+  listeners.tell();
+}
 
 export function useThreads(): Listed {
   useEffect(() => {
@@ -17,33 +39,145 @@ export function useThreads(): Listed {
     addEventListener("focus", onFocus);
     return () => removeEventListener("focus", onFocus);
   }, []);
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => listed,
-  );
+  return useSyncExternalStore(listeners.listen, () => listed);
 }
 
+/** One thread, whether it is in the list or not; undefined as long as it is not known. */
+export function useThread(id: string | undefined): ThreadView | undefined {
+  const thread = useSyncExternalStore(listeners.listen, () => find(id));
+  useEffect(() => {
+    if (id !== undefined && !find(id)) void open(id);
+  }, [id]);
+  // A search may leave it out of the list.
+  useEffect(() => {
+    if (thread) opened = thread;
+  }, [thread]);
+  return thread;
+}
+
+function find(id: string | undefined): ThreadView | undefined {
+  return listed.threads.find((thread) => thread.id === id) ?? (opened?.id === id ? opened : undefined);
+}
+
+/** Empty as long as it is not known. */
+export function useThreadTitle(id: string | undefined): string {
+  return useThread(id)?.title ?? "";
+}
+
+async function open(id: string): Promise<void> {
+  // Why it can't be read is said where it is shown.
+  const thread = await client.thread(id).catch(() => undefined);
+  if (!thread) return;
+  opened = thread;
+  set({});
+}
+
+/** Not for each letter of who types fast. */
+const typingMs = 150;
+let typing: ReturnType<typeof setTimeout> | undefined;
+
 export function searchThreads(search: string): void {
-  listed = { ...listed, search };
+  set({ search });
+  clearTimeout(typing);
+  typing = setTimeout(() => void load(), typingMs);
+}
+
+export function showArchived(archived: boolean): void {
+  set({ ...fresh, archived });
   void load();
 }
 
 /** Somebody here made, named or removed one. */
 export function threadsChanged(): void {
   channel.postMessage("changed");
+  if (opened && !listed.threads.includes(opened)) void open(opened.id);
   void load();
 }
 
+/** Another one that begins with what was said in this one, up to an item or as it is shown; its title tells that it is a copy. */
+export async function forkThread(id: string, item?: string): Promise<string> {
+  const { title } = find(id) ?? (await client.thread(id));
+  const others = listed.threads.map((thread) => thread.title);
+  const copy = await threadClient.fork(id, {
+    ...(item !== undefined && { item }),
+    ...(title !== "" && { title: titleOfCopy(title, others) }),
+  });
+  threadsChanged();
+  return copy.id;
+}
+
+export async function renameThread(id: string, title: string): Promise<void> {
+  took(await client.changeThread(id, { title }));
+}
+
+export async function archiveThread(id: string, archived: boolean): Promise<void> {
+  took(await client.changeThread(id, { archived }));
+}
+
+export async function removeThread(id: string): Promise<void> {
+  await client.deleteThread(id);
+  if (opened?.id === id) opened = undefined;
+  set({ threads: listed.threads.filter((thread) => thread.id !== id) });
+  threadsChanged();
+}
+
+/** Shown at once, as it is now. */
+function took(thread: ThreadView): void {
+  if (opened?.id === thread.id) opened = thread;
+  const isListed = listed.search !== "" || (thread.archivedAt !== null) === listed.archived;
+  const others = listed.threads.filter(({ id }) => id !== thread.id);
+  set({
+    threads: isListed ? listed.threads.map((each) => (each.id === thread.id ? { ...each, ...thread } : each)) : others,
+  });
+  if (!isListed) opened = thread;
+  threadsChanged();
+}
+
+/** A later search may have been faster. */
+const isStill = ({ search, archived }: Listed) => search === listed.search && archived === listed.archived;
+
 async function load(): Promise<void> {
-  const { search } = listed;
-  const threads = await client
-    .threads({ limit: 100, ...(search.trim() === "" ? {} : { search }) })
-    .catch(() => undefined);
-  // A later search may have been faster.
-  if (!threads || search !== listed.search) return;
-  listed = { ...listed, threads };
-  for (const listener of listeners) listener();
+  const asked = listed;
+  const search = asked.search.trim();
+  try {
+    const threads = await threadClient.list(search === "" ? pageOf(asked) : { search, limit: pageLength });
+    if (!isStill(asked)) return;
+    const isWhole = search !== "" || threads.length < pageLength;
+    const older = isWhole ? [] : behind(threads, listed.threads);
+    set({
+      threads: [...threads, ...older],
+      hasMore: isWhole ? false : older.length === 0 || listed.hasMore,
+      isLoaded: true,
+      error: undefined,
+    });
+  } catch (error) {
+    if (isStill(asked)) set({ error: reasonOf(error), isLoaded: true });
+  }
+}
+
+export async function loadMore(): Promise<void> {
+  const asked = listed;
+  const before = asked.threads.at(-1)?.id;
+  try {
+    const threads = await threadClient.list({ ...pageOf(asked), ...(before !== undefined && { before }) });
+    if (!isStill(asked)) return;
+    const known = new Set(listed.threads.map(({ id }) => id));
+    set({
+      threads: [...listed.threads, ...threads.filter(({ id }) => !known.has(id))],
+      hasMore: threads.length === pageLength,
+    });
+  } catch (error) {
+    if (isStill(asked)) set({ error: reasonOf(error) });
+  }
+}
+
+function pageOf({ archived }: Listed): ThreadPage {
+  return { limit: pageLength, sort: "used", ...(archived && { archived: "true" }) };
+}
+
+/** Of what was listed before, that which follows a new first page. */
+function behind(page: readonly ListedThread[], before: readonly ListedThread[]): readonly ListedThread[] {
+  const known = new Set(page.map(({ id }) => id));
+  const last = page.at(-1)!.updatedAt;
+  return before.filter(({ id, updatedAt }) => !known.has(id) && updatedAt <= last);
 }

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import type { PageWords, wordsFor } from "./page-words.ts";
 
 /** A form that one comes in by. `token`: the field for what stands behind the # of a link. */
 export type EntryPage = {
-  readonly title: string;
+  readonly says: "logIn" | "setUp" | "signUp" | "reset";
   /** Relative, so that it is right under any base path. */
   readonly post: string;
-  readonly button: string;
   readonly fields: readonly ("username" | "password" | "new-password")[];
   readonly token?: string;
   /** Whether the page is logged in by it, with a cookie. */
@@ -17,18 +17,42 @@ export type EntryPage = {
 export type PageLink = { readonly href: string; readonly text: string };
 
 const style = `
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 22rem; margin: 12vh auto 0; padding: 0 1.25rem; }
-label { display: block; margin: 1rem 0 .25rem; } small { opacity: .75; }
-input, button { font: inherit; width: 100%; padding: .5rem; box-sizing: border-box; }
-button { margin: 1.25rem 0 .5rem; cursor: pointer; } output { display: block; min-height: 3rem; }
+:root {
+  color-scheme: light dark;
+  --paper: light-dark(oklch(0.985 0.004 90), oklch(0.17 0.005 90));
+  --raised: light-dark(oklch(1 0 0), oklch(0.21 0.005 90));
+  --ink: light-dark(oklch(0.22 0.01 90), oklch(0.94 0.005 90));
+  --muted: light-dark(oklch(0.5 0.01 90), oklch(0.7 0.01 90));
+  --edge: light-dark(oklch(0.65 0.01 90), oklch(0.55 0.01 90));
+  --accent: light-dark(oklch(0.48 0.16 265), oklch(0.76 0.12 265));
+  --bad: light-dark(oklch(0.53 0.19 27), oklch(0.74 0.15 25));
+}
+body {
+  font: 16px/1.6 system-ui, sans-serif;
+  max-width: 22rem;
+  margin: 12vh auto 0;
+  padding: 0 16px;
+  background: var(--paper);
+  color: var(--ink);
+}
+header { color: var(--muted); font-size: 14px; }
+h1 { margin: 0 0 24px; font-size: 28px; font-weight: 600; line-height: 1.3; }
+label { display: block; margin: 16px 0 4px; font-size: 14px; color: var(--muted); }
+small { display: block; margin-top: 4px; font-size: 13px; color: var(--muted); }
+a { color: var(--accent); }
+input, button { font: inherit; width: 100%; min-height: 44px; padding: 4px 12px; box-sizing: border-box; border-radius: 6px; }
+input { border: 1px solid var(--edge); background: var(--raised); color: var(--ink); }
+button { margin: 24px 0 12px; border: 0; background: var(--accent); color: var(--raised); cursor: pointer; }
+button:disabled { background: var(--edge); cursor: default; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+output { display: block; min-height: 48px; font-size: 14px; color: var(--bad); }
 `;
 
 const script = `
 const form = document.querySelector("form");
 const note = document.querySelector("output");
-const { post, token, next, login } = form.dataset;
-if (token && location.hash.length < 2) note.textContent = "The link is not whole: what stands behind the # is missing.";
+const { post, token, next, login, noToken, noServer } = form.dataset;
+if (token && location.hash.length < 2) note.textContent = noToken;
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const button = form.querySelector("button");
@@ -46,7 +70,7 @@ form.addEventListener("submit", async (event) => {
     if (response.ok) return location.replace(next);
     note.textContent = (await response.json()).error.message;
   } catch {
-    note.textContent = "The server can't be reached.";
+    note.textContent = noServer;
   }
   button.disabled = false;
 });
@@ -58,15 +82,17 @@ const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).di
 export const pagePolicy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export function entryPage(
-  { title, post, button, fields, token, logsIn, next }: EntryPage,
+  { says, post, fields, token, logsIn, next }: EntryPage,
   links: readonly PageLink[],
+  { language, words }: ReturnType<typeof wordsFor>,
 ): string {
-  const data = [`data-post="${post}"`, `data-next="${next}"`];
-  if (token) data.push(`data-token="${token}"`);
+  const { title, button } = words[says];
+  const data = [`data-post="${post}"`, `data-next="${next}"`, `data-no-server="${words.noServer}"`];
+  if (token) data.push(`data-token="${token}"`, `data-no-token="${words.noToken}"`);
   if (logsIn) data.push(`data-login="1"`);
   const others = links.map(({ href, text }) => `<p><a href="${escape(href)}">${escape(text)}</a></p>`).join("\n");
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -75,14 +101,15 @@ export function entryPage(
 </head>
 <body>
 <main>
+<header>Colloquy</header>
 <h1>${title}</h1>
 <form method="post" ${data.join(" ")}>
-${fields.map(fieldOf).join("\n")}
+${fields.map((field) => fieldOf(field, words)).join("\n")}
 <button>${button}</button>
 <output role="alert"></output>
 </form>
 ${others}
-<noscript><p>This page needs JavaScript. Without it: POST JSON to <code>${post}</code>, as <a href="docs">the API</a> says.</p></noscript>
+<noscript><p>${words.noScript(`<code>${post}</code>`, `<a href="docs">${words.docs}</a>`)}</p></noscript>
 </main>
 <script>${script}</script>
 </body>
@@ -90,13 +117,13 @@ ${others}
 `;
 }
 
-function fieldOf(field: EntryPage["fields"][number]): string {
+function fieldOf(field: EntryPage["fields"][number], words: PageWords): string {
   if (field === "username")
-    return `<label for="username">Name</label>
+    return `<label for="username">${words.name}</label>
 <input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus>`;
   const [autocomplete, hint] =
-    field === "password" ? ["current-password", ""] : ["new-password", "<small>At least 8 characters</small>"];
-  return `<label for="password">Password</label>
+    field === "password" ? ["current-password", ""] : ["new-password", `<small>${words.hint}</small>`];
+  return `<label for="password">${words.password}</label>
 <input id="password" name="password" type="password" autocomplete="${autocomplete}" required>${hint}`;
 }
 

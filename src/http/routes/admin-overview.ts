@@ -39,11 +39,14 @@ export const allUsage = endpoint({
   description:
     "Requests, tokens, cost (of models with a price), errors and latencies (median and 95th percentile, in milliseconds) from " +
     "the call log, which goes back 90 days.",
-  query: usageQuery.extend({ user: idSchema.optional().describe("Only this account's") }),
+  query: usageQuery.extend({
+    user: idSchema.optional().describe("Only this account's"),
+    model: z.string().max(200).optional().describe("Only of this model"),
+  }),
   answers: { 200: usageAnswer },
-  async handle({ query: { by, user, ...span }, caller, services: { overview, spending } }) {
+  async handle({ query: { by, user, model, ...span }, caller, services: { overview, spending } }) {
     requireAdmin(caller);
-    const data = await overview.usage({ by, userId: user, ...spanOf(span) });
+    const data = await overview.usage({ by, userId: user, model, ...spanOf(span) });
     const budgets = await (user === undefined ? spending?.list() : spending?.budgetsOf(user));
     return { data, budgets: (budgets ?? []).map(budgetView) };
   },

@@ -1,29 +1,18 @@
 import { z } from "zod";
 import { formatCursor } from "../../protocol/events.ts";
 import { runStatuses, waitReasons } from "../../protocol/runs.ts";
-import type { AdminRun } from "../../run/admin-runs.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
-import { publicQuestion, questionSchema } from "../question-view.ts";
 import { requireAdmin } from "../require-admin.ts";
+import {
+  adminRunSchema,
+  aboutSchema,
+  publicAbout,
+  publicAdminRun,
+  publicDetails,
+  runDetailsSchema,
+} from "../run-details-view.ts";
 import { idParams, idSchema, listOf, pageQuery, publicRun, runSchema } from "../schemas.ts";
-
-const time = z.string().describe("ISO 8601");
-
-const adminRunSchema = runSchema.extend({
-  userId: idSchema,
-  userName: z.string(),
-  node: z.string().nullable().describe("The process that took it last"),
-  waitUntil: time.nullable().describe("When its wait ends"),
-  cancelAsked: z.boolean(),
-  epoch: z.int().describe("How often it was taken"),
-  takeovers: z.int().describe("How many processes died over it since it last got anywhere"),
-});
-
-function view(run: AdminRun): z.infer<typeof adminRunSchema> {
-  const { userId, userName, node, waitUntil, cancelAsked, epoch, takeovers } = run;
-  return { ...publicRun(run), userId, userName, node, waitUntil, cancelAsked, epoch, takeovers };
-}
 
 export const listAllRuns = endpoint({
   tag: "admin",
@@ -34,59 +23,22 @@ export const listAllRuns = endpoint({
     user: z.string().max(200).optional().describe("Id or name"),
     agent: z.string().max(200).optional(),
     thread: idSchema.optional(),
+    root: z.literal("true").optional().describe("Only those that no other run began"),
     before: idSchema.optional().describe("The last id of the page before"),
     ...pageQuery,
   }),
-  answers: { 200: listOf(adminRunSchema) },
-  async handle({ query: { wait, thread, ...filter }, caller, services }) {
+  answers: { 200: listOf(adminRunSchema.extend(aboutSchema.shape)) },
+  async handle({ query: { wait, thread, root, ...filter }, caller, services }) {
     requireAdmin(caller);
-    const runs = await services.adminRuns.list({ ...filter, waitReason: wait, threadId: thread });
-    return { data: runs.map(view) };
+    const runs = await services.adminRuns.list({
+      ...filter,
+      waitReason: wait,
+      threadId: thread,
+      isRoot: root !== undefined,
+    });
+    const about = await services.runs.about(runs.map(({ id }) => id));
+    return { data: runs.map((run) => ({ ...publicAdminRun(run), ...publicAbout(about.get(run.id)) })) };
   },
-});
-
-const spent = z.object({ used: z.number(), max: z.number().nullable() });
-
-const detailsSchema = z.object({
-  run: adminRunSchema,
-  questions: z.array(questionSchema).describe("What it waits for"),
-  job: z
-    .object({
-      id: idSchema,
-      state: z.string().describe("created and retry: anybody may take it; active: the node works on it"),
-      retryCount: z.int(),
-      startedAt: time.nullable(),
-      heartbeatSeconds: z.number().nullable().describe("How long ago its node was last heard of"),
-    })
-    .nullable(),
-  budget: z
-    .object({ steps: spent, toolCalls: spent, writes: spent, tokens: spent, cost: spent, leftMs: z.number() })
-    .nullable()
-    .describe("Of the run and all it delegated"),
-  ledger: z.array(
-    z.object({
-      step: z.string(),
-      index: z.int(),
-      tool: z.string(),
-      status: z.enum(["executing", "done", "failed", "unknown"]),
-      key: z.string().describe("The idempotency key that the tool was given"),
-      until: time.nullable(),
-      createdAt: time,
-      endedAt: time.nullable(),
-    }),
-  ),
-  models: z.array(
-    z.object({
-      model: z.string(),
-      provider: z.string(),
-      calls: z.int(),
-      failed: z.int(),
-      inputTokens: z.int(),
-      outputTokens: z.int(),
-      cost: z.number().nullable(),
-      totalMs: z.number(),
-    }),
-  ),
 });
 
 export const getAnyRun = endpoint({
@@ -94,17 +46,10 @@ export const getAnyRun = endpoint({
   summary: "See a run from inside",
   description: "Why it waits, who holds it, what it has spent, what it has written.",
   params: idParams,
-  answers: { 200: detailsSchema },
+  answers: { 200: runDetailsSchema },
   async handle({ params, caller, services }) {
     requireAdmin(caller);
-    const { run, questions, job, budget, ...rest } = await services.adminRuns.get(params.id);
-    return {
-      run: view(run),
-      questions: questions.map(publicQuestion),
-      job: job ?? null,
-      budget: budget ?? null,
-      ...rest,
-    };
+    return publicDetails(await services.adminRuns.get(params.id));
   },
 });
 
@@ -159,10 +104,10 @@ export const resolveWrite = endpoint({
     status: z.enum(["done", "failed"]).describe("failed: it was not done"),
     text: z.string().max(10_000).optional().describe("What is known of it; the model reads it as the call's result"),
   }),
-  answers: { 200: detailsSchema.pick({ ledger: true }) },
+  answers: { 200: runDetailsSchema.pick({ ledger: true }) },
   async handle({ params: { id, step, index }, body, caller, services }) {
     requireAdmin(caller);
     await services.adminRuns.resolve(caller, id, { step, index, ...body });
-    return { ledger: (await services.adminRuns.get(id)).ledger };
+    return { ledger: [...(await services.adminRuns.get(id)).ledger] };
   },
 });

@@ -1,23 +1,22 @@
 import { z } from "zod";
 import { entryPage, type EntryPage, pagePolicy } from "../accounts/pages.ts";
+import { wordsFor } from "../accounts/page-words.ts";
 import { accountsOf } from "../accounts/visitor.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
 
 const home = "./";
 
 export const logInPage = pageOf("Log in", {
-  title: "Log in",
+  says: "logIn",
   post: "api/auth/login",
-  button: "Log in",
   fields: ["username", "password"],
   logsIn: true,
   next: home,
 });
 
 export const setUpPage = pageOf("The form behind the link of the first start", {
-  title: "The first admin",
+  says: "setUp",
   post: "api/auth/setup",
-  button: "Make the account",
   fields: ["username", "new-password"],
   token: "token",
   logsIn: true,
@@ -25,9 +24,8 @@ export const setUpPage = pageOf("The form behind the link of the first start", {
 });
 
 export const signUpPage = pageOf("Make an account, with an invitation where one is needed", {
-  title: "A new account",
+  says: "signUp",
   post: "api/auth/signup",
-  button: "Make the account",
   fields: ["username", "new-password"],
   token: "invite",
   logsIn: true,
@@ -35,9 +33,8 @@ export const signUpPage = pageOf("Make an account, with an invitation where one 
 });
 
 export const resetPage = pageOf("The form behind a link to set a new password", {
-  title: "A new password",
+  says: "reset",
   post: "api/auth/reset",
-  button: "Set the password",
   fields: ["new-password"],
   token: "token",
   logsIn: false,
@@ -50,11 +47,13 @@ function pageOf(summary: string, page: EntryPage): Endpoint {
     summary,
     open: () => true,
     answers: { 200: { description: "A page for people", content: { "text/html": { schema: z.string() } } } },
-    handle({ reply, services }) {
+    handle({ request, reply, services }) {
       const { oidc } = accountsOf(services);
       reply.type("text/html; charset=utf-8").header("content-security-policy", pagePolicy);
+      reply.header("vary", "accept-language");
       const isWayIn = page.logsIn && page.token !== "token";
-      return entryPage(page, oidc && isWayIn ? [{ href: "api/auth/oidc/login", text: oidc.label }] : []);
+      const links = oidc && isWayIn ? [{ href: "api/auth/oidc/login", text: oidc.label }] : [];
+      return entryPage(page, links, wordsFor(request.headers["accept-language"]));
     },
   });
 }

@@ -32,6 +32,30 @@ export const createCollection = endpoint({
   },
 });
 
+export const readChoices = endpoint({
+  tag: "knowledge",
+  summary: "What a collection may be made with",
+  description:
+    "What it is made with where nothing is said, and which embedding models, languages and rerankers you may choose.",
+  answers: {
+    200: z.object({
+      defaults: collectionSettingsSchema.extend({ embeddingModel: z.string() }),
+      embeddingModels: z.array(z.string()).readonly().describe("Those that are known by name"),
+      otherModels: z.array(z.string()).readonly().describe("Which others you may choose; `*` stands for any text"),
+      languages: z.array(z.string()).readonly().describe("Text search configurations of the database"),
+      rerankers: z.array(z.string()).readonly(),
+      reranker: z.string().nullable().describe("Of collections that name none"),
+      documentBytes: z.number().describe("Of one document, at most"),
+    }),
+  },
+  async handle({ caller, services: { knowledge, retrieval } }) {
+    const { others, ...choices } = await knowledge.collections.choices(caller);
+    const { names, standard } = retrieval.rerankers;
+    const { documentBytes } = knowledge;
+    return { ...choices, otherModels: others, rerankers: names, reranker: standard ?? null, documentBytes };
+  },
+});
+
 export const listCollections = endpoint({
   tag: "knowledge",
   summary: "List the collections that you may search, your own first",

@@ -157,12 +157,55 @@ export const exportChunks = endpoint({
   },
 });
 
+export const listChunks = endpoint({
+  tag: "knowledge",
+  summary: "List the chunks of a document with their text",
+  description:
+    "In order, those that are searched. Each is the slice of the document's text from `charStart` to `charEnd`.",
+  params: idParams,
+  query: z.object({
+    after: z.coerce
+      .number()
+      .int()
+      .min(-1)
+      .max(2_000_000_000)
+      .optional()
+      .describe("The last ordinal of the page before"),
+    at: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(2_000_000_000)
+      .optional()
+      .describe("A place in the text: begin with the chunk that holds it"),
+    ...pageQuery,
+  }),
+  answers: {
+    200: listOf(
+      z.object({
+        ordinal: z.int().describe("From 0"),
+        charStart: z.int(),
+        charEnd: z.int().describe("Exclusive; in UTF-16 units"),
+        page: z.int().nullable(),
+        headingPath: z.array(z.string()).readonly(),
+        tokens: z.int().describe("About how many"),
+        overlap: z.int().describe("Characters at its beginning with which the chunk before ends"),
+        text: z.string(),
+      }),
+    ),
+  },
+  async handle({ params, query: { limit = 50, ...page }, caller, services: { knowledge } }) {
+    return { data: await knowledge.documents.chunks(caller, params.id, { ...page, limit }) };
+  },
+});
+
 export const listDocuments = endpoint({
   tag: "knowledge",
   summary: "List the documents of a collection by name",
   params: idParams,
   query: z.object({
     status: z.enum(documentStatuses).optional(),
+    search: z.string().min(1).max(500).optional().describe("Some of the name, in any case"),
     after: z.string().max(500).optional().describe("The last name of the page before"),
     ...pageQuery,
   }),

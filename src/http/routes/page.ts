@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { NotFound } from "../../protocol/errors.ts";
-import { endpoint } from "../endpoint.ts";
+import { type Endpoint, endpoint } from "../endpoint.ts";
 import { placeOf } from "../origins.ts";
 import type { PageFile } from "../page-files.ts";
 
@@ -20,28 +20,39 @@ const policy = [
 ].join("; ");
 
 /** The page for people; where none was built, to the page that describes the API. */
-export const page = endpoint({
-  tag: "server",
+
+/** The page for people. */
+export const page = document("index.html", {
   summary: "The page for people",
   description: "One page, whatever its path says. Without a build of it (`npm start` makes it) you are sent to /docs.",
-  open: () => true,
-  answers: {
-    200: { description: "A page", content: { "text/html": { schema: z.string() } } },
-    302: z.null(),
-    304: z.null(),
-  },
-  handle({ request, reply, services }) {
-    const base = placeOf(request).basePath ?? "";
-    const file = services.page?.get("index.html");
-    if (!file) return reply.redirect(`${base}/docs`);
-    reply.header("content-security-policy", policy).header("cache-control", "no-cache");
-    if (base === "") return sendPageFile({ request, reply }, file);
-    // Wherever a proxy has put the server.
-    return reply
-      .type(file.type)
-      .send(file.bytes.toString().replace('<base href="/" />', `<base href="${base.replaceAll('"', "%22")}/" />`));
-  },
 });
+
+/** What the page's service worker shows while the server can't be reached. */
+export const offlinePage = document("offline.html", { summary: "What the page shows without the server" });
+
+function document(name: string, about: { readonly summary: string; readonly description?: string }): Endpoint {
+  return endpoint({
+    tag: "server",
+    ...about,
+    open: () => true,
+    answers: {
+      200: { description: "A page", content: { "text/html": { schema: z.string() } } },
+      302: z.null(),
+      304: z.null(),
+    },
+    handle({ request, reply, services }) {
+      const base = placeOf(request).basePath ?? "";
+      const file = services.page?.get(name);
+      if (!file) return reply.redirect(`${base}/docs`);
+      reply.header("content-security-policy", policy).header("cache-control", "no-cache");
+      if (base === "") return sendPageFile({ request, reply }, file);
+      // Wherever a proxy has put the server.
+      return reply
+        .type(file.type)
+        .send(file.bytes.toString().replace('<base href="/" />', `<base href="${base.replaceAll('"', "%22")}/" />`));
+    },
+  });
+}
 
 /** What the page consists of: the name changes with the content. */
 export const pageAsset = endpoint({
@@ -58,15 +69,39 @@ export const pageAsset = endpoint({
   },
 });
 
-/** Files with a name that stays. */
+export const pageMark = namedFile("mark.svg", "The page's icon", "image/svg+xml");
+export const pageManifest = namedFile(
+  "manifest.webmanifest",
+  "What the page is when it is installed",
+  "application/manifest+json",
+);
+export const pageWorker = namedFile("sw.js", "The page's service worker", "text/javascript");
+
+/** A file with a name that stays: whether it has changed is asked each time. */
+function namedFile(name: string, summary: string, type: string): Endpoint {
+  return endpoint({
+    tag: "server",
+    summary,
+    open: () => true,
+    answers: { 200: { description: "The file", content: { [type]: { schema: z.string() } } }, 304: z.null() },
+    handle({ request, reply, services }) {
+      const file = services.page?.get(name);
+      if (!file) throw new NotFound("There is no page here, and no part of it.");
+      reply.header("cache-control", "no-cache").header("content-security-policy", policy);
+      return sendPageFile({ request, reply }, file);
+    },
+  });
+}
+
 export const pageIcon = endpoint({
   tag: "server",
-  summary: "The page's icon",
+  summary: "An icon of the page, in the size of its name",
   open: () => true,
-  answers: { 200: { description: "An image", content: { "image/svg+xml": { schema: z.string() } } }, 304: z.null() },
-  handle({ request, reply, services }) {
-    const file = services.page?.get("mark.svg");
-    if (!file) throw new NotFound("There is no page here, and no icon of it.");
+  params: z.object({ name: z.string().max(100) }),
+  answers: { 200: { description: "An image", content: { "image/png": { schema: z.string() } } }, 304: z.null() },
+  handle({ params, request, reply, services }) {
+    const file = services.page?.get(`icons/${params.name}`);
+    if (!file) throw new NotFound("The page has no such icon.");
     reply.header("cache-control", "no-cache");
     return sendPageFile({ request, reply }, file);
   },

@@ -10,36 +10,20 @@ import { createEventWriter } from "../event-text.ts";
 import { followUntil } from "../follow-run.ts";
 import { publicQuestion, questionSchema } from "../question-view.ts";
 import { followedEventSchema } from "../run-event-schema.ts";
-import {
-  idParams,
-  idSchema,
-  itemSchema,
-  listOf,
-  pageQuery,
-  publicItem,
-  publicThread,
-  threadSchema,
-} from "../schemas.ts";
+import { itemPageQuery, itemPageSchema, readItemPage } from "../item-page.ts";
+import { idParams, idSchema, itemSchema, listOf, publicItem, publicThread, threadSchema } from "../schemas.ts";
 
 const mostExported = 10_000;
-const seqSchema = z.coerce.number().int().nonnegative().optional();
 
 export const listRoomMessages = endpoint({
   tag: "rooms",
   summary: "List what was said and done in a room, by seq",
   description: "As `/api/threads/{id}/items`; `next` is the seq to go on from.",
   params: idParams,
-  query: z.object({ after: seqSchema, before: seqSchema, order: z.enum(["asc", "desc"]).optional(), ...pageQuery }),
-  answers: { 200: listOf(itemSchema).extend({ next: z.int().optional() }) },
+  query: itemPageQuery,
+  answers: { 200: itemPageSchema },
   async handle({ params, query, caller, services: { rooms, runs } }) {
-    const owner = await rooms.asOwner(caller, params.id);
-    const { lastSeq } = await runs.getThread(owner, params.id);
-    const data = (await runs.listItems(owner, params.id, query)).map(publicItem);
-    const reached = data.at(-1)?.seq;
-    const { after = 0, before = lastSeq + 1, order } = query;
-    const more =
-      reached !== undefined && (order === "desc" ? reached > after + 1 : reached < Math.min(lastSeq, before - 1));
-    return { data, ...(more && { next: reached }) };
+    return readItemPage(runs, await rooms.asOwner(caller, params.id), params.id, query);
   },
 });
 

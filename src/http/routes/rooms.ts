@@ -44,13 +44,27 @@ const kindSchema = z.object({
   id: z.string(),
   title: z.string(),
   description: z.string(),
-  members: z.array(z.object({ handle: z.string(), description: z.string(), activation: z.string() })),
+  members: z.array(
+    z.object({ handle: z.string(), description: z.string(), activation: z.enum(["always", "mention"]) }),
+  ),
 });
 
+const chosenMember = z.union([
+  z.string(),
+  z.strictObject({
+    agent: z.string(),
+    activation: z.enum(["always", "mention"]).optional().describe("Absent: as it listens by itself"),
+  }),
+]);
 const changes = {
   title: z.string().max(500).optional(),
   turns: z.enum(turnOrders).optional(),
-  members: z.array(z.string()).min(1).max(32).optional().describe("Agents of this server, instead of the kind's"),
+  members: z
+    .array(chosenMember)
+    .min(1)
+    .max(32)
+    .optional()
+    .describe("Instead of the kind's: names of its own members, and of agents of this server"),
 };
 
 export const listRooms = endpoint({

@@ -7,13 +7,16 @@ import { withFiles } from "../attach.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
 import { withinOf } from "../within.ts";
+import { aboutSchema, publicAbout, publicDetails, runDetailsSchema } from "../run-details-view.ts";
 import { publicQuestion, questionSchema } from "../question-view.ts";
 import {
   idParams,
   idSchema,
+  itemSchema,
   listOf,
   messageInputSchema,
   pageQuery,
+  publicItem,
   publicRun,
   runOptionsSchema,
   runSchema,
@@ -104,12 +107,41 @@ export const listRuns = endpoint({
   query: z.object({
     thread: idSchema.optional(),
     status: z.enum(runStatuses).optional(),
+    agent: z.string().max(200).optional(),
+    root: z.literal("true").optional().describe("Only those that no other run began"),
     before: idSchema.optional().describe("The last id of the page before"),
     ...pageQuery,
   }),
-  answers: { 200: listOf(runSchema) },
-  async handle({ query: { thread, ...filter }, caller, services }) {
-    return { data: (await services.runs.list(caller, { ...filter, threadId: thread })).map(publicRun) };
+  answers: { 200: listOf(runSchema.extend(aboutSchema.shape)) },
+  async handle({ query: { thread, root, ...filter }, caller, services }) {
+    const runs = await services.runs.list(caller, { ...filter, threadId: thread, isRoot: root !== undefined });
+    const about = await services.runs.about(runs.map(({ id }) => id));
+    return { data: runs.map((run) => ({ ...publicRun(run), ...publicAbout(about.get(run.id)) })) };
+  },
+});
+
+export const getRunDetails = endpoint({
+  tag: "runs",
+  summary: "See a run from inside",
+  description:
+    "A run of yours, or for an admin anybody's: why it waits, which process took it when, what it has spent and written, and " +
+    "all that happened in it and in the runs that it delegated. Of each kind the newest `limit`; `whole` says whether these " +
+    "are all. Items come with the beginning of their text.",
+  params: idParams,
+  query: z.object({ limit: z.coerce.number().int().min(1).max(2000).optional() }),
+  answers: { 200: runDetailsSchema },
+  async handle({ params, query: { limit }, caller, services }) {
+    return publicDetails(await services.runs.details(caller, { runId: params.id, most: limit }));
+  },
+});
+
+export const getItemOfRun = endpoint({
+  tag: "runs",
+  summary: "See one item of a run, whole",
+  params: idParams.extend({ item: idSchema }),
+  answers: { 200: itemSchema },
+  async handle({ params, caller, services }) {
+    return publicItem(await services.runs.item(caller, params.id, params.item));
   },
 });
 

@@ -23,10 +23,13 @@ function publicSchedule({ userId: _userId, ...schedule }: ScheduleRecord): z.inf
   return schedule;
 }
 
-const time = {
+const when = {
   cron: z.string().optional().describe("Minute, hour, day, month, weekday: `30 8 * * mon-fri`"),
   every: z.string().optional().describe("Instead of cron: `15m`, `6h`, `1d`, `1w`"),
   timeZone: z.string().min(1).max(64).optional().describe("Of the IANA list; UTC when absent"),
+};
+const time = {
+  ...when,
   missed: z.enum(missedPolicies).optional().describe("Times at which no server ran: nothing (default), or one run"),
   enabled: z.boolean().optional(),
 };
@@ -56,6 +59,17 @@ export const listSchedules = endpoint({
   answers: { 200: listOf(scheduleSchema) },
   async handle({ caller, services }) {
     return { data: (await services.schedules.list(caller)).map(publicSchedule) };
+  },
+});
+
+export const previewTimes = endpoint({
+  tag: "schedules",
+  summary: "When such times would be, without keeping any",
+  query: z.object(when),
+  answers: { 200: z.object({ cron: z.string(), next: z.array(z.string()).describe("The first five") }) },
+  handle({ query, services }) {
+    const { cron, next } = services.schedules.times(query);
+    return { cron, next: next.map((at) => at.toISOString()) };
   },
 });
 

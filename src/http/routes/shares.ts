@@ -21,12 +21,12 @@ export const shareThread = endpoint({
   summary: "Make a read-only link to a thread",
   description:
     "Whoever has the link reads the messages of the branch that is shown now, up to now; nothing of what tools were asked and " +
-    "brought. `path` holds the link's token and is in this answer alone.",
+    "brought. `page` is the link for people, `path` the same for programs. Both hold the link's token and are in this answer alone.",
   params: idParams,
   body: z
     .strictObject({ days: z.number().positive().max(3650).optional().describe("Absent: until it is withdrawn") })
     .nullish(),
-  answers: { 201: z.object({ share: shareSchema, path: z.string() }) },
+  answers: { 201: z.object({ share: shareSchema, path: z.string(), page: z.string() }) },
   async handle({ params, body, caller, reply, services: { runs, shares } }) {
     const { days } = body ?? {};
     const { id: threadId, leaf } = await runs.getThread(caller, params.id);
@@ -38,7 +38,7 @@ export const shareThread = endpoint({
       ...(days !== undefined && { days }),
     });
     reply.code(201);
-    return { share: view(share), path: `/api/shared/${token}` };
+    return { share: view(share), path: `/api/shared/${token}`, page: `/shared/${token}` };
   },
 });
 
@@ -50,6 +50,16 @@ export const listShares = endpoint({
   async handle({ params, caller, services: { runs, shares } }) {
     await runs.getThread(caller, params.id);
     return { data: (await shares.list(caller.userId, params.id)).map(view) };
+  },
+});
+
+export const listOwnShares = endpoint({
+  tag: "threads",
+  summary: "List your links to threads",
+  description: "Those that still lead there, the newest first; at most 500.",
+  answers: { 200: listOf(shareSchema.extend({ title: z.string() })) },
+  async handle({ caller, services: { shares } }) {
+    return { data: (await shares.listOwn(caller.userId)).map(({ title, ...share }) => ({ ...view(share), title })) };
   },
 });
 

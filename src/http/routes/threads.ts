@@ -1,15 +1,8 @@
 import { z } from "zod";
+import { contentSchema } from "../../protocol/content-schema.ts";
 import { endpoint } from "../endpoint.ts";
-import {
-  idParams,
-  idSchema,
-  itemSchema,
-  listOf,
-  pageQuery,
-  publicItem,
-  publicThread,
-  threadSchema,
-} from "../schemas.ts";
+import { itemPageQuery, itemPageSchema, readItemPage } from "../item-page.ts";
+import { idParams, idSchema, listOf, pageQuery, publicThread, threadSchema } from "../schemas.ts";
 
 export const createThread = endpoint({
   tag: "threads",
@@ -33,15 +26,20 @@ export const listThreads = endpoint({
   query: z.object({
     before: idSchema.optional().describe("The last id of the page before"),
     archived: z.enum(["true", "false"]).optional().describe("Only archived ones; absent: none of them"),
+    sort: z.enum(["made", "used"]).optional().describe("`used`: the last used first"),
     search: z.string().max(500).optional(),
     ...pageQuery,
   }),
   answers: {
     200: listOf(threadSchema.extend({ found: z.object({ item: idSchema, excerpt: z.string() }).optional() })),
   },
-  async handle({ query: { search, archived, ...page }, caller, services: { runs } }) {
+  async handle({ query: { search, archived, sort, ...page }, caller, services: { runs } }) {
     if (search === undefined || search.trim() === "")
-      return { data: (await runs.listThreads(caller, { ...page, archived: archived === "true" })).map(publicThread) };
+      return {
+        data: (await runs.listThreads(caller, { ...page, byUse: sort === "used", archived: archived === "true" })).map(
+          publicThread,
+        ),
+      };
     const found = await runs.searchThreads(caller, { text: search, ...(page.limit && { limit: page.limit }) });
     return {
       data: found.map(({ thread, item }) => ({
@@ -49,6 +47,29 @@ export const listThreads = endpoint({
         ...(item && { found: { item: item.id, excerpt: item.excerpt } }),
       })),
     };
+  },
+});
+
+export const listPending = endpoint({
+  tag: "threads",
+  summary: "List the messages that wait for their turn, the next one first",
+  description: "Each waits behind a run that has not ended. To take one back, cancel its run.",
+  params: idParams,
+  answers: {
+    200: listOf(
+      z.object({
+        id: idSchema.describe("Of the run that it will begin"),
+        agent: z.string(),
+        text: z.string(),
+        whole: z.boolean().describe("Whether `text` is all of it"),
+        files: z.array(z.object({ id: z.string(), name: z.string(), mediaType: z.string() })),
+        createdAt: z.string(),
+      }),
+    ),
+  },
+  async handle({ params, caller, services }) {
+    const messages = await services.runs.pending(caller, params.id);
+    return { data: messages.map(({ isWhole, ...message }) => ({ ...message, whole: isWhole })) };
   },
 });
 
@@ -86,6 +107,25 @@ export const changeThread = endpoint({
   },
 });
 
+export const editMessage = endpoint({
+  tag: "threads",
+  summary: "Change the words of a message",
+  description:
+    "Nobody is asked anew: a branch beside the message begins with the new words and goes on with copies of what came after. " +
+    "Nothing is overwritten. 409 `thread_busy` while a run works in the thread.",
+  params: idParams,
+  body: z.strictObject({
+    message: z.strictObject({ id: idSchema.optional(), content: contentSchema }),
+    instead: idSchema.describe("The message of yours that it stands in place of"),
+  }),
+  answers: { 201: z.object({ id: idSchema, thread: threadSchema }) },
+  async handle({ params, body: { message, instead }, caller, reply, services }) {
+    const { messageId, thread } = await services.runs.editMessage(caller, { threadId: params.id, message, instead });
+    reply.code(201);
+    return { id: messageId, thread: publicThread(thread) };
+  },
+});
+
 export const deleteThread = endpoint({
   tag: "threads",
   summary: "Delete a thread with all its items",
@@ -97,24 +137,14 @@ export const deleteThread = endpoint({
   },
 });
 
-const seqSchema = z.coerce.number().int().nonnegative().optional();
-
 export const listItems = endpoint({
   tag: "threads",
   summary: "List a thread's items by seq",
   description:
     "A page ends at `limit` items or about 4 MB. `next` is the seq to go on from (`after`, with `order=desc` `before`); " +
-    "without it there was no more.",
+    "without it there was no more. `around`: the items on both sides of one.",
   params: idParams,
-  query: z.object({ after: seqSchema, before: seqSchema, order: z.enum(["asc", "desc"]).optional(), ...pageQuery }),
-  answers: { 200: listOf(itemSchema).extend({ next: z.int().optional() }) },
-  async handle({ params, query, caller, services }) {
-    const { lastSeq } = await services.runs.getThread(caller, params.id);
-    const data = (await services.runs.listItems(caller, params.id, query)).map(publicItem);
-    const reached = data.at(-1)?.seq;
-    const { after = 0, before = lastSeq + 1, order } = query;
-    const more =
-      reached !== undefined && (order === "desc" ? reached > after + 1 : reached < Math.min(lastSeq, before - 1));
-    return { data, ...(more && { next: reached }) };
-  },
+  query: itemPageQuery,
+  answers: { 200: itemPageSchema },
+  handle: ({ params, query, caller, services: { runs } }) => readItemPage(runs, caller, params.id, query),
 });

@@ -1,13 +1,14 @@
 import type { ResultBody } from "../../protocol/items.ts";
 import type { PlannedWrite } from "../../protocol/tools.ts";
-import { madeBy, plannedWrites, stepOf, withMade } from "../planned.ts";
+import { chosenWrites } from "../chosen-writes.ts";
+import { madeBy, plannedWrites, questionOf, stepOf, withMade } from "../planned.ts";
 import type { Turn } from "../turn.ts";
 
 const choices = ["Do exactly this", "Do nothing"] as const;
 
 /**
- * Native tool calling in which writes are only planned. When the model has answered, a person allows all of them or none;
- * then exactly those are done, in their order, up to the first that fails.
+ * Native tool calling in which writes are only planned. When the model has answered, a person allows all of them,
+ * some, or none, maybe with other arguments; then exactly those are done, in their order, up to the first that fails.
  */
 export async function dryRun(turn: Turn): Promise<void> {
   for (;;) {
@@ -18,13 +19,14 @@ export async function dryRun(turn: Turn): Promise<void> {
   }
   const writes = plannedWrites(turn.fold.items);
   if (writes.length === 0) return;
-  // A plan that has grown since, because a person said more, is another question.
-  const { decision, text } = await turn.ask(`plan:${writes.length}`, { text: planText(writes), choices });
+  const { decision, text, arguments: choice } = await turn.ask(questionOf(writes), { text: planText(writes), choices });
   const isAllowed = decision === "answer" && text === choices[0];
-  await turn.say("end", isAllowed ? await doAll(turn, writes) : "Nothing was done.", { final: true });
+  const chosen = isAllowed ? chosenWrites(writes, choice) : [];
+  const leftOut = writes.length - chosen.length;
+  await turn.say("end", isAllowed ? await doAll(turn, chosen, leftOut) : "Nothing was done.", { final: true });
 }
 
-async function doAll(turn: Turn, writes: readonly PlannedWrite[]): Promise<string> {
+async function doAll(turn: Turn, writes: readonly PlannedWrite[], leftOut: number): Promise<string> {
   const made = new Map<string, unknown>();
   for (const [done, write] of writes.entries()) {
     const given = JSON.stringify(withMade(write.arguments, made));
@@ -33,7 +35,7 @@ async function doAll(turn: Turn, writes: readonly PlannedWrite[]): Promise<strin
       return `${done} of ${writes.length} planned writes were done; then ${write.tool} (${write.id}) failed, and nothing after it was done: ${body.content}`;
     made.set(write.id, madeBy({ body }));
   }
-  return `All ${writes.length} planned writes were done.`;
+  return `All ${writes.length} planned writes were done${leftOut > 0 ? `; ${leftOut} were left out` : ""}.`;
 }
 
 function planText(writes: readonly PlannedWrite[]): string {

@@ -17,6 +17,8 @@ import { ragChunks } from "./0016-rag-chunks.ts";
 import { untrustedItems } from "./0017-untrusted-items.ts";
 import { rooms } from "./0018-rooms.ts";
 import { grantCollections } from "./0019-grant-collections.ts";
+import { taskChanges } from "./0020-task-changes.ts";
+import { runTakes } from "./0021-run-takes.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -40,4 +42,6 @@ export const migrations: readonly Migration[] = [
   untrustedItems,
   rooms,
   grantCollections,
+  taskChanges,
+  runTakes,
 ];

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { messageOf } from "../../protocol/errors.ts";
+import type { FileChange } from "../../protocol/files.ts";
 import { newId } from "../../protocol/ids.ts";
 import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
 import { type Sandbox, SandboxUnusable } from "../../sandbox/sandbox.ts";
@@ -28,7 +29,7 @@ export type PptMakerPlace = CodePlace &
 
 const mostDeckBytes = 500_000;
 const usualSlides = 8;
-const mostPreviews = 4;
+const mostPages = 40;
 
 const input = z
   .object({
@@ -83,7 +84,7 @@ async function makeSlides(place: PptMakerPlace, asked: Input, context: ToolConte
   const made = asked.formats.filter((format) => !notMade.has(format));
   const missing = [...notMade].map(([format, why]) => `Not made: ${format.toUpperCase()}. ${why}`);
   return {
-    content: [`${slides} slides: ${title}`, filesText(files), ...missing, ...notes]
+    content: [`${slides} slides: ${title}`, filesText(withoutPages(files, name)), ...missing, ...notes]
       .filter((line) => line !== "")
       .join("\n"),
     ...(made.length === 0 ? { isError: true } : {}),
@@ -158,9 +159,11 @@ async function convertAll(
       if (why !== undefined) notMade.set(format, why);
     }
     if (marp.chromium !== undefined) {
+      // Those of a longer deck of before would stand behind it.
+      await removePages(workspace, wanted.name, 0);
       const why = await make(`${wanted.name}.png`);
-      if (why !== undefined) notes.push(`No preview: ${why}`);
-      await keepFirstPreviews(workspace, wanted.name);
+      if (why !== undefined) notes.push(`No pictures of the slides: ${why}`);
+      await removePages(workspace, wanted.name, mostPages);
     }
     return { notMade, notes };
   } finally {
@@ -184,13 +187,23 @@ async function findWhatItTakes(place: PptMakerPlace): Promise<Ready | { readonly
   }
 }
 
-/** Marp makes an image of every slide. */
-async function keepFirstPreviews(workspace: Workspace, name: string): Promise<void> {
-  const { entries } = await workspace.list({ under: "slides", depth: 1 });
-  for (const { path } of entries) {
-    const number = path.startsWith(`${name}.`) ? /\.(\d+)\.png$/.exec(path)?.[1] : undefined;
-    if (number !== undefined && Number(number) > mostPreviews) await workspace.remove(path);
-  }
+/** Marp makes a picture of every slide: `<name>.001.png` and so on. Those after `last` go. */
+async function removePages(workspace: Workspace, name: string, last: number): Promise<void> {
+  const { entries } = await workspace.list({ under: "slides", depth: 1 }).catch(() => ({ entries: [] }));
+  for (const { path } of entries) if ((pageOf(path, name) ?? 0) > last) await workspace.remove(path);
+}
+
+function pageOf(path: string, name: string): number | undefined {
+  const number = path.startsWith(`${name}.`) ? /^\.(\d+)\.png$/.exec(path.slice(name.length))?.[1] : undefined;
+  return number === undefined ? undefined : Number(number);
+}
+
+/** A model need not read of each picture. */
+function withoutPages(files: readonly FileChange[], name: string): readonly FileChange[] {
+  return files.filter(({ path, change }) => {
+    const page = pageOf(path, name);
+    return page === undefined || (page === 1 && change !== "removed");
+  });
 }
 
 function baseName(path: string): string {

@@ -3,7 +3,7 @@ import { newId } from "../../protocol/ids.ts";
 import type { RightsSource } from "../../protocol/tools.ts";
 import type { PageRequest, TaigaClient, TaigaRequest } from "./client.ts";
 import { TaigaFailure } from "./failure.ts";
-import { type TaigaProject, projectOf } from "./project.ts";
+import { readProject, type TaigaProject } from "./project.ts";
 import { createSession, type TaigaLogin, type TaigaSession, type TaigaToken } from "./session.ts";
 
 /** The name of Taiga as a system that gives rights, and of a token kept with a run. */
@@ -101,7 +101,10 @@ export function createTaigaAccess(options: AccessOptions): TaigaAccess {
   async function read(caller: Caller, standing: Standing, entry: Known): Promise<void> {
     try {
       const session = await sessionOf(caller, standing);
-      entry.project = await readProject(session, standing.place, AbortSignal.timeout(readMs));
+      entry.project = await readProject(client, session, {
+        place: standing.place,
+        signal: AbortSignal.timeout(readMs),
+      });
       delete entry.problem;
     } catch (error) {
       const { status, message } = asFailure(error);
@@ -110,22 +113,6 @@ export function createTaigaAccess(options: AccessOptions): TaigaAccess {
       if (status !== 0 && status < 500 && status !== 429) delete entry.project;
     }
     entry.readAt = performance.now();
-  }
-
-  async function readProject(session: TaigaSession, place: string, signal: AbortSignal): Promise<TaigaProject> {
-    const isId = /^\d+$/.test(place);
-    try {
-      return projectOf(
-        await client.request(session, {
-          path: isId ? `/projects/${place}` : "/projects/by_slug",
-          query: isId ? {} : { slug: place },
-          signal,
-        }),
-      );
-    } catch (error) {
-      if (!(error instanceof TaigaFailure) || error.status !== 404) throw error;
-      throw new TaigaFailure(404, `Taiga has no project "${place}", or you may not see it.`, { cause: error });
-    }
   }
 
   async function ready(caller: Caller, signal: AbortSignal): Promise<void> {
@@ -156,7 +143,7 @@ export function createTaigaAccess(options: AccessOptions): TaigaAccess {
       const as = token && newId();
       const session = token && as !== undefined ? visit(as, token).session : operator;
       if (!session) throw new TaigaFailure(401, "No Taiga login is configured.");
-      const project = await readProject(session, place, signal);
+      const project = await readProject(client, session, { place, signal });
       const standing = { place, ...(as === undefined ? {} : { as }) };
       Object.assign(entryOf(standing), { project, readAt: performance.now() });
       return { standing, project, ...(as === undefined ? {} : { secret: JSON.stringify(visits.get(as)!.token) }) };

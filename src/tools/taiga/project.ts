@@ -1,4 +1,7 @@
 import { z } from "zod";
+import type { TaigaClient } from "./client.ts";
+import { TaigaFailure } from "./failure.ts";
+import type { TaigaSession } from "./session.ts";
 import { parsed } from "./shapes.ts";
 
 const status = z.looseObject({ id: z.int(), name: z.string(), slug: z.string(), is_closed: z.boolean() });
@@ -52,7 +55,28 @@ export type TaigaStatus = {
   readonly isClosed: boolean;
 };
 
-export function projectOf(body: unknown): TaigaProject {
+/** By its slug or number. Throws TaigaFailure. */
+export async function readProject(
+  client: TaigaClient,
+  session: TaigaSession,
+  { place, signal }: { readonly place: string; readonly signal: AbortSignal },
+): Promise<TaigaProject> {
+  const isId = /^\d+$/.test(place);
+  try {
+    return projectOf(
+      await client.request(session, {
+        path: isId ? `/projects/${place}` : "/projects/by_slug",
+        query: isId ? {} : { slug: place },
+        signal,
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof TaigaFailure) || error.status !== 404) throw error;
+    throw new TaigaFailure(404, `Taiga has no project "${place}", or you may not see it.`, { cause: error });
+  }
+}
+
+function projectOf(body: unknown): TaigaProject {
   const project = parsed(projectSchema, body, "project");
   return {
     id: project.id,

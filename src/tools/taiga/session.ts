@@ -67,7 +67,8 @@ export function createSession({ login, post, onRenewed }: SessionOptions): Taiga
   };
 }
 
-function tokenIn(body: unknown): TaigaToken {
+/** What a login or its renewal answers. */
+export function tokenIn(body: unknown): TaigaToken {
   const parsed = pairSchema.safeParse(body);
   if (!parsed.success) throw new TaigaFailure(0, "Taiga: its answer to the login is not one.");
   return { token: parsed.data.auth_token, refresh: parsed.data.refresh };

@@ -3,6 +3,7 @@ import type { Tool } from "../../protocol/tools.ts";
 import { type AccessOptions, createTaigaAccess, type TaigaAccess } from "./access.ts";
 import { createTaigaClient } from "./client.ts";
 import type { MarkerKind } from "./markers.ts";
+import { createFrontDesk, type FrontDesk } from "./front-desk.ts";
 import { milestoneTools } from "./milestone-tools.ts";
 import { readTools } from "./read-tools.ts";
 import { workTools } from "./work-tools.ts";
@@ -19,6 +20,7 @@ export type Taiga = {
   readonly tools: readonly Tool[];
   /** Gives the rights that these tools need. */
   readonly access: TaigaAccess;
+  readonly desk: FrontDesk;
   readonly close: () => Promise<void>;
 };
 
@@ -27,7 +29,13 @@ const requestMs = 8000;
 export function createTaiga({ url, webUrl, marker, ...options }: TaigaOptions): Taiga {
   const { origin } = new URL(url);
   const { fetch, close } = createGuardedFetch({ origins: [origin], timeoutMs: requestMs });
-  const access = createTaigaAccess({ ...options, client: createTaigaClient(url, fetch) });
+  const client = createTaigaClient(url, fetch);
+  const access = createTaigaAccess({ ...options, client });
   const kit = { access, marker, webUrl: (webUrl ?? origin).replace(/\/+$/, "") };
-  return { tools: [...readTools(kit), ...milestoneTools(kit), ...workTools(kit)], access, close };
+  return {
+    tools: [...readTools(kit), ...milestoneTools(kit), ...workTools(kit)],
+    access,
+    desk: createFrontDesk({ client, login: options.login }),
+    close,
+  };
 }

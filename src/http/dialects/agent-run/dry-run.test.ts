@@ -35,8 +35,13 @@ eachDatabase((databases) => {
     return (await response.json()) as AgentRunAnswer;
   }
 
-  async function answer({ run_id: runId, questions }: AgentRunAnswer, text: string): Promise<AgentRunAnswer> {
-    const input = { decision: "answer" as const, text };
+  async function answer(
+    { run_id: runId, questions }: AgentRunAnswer,
+    text: string,
+    chosen?: object,
+  ): Promise<AgentRunAnswer> {
+    const more = chosen === undefined ? {} : { arguments: JSON.stringify(chosen) };
+    const input = { decision: "answer" as const, text, ...more };
     await agent.runs.decide(agent.caller, runId, { questionId: questions![0]!.id, input });
     await until(async () => (await agent.runs.get(agent.caller, runId)).endedAt !== null);
     return (await (await fetch(`${agent.url}/agent/run/${runId}`)).json()) as AgentRunAnswer;
@@ -124,5 +129,47 @@ eachDatabase((databases) => {
   test(`${kind}: a run that writes nothing just ends`, async () => {
     const done = await plan(["There is nothing to do."]);
     assert.deepEqual([done.stop_reason, done.summary, done.planned], ["end", "There is nothing to do.", undefined]);
+  });
+
+  test(`${kind}: what a person changed is done, what they left out is not`, async () => {
+    const shown = await plan(planningModel);
+    const kept = shown
+      .planned!.filter(({ id }) => !["new:2", "new:7", "new:8", "new:9", "new:12"].includes(id))
+      .map(({ id, arguments: given }) => ({
+        id,
+        arguments: id === "new:1" ? { ...given, subject: "Export all orders", description: "As CSV first" } : given,
+      }));
+    const done = await answer(shown, "Do exactly this", { writes: kept.toReversed() });
+    assert.equal(done.summary, "All 7 planned writes were done; 5 were left out.");
+    assert.deepEqual(Object.keys(taiga.state.counts()).toSorted(), [
+      "Button for the export",
+      "Export all orders",
+      "Export as CSV",
+      "Export as PDF",
+      "Field on the first page",
+      "Find orders by number",
+      "Index of order numbers",
+    ]);
+    assert.equal(taiga.state.story("Export all orders").description, "As CSV first");
+    assert.equal(taiga.state.task("Export as CSV").user_story, taiga.state.story("Export all orders").id);
+  });
+
+  test(`${kind}: a plan that can't be done so is refused, and can be answered again`, async () => {
+    const shown = await plan(planningModel);
+    const writes = shown.planned!.map(({ id, arguments: given }) => ({ id, arguments: given }));
+    for (const [chosen, why] of [
+      [writes.slice(1), /new:4 needs new:1/],
+      [[...writes, { id: "new:77", arguments: {} }], /nothing that is planned is called new:77/],
+      [[writes[0], writes[0]], /twice/],
+      [[], /at least one/],
+      [[{ id: "new:1", arguments: { subject: "" } }], /^new:1: .*subject/s],
+      [[{ id: "new:1", arguments: { subject: "x", unknown: 1 } }], /^new:1: .*unknown/s],
+    ] as const)
+      await assert.rejects(answer(shown, "Do exactly this", { writes: chosen }), {
+        code: "invalid_arguments",
+        message: why,
+      });
+    assert.deepEqual(taiga.state.writes, []);
+    assert.equal((await answer(shown, "Do nothing")).summary, "Nothing was done.");
   });
 });

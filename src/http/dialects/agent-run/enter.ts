@@ -35,13 +35,16 @@ export async function enterProject({ services, caller, request }: Call, project:
 }
 
 function taigaOf(access: TaigaAccess | undefined): TaigaAccess {
-  if (access) return access;
+  return access ?? notConfigured();
+}
+
+export function notConfigured(): never {
   throw new Unavailable("This server works with no Taiga; its operator sets taiga.url.", {
     code: "taiga_not_configured",
   });
 }
 
-function tokenOf({ headers }: Pick<FastifyRequest, "headers">): TaigaToken | undefined {
+export function tokenOf({ headers }: Pick<FastifyRequest, "headers">): TaigaToken | undefined {
   const [token, refresh] = [headers["x-taiga-token"], headers["x-taiga-refresh"]];
   if (token === undefined) return undefined;
   if (typeof token !== "string" || !/^[\x21-\x7e]{1,4000}$|^(Bearer|Application) [\x21-\x7e]{1,4000}$/.test(token))
@@ -49,11 +52,11 @@ function tokenOf({ headers }: Pick<FastifyRequest, "headers">): TaigaToken | und
   return { token, ...(typeof refresh === "string" && refresh !== "" ? { refresh } : {}) };
 }
 
-function noToken(): Denied {
+export function noToken(): Denied {
   return new Denied(401, "Send your Taiga token in the header X-Taiga-Token.", { code: "taiga_token_missing" });
 }
 
-function refusalOf(error: unknown, hasToken: boolean): unknown {
+export function refusalOf(error: unknown, hasToken: boolean): unknown {
   if (!(error instanceof TaigaFailure)) return error;
   const { status, message } = error;
   if (status === 401)

@@ -1,0 +1,89 @@
+import type { BudgetView } from "./budgets.ts";
+import type { McpServerState } from "../protocol/mcp-servers.ts";
+import type { UsageGroup, UsageView } from "./overview.ts";
+import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
+import type { KeyView } from "./users.ts";
+
+/** Times are ISO 8601. */
+export type LoginView = {
+  readonly id: string;
+  /** What the browser or program calls itself. */
+  readonly label: string;
+  readonly current: boolean;
+  readonly createdAt: string;
+  readonly lastUsedAt: string;
+  readonly expiresAt: string;
+};
+export type KeyInput = {
+  readonly label: string;
+  readonly scopes?: readonly string[];
+  readonly expiresInDays?: number;
+};
+
+/** What everybody sees and changes of their own account. */
+export type AccountClient = {
+  keys(signal?: AbortSignal): Promise<readonly KeyView[]>;
+  /** `text` is the key, told this once. */
+  addKey(key: KeyInput, signal?: AbortSignal): Promise<{ readonly key: KeyView; readonly text: string }>;
+  revokeKey(id: string, signal?: AbortSignal): Promise<void>;
+  logins(signal?: AbortSignal): Promise<readonly LoginView[]>;
+  endLogin(id: string, signal?: AbortSignal): Promise<void>;
+  endOtherLogins(signal?: AbortSignal): Promise<void>;
+  /** All other logins end. */
+  changePassword(current: string, password: string, signal?: AbortSignal): Promise<void>;
+  budgets(signal?: AbortSignal): Promise<readonly BudgetView[]>;
+  usage(
+    question: { readonly by: Exclude<UsageGroup, "user">; readonly from?: string },
+    signal?: AbortSignal,
+  ): Promise<readonly UsageView[]>;
+  mcpServers(signal?: AbortSignal): Promise<readonly McpServerState[]>;
+  /** Where one signs in. */
+  signIn(server: string, signal?: AbortSignal): Promise<string>;
+  signOut(server: string, signal?: AbortSignal): Promise<void>;
+  shares(signal?: AbortSignal): Promise<readonly OwnShareView[]>;
+  withdrawShare(id: string, signal?: AbortSignal): Promise<void>;
+  /** Where all that the server holds of one is, as an archive. */
+  readonly archive: string;
+};
+
+/** A read-only link to a thread. */
+export type OwnShareView = {
+  readonly id: string;
+  readonly threadId: string;
+  readonly title: string;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+};
+
+export function createAccountClient(server: Server): AccountClient {
+  const list = <Entry>(path: string, signal?: AbortSignal) => askList<Entry>(server, path, { signal });
+  const remove = async (path: string, signal?: AbortSignal) => {
+    await ask(server, path, { method: "DELETE", signal });
+  };
+  const signInOf = (name: string) => `/api/mcp/servers/${encodeURIComponent(name)}/sign-in`;
+  return {
+    keys: (signal) => list("/api/auth/keys", signal),
+    addKey: (body, signal) => askJson(server, "/api/auth/keys", { method: "POST", body, signal }),
+    revokeKey: (id, signal) => remove(`/api/auth/keys/${id}`, signal),
+    logins: (signal) => list("/api/auth/sessions", signal),
+    endLogin: (id, signal) => remove(`/api/auth/sessions/${id}`, signal),
+    endOtherLogins: (signal) => remove("/api/auth/sessions", signal),
+    async changePassword(current, password, signal) {
+      await ask(server, "/api/auth/password", { method: "POST", body: { current, password }, signal });
+    },
+    budgets: (signal) => list("/api/budget", signal),
+    usage: (question, signal) => list(`/api/usage${queryOf(question)}`, signal),
+    mcpServers: (signal) => list("/api/mcp/servers", signal),
+    signIn: async (name, signal) =>
+      (await askJson<{ url: string }>(server, signInOf(name), { method: "POST", signal })).url,
+    signOut: (name, signal) => remove(signInOf(name), signal),
+    shares: (signal) => list("/api/shares", signal),
+    withdrawShare: (id, signal) => remove(`/api/shares/${id}`, signal),
+    archive: addressAt(server, "/api/auth/me/export"),
+  };
+}
+
+/** Where there is a login, it ends. */
+export async function logOut(server: Server): Promise<void> {
+  await ask(server, "/api/auth/logout", { method: "POST" });
+}

@@ -1,0 +1,45 @@
+import { followEvents, type FollowOptions } from "./events.ts";
+import { type Asking, askJson, queryOf, type Server } from "./request.ts";
+
+export type TaskStatus = "pending" | "completed";
+export type TaskView = {
+  readonly id: number;
+  readonly title: string;
+  readonly description: string;
+  readonly status: TaskStatus;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+export type TaskPage = {
+  /** Newest first. */
+  readonly data: readonly TaskView[];
+  /** Of all one's tasks. */
+  readonly counts: Readonly<Record<TaskStatus, number>>;
+};
+export type TaskInput = { readonly title: string; readonly description?: string; readonly status?: TaskStatus };
+
+/** One's own tasks. */
+export type TaskClient = {
+  list(
+    page?: { readonly status?: "all" | TaskStatus; readonly before?: number; readonly limit?: number },
+    signal?: AbortSignal,
+  ): Promise<TaskPage>;
+  /** The same key sent again is the same task. */
+  add(task: TaskInput, idempotencyKey?: string): Promise<TaskView>;
+  change(id: number, change: Partial<TaskInput>): Promise<TaskView>;
+  remove(id: number): Promise<TaskView>;
+  /** Gives something at the beginning, and whenever tasks have changed, until the signal fires. */
+  follow(options: FollowOptions): AsyncGenerator<unknown>;
+};
+
+export function createTaskClient(server: Server): TaskClient {
+  const send = <Answer>(path: string, asking: Asking) => askJson<Answer>(server, `/api/tasks${path}`, asking);
+  return {
+    list: (page = {}, signal) => send(queryOf(page), { signal }),
+    add: (body, key) =>
+      send("", { method: "POST", body, ...(key !== undefined && { headers: { "idempotency-key": key } }) }),
+    change: (id, body) => send(`/${id}`, { method: "PATCH", body }),
+    remove: (id) => send(`/${id}`, { method: "DELETE" }),
+    follow: (options) => followEvents<{ readonly type: "changed" }>(server, "/api/tasks/events", options),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Content } from "../protocol/items.ts";
+import type { ThreadView } from "./client.ts";
+import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
+
+/** A thread in a list; of a search with the newest message that fits. */
+export type ListedThread = ThreadView & { readonly found?: { readonly item: string; readonly excerpt: string } };
+export type ShareView = {
+  readonly id: string;
+  readonly threadId: string;
+  readonly leaf: string;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+};
+/** What whoever has a link reads. */
+export type SharedView = {
+  readonly title: string;
+  readonly sharedAt: string;
+  readonly messages: readonly {
+    readonly role: "user" | "assistant";
+    readonly author: string | null;
+    readonly content: Content;
+    readonly createdAt: string;
+  }[];
+};
+/** A message that waits for its turn. */
+export type PendingView = {
+  /** Of the run that it will begin. */
+  readonly id: string;
+  readonly agent: string;
+  readonly text: string;
+  /** Whether `text` is all of it. */
+  readonly whole: boolean;
+  readonly files: readonly { readonly id: string; readonly name: string; readonly mediaType: string }[];
+  readonly createdAt: string;
+};
+export type ThreadPage = {
+  readonly before?: string;
+  readonly limit?: number;
+  readonly search?: string;
+  readonly archived?: "true" | "false";
+  readonly sort?: "made" | "used";
+};
+
+/** What is done with threads as wholes. */
+export type ThreadClient = {
+  list(page?: ThreadPage, signal?: AbortSignal): Promise<readonly ListedThread[]>;
+  /** The messages that wait for their turn, the next one first. */
+  pending(id: string, signal?: AbortSignal): Promise<readonly PendingView[]>;
+  /** Another thread with what was said up to `item`. */
+  fork(id: string, input?: { readonly item?: string; readonly title?: string }): Promise<ThreadView>;
+  /** Other words for a message; nobody is asked anew. */
+  editMessage(
+    id: string,
+    input: { readonly message: { readonly id?: string; readonly content: Content }; readonly instead: string },
+  ): Promise<{ readonly id: string; readonly thread: ThreadView }>;
+  /** `page`: the link for people, below the server's address; told this once. */
+  share(
+    id: string,
+    input?: { readonly days?: number },
+  ): Promise<{ readonly share: ShareView; readonly path: string; readonly page: string }>;
+  shares(id: string, signal?: AbortSignal): Promise<readonly ShareView[]>;
+  withdraw(share: string): Promise<void>;
+  readShared(token: string, signal?: AbortSignal): Promise<SharedView>;
+};
+
+export function createThreadClient(server: Server): ThreadClient {
+  const post = <Answer>(path: string, body: unknown) => askJson<Answer>(server, path, { method: "POST", body });
+  return {
+    list: (page = {}, signal) => askList(server, "/api/threads" + queryOf(page), { signal }),
+    pending: (id, signal) => askList(server, `/api/threads/${id}/pending`, { signal }),
+    fork: (id, input = {}) => post(`/api/threads/${id}/fork`, input),
+    editMessage: (id, input) => post(`/api/threads/${id}/messages`, input),
+    share: (id, input = {}) => post(`/api/threads/${id}/shares`, input),
+    shares: (id, signal) => askList(server, `/api/threads/${id}/shares`, { signal }),
+    async withdraw(share) {
+      await ask(server, `/api/shares/${share}`, { method: "DELETE" });
+    },
+    readShared: (token, signal) => askJson(server, `/api/shared/${encodeURIComponent(token)}`, { signal }),
+  };
+}

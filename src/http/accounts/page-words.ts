@@ -1,0 +1,36 @@
+/** What the forms to come in by say, in the languages that the page knows. */
+const en = {
+  logIn: { title: "Log in", button: "Log in" },
+  setUp: { title: "The first admin", button: "Make the account" },
+  signUp: { title: "A new account", button: "Make the account" },
+  reset: { title: "A new password", button: "Set the password" },
+  name: "Name",
+  password: "Password",
+  hint: "At least 8 characters",
+  noToken: "The link is not whole: what stands behind the # is missing.",
+  noServer: "The server can't be reached.",
+  noScript: (post: string, docs: string) =>
+    `This page needs JavaScript. Without it: POST JSON to ${post}, as ${docs} says.`,
+  docs: "the API",
+};
+export type PageWords = typeof en;
+
+const de: PageWords = {
+  logIn: { title: "Anmelden", button: "Anmelden" },
+  setUp: { title: "Das erste Konto", button: "Konto anlegen" },
+  signUp: { title: "Neues Konto", button: "Konto anlegen" },
+  reset: { title: "Neues Passwort", button: "Passwort setzen" },
+  name: "Name",
+  password: "Passwort",
+  hint: "Mindestens 8 Zeichen",
+  noToken: "Der Link ist nicht vollständig: Es fehlt, was hinter dem # steht.",
+  noServer: "Der Server ist nicht erreichbar.",
+  noScript: (post, docs) => `Diese Seite braucht JavaScript. Ohne: JSON mit POST an ${post}, siehe ${docs}.`,
+  docs: "die API",
+};
+
+/** As the page itself chooses: by what a browser wants first. */
+export function wordsFor(wanted = ""): { readonly language: "en" | "de"; readonly words: PageWords } {
+  const language = /^\s*de\b/i.test(wanted) ? "de" : "en";
+  return { language, words: { en, de }[language] };
+}

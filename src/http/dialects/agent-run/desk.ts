@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { runStatuses } from "../../../protocol/runs.ts";
+import type { FrontDesk } from "../../../tools/taiga/front-desk.ts";
+import { type Call, endpoint } from "../../endpoint.ts";
+import { idSchema, listOf } from "../../schemas.ts";
+import { noToken, notConfigured, refusalOf, tokenOf } from "./enter.ts";
+import { agentId, tokenHeaders } from "./schemas.ts";
+
+const deskMs = 15_000;
+const mostRuns = 20;
+
+const search = z.string().max(200).optional().describe("A part of the name");
+const more = z.boolean().describe("There are others: search for them");
+
+export const describeTaiga = endpoint({
+  tag: "agents",
+  summary: "Whether there is a Taiga here, and how you come in",
+  answers: {
+    200: z.object({
+      configured: z.boolean(),
+      needsToken: z.boolean().describe("false: the operator's login is yours too"),
+    }),
+  },
+  handle({ caller, services: { taigaDesk } }) {
+    return { configured: taigaDesk !== undefined, needsToken: !(taigaDesk?.hasLogin && caller.role === "admin") };
+  },
+});
+
+export const signInToTaiga = endpoint({
+  tag: "agents",
+  summary: "Sign in to Taiga, for clients that can't reach it themselves",
+  description: "Name and password go to Taiga and what it answers comes back; nothing of it is kept here.",
+  body: z.strictObject({ username: z.string().min(1).max(255), password: z.string().min(1).max(1000) }),
+  answers: {
+    200: z.object({
+      token: z.string().describe("For X-Taiga-Token"),
+      refresh: z.string().optional().describe("For X-Taiga-Refresh"),
+    }),
+  },
+  async handle({ body: { username, password }, services, reply }) {
+    const desk = services.taigaDesk ?? notConfigured();
+    reply.header("cache-control", "no-store");
+    try {
+      return await desk.signIn(username, password);
+    } catch (error) {
+      throw refusalOf(error, true);
+    }
+  },
+});
+
+export const listTaigaProjects = endpoint({
+  tag: "agents",
+  summary: "List the Taiga projects that you work in",
+  description: tokenHeaders,
+  query: z.object({ search }),
+  answers: { 200: listOf(z.object({ id: z.int(), slug: z.string(), name: z.string() })).extend({ more }) },
+  handle: (call) => atDesk(call, (desk, token, signal) => desk.projects(token, { text: call.query.search, signal })),
+});
+
+export const listTaigaSprints = endpoint({
+  tag: "agents",
+  summary: "List the sprints of a Taiga project, the newest first",
+  description: tokenHeaders,
+  query: z.object({ project: z.string().min(1).max(500).describe("The project's slug or number"), search }),
+  answers: {
+    200: listOf(
+      z.object({
+        id: z.int(),
+        name: z.string(),
+        closed: z.boolean(),
+        start: z.string().nullable(),
+        finish: z.string().nullable(),
+      }),
+    ).extend({
+      more,
+      project: z.object({ id: z.int(), slug: z.string(), name: z.string() }),
+      missing: z.array(z.string()).describe("Of the rights to add stories and tasks, those that you have not"),
+    }),
+  },
+  async handle(call) {
+    const { query } = call;
+    const { project, ...found } = await atDesk(call, (desk, token, signal) =>
+      desk.sprints(token, query.project, { text: query.search, signal }),
+    );
+    const { id, slug, name, permissions } = project;
+    const missing = ["add_us", "add_task"].filter((right) => !permissions.includes(right));
+    return { ...found, project: { id, slug, name }, missing };
+  },
+});
+
+export const listTaigaRuns = endpoint({
+  tag: "agents",
+  summary: "List your latest runs in Taiga, newest first",
+  description: "A run without a session of its own is kept for some days.",
+  answers: {
+    200: listOf(
+      z.object({
+        id: idSchema,
+        title: z.string().describe("Project and sprint"),
+        status: z.enum(runStatuses),
+        createdAt: z.string().describe("ISO 8601"),
+      }),
+    ),
+  },
+  async handle({ caller, services: { runs } }) {
+    const found = await runs.list(caller, { agent: agentId, isRoot: true, limit: mostRuns });
+    const titles = await Promise.all(found.map(async ({ threadId }) => (await runs.getThread(caller, threadId)).title));
+    return { data: found.map(({ id, status, createdAt }, at) => ({ id, title: titles[at]!, status, createdAt })) };
+  },
+});
+
+async function atDesk<Answer>(
+  { services, caller, request }: Pick<Call, "services" | "caller" | "request">,
+  work: (desk: FrontDesk, token: string | undefined, signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const desk = services.taigaDesk ?? notConfigured();
+  // What would renew it is left with the client: renewed here, the client's own would be worth nothing.
+  const token = tokenOf(request)?.token;
+  if (token === undefined && caller.role !== "admin") throw noToken();
+  try {
+    return await work(desk, token, AbortSignal.timeout(deskMs));
+  } catch (error) {
+    throw refusalOf(error, token !== undefined);
+  }
+}

@@ -1,0 +1,110 @@
+import { z } from "zod";
+import type { Task } from "../../store/tasks.ts";
+import { endpoint } from "../endpoint.ts";
+import { eventSchema, eventStream } from "../event-stream.ts";
+import { idempotencyOf } from "../idempotency.ts";
+import { listOf, pageQuery } from "../schemas.ts";
+
+const statuses = ["pending", "completed"] as const;
+// The column is a 32-bit integer: PostgreSQL would refuse more.
+const taskId = z.coerce.number().int().positive().max(2_147_483_647);
+const taskSchema = z.object({
+  id: z.int(),
+  title: z.string(),
+  description: z.string(),
+  status: z.enum(statuses),
+  createdAt: z.string().describe("ISO 8601"),
+  updatedAt: z.string().describe("ISO 8601"),
+});
+const title = z.string().trim().min(1).max(500);
+const description = z.string().trim().max(10_000);
+const params = z.object({ id: taskId });
+
+function publicTask({ created_at: created, updated_at: updated, ...task }: Task): z.infer<typeof taskSchema> {
+  const { id, title: name, description: text, status } = task;
+  const times = { createdAt: created.toISOString(), updatedAt: updated.toISOString() };
+  return { id, title: name, description: text, status, ...times };
+}
+
+export const listTasks = endpoint({
+  tag: "tasks",
+  summary: "List your tasks, newest first",
+  query: z.object({
+    status: z.enum(["all", ...statuses]).default("all"),
+    before: taskId.optional().describe("Those older than the task of this id"),
+    ...pageQuery,
+  }),
+  answers: {
+    200: listOf(taskSchema).extend({
+      counts: z.object({ pending: z.int(), completed: z.int() }).describe("Of all your tasks"),
+    }),
+  },
+  async handle({ query: { status, before, limit = 100 }, caller, services }) {
+    const { tasks, counts } = await services.taskList.page(caller.userId, { status, before, limit });
+    return { data: tasks.map(publicTask), counts };
+  },
+});
+
+export const addTask = endpoint({
+  tag: "tasks",
+  summary: "Add a task",
+  description: "With the header `Idempotency-Key` the same request sent again is the same task.",
+  body: z.strictObject({
+    title,
+    description: description.default(""),
+    status: z.enum(statuses).default("pending"),
+  }),
+  answers: { 201: taskSchema },
+  async handle({ body, caller, services, request, reply }) {
+    const task = await services.taskList.add(caller.userId, body, idempotencyOf(request)?.key);
+    reply.code(201);
+    return publicTask(task);
+  },
+});
+
+export const changeTask = endpoint({
+  tag: "tasks",
+  summary: "Change a task, complete it or open it again",
+  description: "What is absent stays as it is.",
+  params,
+  body: z.strictObject({
+    title: title.optional(),
+    description: description.optional(),
+    status: z.enum(statuses).optional(),
+  }),
+  answers: { 200: taskSchema },
+  async handle({ params: { id }, body, caller, services }) {
+    return publicTask(await services.taskList.change(caller.userId, id, body));
+  },
+});
+
+export const deleteTask = endpoint({
+  tag: "tasks",
+  summary: "Delete a task",
+  params,
+  answers: { 200: taskSchema },
+  async handle({ params: { id }, caller, services }) {
+    return publicTask(await services.taskList.remove(caller.userId, id));
+  },
+});
+
+const changed = 'data: {"type":"changed"}\n\n';
+
+export const followTasks = endpoint({
+  tag: "tasks",
+  summary: "Hear when your tasks have changed",
+  description:
+    "Server-sent events without content, one at the beginning; what there is now is told by `GET /api/tasks`.",
+  answers: {
+    200: eventStream("An event whenever something has changed", eventSchema(z.object({ type: z.literal("changed") }))),
+  },
+  handle({ caller, services, streams, reply }) {
+    let stop = () => {};
+    const stream = streams.open(reply, {
+      onClose: () => stop(),
+      farewell: () => ": the server stops; come back\n\n",
+    });
+    stream.write(": following\n\n");
+    stop = services.taskList.follow(caller.userId, () => stream.write(changed));
+  },
+});

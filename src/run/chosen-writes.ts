@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { InvalidInput } from "../protocol/errors.ts";
+import type { PlannedWrite } from "../protocol/tools.ts";
+import { readArguments } from "../tools/call-tool.ts";
+
+const chosenSchema = z.strictObject({
+  writes: z
+    .array(z.strictObject({ id: z.string(), arguments: z.record(z.string(), z.unknown()) }))
+    .min(1, "allow at least one, or answer that nothing is to be done"),
+});
+
+/**
+ * What a person made of a plan: those of its writes that they kept, with arguments as they changed them, in the plan's
+ * order. Nothing may name what was left out. Throws InvalidInput. Without a choice it is the whole plan.
+ */
+export function chosenWrites(
+  planned: readonly PlannedWrite[],
+  /** JSON text. */
+  choice: string | undefined,
+): readonly PlannedWrite[] {
+  if (choice === undefined) return planned;
+  const parsed = chosenSchema.safeParse(parseJson(choice));
+  if (!parsed.success)
+    throw refusal(parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));
+  const kept = new Map(parsed.data.writes.map((write) => [write.id, write.arguments]));
+  if (kept.size < parsed.data.writes.length) throw refusal("a write stands in it twice");
+  const strange = [...kept.keys()].filter((id) => !planned.some((write) => write.id === id));
+  if (strange.length > 0) throw refusal(`nothing that is planned is called ${strange.join(", ")}`);
+  const chosen: PlannedWrite[] = [];
+  for (const write of planned) {
+    const given = kept.get(write.id);
+    if (!given) continue;
+    const missing = namesIn(given).filter((name) => !chosen.some(({ id }) => id === name));
+    if (missing.length > 0) throw refusal(`${write.id} needs ${missing.join(", ")}, which is left out or comes later`);
+    chosen.push({ ...write, arguments: given });
+  }
+  return chosen;
+}
+
+/** What stands for something that the plan makes. */
+export function namesIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return /^new:\d+$/.test(value) ? [value] : [];
+  return typeof value === "object" && value !== null ? [...new Set(Object.values(value).flatMap(namesIn))] : [];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return readArguments(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(why: string): InvalidInput {
+  return new InvalidInput(`The plan can't be done so: ${why}.`, { code: "invalid_arguments", param: "arguments" });
+}

@@ -1,0 +1,129 @@
+import type { Caller } from "../protocol/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { isId, newId } from "../protocol/ids.ts";
+import { type Content, type ItemOf, type MessageBody, textOf } from "../protocol/items.ts";
+import { jsonText } from "../protocol/json-text.ts";
+import type { Query } from "../protocol/tools.ts";
+import { endOfBranch, lockIdle } from "./branches.ts";
+import { copiesOf, mostCopied, stubsOf } from "./fork.ts";
+import {
+  insertItemsSql,
+  itemColumns,
+  type ItemRow,
+  itemsParameter,
+  threadColumns,
+  type ThreadRow,
+  toItem,
+  toThread,
+} from "./rows.ts";
+import type { EditedMessage, Runs } from "./runs.ts";
+import type { Runtime } from "./runtime.ts";
+
+/**
+ * Other words for a message, without asking anybody anew: a branch beside it with the new words and copies of what came after.
+ * Nothing is overwritten, and nothing that was done is done again.
+ */
+export async function editMessage(
+  runtime: Runtime,
+  caller: Caller,
+  { threadId, message: { id = newId(), content }, instead }: Parameters<Runs["editMessage"]>[1],
+): Promise<EditedMessage> {
+  if (isBlank(content)) throw new InvalidInput("An edited message must say something.", { param: "message.content" });
+  const edited = await runtime.database.transaction(async (query) => {
+    const thread = await lockIdle(query, caller, threadId);
+    await mustBeNoRoom(query, threadId);
+    const first = await messageOf(query, caller, { threadId, id: instead });
+    if (await isDone(query, caller, { threadId, id, first })) return thread;
+    const later = await laterItems(query, thread, first.id);
+    const { again: _again, ...rest } = first.body;
+    const body: MessageBody = { ...rest, content };
+    const copies = copiesOf(later, { firstSeq: thread.next_seq + 1, parent: id, steps: `edit:${thread.next_seq}` });
+    const leaf = copies.at(-1)?.id ?? id;
+    const [changed] = await query<ThreadRow>(
+      `with t as (update threads set next_seq = next_seq + $2, leaf = $3, updated_at = now() where id = $1
+         returning ${threadColumns}, $4::bigint as first, $5::uuid as parent),
+       i as (${insertItemsSql("$6", "$7")}) select * from t`,
+      [
+        threadId,
+        copies.length + 1,
+        leaf,
+        thread.next_seq,
+        first.parentId,
+        itemsParameter([{ id, kind: "message", author: first.author ?? caller.name, body, run: null }]),
+        new Date().toISOString(),
+      ],
+    );
+    await query(
+      `insert into items (thread_id, seq, id, user_id, parent_id, kind, step, call_index, author, body)
+       select $1, x.seq, x.id, i.user_id, x.parent, i.kind, x.step, i.call_index, i.author, i.body - 'again' - 'seen'
+       from jsonb_to_recordset($2::jsonb) as x (source uuid, id uuid, seq bigint, parent uuid, step text)
+       join items i on i.id = x.source order by x.seq`,
+      [threadId, jsonText(copies)],
+    );
+    return changed!;
+  });
+  // Whoever follows reads the copies a page at a time: all at once may be more than there is memory for.
+  runtime.feeds.changed([threadId]);
+  runtime.deltas.touch(threadId);
+  return { messageId: id, thread: toThread(edited) };
+}
+
+/** The message came before: it stands beside the other, or in its place, with an id that nobody else gave. */
+async function isDone(
+  query: Query,
+  { userId }: Caller,
+  { threadId, id, first }: { readonly threadId: string; readonly id: string; readonly first: ItemOf<"message"> },
+): Promise<boolean> {
+  const [known] = await query<{ done: boolean }>(
+    `select thread_id = $2 and kind = 'message' and run_id is null and user_id = $3 and parent_id is not distinct from $4 as done
+     from items where id = $1`,
+    [id, threadId, userId, first.parentId],
+  );
+  if (known && !known.done) throw new InvalidInput(`The id ${id} is taken.`, { status: 422, param: "message.id" });
+  return known !== undefined;
+}
+
+async function messageOf(
+  query: Query,
+  { userId }: Caller,
+  { threadId, id }: { readonly threadId: string; readonly id: string },
+): Promise<ItemOf<"message">> {
+  const [row] = isId(id)
+    ? await query<ItemRow>(`select ${itemColumns} from items where thread_id = $1 and id = $2 and user_id = $3`, [
+        threadId,
+        id,
+        userId,
+      ])
+    : [];
+  const item = row && toItem(row);
+  if (item?.kind !== "message" || item.body.role !== "user" || "erased" in item.body)
+    throw new NotFound(`The thread has no message ${id} of yours.`, { param: "instead" });
+  return item;
+}
+
+/** What follows the message, or a copy of it, on its branch: that which is shown, or its newest. A summary holds the words of before. */
+async function laterItems(query: Query, { id: threadId, leaf }: ThreadRow, messageId: string) {
+  const shown = await stubsOf(query, threadId, leaf);
+  const copies = await query<{ id: string }>(
+    "select id from items where thread_id = $1 and kind = 'message' and body ->> 'again' = $2",
+    [threadId, messageId],
+  );
+  const same = new Set([messageId, ...copies.map(({ id }) => id)]);
+  const at = shown.findIndex(({ id }) => same.has(id));
+  const branch =
+    at === -1 ? await stubsOf(query, threadId, (await endOfBranch(query, threadId, messageId)) ?? null) : shown;
+  const later = branch.slice(branch.findIndex(({ id }) => same.has(id)) + 1);
+  if (later.length > mostCopied)
+    throw new Conflict(`More than ${mostCopied} items come after the message.`, { code: "too_long" });
+  return later.filter(({ kind }) => kind !== "summary");
+}
+
+/** There each agent has its own memory of what was said. */
+async function mustBeNoRoom(query: Query, threadId: string): Promise<void> {
+  const rooms = await query("select 1 from rooms where thread_id = $1", [threadId]);
+  if (rooms.length > 0) throw new Conflict("What was said in a room stays as it was.", { code: "thread_is_room" });
+}
+
+function isBlank(content: Content): boolean {
+  return textOf(content).trim() === "" && (typeof content === "string" || content.every(({ type }) => type === "text"));
+}

@@ -1,0 +1,98 @@
+import { isId } from "../protocol/ids.ts";
+import { aboutRuns } from "./about-runs.ts";
+import { getRun, listQuestions } from "./list-runs.ts";
+import { noRun } from "./locked.ts";
+import { type RunRow, runColumns, toRun } from "./rows.ts";
+import { readTrace } from "./run-trace.ts";
+import type { Runtime } from "./runtime.ts";
+import type { AdminRun, Spent } from "../protocol/run-trace.ts";
+import type { ModelUse, RunDetails } from "./seen-run.ts";
+
+export type AdminRow = RunRow & {
+  user_name: string;
+  node: string | null;
+  wait_until: Date | null;
+  cancel_asked: boolean;
+  job_id: string | null;
+};
+
+/** Of runs `r` and users `u`. */
+export const adminColumns = `${runColumns.replaceAll(/(\w+)/g, "r.$1")}, u.name as user_name, r.node, r.wait_until, r.cancel_asked, r.job_id`;
+
+export function toAdminRun(row: AdminRow): AdminRun {
+  return {
+    ...toRun(row),
+    userName: row.user_name,
+    node: row.node,
+    waitUntil: row.wait_until?.toISOString() ?? null,
+    cancelAsked: row.cancel_asked,
+  };
+}
+
+export type DetailsAsked = {
+  readonly runId: string;
+  /** Only of this user's runs; absent: of anybody's. */
+  readonly userId?: string;
+  /** Of items, model calls and writes each the newest so many. */
+  readonly most?: number;
+};
+
+/** A run from inside, with all that it delegated. Throws NotFound. */
+export async function readRunDetails(runtime: Runtime, asked: DetailsAsked): Promise<RunDetails> {
+  const { database, engine } = runtime;
+  const { runId, userId } = asked;
+  if (!isId(runId)) throw noRun(runId);
+  const [row] = await database.query<AdminRow>(
+    `select ${adminColumns} from runs r join users u on u.id = r.user_id where r.id = $1 and ($2::uuid is null or r.user_id = $2)`,
+    [runId, userId ?? null],
+  );
+  const run = row ? toAdminRun(row) : await pendingRun(runtime, asked);
+  const [about, job, questions, budget, models, trace] = await Promise.all([
+    aboutRuns(database.query, [runId]),
+    row?.job_id ? engine.find(row.job_id) : undefined,
+    run.status === "waiting" ? listQuestions(database, { userId: run.userId }, runId) : [],
+    row && budgetOf(runtime, row.root_run),
+    modelsOf(runtime, runId),
+    readTrace(database.query, asked),
+  ]);
+  return { run, about: about.get(runId), questions, job, budget, models, ...trace };
+}
+
+/** A message that waits for its turn. */
+async function pendingRun({ database }: Runtime, { runId, userId }: DetailsAsked): Promise<AdminRun> {
+  const [row] = await database.query<{ user_id: string; name: string }>(
+    "select p.user_id, u.name from pending p join users u on u.id = p.user_id where p.run_id = $1 and ($2::uuid is null or p.user_id = $2)",
+    [runId, userId ?? null],
+  );
+  if (!row) throw noRun(runId);
+  const run = await getRun(database, { userId: row.user_id }, runId);
+  return { ...run, userName: row.name, node: null, waitUntil: null, cancelAsked: false };
+}
+
+async function budgetOf({ database }: Runtime, rootRun: string): Promise<RunDetails["budget"]> {
+  const [row] = await database.query<Record<string, number | null> & { left_ms: number }>(
+    `select steps, steps_max, calls, calls_max, writes, writes_max, tokens, tokens_max, cost, cost_max,
+       case when deadline is null then left_ms else greatest(0, extract(epoch from deadline - now()) * 1000)::bigint end as left_ms
+     from budgets where root_run = $1`,
+    [rootRun],
+  );
+  if (!row) return undefined;
+  const spent = (name: string): Spent => ({ used: row[name] ?? 0, max: row[`${name}_max`] ?? null });
+  return {
+    steps: spent("steps"),
+    toolCalls: spent("calls"),
+    writes: spent("writes"),
+    tokens: spent("tokens"),
+    cost: spent("cost"),
+    leftMs: row.left_ms,
+  };
+}
+
+async function modelsOf({ database }: Runtime, runId: string): Promise<ModelUse[]> {
+  return database.query<ModelUse>(
+    `select model, provider, count(*) as calls, count(error) as failed, coalesce(sum(input_tokens), 0)::bigint as "inputTokens",
+       coalesce(sum(output_tokens), 0)::bigint as "outputTokens", sum(cost) as cost, sum(total_ms) as "totalMs"
+     from model_calls where run_id = $1 group by model, provider order by model, provider`,
+    [runId],
+  );
+}

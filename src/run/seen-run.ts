@@ -1,0 +1,53 @@
+import type { ItemOf } from "../protocol/items.ts";
+import type {
+  AdminRun,
+  BudgetUse,
+  LedgerRow,
+  RunAbout,
+  Take,
+  TracedItem,
+  TracedModelCall,
+} from "../protocol/run-trace.ts";
+import type { RunRecord } from "../protocol/runs.ts";
+import type { JobState } from "./engine.ts";
+
+export type TracedRun = RunRecord & {
+  /** Which call of its parent it stands for. */
+  readonly parentCall: string | null;
+  /** The first, and the newest of the others. */
+  readonly takes: readonly Take[];
+};
+
+/** What happened in a run and in those that it delegated, each list by time. */
+export type RunTrace = {
+  /** The run itself first; none for a message that waits for its turn. */
+  readonly runs: readonly TracedRun[];
+  readonly items: readonly TracedItem[];
+  readonly modelCalls: readonly TracedModelCall[];
+  readonly ledger: readonly LedgerRow[];
+  /** Nothing was left out. */
+  readonly whole: boolean;
+};
+
+export type RunDetails = RunTrace & {
+  readonly run: AdminRun;
+  readonly about: RunAbout | undefined;
+  /** What it waits for, and what waits below it. */
+  readonly questions: readonly ItemOf<"question">[];
+  /** Undefined: no job stands for it, as for one that waits or has ended. */
+  readonly job: JobState | undefined;
+  /** Of the whole tree; undefined for a message that waits for its turn. */
+  readonly budget: BudgetUse | undefined;
+  readonly models: readonly ModelUse[];
+};
+
+export type ModelUse = {
+  readonly model: string;
+  readonly provider: string;
+  readonly calls: number;
+  readonly failed: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cost: number | null;
+  readonly totalMs: number;
+};

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import { Conflict, NotFound } from "../protocol/errors.ts";
+import type { Query } from "../protocol/tools.ts";
+import type { Database } from "./database.ts";
+import { claimTaskCall, keepTaskCall } from "./task-calls.ts";
+import {
+  addTask,
+  deleteTask,
+  getTask,
+  pageOfTasks,
+  setTaskStatus,
+  type Task,
+  type TaskPage,
+  updateTask,
+} from "./tasks.ts";
+
+type NewTask = Pick<Task, "title" | "description" | "status">;
+
+/** A person's own tasks, as they keep them themselves; agents do it through their tools. */
+export type TaskList = {
+  page(userId: string, page: Omit<Parameters<typeof pageOfTasks>[1], "userId">): Promise<TaskPage>;
+  /** With a key, sent again it is the same task. Throws Conflict where the key was used for something else. */
+  add(userId: string, task: NewTask, key?: string): Promise<Task>;
+  /** Throws NotFound. */
+  change(userId: string, taskId: number, change: Partial<NewTask>): Promise<Task>;
+  /** Throws NotFound. */
+  remove(userId: string, taskId: number): Promise<Task>;
+  /** Tells when it begins to hear, and whenever something has changed, whoever did it; sometimes once too often. */
+  follow(userId: string, tell: () => void): () => void;
+};
+
+const channel = "colloquy_tasks";
+
+export function createTaskList(database: Pick<Database, "query" | "transaction" | "listen">): TaskList {
+  const { query, transaction } = database;
+  const followers = new Map<string, Set<() => void>>();
+  let listening: Promise<unknown> | undefined;
+  const listen = () => {
+    listening ??= database
+      .listen(channel, (userId) => {
+        // Empty: what was told while the connection was lost nobody knows.
+        for (const [id, each] of followers) if (userId === "" || userId === id) for (const tell of each) tell();
+      })
+      .catch(() => {
+        listening = undefined;
+      });
+    return listening;
+  };
+
+  return {
+    page: (userId, page) => pageOfTasks(query, { userId, ...page }),
+    add: (userId, task, key) =>
+      transaction(async (within) => {
+        if (key === undefined) return make(within, userId, task);
+        const keyed = { userId, key: `list:${key}`, argumentsHash: hashOf(task) };
+        const earlier = await claimTaskCall(within, keyed);
+        if (earlier && earlier.argumentsHash !== keyed.argumentsHash)
+          throw new Conflict("This idempotency key was used before, for another task.", {
+            code: "idempotency_key_reused",
+          });
+        if (earlier) return found(await getTask(within, { userId, taskId: Number(earlier.result.content) }));
+        const made = await make(within, userId, task);
+        await keepTaskCall(within, keyed, { content: String(made.id) });
+        return made;
+      }),
+    change: (userId, taskId, { status, ...texts }) =>
+      transaction(async (within) => {
+        const changed =
+          texts.title === undefined && texts.description === undefined
+            ? undefined
+            : found(await updateTask(within, { userId, taskId, ...texts }));
+        if (status === undefined) return changed ?? found(await getTask(within, { userId, taskId }));
+        return found(await setTaskStatus(within, { userId, taskId, status }));
+      }),
+    remove: async (userId, taskId) => found(await deleteTask(query, { userId, taskId })),
+    follow(userId, tell) {
+      const others = followers.get(userId) ?? new Set();
+      followers.set(userId, others.add(tell));
+      void listen().then(() => others.has(tell) && tell());
+      return () => {
+        others.delete(tell);
+        if (others.size === 0) followers.delete(userId);
+      };
+    },
+  };
+}
+
+async function make(within: Query, userId: string, { title, description, status }: NewTask): Promise<Task> {
+  const made = await addTask(within, { userId, title, description });
+  return status === made.status ? made : found(await setTaskStatus(within, { userId, taskId: made.id, status }));
+}
+
+function found(task: Task | undefined): Task {
+  if (!task) throw new NotFound("You have no such task; it may have been deleted.", { code: "task_not_found" });
+  return task;
+}
+
+function hashOf({ title, description, status }: NewTask): string {
+  return createHash("sha256")
+    .update(JSON.stringify([title, description, status]))
+    .digest("hex");
+}

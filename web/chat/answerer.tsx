@@ -1,0 +1,85 @@
+import type { ModelState } from "../../src/client/models.ts";
+import { time } from "../parts/figures.ts";
+import { ListBox, type ListOption } from "../parts/list-box.tsx";
+import { State } from "../parts/parts.tsx";
+import type { Choice } from "./choice.ts";
+import type { Answerers } from "./models-store.ts";
+import { talkWords } from "./talk-words.ts";
+import "./talk.css";
+
+type AnswererProps = Choice & {
+  readonly answerers: Answerers;
+  readonly onChoose: (change: Partial<Choice>) => void;
+};
+
+/** Who answers, and with which model: how each does is said beside it. */
+export function Answerer({ agent, model, answerers: { agents, models }, onChoose }: AnswererProps) {
+  const own = agents.find(({ id }) => id === agent)?.model ?? "";
+  return (
+    <>
+      <ListBox
+        name={talkWords.agents.name}
+        value={agent}
+        search={talkWords.agents.search}
+        nothing={talkWords.models.none}
+        onChange={(chosen) => onChoose({ agent: chosen })}
+        options={agents.map(({ id, description, model: its }) => ({
+          value: id,
+          name: `@${id}`,
+          words: description,
+          about: `${description} · ${talkWords.agents.ownModel(its)}`,
+        }))}
+      />
+      <ListBox
+        name={talkWords.models.name}
+        value={model}
+        search={talkWords.models.search}
+        nothing={talkWords.models.none}
+        onChange={(chosen) => onChoose({ model: chosen })}
+        options={[
+          { value: "", name: talkWords.models.own, about: talkWords.models.ownIs(own) },
+          ...models.filter(({ mayName }) => mayName).map(optionOf),
+        ]}
+      />
+      {modelOf({ agent, model }, { agents, models })?.demo && (
+        <span className="demo-badge" title={talkWords.demoHint}>
+          <span className="wide-words">{talkWords.demo}</span>
+          <span className="narrow-words" aria-hidden>
+            {talkWords.demoShort}
+          </span>
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The model that will answer; undefined as long as it is not known. */
+export function modelOf({ agent, model }: Choice, { agents, models }: Pick<Answerers, "agents" | "models">) {
+  const asked = model === "" ? agents.find(({ id }) => id === agent)?.model : model;
+  return models.find(({ id }) => id === asked);
+}
+
+function optionOf(model: ModelState): ListOption {
+  const { id, provider, members, reason, lastError, demo, state } = model;
+  const chain = members.length > 0 ? talkWords.models.chain(members) : provider;
+  return {
+    value: id,
+    name: id,
+    words: `${provider} ${members.join(" ")}`,
+    isDisabled: state === "unavailable",
+    about: (
+      <>
+        <StateOfModel model={model} /> · {demo ? talkWords.models.demo : chain}
+        {reason !== undefined && <span className="block">{reason}</span>}
+        {state === "failing" && lastError !== undefined && <span className="block">{lastError}</span>}
+      </>
+    ),
+  };
+}
+
+const grades = { ready: "ok", untried: "quiet", failing: "warn", unavailable: "bad" } as const;
+
+function StateOfModel({ model: { state, lastErrorAt } }: { readonly model: ModelState }) {
+  const text = state === "failing" ? talkWords.models.failing(time(lastErrorAt ?? "")) : talkWords.models[state];
+  return <State grade={grades[state]}>{text}</State>;
+}

@@ -1,0 +1,63 @@
+import type { Block, BlockOf } from "../../src/client/conversation.ts";
+
+export type CallWithQuestion = {
+  readonly call: BlockOf<"call">;
+  /** The last one that it asked. */
+  readonly question: BlockOf<"question"> | undefined;
+  /** It is not done before another call of its run is decided about. */
+  readonly isHeld?: boolean;
+};
+
+/** What is shown of a turn, in order. */
+export type Piece =
+  | { readonly kind: "block"; readonly key: string; readonly block: Block }
+  | ({ readonly kind: "one-call"; readonly key: string } & CallWithQuestion)
+  | { readonly kind: "calls"; readonly key: string; readonly calls: readonly CallWithQuestion[] };
+
+/** So many calls in a row and more stand in one line. */
+const fewestInGroup = 3;
+
+/** A question about a call stands with the call; calls in a row stand together, those that delegate by themselves. */
+export function arranged(blocks: readonly Block[]): readonly Piece[] {
+  const questions = new Map<string, BlockOf<"question">>();
+  const calls = new Set(blocks.flatMap((block) => (block.kind === "call" ? [block.key] : [])));
+  for (const block of blocks)
+    if (block.kind === "question" && block.call !== undefined && calls.has(block.call))
+      questions.set(block.call, block);
+
+  const asking = new Map<string, string>();
+  for (const [call, { run, decision }] of questions) if (decision === undefined) asking.set(run, call);
+
+  const pieces: Piece[] = [];
+  let row: CallWithQuestion[] = [];
+  const endRow = () => {
+    const first = row[0];
+    if (!first) return;
+    if (row.length >= fewestInGroup) pieces.push({ kind: "calls", key: `row ${first.call.key}`, calls: row });
+    else for (const each of row) pieces.push({ kind: "one-call", key: each.call.key, ...each });
+    row = [];
+  };
+  for (const block of blocks) {
+    if (block.kind === "call") {
+      const asked = block.run === undefined ? undefined : asking.get(block.run);
+      const question = questions.get(block.key);
+      const isHeld = asked !== undefined && !block.result && (!question || question.decision !== undefined);
+      const each = { call: block, question, isHeld };
+      if (isDelegation(block)) {
+        endRow();
+        pieces.push({ kind: "one-call", key: block.key, ...each });
+      } else row.push(each);
+    } else if (block.kind === "question" && block.call !== undefined && calls.has(block.call)) continue;
+    else if (block.kind === "message" && block.text === "" && block.reasoning === "") continue;
+    else {
+      endRow();
+      pieces.push({ kind: "block", key: block.key, block });
+    }
+  }
+  endRow();
+  return pieces;
+}
+
+export function isDelegation({ name }: BlockOf<"call">): boolean {
+  return name === "delegate";
+}

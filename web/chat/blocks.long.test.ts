@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import {
+  type OpenBrowser,
+  openBrowser,
+  type PageServing,
+  servePage,
+  skipBrowser,
+  violationsOf,
+} from "../../test/browser.ts";
+import type { ScriptAnswer } from "../../src/models/scripted.ts";
+
+let answers: ScriptAnswer[] = [];
+const fenced = (language: string, code: string) => ["```" + language, code, "```", ""].join("\n");
+
+describe("what models write, whatever it is", { skip: skipBrowser }, () => {
+  let server: PageServing;
+  let browser: OpenBrowser;
+  let page: Page;
+  before(async () => {
+    server = await servePage(() => answers.shift() ?? "nothing more to say");
+    browser = await openBrowser();
+    page = await browser.open(server.url, { viewport: { width: 1200, height: 900 } });
+  });
+  after(async () => {
+    await browser.close();
+    await server.close();
+  });
+  const say = async (text: string) => {
+    await page.getByRole("textbox", { name: "Message" }).fill(text);
+    await page.keyboard.press("Enter");
+  };
+  const log = () => page.getByRole("log");
+
+  test("a diagram is drawn; what can't be drawn stays code and says why", async () => {
+    answers = [
+      `Two of them:\n\n${fenced("mermaid", "flowchart LR\n  A[Egg] --> B[Heron]")}\nand\n\n${fenced("mermaid", "flowchart LR\n  A[[[ --> nothing")}\nThat is all.`,
+    ];
+    await say("draw");
+    await log().getByRole("button", { name: "Show Diagram large" }).waitFor();
+    await log().getByText("This diagram can't be drawn").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    const light = await log().getByRole("img", { name: "Diagram" }).getAttribute("src");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await log().locator(`img[alt="Diagram"]:not([src="${light}"])`).waitFor();
+    assert.deepEqual(await violationsOf(page), [], "dark");
+    await page.emulateMedia({ colorScheme: "light" });
+    await log().getByRole("button", { name: "Show Diagram large" }).click();
+    await page.getByRole("dialog", { name: "Diagram" }).waitFor();
+    await page.keyboard.press("Escape");
+  });
+
+  test("nothing in a text acts, and names of the language itself are only names", async () => {
+    answers = [
+      [
+        {
+          text: [
+            "[a link](javascript:alert(1)) and [another](data:text/html,x)",
+            fenced("constructor", "__proto__"),
+            fenced(
+              "mermaid",
+              'flowchart LR\n  A["<img src=x onerror=alert(1)>"] --> B\n  click B "javascript:alert(1)"',
+            ),
+            "$$\\href{javascript:alert(1)}{x} \\includegraphics{https://example.com/x.png}$$",
+            "$$\\def\\a{\\a\\a}\\a$$",
+          ].join("\n\n"),
+        },
+        { call: "toString", arguments: '{"__proto__":{"x":1},"constructor":"y"}' },
+      ],
+      "done with it",
+    ];
+    await say("be bad");
+    await log().getByText("done with it").waitFor();
+    await log().getByText("toString", { exact: true }).click();
+    assert.equal(await page.locator('[href^="javascript"], [href^="data:text"]').count(), 0);
+  });
+
+  test("a text of a megabyte and a table without end leave the page at work", async () => {
+    const table = `| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(8000)}`;
+    answers = [`${table}\n\nafter it\n\n${"word ".repeat(200_000)}`];
+    await say("much");
+    await log()
+      .getByRole("button", { name: /Show the other/ })
+      .waitFor({ timeout: 60_000 });
+    const before = Date.now();
+    await page.getByRole("textbox", { name: "Message" }).fill("still here");
+    assert.ok(Date.now() - before < 5000, "the page answers");
+  });
+
+  test("asks nothing of other hosts, and complains of nothing", () => {
+    assert.deepEqual(browser.complaints(), []);
+  });
+});

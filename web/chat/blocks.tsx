@@ -1,0 +1,102 @@
+import { Fragment, memo, useContext, useMemo } from "react";
+import type { Block, BlockOf } from "../../src/client/conversation.ts";
+import { words } from "../words.ts";
+import { arranged, type CallWithQuestion, isDelegation, type Piece } from "./arranged.ts";
+import "./blocks.css";
+import { SourceList, sourcesOf } from "./citation-chip.tsx";
+import { Delegation } from "./delegation.tsx";
+import { FileCards } from "./file-cards.tsx";
+import { Formatted } from "./formatted.tsx";
+import { madeFiles } from "./made-files.ts";
+import { Plan } from "./plan.tsx";
+import { Question } from "./question.tsx";
+import { ToolGroup } from "./tool-group.tsx";
+import { ToolLine } from "./tool-line.tsx";
+import { TurnFigures } from "./turn-figures.tsx";
+import { filesOfThread, TurnPlaceContext } from "./turn-place.ts";
+
+type BlocksProps = {
+  /** Of one turn. */
+  readonly blocks: readonly Block[];
+};
+
+/** What an agent said and did in one turn: its words, what it did in quiet lines, what came of it, what it took. */
+export const Blocks = memo(function Blocks({ blocks }: BlocksProps) {
+  const pieces = useMemo(() => arranged(blocks), [blocks]);
+  const { files: place } = useContext(TurnPlaceContext);
+  const call = blocks.find((block) => block.kind === "call");
+  const root = place ?? (call && filesOfThread(call.threadId));
+  const files = useMemo(() => madeFiles(blocks), [blocks]);
+  return (
+    <>
+      {pieces.map((piece) => (
+        <Fragment key={piece.key}>
+          <PieceView piece={piece} root={root} />
+        </Fragment>
+      ))}
+      {root !== undefined && <FileCards files={files} root={root} />}
+      <TurnFigures blocks={blocks} />
+    </>
+  );
+});
+
+function PieceView({ piece, root }: { readonly piece: Piece; readonly root: string | undefined }) {
+  if (piece.kind === "calls") return <ToolGroup calls={piece.calls} show={CallView} />;
+  if (piece.kind === "one-call") return <CallView {...piece} />;
+  return <BlockView block={piece.block} files={root} />;
+}
+
+type BlockProps = { readonly block: Block; readonly files?: string | undefined };
+
+/** One piece of what an agent said or did. */
+const BlockView = memo(function BlockView({ block, files }: BlockProps) {
+  switch (block.kind) {
+    case "message":
+      return <Said block={block} files={files} />;
+    case "call":
+      return <CallView call={block} question={undefined} />;
+    case "question":
+      return <AskedHere question={block} />;
+    case "plan":
+      return <Plan steps={block.steps} />;
+    case "notice":
+      return <p className="text-sm text-warn">{block.text}</p>;
+    case "end":
+      if (block.status === "cancelled") return <p className="text-sm text-muted">{words.stopped}</p>;
+      return block.status === "failed" ? (
+        <p role="alert" className="text-sm text-bad">
+          {words.failed(block.error ?? "")}
+        </p>
+      ) : null;
+  }
+});
+
+/** A call of a tool, or of another agent, whose own turn stands below it; its arguments may be long, and are read once. */
+const CallView = memo(function CallView({ call, question, isHeld }: CallWithQuestion) {
+  return isDelegation(call) ? (
+    <Delegation call={call} question={question} show={Blocks} />
+  ) : (
+    <ToolLine call={call} question={question} isHeld={isHeld} />
+  );
+});
+
+function Said({ block, files }: { readonly block: BlockOf<"message">; readonly files: string | undefined }) {
+  const citations = block.item?.body.citations;
+  return (
+    <>
+      {block.reasoning !== "" && (
+        <details className="text-sm text-muted">
+          <summary className="leading-6">{words.thought}</summary>
+          <p className="whitespace-pre-wrap">{block.reasoning}</p>
+        </details>
+      )}
+      {block.text !== "" && <Formatted text={block.text} citations={citations} isLive={block.isLive} files={files} />}
+      {citations && citations.length > 0 && <SourceList sources={sourcesOf(citations)} />}
+    </>
+  );
+}
+
+function AskedHere({ question }: { readonly question: BlockOf<"question"> }) {
+  const { decide } = useContext(TurnPlaceContext);
+  return <Question question={question} onDecide={(input) => decide(question, input)} />;
+}

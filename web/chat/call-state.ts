@@ -1,0 +1,65 @@
+import type { BlockOf } from "../../src/client/conversation.ts";
+import { duration } from "../parts/figures.ts";
+import { words } from "../words.ts";
+
+export type CallState = { readonly mark: string; readonly text: string; readonly tone: string };
+
+export function stateOfCall(
+  { result, startedAt, endedAt }: BlockOf<"call">,
+  question?: BlockOf<"question">,
+): CallState {
+  if (!result) return { mark: "…", text: words.running, tone: "text-muted" };
+  if (question?.decision === "deny") return { mark: "–", text: words.denied, tone: "text-muted" };
+  switch (result.outcome) {
+    case "not-run":
+      return { mark: "–", text: words.notRun, tone: "text-muted" };
+    case "interrupted":
+      return { mark: "✗", text: words.interrupted, tone: "text-warn" };
+    case "unknown":
+      return { mark: "?", text: words.unknown, tone: "text-warn" };
+    default: {
+      const took = endedAt === undefined ? "" : duration(Date.parse(endedAt) - Date.parse(startedAt));
+      const [mark, word, tone] = result.isError ? ["✗", words.failedCall, "text-bad"] : ["✓", words.done, "text-ok"];
+      return { mark, text: took === "" ? word : `${word} ${took}`, tone };
+    }
+  }
+}
+
+/** The arguments in short: the values alone where that is clear. */
+export function argumentsInShort(given: string): string {
+  const parsed = objectIn(given);
+  if (!parsed) return given.replaceAll(/\s+/g, " ").trim().slice(0, 300);
+  const entries = Object.entries(parsed);
+  const [only] = entries;
+  if (entries.length === 1 && only) return inShort(only[1]).slice(0, 300);
+  return entries
+    .slice(0, 6)
+    .map(([name, value]) => `${name}: ${inShort(value)}`)
+    .join(", ")
+    .slice(0, 300);
+}
+
+export function objectIn(json: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function inShort(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return text.replaceAll(/\s+/g, " ").trim().slice(0, 200);
+}
+
+/** Set out in lines; what is no JSON as it is. */
+export function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

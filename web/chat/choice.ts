@@ -1,0 +1,52 @@
+import { useState } from "react";
+import type { AgentView } from "../../src/client/client.ts";
+import { kept } from "../kept.ts";
+import { useQuery } from "../path.ts";
+
+/** Who is to answer, and with which model; empty: the agent's own. */
+export type Choice = { readonly agent: string; readonly model: string };
+
+/** What was chosen last in each conversation; the oldest go. */
+const store = kept("choices");
+const most = 200;
+
+type ChoiceInput = {
+  readonly threadId: string | undefined;
+  readonly agents: readonly AgentView[];
+  /** For whom the conversation was begun. */
+  readonly begunFor: string | null | undefined;
+};
+
+/** The choice for this conversation: what was chosen here, else what the address says, else the one it was begun for. */
+export function useChoice({ threadId, agents, begunFor }: ChoiceInput) {
+  const wished = useQuery().get("agent");
+  const kept = read(store.use())[threadId ?? ""];
+  const [first, setFirst] = useState<Partial<Choice>>({});
+  const usual = agents.find(({ isDefault }) => isDefault)?.id ?? "assistant";
+  const made = threadId === undefined ? first : kept;
+  const choice: Choice = {
+    agent: made?.agent ?? (threadId === undefined ? wished : begunFor) ?? usual,
+    model: made?.model ?? "",
+  };
+  return {
+    ...choice,
+    choose(change: Partial<Choice>) {
+      if (threadId === undefined) setFirst({ ...first, ...change });
+      else keepChoice(threadId, { ...choice, ...change });
+    },
+  };
+}
+
+export function keepChoice(threadId: string, choice: Choice): void {
+  const { [threadId]: _before, ...others } = read(store.get());
+  store.set(JSON.stringify(Object.fromEntries([...Object.entries(others).slice(1 - most), [threadId, choice]])));
+}
+
+function read(text: string): Readonly<Record<string, Choice>> {
+  try {
+    const choices: unknown = JSON.parse(text);
+    return typeof choices === "object" && choices !== null ? (choices as Record<string, Choice>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,24 @@
+import { useConnection } from "./connection.ts";
+import { talkWords } from "./talk-words.ts";
+
+/** That the server can't be reached, and for a while that it is there again. */
+export function ConnectionState() {
+  const { lostFor, isBack } = useConnection();
+  return (
+    <p role="status" className="text-sm text-muted">
+      {lostFor === undefined ? isBack && talkWords.back : <LostConnection seconds={lostFor} />}
+    </p>
+  );
+}
+
+export function LostConnection({ seconds }: { readonly seconds: number }) {
+  return (
+    <>
+      {/* Said once; the seconds are for eyes. */}
+      <span className="sr-only">{talkWords.lostShort}</span>
+      <span aria-hidden className="text-warn">
+        {talkWords.lost(seconds)}
+      </span>
+    </>
+  );
+}

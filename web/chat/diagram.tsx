@@ -1,0 +1,78 @@
+import mermaid from "mermaid";
+import { type ReactNode, useEffect, useId, useState } from "react";
+import { reasonOf } from "../server.ts";
+import { words } from "../words.ts";
+import { PictureButton } from "./picture.tsx";
+import { useIsDark } from "./is-dark.ts";
+
+type DiagramProps = { readonly text: string; /** Of which it is drawn. */ readonly code: ReactNode };
+type Drawn = { readonly address: string; readonly width: number; readonly height: number };
+
+/** What a model drew in words. It is shown as an image, so that nothing in it can act or load; what can't be drawn stays code. */
+export function Diagram({ text, code }: DiagramProps) {
+  const isDark = useIsDark();
+  const id = `diagram-${useId().replaceAll(/[^\w]/g, "")}`;
+  const [drawn, setDrawn] = useState<Drawn>();
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    let isOver = false;
+    draw(id, text, isDark).then(
+      (done) => !isOver && setDrawn(done),
+      (error: unknown) => !isOver && setProblem(reasonOf(error).split("\n")[0]),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [id, text, isDark]);
+  if (problem !== undefined)
+    return (
+      <>
+        {code}
+        <p className="text-sm text-warn">{words.turn.notDrawn(problem)}</p>
+      </>
+    );
+  if (!drawn) return code;
+  return (
+    <figure>
+      <PictureButton {...drawn} name={words.turn.diagram} />
+      <details className="text-sm text-muted">
+        <summary className="leading-6">{words.turn.code}</summary>
+        {code}
+      </details>
+    </figure>
+  );
+}
+
+/** One after the other: the library keeps its settings for all. */
+let last: Promise<unknown> = Promise.resolve();
+
+function draw(id: string, text: string, isDark: boolean): Promise<Drawn> {
+  const drawing = last.then(async () => {
+    mermaid.initialize({
+      startOnLoad: false,
+      securityLevel: "strict",
+      theme: isDark ? "dark" : "neutral",
+      fontFamily: "system-ui, sans-serif",
+      htmlLabels: false,
+      suppressErrorRendering: true,
+      maxTextSize: 30_000,
+      maxEdges: 300,
+    });
+    return imageOf((await mermaid.render(id, withoutElements(text))).svg);
+  });
+  last = drawing.catch(() => undefined);
+  return drawing;
+}
+
+/** The library puts labels into the page to measure them, before it cleans them: no element may stand there but a line's end. */
+function withoutElements(text: string): string {
+  return text.replaceAll(/<<\w+>>|<br ?\/?>|<(?=[a-z/!?])/gi, (found) => (found === "<" ? "#lt;" : found));
+}
+
+function imageOf(svg: string): Drawn {
+  const [, width, height] = /viewBox="[-\d.e]+ [-\d.e]+ ([\d.e]+) ([\d.e]+)"/.exec(svg) ?? [];
+  const [wide, high] = [Math.ceil(Number(width)) || 600, Math.ceil(Number(height)) || 400];
+  // As an image it has the size that it says itself.
+  const sized = svg.replace(/^<svg([^>]*?) width="[^"]*"/, `<svg$1 width="${wide}" height="${high}"`);
+  return { address: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(sized)}`, width: wide, height: high };
+}

@@ -1,0 +1,110 @@
+import { useAui, useAuiState } from "@assistant-ui/react";
+import { useEffect, useRef } from "react";
+import { kept } from "../kept.ts";
+import { useMe } from "../me.ts";
+import { prepareMarkdown } from "./load-markdown.ts";
+
+/** Of a file that the server has. */
+export type DraftFile = { readonly id: string; readonly name: string; readonly type: string };
+type Draft = { readonly text: string; readonly files: readonly DraftFile[] };
+
+/** What was typed and not sent, by person and conversation; the oldest go. */
+const store = kept("drafts");
+const mostDrafts = 50;
+const none: Draft = { text: "", files: [] };
+/** Of a conversation that has not begun. */
+const beginning = "new";
+
+const pauseMs = 300;
+/** In the composer, and not kept yet. */
+let unkept: { readonly place: string; readonly text: string } | undefined;
+
+/** Texts that come back to a composer which is shown. */
+const returns = new Map<string, (text: string) => void>();
+
+/** Where one's draft is kept; undefined until it is known who one is. */
+export function useDraftPlace(threadId: string | undefined): string | undefined {
+  const me = useMe();
+  return me && `${me.id}/${threadId ?? beginning}`;
+}
+
+export function draftOf(place: string): Draft {
+  keepNow();
+  return { ...none, ...all()[place] };
+}
+
+export function keepDraft(place: string, change: Partial<Draft>): void {
+  keepNow();
+  write(place, change);
+}
+
+/** All drafts are written at once: not with each key, but some times a second, and where one leaves. */
+function keepSoon(place: string, text: string): void {
+  if (text === "") return keepDraft(place, { text });
+  if (unkept && unkept.place !== place) keepNow();
+  if (!unkept) setTimeout(keepNow, pauseMs);
+  unkept = { place, text };
+}
+
+function keepNow(): void {
+  if (!unkept) return;
+  const { place, text } = unkept;
+  unkept = undefined;
+  write(place, { text });
+}
+
+addEventListener("pagehide", keepNow);
+addEventListener("visibilitychange", keepNow);
+
+function write(place: string, change: Partial<Draft>): void {
+  const { [place]: before, ...others } = all();
+  const draft = { ...none, ...before, ...change };
+  const isEmpty = draft.text === "" && draft.files.length === 0;
+  if (isEmpty && !before) return;
+  const entries = Object.entries(others).slice(isEmpty ? 0 : 1 - mostDrafts);
+  store.set(JSON.stringify(Object.fromEntries(isEmpty ? entries : [...entries, [place, draft]])));
+}
+
+/** What could not be sent stands in the composer again, before what was typed since. */
+export function giveBack(place: string, text: string): void {
+  const back = returns.get(place);
+  if (back) return back(text);
+  const { text: typed } = draftOf(place);
+  keepDraft(place, { text: typed === "" ? text : `${text}\n${typed}` });
+}
+
+/** Keeps what is typed in the composer, and brings back what was. */
+export function DraftKeeper({ place }: { readonly place: string | undefined }) {
+  const aui = useAui();
+  const text = useAuiState(({ composer }) => composer.text);
+  const shown = useRef<string | undefined>(undefined);
+
+  useEffect(() => {
+    if (place === undefined) return;
+    const early = shown.current === undefined ? aui.composer.getState().text : "";
+    shown.current = place;
+    // What was typed before it was known who types.
+    if (early === "") aui.composer.setText(draftOf(place).text);
+    else keepDraft(place, { text: early });
+    returns.set(place, (back) => {
+      const now = aui.composer.getState().text;
+      aui.composer.setText(now === "" || now === back ? back : `${back}\n${now}`);
+    });
+    return () => void returns.delete(place);
+  }, [aui, place]);
+
+  useEffect(() => {
+    if (text !== "") prepareMarkdown();
+    if (place !== undefined && shown.current === place && aui.composer.getState().text === text) keepSoon(place, text);
+  }, [aui, place, text]);
+  return null;
+}
+
+function all(): Readonly<Record<string, Draft>> {
+  try {
+    const drafts: unknown = JSON.parse(store.get());
+    return typeof drafts === "object" && drafts !== null ? (drafts as Record<string, Draft>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,75 @@
+import { useLoaded } from "../parts/loaded.ts";
+import { Waiting } from "../parts/parts.tsx";
+import { size } from "../parts/figures.ts";
+import { server } from "../server.ts";
+import { words } from "../words.ts";
+import type { PreviewKind } from "./file-cards.tsx";
+import { CodeText } from "./code-text.tsx";
+import { Formatted } from "./formatted.tsx";
+import { beginningOf } from "../../src/client/files.ts";
+
+/** Of a file; the rest is in the file itself. */
+const mostBytes = 64 * 1024;
+const mostRows = 100;
+
+type PreviewProps = { readonly address: string; readonly kind: PreviewKind; readonly bytes: number };
+
+/** The beginning of a text. */
+export function FilePreview({ address, kind, bytes }: PreviewProps) {
+  const loaded = useLoaded(address, (signal) => beginningOf(server, { path: `/${address}`, bytes: mostBytes, signal }));
+  if (loaded.data === undefined) return <Waiting of={loaded} />;
+  return (
+    <div className="mt-2 max-h-96 overflow-auto text-sm" tabIndex={0} role="region" aria-label={words.turn.preview}>
+      <Content text={loaded.data} kind={kind} />
+      {bytes > mostBytes && <p className="text-muted">{words.turn.beginningOnly(size(mostBytes))}</p>}
+    </div>
+  );
+}
+
+function Content({ text, kind }: { readonly text: string; readonly kind: PreviewKind }) {
+  if (kind === "markdown") return <Formatted text={text} />;
+  if (kind !== "table") return <CodeText text={text} language={kind.language} />;
+  const [head = [], ...rows] = rowsOf(text, mostRows + 1);
+  return (
+    <table className="preview-table">
+      <thead>
+        <tr>
+          {head.map((cell, at) => (
+            <th key={at} scope="col">
+              {cell}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, at) => (
+          <tr key={at}>
+            {row.map((cell, column) => (
+              <td key={column}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The first rows of a table whose cells are parted by commas, semicolons or tabs. */
+export function rowsOf(text: string, most: number): readonly (readonly string[])[] {
+  const line = text.slice(0, text.indexOf("\n") >>> 0);
+  const parted = line.includes("\t") ? "\t" : line.includes(";") && !line.includes(",") ? ";" : ",";
+  const rows: string[][] = [];
+  const cell = new RegExp(`("(?:[^"]|"")*"|[^${parted}\\r\\n]*)(${parted}|\\r?\\n|$)`, "gy");
+  let row: string[] = [];
+  for (let match = cell.exec(text); match && rows.length < most; match = cell.exec(text)) {
+    const [whole, value = "", end = ""] = match;
+    if (whole === "" && row.length === 0) break;
+    row.push(value.startsWith('"') ? value.slice(1, -1).replaceAll('""', '"') : value);
+    if (end !== parted) {
+      rows.push(row.slice(0, 50));
+      row = [];
+    }
+    if (whole === "") break;
+  }
+  return rows;
+}

@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import {
+  type OpenBrowser,
+  openBrowser,
+  type PageServing,
+  servePage,
+  skipBrowser,
+  untilTrue,
+  violationsOf,
+} from "../../test/browser.ts";
+import { createScripted, type ScriptAnswer } from "../../src/models/scripted.ts";
+import { agentSchema } from "../../src/protocol/agents.ts";
+import { ModelError } from "../../src/protocol/errors.ts";
+
+describe("the frame of a conversation", { skip: skipBrowser }, () => {
+  let answers: ScriptAnswer[] = [];
+  let isDown = false;
+  let server: PageServing;
+  let browser: OpenBrowser;
+  let page: Page;
+  before(async () => {
+    server = await servePage(
+      () => {
+        if (isDown) throw new ModelError("unreachable", "nobody is there");
+        return answers.shift() ?? "nothing more to say";
+      },
+      { other: createScripted(() => "the other model") },
+      {
+        agents: [agentSchema.parse({ id: "poet", description: "Writes verse", model: "demo", tools: [] })],
+        tools: [],
+      },
+    );
+    browser = await openBrowser();
+    // What a service worker lets through, Playwright may not see.
+    page = await browser.open(server.url, { viewport: { width: 1200, height: 800 }, serviceWorkers: "block" });
+  });
+  after(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  const log = () => page.getByRole("log");
+  const field = () => page.getByRole("textbox", { name: "Message" });
+  const say = async (text: string) => {
+    await field().fill(text);
+    await page.keyboard.press("Enter");
+  };
+  const settled = () => page.locator("[role=log][aria-busy=false]").waitFor();
+  const choose = async (entry: string) => {
+    await page.getByRole("button", { name: "More about this conversation" }).click();
+    await page.getByRole("menuitem", { name: entry }).click();
+  };
+  const findsNothing = async (state: string, where = page) => assert.deepEqual(await violationsOf(where), [], state);
+
+  test("a conversation that could not be read is read again", async () => {
+    await page.goto(server.url);
+    answers = ["Here it is."];
+    await say("keep this");
+    await log().getByText("Here it is.").waitFor();
+    await settled();
+    await page.route("**/api/threads/*/items*", (route) => route.abort("connectionreset"));
+    await page.reload();
+    const again = log().getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    await findsNothing("not read");
+    await page.unroute("**/api/threads/*/items*");
+    await again.click();
+    await log().getByText("Here it is.").waitFor();
+    assert.equal(await log().getByRole("alert").count(), 0);
+  });
+
+  test("an answer that got lost on its way does nothing twice", async () => {
+    await page.goto(server.url);
+    const before = server.model.requests.length;
+    answers = ["once only"];
+    await page.route("**/api/threads/*/runs", async (route) => {
+      await route.fetch();
+      await route.abort("connectionreset");
+    });
+    await say("said once");
+    await log().getByRole("alert").filter({ hasText: "Not sent:" }).waitFor();
+    await page.unroute("**/api/threads/*/runs");
+    await log().getByRole("button", { name: "Send again" }).click();
+    await log().getByText("once only").waitFor();
+    await settled();
+    assert.equal(server.model.requests.length, before + 1);
+    assert.equal(await log().getByText("said once").count(), 1);
+  });
+
+  test("who answers is chosen with what it is and how it does; the address names one", async () => {
+    await page.goto(`${server.url}/?agent=poet`);
+    await page.getByText("Demo model", { exact: true }).waitFor();
+    await findsNothing("demo");
+    await page.getByRole("button", { name: "Agent: @poet" }).click();
+    const list = page.getByRole("listbox", { name: "Agent" });
+    await list.getByRole("option", { name: /Writes verse.*asks demo/ }).waitFor();
+    await findsNothing("agents");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Model: The agent's own" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.getByRole("option", { name: /^other/ }).waitFor();
+    await findsNothing("models");
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.getByRole("listbox").count(), 0);
+  });
+
+  test("the title of what is said first is changed in place", async () => {
+    await page.goto(server.url);
+    answers = ["Good evening."];
+    await say("Good evening to you. How are things?");
+    await log().getByText("Good evening.", { exact: true }).waitFor();
+    await page.getByRole("heading", { name: "Good evening to you", exact: true }).waitFor();
+    await choose("Rename");
+    await page.getByRole("textbox", { name: "Rename" }).fill("An evening");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "An evening" }).waitFor();
+    await page.getByRole("navigation").getByText("An evening").waitFor();
+  });
+
+  test("other words, without another answer; no words are refused", async () => {
+    await settled();
+    await page.getByRole("button", { name: "Edit" }).click();
+    const words = page.getByRole("textbox", { name: "Edit" });
+    await words.fill("  ");
+    assert.equal(await page.getByRole("button", { name: "Save", exact: true }).isDisabled(), true);
+    assert.equal(await page.getByRole("button", { name: "Save and answer again" }).isDisabled(), true);
+    await findsNothing("edit");
+    const asked = server.model.requests.length;
+    await words.fill("Good night to you.");
+    await page.keyboard.press("Control+s");
+    await log().getByText("Good night to you.").waitFor();
+    await log().getByText("Good evening.", { exact: true }).waitFor();
+    await log().getByText("2 / 2").waitFor();
+    assert.equal(server.model.requests.length, asked);
+    await page.reload();
+    await log().getByText("Good night to you.").waitFor();
+    await log().getByText("Good evening.", { exact: true }).waitFor();
+  });
+
+  test("it goes on elsewhere from a turn", async () => {
+    const before = page.url();
+    await page.getByRole("button", { name: "Go on elsewhere from here" }).last().click();
+    await page.waitForURL((url) => url.href !== before);
+    await page.getByRole("heading", { name: / \(2\)$/ }).waitFor();
+    await log().getByText("Good night to you.").waitFor();
+    await log().getByText("Good evening.", { exact: true }).waitFor();
+    answers = ["Elsewhere it is."];
+    await say("and here?");
+    await log().getByText("Elsewhere it is.").waitFor();
+    await page.goto(before);
+    await log().getByText("Good evening.", { exact: true }).waitFor();
+    assert.equal(await log().getByText("Elsewhere it is.").count(), 0);
+  });
+
+  test("a link is read by whoever has it, and withdrawn", async () => {
+    await choose("Share …");
+    const dialog = page.getByRole("dialog", { name: "Share by a link" });
+    await dialog.getByText("There is no link yet.").waitFor();
+    await dialog.getByRole("button", { name: "Make a link" }).click();
+    const link = await dialog.locator("code").innerText();
+    assert.match(link, /\/shared\/[\w-]+$/);
+    await dialog.getByRole("button", { name: /^Withdraw/ }).waitFor();
+    await findsNothing("share");
+    const other = await browser.open(link, { viewport: { width: 360, height: 740 }, colorScheme: "dark" });
+    await other.getByRole("heading", { name: "An evening" }).waitFor();
+    await other.getByText("Good night to you.").waitFor();
+    assert.equal(await other.getByRole("textbox").count(), 0);
+    assert.equal(await other.evaluate("document.documentElement.scrollWidth"), 360);
+    await findsNothing("shared", other);
+    await other.close();
+    await dialog.getByRole("button", { name: /^Withdraw/ }).click();
+    await dialog.getByText("There is no link yet.").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  });
+
+  test("it is saved as a file", async () => {
+    const download = page.waitForEvent("download");
+    await choose("Save as Markdown");
+    assert.equal((await download).suggestedFilename(), "An-evening.md");
+  });
+
+  test("what is said meanwhile is heard now or later, and can be edited while it waits", async () => {
+    const held = Promise.withResolvers<void>();
+    answers = [[{ text: "thinking" }, { gate: () => held.promise }], "I heard the second.", "I heard the third."];
+    await say("one");
+    await log().getByText("thinking").waitFor();
+    assert.equal(await log().getAttribute("aria-live"), "off");
+    assert.match(await page.getByRole("status").first().innerText(), /@assistant works/);
+    await findsNothing("working");
+    await say("wait, this");
+    await log().getByText("Waits its turn: wait, this").waitFor();
+    await log().getByRole("button", { name: "Edit" }).click();
+    await log().getByText("Waits its turn").waitFor({ state: "detached" });
+    assert.equal(await field().inputValue(), "wait, this");
+    await page.getByRole("radio", { name: "now, at its next step" }).check();
+    await say("rather this");
+    await log().getByText("rather this").waitFor();
+    assert.equal(await log().getByText("Waits its turn").count(), 0);
+    held.resolve();
+    await log().getByText("I heard the second.").waitFor();
+    await settled();
+    await page.getByRole("status").filter({ hasText: "The answer is finished." }).waitFor();
+  });
+
+  test("what is typed stays, over a reload and from conversation to conversation", async () => {
+    await field().fill("half a thought");
+    await page.reload();
+    await untilTrue(page, `document.querySelector("[data-composer]")?.value === "half a thought"`);
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await untilTrue(page, `document.querySelector("[data-composer]")?.value === ""`);
+    await page.goBack();
+    await untilTrue(page, `document.querySelector("[data-composer]")?.value === "half a thought"`);
+    await field().fill("");
+  });
+
+  test("a model that is away: why, and again", async () => {
+    isDown = true;
+    await say("are you there?");
+    await log().getByText("nobody is there").waitFor();
+    await findsNothing("failed");
+    isDown = false;
+    answers = ["Here I am."];
+    await log().getByRole("button", { name: "Try again" }).click();
+    await log().getByText("Here I am.").waitFor();
+  });
+
+  test("asks nothing of other hosts, and complains of nothing", () => {
+    // Answers were lost and the service worker was kept out on purpose.
+    assert.deepEqual(
+      browser.complaints().filter((text) => !/ERR_CONNECTION_RESET|blocked by Playwright/.test(text)),
+      [],
+    );
+  });
+});

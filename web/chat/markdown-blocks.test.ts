@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { markdownBlocks, withFormulas } from "./markdown-blocks.ts";
+
+test("a text is cut between its blocks, and nowhere within one", () => {
+  const text = [
+    "# Title\n\n",
+    "A paragraph\nof two lines.\n\n",
+    "```py\na = 1\n\nb = 2\n```\n\n",
+    "- one\n\n- two\n\n  within two\n\n",
+    "$$\nx\n\ny\n$$\n\n",
+    "````\n```\n\n````\n\n",
+    "\\[\na\n\nb\n\\]\n\n",
+    "the end",
+  ];
+  assert.deepEqual(markdownBlocks(text.join("")), text);
+  assert.deepEqual(markdownBlocks(""), []);
+  // What defines a link holds everywhere.
+  assert.equal(markdownBlocks("see [a]\n\nand\n\n[a]: https://example.com\n").length, 1);
+  // Code that has not ended goes on to the end.
+  assert.equal(markdownBlocks("```js\na\n\nb\n\nc").length, 1);
+});
+
+test("formulas are those that are, and money is none", () => {
+  assert.equal(withFormulas("so \\(x^2\\) is"), "so $$x^2$$ is");
+  assert.equal(withFormulas("so $x^2$ is, and $n$ too"), "so $$x^2$$ is, and $$n$$ too");
+  assert.equal(withFormulas("\\[\n\\frac{1}{2}\n\\]\n"), "$$\n\\frac{1}{2}\n$$\n");
+  for (const same of [
+    "$5 and $6",
+    "from $5-$6 to US$7",
+    "`$x^2$` and ``\\(a\\)``",
+    "```\n$x^2$\n```",
+    "$PATH=$HOME",
+    "\\$x^2$",
+    "$$x$$",
+    "[a\\](b)",
+  ])
+    assert.equal(withFormulas(same), same, same);
+});

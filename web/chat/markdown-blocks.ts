@@ -1,0 +1,70 @@
+/**
+ * Cuts a Markdown text into pieces that can be shown one by one: while it is being written, only the last one changes. Cut is
+ * between blocks of the top level, at empty lines outside of code, formulas and lists; a text with definitions of links or
+ * footnotes, which hold everywhere in it, stays whole. Joined, the pieces are the text.
+ */
+export function markdownBlocks(text: string): readonly string[] {
+  if (definitions.test(text)) return [text];
+  const pieces: string[] = [];
+  let piece = "";
+  /** What closes the code or formula that is open. */
+  let closing: RegExp | undefined;
+  let wasEmpty = false;
+  for (const line of text.split(/(?<=\n)/)) {
+    const isEmpty = line.trim() === "";
+    if (!closing && wasEmpty && !isEmpty && !goesOn(piece, line)) {
+      pieces.push(piece);
+      piece = "";
+    }
+    piece += line;
+    if (closing) {
+      if (closing.test(line)) closing = undefined;
+    } else closing = openedBy(line);
+    wasEmpty = isEmpty;
+  }
+  return piece === "" ? pieces : [...pieces, piece];
+}
+
+const definitions = /^ {0,3}\[[^\]\n]+\]:/m;
+const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])\s/;
+
+/** Within a list, an item or anything indented belongs to what came before. */
+function goesOn(piece: string, line: string): boolean {
+  return /^(?: {2,}|\t)/.test(line) || (listItem.test(piece) && listItem.test(line));
+}
+
+function openedBy(line: string): RegExp | undefined {
+  const fence = /^\s*(`{3,}|~{3,})(.*)/.exec(line);
+  if (fence) {
+    const [, marks = "", rest = ""] = fence;
+    return marks.startsWith("`") && rest.includes("`")
+      ? undefined
+      : new RegExp(`^\\s*\\${marks[0]!}{${marks.length},}\\s*$`);
+  }
+  const formula = /^\s*(\$\$|\\\[)(.*)/.exec(line);
+  if (!formula) return undefined;
+  const end = formula[1] === "$$" ? "$$" : String.raw`\]`;
+  return formula[2]?.includes(end) ? undefined : new RegExp(end.replaceAll(/[$\\\]]/g, String.raw`\$&`));
+}
+
+/**
+ * Formulas as `$$…$$`, in whichever way models write them: `\(…\)`, `\[…\]`, `$…$`. An amount of money is no formula: between single
+ * dollars there must stand what only formulas have, close to them.
+ */
+export function withFormulas(block: string): string {
+  if (!/\$|\\[([]/.test(block) || /^\s*(?:```|~~~)/.test(block)) return block;
+  return block
+    .replace(/^\s*\\\[([\s\S]+?)\\\]\s*$/, (_, formula: string) => ["$$", formula.trim(), "$$", ""].join("\n"))
+    .replaceAll(inlineFormula, (whole: string, _ticks?: string, round?: string, single?: string) => {
+      const formula = round ?? (single !== undefined && isFormula(single) ? single : undefined);
+      return formula === undefined ? whole : ["$$", formula, "$$"].join("");
+    });
+}
+
+/** Code stays as it is; then `\(…\)`, then what stands between two single dollars. */
+const inlineFormula =
+  /(`+)[\s\S]*?\1|\\\(([^\n]{1,1000}?)\\\)|(?<![\\$\w])\$(?![\s$])([^$\n]{1,300}?)(?<![\s\\])\$(?![$\w])/g;
+
+function isFormula(text: string): boolean {
+  return /[\\^_={}]/.test(text) || /^[A-Za-z]'?$/.test(text);
+}

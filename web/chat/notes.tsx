@@ -1,0 +1,115 @@
+import { useAui, useAuiState } from "@assistant-ui/react";
+import { useEffect, useRef, useState } from "react";
+import { State } from "../parts/parts.tsx";
+import { words } from "../words.ts";
+import { useConnection } from "./connection.ts";
+import { LostConnection } from "./connection-state.tsx";
+import { openAgain, type ConversationState } from "./conversation-store.ts";
+import { dismissNews, type ModelNews } from "./models-store.ts";
+import { talkWords } from "./talk-words.ts";
+import type { Talking } from "./talking.ts";
+
+type NotesProps = {
+  readonly conversation: ConversationState;
+  readonly talk: Talking;
+  readonly news: ModelNews | undefined;
+};
+
+/** Below the last turn: what waits its turn, what could not be sent, what came or went. */
+export function Notes({ conversation: { waiting, error, isBroken }, talk, news }: NotesProps) {
+  return (
+    <>
+      {waiting.map((message) => (
+        <div key={message.id} className="flex flex-wrap items-center gap-2 text-sm text-muted">
+          <span className="min-w-0 grow basis-40 truncate" title={message.text.slice(0, 1000)}>
+            {words.waitsItsTurn} {message.text.slice(0, 1000)}
+            {message.files.map(({ name }) => ` · ${name}`)}
+          </span>
+          {message.whole && (
+            <button type="button" className="button" onClick={() => void talk.editQueued(message)}>
+              {talkWords.send.editQueued}
+            </button>
+          )}
+          <button type="button" className="button" onClick={() => void talk.takeBack(message.id)}>
+            {words.takeBack}
+          </button>
+        </div>
+      ))}
+      {error !== undefined && (
+        <p role="alert" className="text-sm whitespace-pre-wrap text-bad">
+          {error}
+        </p>
+      )}
+      {isBroken && (
+        <div>
+          <button type="button" className="button" onClick={() => void openAgain()}>
+            {words.tryAgain}
+          </button>
+        </div>
+      )}
+      {talk.unsent !== undefined && <Unsent why={talk.unsent} />}
+      {news && <News news={news} />}
+    </>
+  );
+}
+
+/** The text is in the composer again. */
+function Unsent({ why }: { readonly why: string }) {
+  const aui = useAui();
+  const isEmpty = useAuiState(({ composer }) => composer.text.trim() === "");
+  return (
+    <div role="alert" className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-bad">
+      <span className="min-w-0 break-words">
+        {talkWords.send.notSent} {why}
+      </span>
+      <button type="button" className="button text-ink" disabled={isEmpty} onClick={() => aui.composer.send()}>
+        {talkWords.send.again}
+      </button>
+    </div>
+  );
+}
+
+function News({ news: { model, isThere, reason } }: { readonly news: ModelNews }) {
+  return (
+    <div role="status" className="flex flex-wrap items-center gap-x-3 text-sm">
+      <State grade={isThere ? "ok" : "warn"}>{(isThere ? talkWords.models.came : talkWords.models.gone)(model)}</State>
+      {!isThere && reason !== undefined && <span className="text-muted">{reason}</span>}
+      <button type="button" className="button" onClick={dismissNews}>
+        {talkWords.models.dismiss}
+      </button>
+    </div>
+  );
+}
+
+/** The one line that is said politely: what is going on, never word by word. */
+export function Status({ conversation, agent }: { readonly conversation: ConversationState; readonly agent: string }) {
+  const { working, open, threadId } = conversation;
+  const { lostFor, isBack } = useConnection();
+  const who = working.map(({ agent: id }) => id ?? agent)[0];
+  const hasFinished = useHasFinished(threadId, working.length > 0);
+  if (lostFor !== undefined) return <LostConnection seconds={lostFor} />;
+  if (isBack) return talkWords.back;
+  if (open.length > 0) return <span className="text-warn">▲ {words.waiting}</span>;
+  if (who !== undefined) return words.works(who);
+  return hasFinished ? endOf(conversation) : "";
+}
+
+function endOf({ turns, head }: ConversationState): string {
+  const last = turns.find(({ id }) => id === head)?.blocks.at(-1);
+  if (last?.kind !== "end" || last.status === "done") return words.finished;
+  return last.status === "failed" ? words.hasFailed : words.stopped;
+}
+
+/** Whether something worked here, and does no more. */
+function useHasFinished(threadId: string | undefined, isWorking: boolean): boolean {
+  const [finished, setFinished] = useState<string>();
+  const worked = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (isWorking) worked.current = threadId;
+    else if (worked.current !== undefined) {
+      setFinished(worked.current);
+      worked.current = undefined;
+    }
+  }, [isWorking, threadId]);
+  return !isWorking && finished !== undefined && finished === threadId;
+}

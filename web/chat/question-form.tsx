@@ -1,0 +1,42 @@
+import { useState } from "react";
+import type { JsonSchema } from "../../src/protocol/models.ts";
+import { type Draft, draftOf, fieldsOf, readForm } from "../parts/schema-fields.ts";
+import { SchemaForm } from "../parts/schema-form.tsx";
+import { words } from "../words.ts";
+
+type FormProps = {
+  readonly schema: JsonSchema;
+  readonly isBusy: boolean;
+  /** JSON text. */
+  readonly onAnswer: (filledIn: string) => void;
+  readonly onDecline: () => void;
+};
+
+/** A question whose answer has fields. What was typed stays until it is answered. */
+export function QuestionForm({ schema, isBusy, onAnswer, onDecline }: FormProps) {
+  const [fields] = useState(() => fieldsOf(schema));
+  const [draft, setDraft] = useState<Draft>(() => draftOf(fields, undefined));
+  const [isTried, setTried] = useState(false);
+  const { value, problems } = readForm(fields, draft);
+  return (
+    <form
+      className="mt-2 grid gap-3"
+      aria-label={words.answer}
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTried(true);
+        if (problems.size === 0) onAnswer(JSON.stringify(value));
+      }}
+    >
+      <SchemaForm fields={fields} draft={draft} onChange={setDraft} {...(isTried ? { problems } : {})} />
+      <div className="flex flex-wrap gap-2">
+        <button type="submit" className="button-main" disabled={isBusy}>
+          {words.answer}
+        </button>
+        <button type="button" className="button" disabled={isBusy} onClick={onDecline}>
+          {words.decline}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,61 @@
+import { useState } from "react";
+import { Dialog } from "../parts/dialog.tsx";
+import { time } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { Act, ChoiceField, Form, Once, Waiting } from "../parts/parts.tsx";
+import { server } from "../server.ts";
+import { threadClient } from "../threads/thread-client.ts";
+import { talkWords } from "./talk-words.ts";
+
+const spans = [1, 7, 30, 365];
+
+/** Read-only links to a conversation: made, copied, withdrawn. */
+export function ShareDialog({ threadId, onClose }: { readonly threadId: string; readonly onClose: () => void }) {
+  const { shares: said } = talkWords;
+  const links = useLoaded(threadId, (signal) => threadClient.shares(threadId, signal));
+  const [days, setDays] = useState("7");
+  const [made, setMade] = useState<string>();
+
+  async function make(): Promise<void> {
+    const { page } = await threadClient.share(threadId, days === "" ? {} : { days: Number(days) });
+    setMade(server.url + page.slice(1));
+    links.reload();
+  }
+
+  return (
+    <Dialog title={said.title} onClose={onClose}>
+      <p className="text-sm text-muted">{said.what}</p>
+      <Form name={said.title} submit={said.make} onSubmit={make}>
+        <ChoiceField
+          label={said.ends}
+          value={days}
+          onChange={setDays}
+          options={[...spans.map((each): [string, string] => [String(each), said.inDays(each)]), ["", said.never]]}
+        />
+      </Form>
+      {made !== undefined && <Once label={said.made} text={made} onClose={() => setMade(undefined)} />}
+      <Waiting of={links} />
+      {links.data?.length === 0 && <p className="text-sm text-muted">{said.none}</p>}
+      <ul className="grid gap-2 text-sm">
+        {links.data?.map(({ id, createdAt, expiresAt }) => (
+          <li key={id} className="flex flex-wrap items-center gap-x-3">
+            <span className="grow">
+              {said.madeAt(time(createdAt))} · {endOf(expiresAt)}
+            </span>
+            <Act
+              name={`${said.withdraw}: ${time(createdAt)}`}
+              onAct={() => threadClient.withdraw(id).then(links.reload)}
+            >
+              {said.withdraw}
+            </Act>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+
+  function endOf(expiresAt: string | null): string {
+    if (expiresAt === null) return said.endless;
+    return (Date.parse(expiresAt) > Date.now() ? said.endsAt : said.ended)(time(expiresAt));
+  }
+}

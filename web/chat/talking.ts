@@ -1,0 +1,166 @@
+import { useState } from "react";
+import type { PendingView } from "../../src/client/threads.ts";
+import { newId } from "../../src/protocol/ids.ts";
+import { goTo, pathNow } from "../path.ts";
+import { client, reasonOf } from "../server.ts";
+import { lookAround } from "../threads/attention-store.ts";
+import { threadClient } from "../threads/thread-client.ts";
+import { forkThread, threadsChanged } from "../threads/threads-store.ts";
+import { words } from "../words.ts";
+import type { Attachments } from "./attachment-store.ts";
+import { answerLost, attemptOf, hasArrived, mayHaveHappened } from "./attempt.ts";
+import { type Choice, keepChoice } from "./choice.ts";
+import {
+  beginConversation,
+  type ConversationState,
+  failedIn,
+  forgetFailure,
+  lookAtWaiting,
+  showEnd,
+  takeBack,
+} from "./conversation-store.ts";
+import { giveBack } from "./drafts.tsx";
+import type { ConversationActions } from "./runtime.tsx";
+import { sendMode } from "./send-mode.tsx";
+import { lastItemOf, type TalkActions } from "./talk-actions.ts";
+import { titleOf } from "./title-of.ts";
+import type { Turn } from "./turns.ts";
+
+type TalkingInput = {
+  readonly threadId: string | undefined;
+  readonly conversation: ConversationState;
+  readonly choice: Choice;
+  readonly attachments: Attachments;
+  /** Where what can't be sent is kept. */
+  readonly place: string | undefined;
+};
+
+export type Talking = Pick<TalkActions, "fork" | "saveEdit"> & {
+  readonly actions: ConversationActions;
+  /** Says something to an agent, or to the chosen one. */
+  readonly begin: (text: string, agent: string) => Promise<void>;
+  readonly fail: (error: unknown) => void;
+  /** Why the last message is in the composer again. */
+  readonly unsent: string | undefined;
+  readonly takeBack: (run: string) => Promise<void>;
+  /** Back into the composer. */
+  readonly editQueued: (message: PendingView) => Promise<void>;
+};
+
+type Sending = { readonly instead?: string; readonly agent?: string };
+
+/** What is done with a conversation. What was typed is never lost: what can't be sent comes back. */
+export function useTalking({ threadId, conversation, choice, attachments, place }: TalkingInput): Talking {
+  const [unsent, setUnsent] = useState<{ readonly threadId: string | undefined; readonly why: string }>();
+  const { working, turns } = conversation;
+  const fail = (error: unknown) => failedIn(threadId, error);
+  const arrived = unsent !== undefined && hasArrived(turns);
+  const optionsOf = choice.model === "" ? {} : { options: { model: choice.model } };
+
+  async function send(text: string, { instead, agent = choice.agent }: Sending = {}): Promise<void> {
+    forgetFailure();
+    showEnd();
+    setUnsent(undefined);
+    const back = (why: string) => {
+      if (place !== undefined) giveBack(place, text);
+      setUnsent({ threadId, why });
+    };
+    const taken = instead === undefined ? attachments.take() : [];
+    if (!taken) return back(words.filesWait);
+    const files = instead === undefined ? taken.flatMap(({ id }) => id ?? []) : filesOf(turns, instead);
+    const from = pathNow();
+    if (arrived) answerLost(undefined);
+    const attempt = attemptOf(JSON.stringify([threadId, agent, text, files, instead]), threadId);
+    const { threadId: id, messageId } = attempt;
+    try {
+      if (threadId === undefined) await client.createThread({ id, title: titleOf(text), agent });
+      const mode = instead === undefined && working.length > 0 && sendMode.get() === "steer" ? "steer" : "queue";
+      const sending = client.startRun(id, {
+        agent,
+        content: text,
+        messageId,
+        files,
+        ...(instead === undefined ? { mode } : { instead }),
+        ...optionsOf,
+      });
+      if (threadId === undefined) {
+        // Nothing was said in it: it must not stand in the list.
+        await sending.catch(async (error: unknown) => {
+          if (!mayHaveHappened(error)) await client.deleteThread(id).catch(() => undefined);
+          throw error;
+        });
+        keepChoice(id, { ...choice, agent });
+        // Whoever went elsewhere meanwhile stays there, and finds it in the list.
+        if (pathNow() === from) {
+          beginConversation(id);
+          goTo(`/chat/${id}`);
+        }
+      }
+      const run = await sending;
+      answerLost(undefined);
+      if (run.pending) await lookAtWaiting();
+      threadsChanged();
+      void lookAround();
+    } catch (error) {
+      answerLost(mayHaveHappened(error) ? attempt : undefined);
+      attachments.giveBack(taken);
+      back(reasonOf(error));
+    }
+  }
+
+  return {
+    unsent: unsent?.threadId === threadId && !arrived ? unsent?.why : undefined,
+    fail,
+    begin: (text, agent) => send(text, agent === "" ? {} : { agent }),
+    takeBack: (run) => takeBack(run).catch(fail),
+    async editQueued({ id: run, text, files }) {
+      try {
+        await takeBack(run);
+        attachments.giveBack(files.map(({ id, name, mediaType }) => ({ key: id, id, name, type: mediaType, part: 1 })));
+        if (place !== undefined) giveBack(place, text);
+      } catch (error) {
+        fail(error);
+      }
+    },
+    async fork(turn) {
+      const item = lastItemOf(turn);
+      if (threadId === undefined || item === undefined) return;
+      try {
+        const id = await forkThread(threadId, item);
+        keepChoice(id, { agent: choice.agent, model: choice.model });
+        goTo(`/chat/${id}`);
+      } catch (error) {
+        fail(error);
+      }
+    },
+    async saveEdit(text, instead) {
+      if (threadId === undefined) return;
+      await threadClient.editMessage(threadId, { message: { id: newId(), content: text }, instead });
+    },
+    actions: {
+      send: (text) => send(text),
+      edit: (text, instead) => send(text, { instead }),
+      async answerAgain(again) {
+        if (threadId === undefined) return;
+        forgetFailure();
+        await client.answerAgain(threadId, { agent: choice.agent, again, ...optionsOf }).catch(fail);
+      },
+      async stop() {
+        await Promise.all(working.map(({ run }) => client.cancel(run))).catch(fail);
+      },
+      show(turn) {
+        const shown = turns.find(({ id }) => id === turn);
+        const leaf = shown && lastItemOf(shown);
+        if (threadId !== undefined && leaf !== undefined) client.chooseBranch(threadId, leaf).catch(fail);
+      },
+    },
+  };
+}
+
+/** What came with a message goes with its other words too. */
+function filesOf(turns: readonly Turn[], turn: string): readonly string[] {
+  const blocks = turns.find(({ id }) => id === turn)?.blocks ?? [];
+  return blocks.flatMap((block) =>
+    block.kind === "message" ? (block.item?.body.files ?? []).map(({ id }) => id) : [],
+  );
+}

@@ -1,0 +1,25 @@
+import { useEffect, useState } from "react";
+import { duration } from "../parts/figures.ts";
+
+/** Below this nothing is said of waiting. */
+const quietMs = 150;
+
+/** For how long something has been going on, for the eye alone. */
+export function Ticking({ since }: { readonly since: string }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const begin = setTimeout(() => setNow(Date.now()), quietMs);
+    const timer = setInterval(() => document.visibilityState === "visible" && setNow(Date.now()), 1000);
+    return () => {
+      clearTimeout(begin);
+      clearInterval(timer);
+    };
+  }, []);
+  const ms = now - Date.parse(since);
+  return ms < quietMs ? null : (
+    <span aria-hidden className="tabular-nums">
+      {" "}
+      · {duration(Math.max(0, Math.floor(ms / 1000) * 1000))}
+    </span>
+  );
+}

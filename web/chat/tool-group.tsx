@@ -1,0 +1,57 @@
+import { type ComponentType, useEffect, useState } from "react";
+import { duration } from "../parts/figures.ts";
+import { words } from "../words.ts";
+import type { CallWithQuestion } from "./arranged.ts";
+import { argumentsInShort } from "./call-state.ts";
+import { Ticking } from "./ticking.tsx";
+
+type GroupProps = { readonly calls: readonly CallWithQuestion[]; readonly show: ComponentType<CallWithQuestion> };
+
+/** Calls in a row, in one line that opens to a line for each. */
+export function ToolGroup({ calls, show: Show }: GroupProps) {
+  const isAsking = calls.some(({ question }) => question !== undefined && question.decision === undefined);
+  const [isOpen, setOpen] = useState(isAsking);
+  useEffect(() => {
+    if (isAsking) setOpen(true);
+  }, [isAsking]);
+  const running = calls.findLast(({ call }) => !call.result)?.call;
+  const failed = calls.filter(({ call }) => call.result?.isError).length;
+  const names = [...new Set(calls.map(({ call }) => call.name))].join(", ");
+  return (
+    <details className="tool-line" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <span className="whitespace-nowrap">{words.turn.calls(calls.length)}</span>
+        <span className="min-w-0 flex-1 truncate font-mono text-muted">
+          {running ? `${running.name} ${argumentsInShort(running.arguments)}` : names}
+        </span>
+        {failed > 0 && <span className="whitespace-nowrap text-bad">✗ {words.turn.failedCalls(failed)}</span>}
+        <span className="whitespace-nowrap text-muted">
+          {isAsking ? (
+            <span className="text-warn">▲ {words.waiting}</span>
+          ) : running ? (
+            <>
+              … {words.running}
+              <Ticking since={running.startedAt} />
+            </>
+          ) : (
+            duration(timeOf(calls))
+          )}
+        </span>
+      </summary>
+      {isOpen && (
+        <div className="call-inside">
+          {calls.map((each) => (
+            <Show key={each.call.key} {...each} />
+          ))}
+        </div>
+      )}
+    </details>
+  );
+}
+
+/** From the beginning of the first to the end of the last. */
+function timeOf(calls: readonly CallWithQuestion[]): number {
+  const begin = Math.min(...calls.map(({ call }) => Date.parse(call.startedAt)));
+  const end = Math.max(...calls.map(({ call }) => Date.parse(call.endedAt ?? call.startedAt)));
+  return end - begin;
+}

@@ -1,0 +1,48 @@
+import type { Block, BlockOf } from "../../src/client/conversation.ts";
+import { cost, duration, figure } from "../parts/figures.ts";
+import { PageLink } from "../parts/parts.tsx";
+import { words } from "../words.ts";
+
+/** What an answer took, once it is there. */
+export function TurnFigures({ blocks }: { readonly blocks: readonly Block[] }) {
+  const end = blocks.find((block) => block.kind === "end");
+  if (!end) return null;
+  const sum = figuresOf(blocks);
+  const parts = [
+    sum.input + sum.output > 0 && words.tokens(figure(sum.input), figure(sum.output)),
+    sum.cost > 0 && words.turn.cost(cost(sum.cost)),
+    sum.firstMs !== undefined && words.turn.firstWord(duration(sum.firstMs)),
+    sum.totalMs !== undefined && words.turn.inAll(duration(sum.totalMs)),
+  ].filter((part) => part !== false);
+  return (
+    <p className="turn-figures">
+      {parts.length > 0 && <span>{parts.join(" · ")}</span>}
+      <PageLink to={`/runs/${end.run}`} look="underline">
+        {words.turn.run}
+      </PageLink>
+    </p>
+  );
+}
+
+type Sum = { input: number; output: number; cost: number; firstMs?: number; totalMs?: number };
+
+/** Over all steps; the time until the first word is that of the first step. */
+export function figuresOf(blocks: readonly Block[]): Sum {
+  const sum: Sum = { input: 0, output: 0, cost: 0 };
+  const items = blocks.flatMap((block) => itemOf(block) ?? []);
+  for (const { body } of items) {
+    sum.input += body.usage?.inputTokens ?? 0;
+    sum.output += body.usage?.outputTokens ?? 0;
+    sum.cost += body.cost ?? 0;
+  }
+  const [first, last] = [items[0], items.at(-1)];
+  const timing = first?.body.timing;
+  if (!first || !last || !timing) return sum;
+  if (timing.firstMs !== undefined) sum.firstMs = timing.firstMs;
+  sum.totalMs = Date.parse(last.createdAt) - Date.parse(first.createdAt) + timing.totalMs;
+  return sum;
+}
+
+function itemOf(block: Block): BlockOf<"message">["item"] {
+  return block.kind === "message" && block.role === "assistant" ? block.item : undefined;
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import {
+  type OpenBrowser,
+  openBrowser,
+  type PageServing,
+  servePage,
+  skipBrowser,
+  violationsOf,
+} from "../../test/browser.ts";
+import type { ScriptAnswer } from "../../src/models/scripted.ts";
+
+let answers: ScriptAnswer[] = [];
+
+describe("messages that wait for their turn", { skip: skipBrowser }, () => {
+  let server: PageServing;
+  let browser: OpenBrowser;
+  let page: Page;
+  before(async () => {
+    server = await servePage(() => answers.shift() ?? "nothing more to say");
+    browser = await openBrowser();
+    page = await browser.open(server.url, { viewport: { width: 1200, height: 800 } });
+  });
+  after(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  const say = async (text: string) => {
+    await page.getByRole("textbox", { name: "Message" }).fill(text);
+    await page.keyboard.press("Enter");
+  };
+  const log = () => page.getByRole("log");
+
+  test("what waits is there after a reload and in another tab, is edited in the one and taken back in the other", async () => {
+    const held = Promise.withResolvers<void>();
+    answers = [[{ text: "busy" }, { gate: () => held.promise }], "and yours"];
+    await say("keep me waiting");
+    await log().getByText("busy").waitFor();
+    const other = await browser.open(page.url(), { viewport: { width: 360, height: 740 } });
+    await other.getByRole("log").getByText("busy").waitFor();
+    await page
+      .locator("input[type=file]")
+      .setInputFiles([{ name: "list.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n1,2\n") }]);
+    await page.getByRole("button", { name: "Remove list.csv" }).waitFor();
+    await page.getByText(/^(being read|\d+ %)$/).waitFor({ state: "detached" });
+    await say("the first that waits");
+    await log().getByText("Waits its turn: the first that waits · list.csv").waitFor();
+    await say("the second that waits");
+    await other.getByText("Waits its turn: the second that waits").waitFor();
+    assert.deepEqual(await violationsOf(other), []);
+    assert.equal(await other.evaluate("document.documentElement.scrollWidth"), 360);
+    await page.reload();
+    const waiting = log().getByText(/^Waits its turn/);
+    await waiting.nth(1).waitFor();
+    assert.deepEqual(
+      (await waiting.allTextContents()).map((text) => text.replace(/^.*turn: /, "")),
+      ["the first that waits · list.csv", "the second that waits"],
+    );
+
+    await other.getByRole("button", { name: "Take back" }).nth(1).click();
+    await log().getByText("Waits its turn: the second that waits").waitFor({ state: "detached" });
+    await log().getByRole("button", { name: "Edit" }).last().click();
+    await page.getByRole("button", { name: "Remove list.csv" }).waitFor();
+    const field = page.getByRole("textbox", { name: "Message" });
+    assert.equal(await field.inputValue(), "the first that waits");
+    assert.equal(await waiting.count(), 0);
+    await field.press("Enter");
+    await waiting.waitFor();
+    held.resolve();
+    await log().getByText("and yours").waitFor();
+    await waiting.waitFor({ state: "detached" });
+    await log().getByRole("link", { name: "list.csv" }).waitFor();
+    await other.getByText("and yours").waitFor();
+    await other.close();
+  });
+
+  test("nobody complains", () => assert.deepEqual(browser.complaints(), []));
+});

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import { test } from "node:test";
+import { loadPage } from "../src/http/page-files.ts";
+import { openBrowser, skipBrowser } from "../test/browser.ts";
+import { buildPage } from "../test/build-page.ts";
+import { firstLoadBytes } from "../test/first-load.ts";
+import { serve } from "../test/serve.ts";
+import { serveAgents } from "../test/serve-agents.ts";
+
+const most = 230_000;
+/** Each answer of some fifty has a head of a kilobyte, for what a browser may do with it. */
+const mostOnTheWire = 280_000;
+
+test("what the first view waits for is at most 230 KB, compressed", () => {
+  const bytes = firstLoadBytes(buildPage());
+  assert.ok(bytes > 50_000 && bytes <= most, `${bytes} bytes`);
+});
+
+test(
+  "until the net is quiet there are at most 280 KB, with what the server answers and all heads",
+  {
+    skip: skipBrowser,
+    timeout: 150_000,
+  },
+  async () => {
+    const backend = await serveAgents(() => "an answer");
+    const serving = await serve({ ...backend.services, page: loadPage(buildPage()) });
+    const sockets: Socket[] = [];
+    serving.app.server.on("connection", (socket: Socket) => sockets.push(socket));
+    const browser = await openBrowser();
+    try {
+      const page = await browser.open(serving.url);
+      await page.getByRole("heading", { name: "What shall be done?" }).waitFor({ timeout: 60_000 });
+      await page.evaluate("navigator.serviceWorker.ready.then(() => undefined)");
+      await page.waitForLoadState("networkidle");
+      const bytes = sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
+      assert.ok(bytes > 50_000 && bytes <= mostOnTheWire, `${bytes} bytes`);
+
+      // What formats answers comes once there will be one.
+      const formats = page.waitForResponse(/\/assets\/markdown-.*\.js$/);
+      await page.getByRole("textbox", { name: "Message" }).press("a");
+      await formats;
+      assert.deepEqual(browser.complaints(), []);
+    } finally {
+      await browser.close();
+      await serving.close();
+      await backend.close();
+    }
+  },
+);

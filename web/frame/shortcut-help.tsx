@@ -1,0 +1,70 @@
+import { X } from "lucide-react";
+import { shownKeys, type Keys } from "../keys.ts";
+import { useOffered } from "../offered.ts";
+import { PageLink } from "../parts/parts.tsx";
+import { type Action, actions, useShortcuts } from "../shortcuts.ts";
+import { words } from "../words.ts";
+import { Sheet } from "./sheet.tsx";
+
+/** What each key does. */
+export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
+  const { isOn, keys } = useShortcuts();
+  const actionName = useActionName();
+  return (
+    <Sheet name={words.shortcuts} look="dialog" onClose={onClose}>
+      <div className="flex items-center gap-2">
+        <h2 className="grow text-lg">{words.shortcuts}</h2>
+        <button type="button" className="icon-button" aria-label={words.close} onClick={onClose}>
+          <X size={16} aria-hidden />
+        </button>
+      </div>
+      {!isOn && <p className="text-sm">{words.shortcutsOff}</p>}
+      <dl className="key-list">
+        {actions
+          .filter((action) => keys[action] !== "" && actionName(action) !== undefined)
+          .map((action) => (
+            <div key={action}>
+              <dt>{actionName(action)}</dt>
+              <dd>
+                <KeysShown keys={keys[action]} />
+              </dd>
+            </div>
+          ))}
+      </dl>
+      <p className="text-sm">
+        <PageLink to="/settings/shortcuts" onFollow={onClose}>
+          {words.changeShortcuts}
+        </PageLink>
+      </p>
+    </Sheet>
+  );
+}
+
+/** Undefined: it leads to a view that is not there. */
+export function useActionName(): (action: Action) => string | undefined {
+  const offered = useOffered();
+  return (action) => {
+    const to = action.startsWith("go-") ? action.slice(3) : undefined;
+    if (to === undefined) return words.actions[action as keyof typeof words.actions];
+    const view = offered.find(({ path }) => path === to);
+    return view && words.goTo(view.name);
+  };
+}
+
+export function KeysShown({ keys }: { readonly keys: Keys }) {
+  return (
+    <span className="whitespace-nowrap">
+      {shownKeys(keys).map((parts, press) => (
+        <span key={press}>
+          {press > 0 && ` ${words.then} `}
+          {parts.map((part, at) => (
+            <span key={at}>
+              {at > 0 && " + "}
+              <kbd>{part}</kbd>
+            </span>
+          ))}
+        </span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,152 @@
+import { FileUp, FolderUp, Globe, Type } from "lucide-react";
+import { type ChangeEvent, type DragEvent, useEffect, useRef, useState } from "react";
+import type { KnowledgeChoices } from "../../src/client/knowledge.ts";
+import { size } from "../parts/figures.ts";
+import { Field, Form, Problem, TextField } from "../parts/parts.tsx";
+import { words } from "../words.ts";
+import { addFiles, addText, addUrls } from "./adding.ts";
+import { droppedFiles, mostFiles, type NamedFile, namedFiles } from "./dropped-files.ts";
+import { texts } from "./knowledge-words.ts";
+
+type Writing = { readonly kind: "text" | "web"; readonly text: string };
+
+/** Files by the button, dropped or pasted; texts; addresses. */
+export function AddDocuments({ id, choices }: { readonly id: string; readonly choices: KnowledgeChoices | undefined }) {
+  const [isOver, setOver] = useState(false);
+  const [writing, setWriting] = useState<Writing>();
+  const [problem, setProblem] = useState<string>();
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+
+  function add(chosen: readonly NamedFile[]): void {
+    setProblem(chosen.length > mostFiles ? texts.add.tooMany(mostFiles, chosen.length) : undefined);
+    const most = choices?.documentBytes ?? Infinity;
+    addFiles(id, chosen.slice(0, mostFiles), ({ size: bytes }) =>
+      bytes > most ? texts.add.tooLarge(size(most)) : undefined,
+    );
+  }
+  /** What was typed as the one is still there as the other. */
+  function write(kind: Writing["kind"]): void {
+    setWriting((before) => ({ kind, text: before?.text ?? "" }));
+  }
+  function choose(event: ChangeEvent<HTMLInputElement>): void {
+    add(namedFiles(event.target.files ?? []));
+    event.target.value = "";
+  }
+
+  useEffect(() => {
+    const paste = (event: ClipboardEvent) => {
+      if (event.target instanceof HTMLElement && event.target.closest("input, textarea")) return;
+      const pasted = [...(event.clipboardData?.files ?? [])];
+      const text = event.clipboardData?.getData("text/plain").trim() ?? "";
+      if (pasted.length > 0) add(namedFiles(pasted));
+      else if (text !== "")
+        setWriting((before) =>
+          before
+            ? { ...before, text: [before.text, text].filter((each) => each !== "").join("\n") }
+            : { kind: /^(https?:\/\/\S+\s*)+$/.test(text) ? "web" : "text", text },
+        );
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("paste", paste);
+    return () => removeEventListener("paste", paste);
+  });
+
+  return (
+    <section
+      aria-label={texts.add.title}
+      className="drop-zone"
+      data-over={isOver}
+      onDragOver={(event: DragEvent) => {
+        if (!event.dataTransfer.types.includes("Files")) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event: DragEvent) => {
+        event.preventDefault();
+        setOver(false);
+        droppedFiles(event.dataTransfer).then(add, (error: unknown) => setProblem(String(error)));
+      }}
+    >
+      <p className="text-muted">{isOver ? texts.add.drop : texts.add.here}</p>
+      <div className="flex flex-wrap gap-2">
+        <button type="button" className="button-main" onClick={() => files.current?.click()}>
+          <FileUp size={16} aria-hidden /> {texts.add.files}
+        </button>
+        <button type="button" className="button" onClick={() => folder.current?.click()}>
+          <FolderUp size={16} aria-hidden /> {texts.add.folder}
+        </button>
+        <button type="button" className="button" onClick={() => write("text")}>
+          <Type size={16} aria-hidden /> {texts.add.text}
+        </button>
+        <button type="button" className="button" onClick={() => write("web")}>
+          <Globe size={16} aria-hidden /> {texts.add.web}
+        </button>
+      </div>
+      <input ref={files} type="file" multiple hidden onChange={choose} />
+      <input ref={folder} type="file" multiple hidden {...{ webkitdirectory: "" }} onChange={choose} />
+      <Problem text={problem} />
+      {writing && (
+        <Written
+          key={writing.kind}
+          id={id}
+          writing={writing}
+          onChange={(text) => setWriting({ ...writing, text })}
+          onClose={() => setWriting(undefined)}
+        />
+      )}
+    </section>
+  );
+}
+
+type WrittenProps = {
+  readonly id: string;
+  readonly writing: Writing;
+  readonly onChange: (text: string) => void;
+  readonly onClose: () => void;
+};
+
+function Written({ id, writing: { kind, text }, onChange, onClose }: WrittenProps) {
+  const [name, setName] = useState<string>(texts.add.unnamed);
+  const title = kind === "text" ? texts.add.textTitle : texts.add.webTitle;
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <Form
+      name={title}
+      submit={kind === "text" ? texts.add.textAdd : texts.add.webAdd}
+      onSubmit={async () => {
+        if (text.trim() === "") return;
+        if (kind === "text") addText(id, { name, text });
+        else
+          addUrls(
+            id,
+            text
+              .split("\n")
+              .map((each) => each.trim())
+              .filter((each) => each !== ""),
+          );
+        onClose();
+      }}
+      beside={
+        <button type="button" className="button" onClick={onClose}>
+          {words.cancel}
+        </button>
+      }
+    >
+      {kind === "text" && <TextField label={texts.add.textName} value={name} onChange={setName} isNeeded />}
+      <Field label={kind === "text" ? texts.add.textBody : title} isWide>
+        <textarea
+          ref={field}
+          className="field w-full text-ink"
+          rows={kind === "text" ? 8 : 4}
+          value={text}
+          required
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </Field>
+    </Form>
+  );
+}

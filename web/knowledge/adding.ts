@@ -1,0 +1,190 @@
+import { useSyncExternalStore } from "react";
+import type { AddedView, DocumentView } from "../../src/client/knowledge.ts";
+import { ColloquyError } from "../../src/protocol/errors.ts";
+import { createListeners } from "../listeners.ts";
+import { client, reasonOf } from "../server.ts";
+
+/** Something that is on its way into a collection. */
+export type Adding = {
+  readonly key: number;
+  readonly collectionId: string;
+  readonly name: string;
+  readonly state: "waiting" | "sending" | "sent" | "stopped";
+  /** How much of it was sent, from 0 to 1. */
+  readonly part: number;
+  /** Why it was not sent. */
+  readonly problem?: string;
+  readonly outcome?: AddedView["outcome"];
+  readonly document?: DocumentView;
+};
+
+type Brought = { readonly name: string; send(adding: Sending): Promise<AddedView> };
+type Sending = { readonly onProgress: (part: number) => void; readonly signal: AbortSignal };
+
+const atOnce = 3;
+/** Documents that are asked after in a second. */
+const askedAtOnce = 8;
+const lookMs = 700;
+
+let additions: readonly Adding[] = [];
+let keys = 0;
+const jobs = new Map<number, { readonly brought: Brought; readonly stop: AbortController }>();
+const listeners = createListeners();
+
+function tell(next: readonly Adding[]): void {
+  additions = next;
+  listeners.tell();
+}
+function change(key: number, what: Partial<Adding>): void {
+  tell(additions.map((each) => (each.key === key ? { ...each, ...what } : each)));
+}
+
+/** What is being added to a collection; it goes on while one looks elsewhere on the page. */
+export function useAdditions(collectionId: string): readonly Adding[] {
+  const all = useSyncExternalStore(listeners.listen, () => additions);
+  return all.filter((each) => each.collectionId === collectionId);
+}
+
+export function addFiles(
+  collectionId: string,
+  files: readonly { readonly name: string; readonly content: Blob }[],
+  refuse: (content: Blob) => string | undefined,
+): void {
+  bring(
+    collectionId,
+    files.map(({ name, content }) => ({
+      name,
+      async send(options) {
+        const problem = refuse(content);
+        if (problem !== undefined) throw new Error(problem);
+        return client.knowledge.sendFile(collectionId, { name, content }, options);
+      },
+    })),
+  );
+}
+
+export function addText(collectionId: string, text: { readonly name: string; readonly text: string }): void {
+  bring(collectionId, [
+    { name: text.name, send: ({ signal }) => client.knowledge.addText(collectionId, text, signal) },
+  ]);
+}
+
+export function addUrls(collectionId: string, urls: readonly string[]): void {
+  bring(
+    collectionId,
+    urls.map((url) => ({
+      name: url,
+      async send({ signal }) {
+        const { data, problems } = await client.knowledge.addUrls(collectionId, [url], signal);
+        if (!data[0]) throw new Error(problems[0]?.message ?? url);
+        return data[0];
+      },
+    })),
+  );
+}
+
+/** Sends it again, or has it read again. */
+export function tryAgain({ key, document }: Adding): void {
+  if (!document) {
+    change(key, { state: "waiting", part: 0, problem: undefined });
+    sendNext();
+    return;
+  }
+  client.knowledge.retry(document.id).then(
+    (next) => {
+      change(key, { document: next, problem: undefined });
+      watch();
+    },
+    (error: unknown) => change(key, { problem: reasonOf(error) }),
+  );
+}
+
+export function stopSending({ key }: Adding): void {
+  jobs.get(key)?.stop.abort();
+  jobs.delete(key);
+  tell(additions.filter((each) => each.key !== key));
+  sendNext();
+}
+
+/** Forgets what is through. */
+export function clearDone(collectionId: string): void {
+  const isDone = (each: Adding) => each.collectionId === collectionId && !isMoving(each);
+  for (const each of additions) if (isDone(each)) jobs.delete(each.key);
+  tell(additions.filter((each) => !isDone(each)));
+}
+
+export function isReady({ document }: Adding): boolean {
+  return document?.status === "ready";
+}
+export function hasFailed({ state, document, problem }: Adding): boolean {
+  return state === "stopped" || problem !== undefined || document?.status === "failed";
+}
+export function isMoving(adding: Adding): boolean {
+  return !isReady(adding) && !hasFailed(adding);
+}
+
+function bring(collectionId: string, all: readonly Brought[]): void {
+  const added = all.map((brought): Adding => {
+    const key = ++keys;
+    jobs.set(key, { brought, stop: new AbortController() });
+    return { key, collectionId, name: brought.name, state: "waiting", part: 0 };
+  });
+  tell([...additions, ...added]);
+  sendNext();
+}
+
+function sendNext(): void {
+  const free = atOnce - additions.filter(({ state }) => state === "sending").length;
+  for (const { key } of additions.filter(({ state }) => state === "waiting").slice(0, Math.max(0, free)))
+    void send(key);
+}
+
+async function send(key: number): Promise<void> {
+  const job = jobs.get(key);
+  if (!job) return;
+  change(key, { state: "sending" });
+  try {
+    const { outcome, document } = await job.brought.send({
+      onProgress: (part) => change(key, { part }),
+      signal: job.stop.signal,
+    });
+    change(key, { state: "sent", part: 1, outcome, document });
+    jobs.delete(key);
+    watch();
+  } catch (error) {
+    if (!job.stop.signal.aborted) change(key, { state: "stopped", problem: reasonOf(error) });
+  }
+  sendNext();
+}
+
+let watching: ReturnType<typeof setTimeout> | undefined;
+
+/** Asks how the documents are that were sent, until each is read or can't be; those longest not asked after first. */
+function watch(): void {
+  watching ??= setTimeout(() => {
+    const open = additions.filter((each) => each.document && isMoving(each)).toSorted(byLook);
+    void Promise.all((document.hidden ? [] : open.slice(0, askedAtOnce)).map(look)).then(() => {
+      watching = undefined;
+      if (additions.some((each) => each.document && isMoving(each))) watch();
+    });
+  }, lookMs);
+}
+
+const looks = new Map<number, number>();
+let round = 0;
+const byLook = (one: Adding, other: Adding) =>
+  (looks.get(one.key) ?? 0) - (looks.get(other.key) ?? 0) || one.key - other.key;
+
+async function look({ key, document }: Adding): Promise<void> {
+  looks.set(key, ++round);
+  try {
+    change(key, { document: await client.knowledge.document(document!.id) });
+  } catch (error) {
+    // Whether the server is reached says nothing of the document.
+    if (error instanceof ColloquyError && error.status < 500) change(key, { problem: reasonOf(error) });
+  }
+}
+
+addEventListener("beforeunload", (event) => {
+  if (additions.some(({ state }) => state === "waiting" || state === "sending")) event.preventDefault();
+});

@@ -1,0 +1,101 @@
+import { X } from "lucide-react";
+import { useEffect } from "react";
+import { PageLink, Problem, State } from "../parts/parts.tsx";
+import { words } from "../words.ts";
+import { type Adding, clearDone, hasFailed, isMoving, isReady, stopSending, tryAgain, useAdditions } from "./adding.ts";
+import { DocumentState } from "./document-state.tsx";
+import { texts } from "./knowledge-words.ts";
+
+const shownAtOnce = 50;
+
+/** What is on its way, what failed first; `onChange` when more has become ready. */
+export function Additions({ id, onChange }: { readonly id: string; readonly onChange: () => void }) {
+  const all = useAdditions(id);
+  const ready = all.filter(isReady).length;
+  const failed = all.filter(hasFailed).length;
+  const sent = all.filter(({ state }) => state === "sent").length;
+  useEffect(() => {
+    if (sent > 0) onChange();
+  }, [sent, ready, failed]);
+  if (all.length === 0) return null;
+  const order = [...all.filter(hasFailed), ...all.filter(isMoving), ...all.filter(isReady).toReversed()];
+  return (
+    <section aria-label={texts.add.progress} className="grid gap-2">
+      <div className="flex flex-wrap items-center gap-3">
+        <strong role="status">{texts.add.summary(ready, all.length, failed)}</strong>
+        <div className="meter grow" aria-hidden>
+          <span style={{ width: `${(ready / all.length) * 100}%` }} />
+        </div>
+        {ready + failed > 0 && (
+          <button type="button" className="button" onClick={() => clearDone(id)}>
+            {texts.add.clear}
+          </button>
+        )}
+      </div>
+      <ul className="additions">
+        {order.slice(0, shownAtOnce).map((adding) => (
+          <li key={adding.key}>
+            <Name adding={adding} />
+            <Progress adding={adding} />
+          </li>
+        ))}
+        {order.length > shownAtOnce && <li className="text-muted">{texts.add.more(order.length - shownAtOnce)}</li>}
+      </ul>
+    </section>
+  );
+}
+
+function Name({ adding: { name, document } }: { readonly adding: Adding }) {
+  if (!document) return <span className="min-w-0 break-words">{name}</span>;
+  return (
+    <PageLink
+      to={`/knowledge/${document.collectionId}?document=${document.id}`}
+      look="min-w-0 break-words text-accent underline"
+    >
+      {name}
+    </PageLink>
+  );
+}
+
+function Progress({ adding }: { readonly adding: Adding }) {
+  const { name, state, part, problem, outcome, document } = adding;
+  if (outcome === "unchanged") return <State grade="quiet">{texts.add.unchanged}</State>;
+  if (outcome === "duplicate") return <State grade="quiet">{texts.add.duplicate(document!.name)}</State>;
+  return (
+    <div className="flex flex-wrap items-start gap-2">
+      {document ? (
+        <DocumentState document={document} />
+      ) : problem === undefined ? (
+        <div className="min-w-40">
+          {state === "waiting" ? texts.add.waiting : part < 1 ? texts.add.sending(part) : texts.add.sent}
+          {state === "sending" && (
+            <div className="meter mt-1" aria-hidden>
+              <span style={{ width: `${part * 100}%` }} />
+            </div>
+          )}
+        </div>
+      ) : null}
+      <Problem text={problem} />
+      {hasFailed(adding) && (
+        <button
+          type="button"
+          className="button"
+          aria-label={`${words.tryAgain}: ${name}`}
+          onClick={() => tryAgain(adding)}
+        >
+          {words.tryAgain}
+        </button>
+      )}
+      {(state === "waiting" || state === "sending" || state === "stopped") && (
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={texts.add.stopSending(name)}
+          onClick={() => stopSending(adding)}
+        >
+          <X size={16} aria-hidden />
+        </button>
+      )}
+    </div>
+  );
+}

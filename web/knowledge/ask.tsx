@@ -1,0 +1,140 @@
+import { useState } from "react";
+import type { CollectionView, KnowledgeAnswer } from "../../src/client/knowledge.ts";
+import type { Retrieval } from "../../src/protocol/knowledge.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { ChoiceField, Field, Form, PageLink, TextField, Waiting } from "../parts/parts.tsx";
+import { changeQuery, useQuery } from "../path.ts";
+import { client } from "../server.ts";
+import { EarlierQuestions } from "./earlier-questions.tsx";
+import { Found } from "./found.tsx";
+import { texts } from "./knowledge-words.ts";
+
+const names = texts.query;
+const retrievals = Object.keys(texts.form.retrievals) as Retrieval[];
+
+/** A question to one collection or some: what is found, and how. An answer has its address. */
+export function Ask({ collections }: { readonly collections: readonly CollectionView[] }) {
+  const query = useQuery();
+  const traceId = query.get("trace");
+  const [answer, setAnswer] = useState<KnowledgeAnswer>();
+  if (collections.length === 0)
+    return (
+      <p>
+        {names.noCollections} <PageLink to="/knowledge?new=1">{texts.newCollection}</PageLink>
+      </p>
+    );
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
+      <Question
+        collections={collections}
+        onAnswer={(next) => {
+          setAnswer(next);
+          changeQuery({ trace: next.id, show: "ask" });
+        }}
+      />
+      {traceId !== null &&
+        (answer?.id === traceId ? (
+          <Found key={traceId} trace={answer.trace} passages={answer.passages} />
+        ) : (
+          <Kept key={traceId} id={traceId} />
+        ))}
+      <EarlierQuestions current={traceId} newest={answer?.id} />
+    </div>
+  );
+}
+
+/** As it was kept. */
+function Kept({ id }: { readonly id: string }) {
+  const loaded = useLoaded(id, (signal) => client.knowledge.trace(id, signal));
+  if (!loaded.data) return <Waiting of={loaded} />;
+  return <Found trace={loaded.data.trace} />;
+}
+
+type QuestionProps = {
+  readonly collections: readonly CollectionView[];
+  readonly onAnswer: (answer: KnowledgeAnswer) => void;
+};
+
+function Question({ collections, onAnswer }: QuestionProps) {
+  const [question, setQuestion] = useState("");
+  const [by, setBy] = useState("");
+  const [limit, setLimit] = useState("8");
+  const [isBusy, setBusy] = useState(false);
+  const chosen = new Set((useQuery().get("in") ?? "").split(",").filter((each) => each !== ""));
+  const only = collections.length === 1 ? collections[0] : undefined;
+
+  async function ask(): Promise<void> {
+    setBusy(true);
+    try {
+      const ids = only ? [only.id] : collections.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
+      const retrieval = retrievals.find((each) => each === by);
+      onAnswer(
+        await client.knowledge.query({
+          question,
+          limit: Number(limit),
+          ...(ids.length > 0 && { collections: ids }),
+          ...(retrieval && { retrieval }),
+        }),
+      );
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <p className="max-w-prose text-muted">{names.what}</p>
+      <Form name={names.title} submit={isBusy ? names.searching : names.run} onSubmit={ask}>
+        <Field label={names.question} isWide>
+          <textarea
+            className="field w-full max-w-3xl text-ink"
+            style={{ minHeight: "3.5em", fontFamily: "inherit", fontSize: 16 }}
+            rows={2}
+            maxLength={4000}
+            required
+            placeholder={names.hint}
+            value={question}
+            onChange={(event) => setQuestion(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+              event.preventDefault();
+              event.currentTarget.form?.requestSubmit();
+            }}
+          />
+        </Field>
+        {!only && (
+          <fieldset className="basis-full">
+            <legend className="text-xs text-muted">
+              {names.in} {chosen.size === 0 && names.all}
+            </legend>
+            <div className="flex max-h-40 flex-wrap gap-x-4 overflow-y-auto">
+              {collections.map(({ id, name }) => (
+                <label key={id} className="flex min-h-7 items-center gap-2">
+                  <input
+                    type="checkbox"
+                    className="size-4"
+                    checked={chosen.has(id)}
+                    onChange={({ target }) => {
+                      const next = new Set(chosen);
+                      if (target.checked) next.add(id);
+                      else next.delete(id);
+                      changeQuery({ in: [...next].join(",") });
+                    }}
+                  />
+                  {name}
+                </label>
+              ))}
+            </div>
+          </fieldset>
+        )}
+        <ChoiceField
+          label={names.by}
+          value={by}
+          onChange={setBy}
+          options={[["", names.asSet], ...retrievals.map((each) => [each, texts.form.retrievals[each]] as const)]}
+        />
+        <TextField label={names.limit} type="number" value={limit} onChange={setLimit} isNeeded />
+      </Form>
+    </section>
+  );
+}

@@ -1,0 +1,235 @@
+import type { ReactNode } from "react";
+import type { CollectionInput, CollectionView, KnowledgeChoices } from "../../src/client/knowledge.ts";
+import { ChoiceField, Field, TextField } from "../parts/parts.tsx";
+import { texts } from "./knowledge-words.ts";
+
+const names = texts.form;
+
+/** A collection as it is written in a form: all of it texts. */
+export type Written = Readonly<
+  Record<
+    | "name"
+    | "description"
+    | "embeddingModel"
+    | "chunkSize"
+    | "chunkOverlap"
+    | "language"
+    | "retrieval"
+    | "hybridWeight"
+    | "indexType"
+    | "rewrite"
+    | "reranker",
+    string
+  >
+>;
+
+export type FieldsProps = {
+  readonly written: Written;
+  readonly onChange: (written: Written) => void;
+  readonly choices: KnowledgeChoices;
+};
+
+export function writtenOf({
+  name,
+  description,
+  embeddingModel,
+  settings,
+}: Pick<CollectionView, "name" | "description" | "embeddingModel" | "settings">): Written {
+  const { chunkSize, chunkOverlap, language, retrieval, hybridWeight, indexType, rewrite, reranker } = settings;
+  return {
+    name,
+    description,
+    embeddingModel,
+    chunkSize: String(chunkSize),
+    chunkOverlap: String(chunkOverlap),
+    language,
+    retrieval: retrieval ?? "",
+    hybridWeight: String(hybridWeight),
+    indexType,
+    rewrite: String(rewrite),
+    reranker: reranker ?? "",
+  };
+}
+
+export const cuttingKeys = ["chunkSize", "chunkOverlap", "language"] as const;
+export const searchingKeys = ["retrieval", "hybridWeight", "indexType", "rewrite", "reranker"] as const;
+
+/** What is written otherwise than it was; the server says what can't be. */
+export function changedSettings(
+  before: Written,
+  now: Written,
+  keys: readonly (keyof Written)[] = [...cuttingKeys, ...searchingKeys],
+): NonNullable<CollectionInput["settings"]> {
+  const values: Readonly<Record<string, (text: string) => unknown>> = {
+    chunkSize: Number,
+    chunkOverlap: Number,
+    hybridWeight: Number,
+    rewrite: (text) => text === "true",
+  };
+  const changed = keys.filter((key) => before[key] !== now[key]);
+  return Object.fromEntries(changed.map((key) => [key, values[key]?.(now[key]) ?? now[key]]));
+}
+
+/** A field, and what it means. */
+function Setting({ is, children }: { readonly is: string; readonly children: ReactNode }) {
+  return (
+    <div className="setting">
+      {children}
+      <p>{is}</p>
+    </div>
+  );
+}
+
+const grid = "grid basis-full gap-x-6 gap-y-4 sm:grid-cols-2 lg:grid-cols-3";
+
+export function AboutFields({ written, onChange, choices }: FieldsProps) {
+  return (
+    <div className={grid}>
+      <div className="setting">
+        <TextField
+          label={texts.name}
+          value={written.name}
+          onChange={(name) => onChange({ ...written, name })}
+          isNeeded
+        />
+      </div>
+      <ModelField written={written} onChange={onChange} choices={choices} />
+      <div className="sm:col-span-2 lg:col-span-3">
+        <DescriptionField written={written} onChange={onChange} />
+      </div>
+    </div>
+  );
+}
+
+export function DescriptionField({ written, onChange }: Omit<FieldsProps, "choices">) {
+  return (
+    <Field label={`${texts.description} (${texts.descriptionHint})`}>
+      <textarea
+        className="field text-ink"
+        style={{ minHeight: "3.5em", fontFamily: "inherit" }}
+        rows={2}
+        maxLength={2000}
+        value={written.description}
+        onChange={(event) => onChange({ ...written, description: event.target.value })}
+      />
+    </Field>
+  );
+}
+
+/** A list where all are known by name, else a line that offers those that are. */
+export function ModelField({ written, onChange, choices: { embeddingModels, otherModels, defaults } }: FieldsProps) {
+  const given = {
+    label: names.embeddingModel,
+    value: written.embeddingModel,
+    onChange: (embeddingModel: string) => onChange({ ...written, embeddingModel }),
+  };
+  const known = [...new Set([...embeddingModels, written.embeddingModel])];
+  const others = otherModels.map((name) => (name === "*" ? "http:…, onnx:…, gguf:…" : name)).join(", ");
+  return (
+    <Setting
+      is={`${names.embeddingModelIs} ${others === "" ? "" : `${names.otherModels(others)}. `}${names.standard(defaults.embeddingModel)}`}
+    >
+      {otherModels.length === 0 ? (
+        <ChoiceField {...given} options={known.map((each) => [each, each])} />
+      ) : (
+        <TextField {...given} choices={known} isNeeded />
+      )}
+    </Setting>
+  );
+}
+
+export function CuttingFields({ written, onChange, choices: { defaults, languages } }: FieldsProps) {
+  const set = (key: keyof Written) => (value: string) => onChange({ ...written, [key]: value });
+  return (
+    <div className={grid}>
+      <Setting is={`${names.chunkSizeIs} ${names.standard(String(defaults.chunkSize))}`}>
+        <TextField
+          label={names.chunkSize}
+          type="number"
+          value={written.chunkSize}
+          onChange={set("chunkSize")}
+          isNeeded
+        />
+      </Setting>
+      <Setting is={`${names.chunkOverlapIs} ${names.standard(String(defaults.chunkOverlap))}`}>
+        <TextField
+          label={names.chunkOverlap}
+          type="number"
+          value={written.chunkOverlap}
+          onChange={set("chunkOverlap")}
+          isNeeded
+        />
+      </Setting>
+      <Setting is={`${names.languageIs} ${names.standard(defaults.language)}`}>
+        <ChoiceField
+          label={names.language}
+          value={written.language}
+          onChange={set("language")}
+          options={[...new Set([...languages, written.language])].map((each) => [each, each])}
+        />
+      </Setting>
+    </div>
+  );
+}
+
+export function SearchingFields({ written, onChange, choices: { defaults, rerankers, reranker } }: FieldsProps) {
+  const set = (key: keyof Written) => (value: string) => onChange({ ...written, [key]: value });
+  const { lexical, vector, hybrid } = names.retrievals;
+  return (
+    <div className={grid}>
+      <Setting is={names.retrievalIs}>
+        <ChoiceField
+          label={names.retrieval}
+          value={written.retrieval}
+          onChange={set("retrieval")}
+          options={[
+            ["", names.retrievalDefault],
+            ["lexical", lexical],
+            ["vector", vector],
+            ["hybrid", hybrid],
+          ]}
+        />
+      </Setting>
+      <Setting is={`${names.hybridWeightIs} ${names.standard(String(defaults.hybridWeight))}`}>
+        <TextField
+          label={names.hybridWeight}
+          type="number"
+          value={written.hybridWeight}
+          onChange={set("hybridWeight")}
+          isNeeded
+        />
+      </Setting>
+      <Setting is={names.indexTypeIs}>
+        <ChoiceField
+          label={names.indexType}
+          value={written.indexType}
+          onChange={set("indexType")}
+          options={["auto", "flat", "hnsw", "ivfflat"].map((each) => [each, each])}
+        />
+      </Setting>
+      <Setting is={names.rewriteIs}>
+        <ChoiceField
+          label={names.rewrite}
+          value={written.rewrite}
+          onChange={set("rewrite")}
+          options={[
+            ["false", names.no],
+            ["true", names.yes],
+          ]}
+        />
+      </Setting>
+      <Setting is={names.rerankerIs}>
+        <ChoiceField
+          label={names.reranker}
+          value={written.reranker}
+          onChange={set("reranker")}
+          options={[
+            ["", names.rerankerDefault(reranker ?? names.none)],
+            ...rerankers.map((each) => [each, each] as const),
+            ["none", names.none],
+          ]}
+        />
+      </Setting>
+    </div>
+  );
+}

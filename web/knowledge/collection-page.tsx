@@ -1,0 +1,74 @@
+import { useLoaded } from "../parts/loaded.ts";
+import { useLookAgain } from "../parts/look-again.ts";
+import { PageLink, Waiting } from "../parts/parts.tsx";
+import { useQuery } from "../path.ts";
+import { client } from "../server.ts";
+import { AddDocuments } from "./add-documents.tsx";
+import { Additions } from "./additions.tsx";
+import { Ask } from "./ask.tsx";
+import { CollectionSettings } from "./collection-settings.tsx";
+import { Counts } from "./collections.tsx";
+import { DocumentPage } from "./document-page.tsx";
+import { DocumentTable } from "./document-table.tsx";
+import { KnowledgeFrame } from "./knowledge-frame.tsx";
+import { texts } from "./knowledge-words.ts";
+
+/** A collection: its documents, one of them, questions to it, or its settings. */
+export function CollectionPage({ id }: { readonly id: string }) {
+  const query = useQuery();
+  const document = query.get("document");
+  const loaded = useLoaded(id, (signal) => client.knowledge.collection(id, signal));
+  const choices = useLoaded("choices", client.knowledge.choices);
+  const collection = loaded.data;
+  const isBusy = collection !== undefined && collection.counts.queued + collection.counts.working > 0;
+  useLookAgain(isBusy, loaded.reload);
+  const path = `/knowledge/${id}`;
+  const shown = query.has("trace") ? "ask" : (query.get("show") ?? "documents");
+  const tab = (show: string, name: string) => ({
+    to: show === "documents" ? path : `${path}?show=${show}`,
+    name,
+    isCurrent: document === null && shown === show,
+  });
+  return (
+    <KnowledgeFrame
+      tabs={[
+        { to: "/knowledge", name: texts.collections, isCurrent: false },
+        tab("documents", texts.documents),
+        tab("ask", texts.ask),
+        ...(collection?.isOwn ? [tab("settings", texts.settings)] : []),
+      ]}
+    >
+      <Waiting of={loaded} />
+      {document !== null ? (
+        <DocumentPage key={document} id={document} collection={collection} />
+      ) : (
+        collection && (
+          <>
+            <header className="grid gap-1">
+              <h1>{collection.name}</h1>
+              {collection.description !== "" && <p className="max-w-prose">{collection.description}</p>}
+              {!collection.isOwn && <p className="text-muted">{texts.of(collection.owner)}</p>}
+              {shown !== "documents" && <Counts of={collection.counts} />}
+            </header>
+            {shown === "ask" ? (
+              <Ask collections={[collection]} />
+            ) : shown === "settings" && collection.isOwn ? (
+              choices.data ? (
+                <CollectionSettings collection={collection} choices={choices.data} onChange={loaded.reload} />
+              ) : (
+                <Waiting of={choices} />
+              )
+            ) : (
+              <>
+                {collection.isOwn && <AddDocuments id={id} choices={choices.data} />}
+                {collection.isOwn && <Additions id={id} onChange={loaded.reload} />}
+                <DocumentTable collection={collection} onChange={loaded.reload} />
+              </>
+            )}
+          </>
+        )
+      )}
+      {loaded.problem !== undefined && <PageLink to="/knowledge">{texts.collections}</PageLink>}
+    </KnowledgeFrame>
+  );
+}

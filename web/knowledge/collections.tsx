@@ -1,0 +1,134 @@
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import type { CollectionView } from "../../src/client/knowledge.ts";
+import { figure, size } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { useLookAgain } from "../parts/look-again.ts";
+import { Form, PageLink, State, Table, Waiting } from "../parts/parts.tsx";
+import { changeQuery, goTo, useQuery } from "../path.ts";
+import { client } from "../server.ts";
+import { words } from "../words.ts";
+import { AboutFields, changedSettings, CuttingFields, SearchingFields, writtenOf } from "./collection-fields.tsx";
+import { texts } from "./knowledge-words.ts";
+
+/** One's own and those that are shared with one. */
+export function Collections({
+  of,
+  onChange,
+}: {
+  readonly of: readonly CollectionView[];
+  readonly onChange: () => void;
+}) {
+  const isNew = useQuery().has("new");
+  useLookAgain(
+    of.some(({ counts }) => counts.queued + counts.working > 0),
+    onChange,
+  );
+  return (
+    <>
+      {of.length === 0 && (
+        <div className="max-w-prose">
+          <p>{texts.empty}</p>
+          <p className="text-muted">{texts.emptyNext}</p>
+        </div>
+      )}
+      {isNew ? (
+        <NewCollection />
+      ) : (
+        <div>
+          <button type="button" className="button-main" onClick={() => changeQuery({ new: "1" })}>
+            <Plus size={16} aria-hidden /> {texts.newCollection}
+          </button>
+        </div>
+      )}
+      {of.length > 0 && (
+        <Table
+          name={texts.collections}
+          head={[texts.name, texts.documents, texts.search, texts.owner, texts.chunks, texts.size]}
+          numbersFrom={4}
+        >
+          {of.map((collection) => (
+            <Row key={collection.id} collection={collection} />
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function Row({ collection }: { readonly collection: CollectionView }) {
+  const { id, name, description, embeddingModel, owner, isOwn, counts } = collection;
+  return (
+    <tr>
+      <th scope="row" className="min-w-40">
+        <PageLink to={`/knowledge/${id}`}>{name}</PageLink>
+        {description !== "" && <div className="line-clamp-2 max-w-prose font-normal text-muted">{description}</div>}
+      </th>
+      <td>
+        <Counts of={counts} />
+      </td>
+      <td>{embeddingModel === "none" ? texts.byWords : embeddingModel}</td>
+      <td>{isOwn ? texts.mine : owner}</td>
+      <td className="number">{figure(counts.chunks)}</td>
+      <td className="number">{size(counts.bytes)}</td>
+    </tr>
+  );
+}
+
+/** How its documents are. */
+export function Counts({
+  of: { documents, queued, working, ready, failed },
+}: {
+  readonly of: CollectionView["counts"];
+}) {
+  if (documents === 0) return <span className="text-muted">{texts.noDocuments}</span>;
+  return (
+    <span className="flex flex-wrap gap-x-3">
+      {ready > 0 && <State grade="ok">{texts.ready(ready)}</State>}
+      {queued + working > 0 && <State grade="warn">{texts.atWork(queued + working)}</State>}
+      {failed > 0 && <State grade="bad">{texts.failedCount(failed)}</State>}
+    </span>
+  );
+}
+
+function NewCollection() {
+  const choices = useLoaded("choices", client.knowledge.choices);
+  return choices.data ? <NewCollectionForm choices={choices.data} /> : <Waiting of={choices} />;
+}
+
+type Choices = Awaited<ReturnType<typeof client.knowledge.choices>>;
+
+function NewCollectionForm({ choices }: { readonly choices: Choices }) {
+  const begun = writtenOf({ name: "", description: "", settings: choices.defaults, ...choices.defaults });
+  const [written, setWritten] = useState(begun);
+  const fields = { written, onChange: setWritten, choices };
+  return (
+    <section aria-label={texts.newCollection} className="rounded-card border border-hairline p-4">
+      <Form
+        name={texts.newCollection}
+        submit={texts.make}
+        onSubmit={async () => {
+          const settings = changedSettings(begun, written);
+          const { name, description, embeddingModel } = written;
+          const { id } = await client.knowledge.create({ name, description, embeddingModel, settings });
+          goTo(`/knowledge/${id}`);
+        }}
+        beside={
+          <button type="button" className="button" onClick={() => changeQuery({ new: undefined })}>
+            {words.cancel}
+          </button>
+        }
+      >
+        <h2 className="basis-full">{texts.newCollection}</h2>
+        <AboutFields {...fields} />
+        <details className="basis-full">
+          <summary className="min-h-6">{texts.form.more}</summary>
+          <div className="grid gap-5 pt-3">
+            <CuttingFields {...fields} />
+            <SearchingFields {...fields} />
+          </div>
+        </details>
+      </Form>
+    </section>
+  );
+}

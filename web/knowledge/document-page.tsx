@@ -1,0 +1,94 @@
+import { Download } from "lucide-react";
+import type { CollectionView, DocumentView } from "../../src/client/knowledge.ts";
+import { figure, size } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { useLookAgain } from "../parts/look-again.ts";
+import { PageLink, Waiting } from "../parts/parts.tsx";
+import { goTo, useQuery } from "../path.ts";
+import { client } from "../server.ts";
+import { DocumentChunks } from "./document-chunks.tsx";
+import { DocumentState } from "./document-state.tsx";
+import { DocumentActs } from "./document-table.tsx";
+import { DocumentText } from "./document-text.tsx";
+import { texts } from "./knowledge-words.ts";
+import type { PassagePlace } from "./text-windows.ts";
+
+type PageProps = { readonly id: string; readonly collection: CollectionView | undefined };
+
+/** One document: its text, at a passage if the address names one, or its chunks. */
+export function DocumentPage({ id, collection }: PageProps) {
+  const query = useQuery();
+  const loaded = useLoaded(id, (signal) => client.knowledge.document(id, signal));
+  const document = loaded.data;
+  useLookAgain(document?.status === "queued" || document?.status === "working", loaded.reload);
+  if (!document) return <Waiting of={loaded} />;
+  const shelf = `/knowledge/${document.collectionId}`;
+  const isChunks = query.get("tab") === "chunks";
+  const passage = passageOf(query);
+  const address = `${shelf}?document=${id}${passage ? `&from=${passage.from}&to=${passage.to}` : ""}`;
+  return (
+    <article className="grid grid-cols-[minmax(0,1fr)] gap-4">
+      <header className="grid gap-2">
+        {collection && (
+          <p>
+            <PageLink to={shelf}>{collection.name}</PageLink>
+          </p>
+        )}
+        <h1 className="break-words">{document.name}</h1>
+        <div className="flex flex-wrap items-start gap-x-4 gap-y-1 [&>div]:min-w-0">
+          <DocumentState document={document} />
+          <span className="text-muted">{factsOf(document)}</span>
+        </div>
+        <div className="row-actions -ml-1.5 flex flex-wrap items-center">
+          <a
+            className="button inline-flex items-center gap-1"
+            href={client.knowledge.addressOf(id)}
+            download
+            aria-label={`${texts.reader.download}: ${document.name}`}
+          >
+            <Download size={16} aria-hidden /> {texts.reader.download}
+          </a>
+          {collection?.isOwn && (
+            <DocumentActs document={document} onChange={loaded.reload} onRemoved={() => goTo(shelf)} />
+          )}
+        </div>
+        <nav aria-label={document.name} className="flex border-b border-hairline">
+          <PageLink to={address} look="section-link" isCurrent={!isChunks}>
+            {texts.reader.text}
+          </PageLink>
+          <PageLink to={`${address}&tab=chunks`} look="section-link" isCurrent={isChunks}>
+            {texts.reader.chunks}
+          </PageLink>
+        </nav>
+      </header>
+      {document.revision === 0 ? (
+        <p className="text-muted">{texts.reader.notRead}</p>
+      ) : isChunks ? (
+        <DocumentChunks key={document.revision} document={document} passage={passage} />
+      ) : (
+        <DocumentText
+          key={`${document.revision} ${passage?.from} ${passage?.to}`}
+          document={document}
+          passage={passage}
+        />
+      )}
+    </article>
+  );
+}
+
+function passageOf(query: URLSearchParams): PassagePlace | undefined {
+  const [from, to] = [Number(query.get("from") ?? Number.NaN), Number(query.get("to") ?? Number.NaN)];
+  return Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && to > from ? { from, to } : undefined;
+}
+
+function factsOf({ kind, pages, characters, chunks, bytes }: DocumentView): string {
+  return [
+    kind,
+    pages !== null && `${figure(pages)} ${texts.pages}`,
+    characters > 0 && texts.reader.characters(figure(characters)),
+    chunks > 0 && texts.chunkCount(chunks, figure(chunks)),
+    size(bytes),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}

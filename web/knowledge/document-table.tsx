@@ -1,0 +1,196 @@
+import { useEffect } from "react";
+import type { CollectionView, DocumentView } from "../../src/client/knowledge.ts";
+import type { DocumentStatus } from "../../src/protocol/knowledge.ts";
+import { figure, size } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { useLookAgain } from "../parts/look-again.ts";
+import { Act, ChoiceField, PageLink, Table, TextField, Waiting } from "../parts/parts.tsx";
+import { changeQuery, goTo, useQuery } from "../path.ts";
+import { client } from "../server.ts";
+import { Counts } from "./collections.tsx";
+import { DocumentState } from "./document-state.tsx";
+import { texts } from "./knowledge-words.ts";
+
+const pageSize = 50;
+const statuses = Object.keys(texts.states) as DocumentStatus[];
+
+type TableProps = { readonly collection: CollectionView; readonly onChange: () => void };
+
+/** The documents of a collection by name, a page; what is looked for stands in the address. */
+export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: TableProps) {
+  const query = useQuery();
+  const search = query.get("search") ?? "";
+  const status = statuses.find((each) => each === query.get("state"));
+  const after = query.get("after") ?? undefined;
+  const page = { limit: pageSize + 1, search: search || undefined, status, after };
+  const loaded = useLoaded(JSON.stringify(page), (signal) => client.knowledge.documents(id, page, signal));
+  const isBusy = loaded.data?.some((each) => each.status === "queued" || each.status === "working") ?? false;
+  useLookAgain(isBusy, loaded.reload);
+  // What comes or goes elsewhere changes the counts.
+  const { queued, working, ready, failed } = counts;
+  useEffect(loaded.reload, [queued, working, ready, failed]);
+  const isFiltered = search !== "" || status !== undefined;
+  const changed = () => {
+    loaded.reload();
+    onChange();
+  };
+  const isEmpty = counts.documents === 0;
+
+  if (isEmpty) return <p className="text-muted">{isOwn ? texts.noDocumentsYet : texts.noDocumentsShared}</p>;
+  return (
+    <section aria-label={texts.documents} className="grid gap-3">
+      <div className="flex flex-wrap items-end gap-3">
+        <TextField
+          label={texts.filterName}
+          type="search"
+          value={search}
+          onChange={(value) => changeQuery({ search: value, after: undefined })}
+        />
+        <ChoiceField
+          label={texts.filterState}
+          value={status ?? ""}
+          onChange={(value) => changeQuery({ state: value, after: undefined })}
+          options={[["", texts.any], ...statuses.map((each) => [each, texts.states[each]] as const)]}
+        />
+        <div className="ml-auto self-center">
+          <Counts of={counts} />
+        </div>
+      </div>
+      <Waiting of={loaded} />
+      {loaded.data?.length === 0 && (
+        <p>
+          {texts.noneFound}{" "}
+          {(isFiltered || after !== undefined) && <PageLink to={`/knowledge/${id}`}>{texts.showAll}</PageLink>}
+        </p>
+      )}
+      {loaded.data && loaded.data.length > 0 && (
+        <Table
+          name={texts.documents}
+          head={[
+            texts.name,
+            texts.state,
+            texts.kind,
+            ...(isOwn ? [texts.actions] : []),
+            texts.pages,
+            texts.chunks,
+            texts.size,
+          ]}
+          numbersFrom={isOwn ? 4 : 3}
+        >
+          {loaded.data.slice(0, pageSize).map((document) => (
+            <Row key={document.id} document={document} isOwn={isOwn} onChange={changed} />
+          ))}
+        </Table>
+      )}
+      <Pages path={`/knowledge/${id}`} query={query} next={nextOf(loaded.data)} />
+    </section>
+  );
+}
+
+/** The last name of the page, if there is another one. */
+function nextOf(documents: readonly DocumentView[] | undefined): string | undefined {
+  return documents && documents.length > pageSize ? documents[pageSize - 1]!.name : undefined;
+}
+
+function Row({
+  document,
+  isOwn,
+  onChange,
+}: {
+  readonly document: DocumentView;
+  readonly isOwn: boolean;
+  readonly onChange: () => void;
+}) {
+  const { id, collectionId, name, kind, pages, chunks, bytes } = document;
+  return (
+    <tr>
+      <th scope="row" className="min-w-40 break-words">
+        <PageLink to={`/knowledge/${collectionId}?document=${id}`}>{name}</PageLink>
+      </th>
+      <td>
+        <DocumentState document={document} />
+      </td>
+      <td>{kind ?? "–"}</td>
+      {isOwn && (
+        <td>
+          <div className="row-actions">
+            <DocumentActs document={document} onChange={onChange} onRemoved={onChange} />
+          </div>
+        </td>
+      )}
+      <td className="number">{pages ?? "–"}</td>
+      <td className="number">{figure(chunks)}</td>
+      <td className="number">{size(bytes)}</td>
+    </tr>
+  );
+}
+
+/** What its owner can do with a document. */
+export function DocumentActs({
+  document: { id, collectionId, name, source, status },
+  onChange,
+  onRemoved,
+}: {
+  readonly document: DocumentView;
+  readonly onChange: () => void;
+  readonly onRemoved: () => void;
+}) {
+  const isWeb = source.kind === "url" && source.url !== undefined;
+  const isAgain: Readonly<Record<DocumentStatus, boolean>> = {
+    queued: false,
+    working: false,
+    ready: isWeb,
+    failed: true,
+  };
+  const again = isWeb ? texts.fetchAgain : texts.retry;
+  return (
+    <>
+      {isAgain[status] && (
+        <Act
+          name={`${again}: ${name}`}
+          onAct={async () => {
+            if (isWeb) await client.knowledge.addUrls(collectionId, [source.url!]);
+            else await client.knowledge.retry(id);
+            onChange();
+          }}
+        >
+          {again}
+        </Act>
+      )}
+      <Act
+        name={`${texts.remove}: ${name}`}
+        onAct={async () => {
+          if (!confirm(texts.removeDocument(name))) return;
+          await client.knowledge.removeDocument(id);
+          onRemoved();
+        }}
+      >
+        {texts.remove}
+      </Act>
+    </>
+  );
+}
+
+type PagesProps = { readonly path: string; readonly query: URLSearchParams; readonly next: string | undefined };
+
+/** Each page has its address, so that the browser's own button leads back. */
+function Pages({ path, query, next }: PagesProps) {
+  const isFirst = !query.has("after");
+  if (isFirst && next === undefined) return null;
+  const go = (after: string | undefined) => {
+    const there = new URLSearchParams(query);
+    if (after === undefined) there.delete("after");
+    else there.set("after", after);
+    goTo(`${path}?${there}`);
+  };
+  return (
+    <div className="flex gap-2">
+      <button type="button" className="button" disabled={isFirst} onClick={() => go(undefined)}>
+        {texts.firstPage}
+      </button>
+      <button type="button" className="button" disabled={next === undefined} onClick={() => go(next)}>
+        {texts.nextPage}
+      </button>
+    </div>
+  );
+}

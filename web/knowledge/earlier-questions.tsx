@@ -1,0 +1,60 @@
+import { useState } from "react";
+import { time } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { PageLink, Waiting } from "../parts/parts.tsx";
+import { usePath, useQuery } from "../path.ts";
+import { client } from "../server.ts";
+import { texts } from "./knowledge-words.ts";
+
+const names = texts.query;
+const pageSize = 20;
+
+type EarlierProps = { readonly current: string | null; readonly newest: string | undefined };
+
+/** What was asked before, by oneself or by agents that work for one; each with its trace. */
+export function EarlierQuestions({ current, newest }: EarlierProps) {
+  const path = usePath();
+  const query = useQuery();
+  const [before, setBefore] = useState<string>();
+  const loaded = useLoaded(`${newest} ${before}`, (signal) =>
+    client.knowledge.traces({ limit: pageSize + 1, ...(before !== undefined && { before }) }, signal),
+  );
+  const shown = loaded.data?.slice(0, pageSize) ?? [];
+  const isMore = (loaded.data?.length ?? 0) > pageSize;
+  const addressOf = (id: string) => {
+    const there = new URLSearchParams(query);
+    there.set("show", "ask");
+    there.set("trace", id);
+    return `${path}?${there}`;
+  };
+  return (
+    <section aria-label={names.earlier} className="grid gap-2">
+      <h2>{names.earlier}</h2>
+      <Waiting of={loaded} />
+      {loaded.data?.length === 0 && before === undefined && <p className="text-muted">{names.noEarlier}</p>}
+      <ul>
+        {shown.map(({ id, question, runId, createdAt }) => (
+          <li key={id} className="flex flex-wrap gap-x-3 border-b border-hairline py-1">
+            <PageLink to={addressOf(id)} isCurrent={id === current}>
+              {question.slice(0, 200)}
+            </PageLink>
+            <span className="text-muted">
+              {time(createdAt)}
+              {runId !== null && ` · ${names.byAgent}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {(isMore || before !== undefined) && (
+        <div className="flex gap-2">
+          <button type="button" className="button" disabled={before === undefined} onClick={() => setBefore(undefined)}>
+            {names.newest}
+          </button>
+          <button type="button" className="button" disabled={!isMore} onClick={() => setBefore(shown.at(-1)?.id)}>
+            {names.older}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}

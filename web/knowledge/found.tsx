@@ -1,0 +1,82 @@
+import type { CandidateView, KnowledgeAnswer, TraceView } from "../../src/client/knowledge.ts";
+import { duration } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { PageLink } from "../parts/parts.tsx";
+import { client } from "../server.ts";
+import { texts } from "./knowledge-words.ts";
+import { placeOf, score } from "./scores.ts";
+import { Trace } from "./trace.tsx";
+
+const names = texts.query;
+
+type FoundProps = {
+  readonly trace: TraceView;
+  /** With their texts; absent: as the trace tells, whose texts are asked for. */
+  readonly passages?: KnowledgeAnswer["passages"];
+};
+
+/** The passages of an answer, and how they were found. */
+export function Found({ trace, passages }: FoundProps) {
+  const taken = trace.candidates
+    .filter(({ place }) => place !== undefined)
+    .toSorted((one, other) => one.place! - other.place!);
+  const time = Object.values(trace.milliseconds).reduce((sum, each) => sum + each, 0);
+  return (
+    <section aria-label={trace.question} className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <h2>{trace.question}</h2>
+      <p role="status" className="text-muted">
+        {taken.length === 0 ? names.none : names.found(taken.length, trace.candidates.length, duration(time))}
+      </p>
+      <ol className="grid gap-4">
+        {taken.map((candidate, at) => (
+          <Passage key={candidate.place} candidate={candidate} text={passages?.[at]?.text} />
+        ))}
+      </ol>
+      <Trace trace={trace} />
+    </section>
+  );
+}
+
+function Passage({ candidate, text }: { readonly candidate: CandidateView; readonly text: string | undefined }) {
+  const { place, collectionId, documentId, documentName, charStart, charEnd } = candidate;
+  const { lexical, vector, relevance } = candidate;
+  const scores = [
+    lexical && names.words(lexical.rank, score(lexical.score)),
+    vector && names.meaning(vector.rank, score(vector.similarity)),
+    names.fused(score(candidate.score)),
+    relevance !== undefined && names.reranked(score(relevance)),
+  ];
+  return (
+    <li className="grid grid-cols-[2.2em_minmax(0,1fr)]">
+      <span className="text-muted">[{place}]</span>
+      <div className="grid gap-1">
+        <p className="flex flex-wrap gap-x-3">
+          <PageLink to={`/knowledge/${collectionId}?document=${documentId}&from=${charStart}&to=${charEnd}`}>
+            {documentName}
+          </PageLink>
+          <span className="text-muted">{placeOf(candidate)}</span>
+        </p>
+        {text === undefined ? (
+          <KeptText candidate={candidate} />
+        ) : (
+          <p className="snippet line-clamp-6">{close(text)}</p>
+        )}
+        <p className="text-muted">{scores.filter(Boolean).join(" · ")}</p>
+      </div>
+    </li>
+  );
+}
+
+/** Without empty lines, so that more of it is seen. */
+function close(text: string): string {
+  return text.replaceAll(/\s*\n\s*\n/g, "\n").trim();
+}
+
+/** What stands now where it was found. */
+function KeptText({ candidate: { documentId, charStart, charEnd } }: { readonly candidate: CandidateView }) {
+  const { data, problem } = useLoaded(`${documentId} ${charStart}`, (signal) =>
+    client.knowledge.textPart(documentId, { from: charStart, to: charEnd }, signal),
+  );
+  if (problem !== undefined) return <p className="text-muted">{names.textGone}</p>;
+  return <p className="snippet line-clamp-6 min-h-[1.6em]">{close(data?.text ?? "")}</p>;
+}

@@ -1,0 +1,34 @@
+import { useLoaded } from "../parts/loaded.ts";
+import { Waiting } from "../parts/parts.tsx";
+import type { ViewProps } from "../pages.tsx";
+import { useQuery } from "../path.ts";
+import { Ask } from "./ask.tsx";
+import { CollectionPage } from "./collection-page.tsx";
+import { Collections } from "./collections.tsx";
+import { KnowledgeFrame } from "./knowledge-frame.tsx";
+import { texts } from "./knowledge-words.ts";
+import { client } from "../server.ts";
+
+/** All collections, or one. */
+export function KnowledgeView({ rest }: ViewProps) {
+  return rest === undefined ? <Shelf /> : <CollectionPage key={rest} id={rest} />;
+}
+
+function Shelf() {
+  const query = useQuery();
+  const isAsking = query.get("show") === "ask" || query.has("trace");
+  const loaded = useLoaded("collections", client.knowledge.collections);
+  return (
+    <KnowledgeFrame
+      tabs={[
+        { to: "/knowledge", name: texts.collections, isCurrent: !isAsking },
+        { to: "/knowledge?show=ask", name: texts.ask, isCurrent: isAsking },
+      ]}
+    >
+      <h1>{isAsking ? texts.query.title : texts.title}</h1>
+      <Waiting of={loaded} />
+      {loaded.data &&
+        (isAsking ? <Ask collections={loaded.data} /> : <Collections of={loaded.data} onChange={loaded.reload} />)}
+    </KnowledgeFrame>
+  );
+}

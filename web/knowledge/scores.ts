@@ -1,0 +1,14 @@
+import type { CandidateView } from "../../src/client/knowledge.ts";
+import { locale } from "../language.ts";
+import { texts } from "./knowledge-words.ts";
+
+const three = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
+
+export function score(value: number): string {
+  return three.format(value);
+}
+
+/** Where in its document a passage is: page and headings. */
+export function placeOf({ page, headingPath }: Pick<CandidateView, "page" | "headingPath">): string {
+  return [page !== null && texts.reader.page(page), headingPath.join(" › ")].filter(Boolean).join(" · ");
+}

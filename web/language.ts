@@ -1,0 +1,36 @@
+import { kept } from "./kept.ts";
+
+export const languages = ["en", "de"] as const;
+export type Language = (typeof languages)[number];
+
+/** Empty: as the browser is set. */
+export const languageWish = kept("language");
+
+/** What the page is in, from its beginning to the next time it is loaded. */
+export const language: Language = chosenLanguage();
+document.documentElement.lang = language;
+
+/** For figures and times: as the browser's owner writes that language, such as en-GB. */
+export const locale = navigator.languages.find((each) => each.split("-")[0] === language) ?? language;
+
+// Another tab has chosen: this one follows at once, or when what was typed in it is sent.
+languageWish.onChange(() => {
+  if (chosenLanguage() !== language && !hasTypedText()) location.reload();
+});
+
+function chosenLanguage(): Language {
+  const wished = languageWish.get();
+  return languages.find((each) => each === wished) ?? (navigator.language.startsWith("de") ? "de" : "en");
+}
+
+function hasTypedText(): boolean {
+  const fields = document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
+    "#page :is(textarea, input[type=text])",
+  );
+  return [...fields].some(({ value, defaultValue }) => value !== "" && value !== defaultValue);
+}
+
+/** Words of one part of the page: only the file of the chosen language is loaded. */
+export function inLanguage<Words>(files: Readonly<Record<Language, () => Promise<Words>>>): Promise<Words> {
+  return files[language]();
+}

@@ -1,0 +1,24 @@
+import { X } from "lucide-react";
+import type { ReactNode } from "react";
+import { Sheet } from "../frame/sheet.tsx";
+import { words } from "../words.ts";
+import "./dialog.css";
+
+type DialogProps = { readonly title: string; readonly onClose: () => void; readonly children: ReactNode };
+
+/** A sheet in the middle, with a title and a way out. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  return (
+    <Sheet name={title} onClose={onClose} look="dialog">
+      <div className="flex flex-col gap-4 p-4">
+        <div className="flex items-center gap-2">
+          <h2 className="grow text-lg font-semibold">{title}</h2>
+          <button type="button" className="icon-button" aria-label={words.close} onClick={onClose}>
+            <X size={16} aria-hidden />
+          </button>
+        </div>
+        {children}
+      </div>
+    </Sheet>
+  );
+}

@@ -1,0 +1,55 @@
+import { locale } from "../language.ts";
+
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
+const money = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
+
+export function figure(value: number): string {
+  return (Math.abs(value) < 10_000 ? whole : short).format(value);
+}
+
+/** In the unit of `prices`, which the server does not name. */
+export function cost(value: number): string {
+  return money.format(value);
+}
+
+export function duration(milliseconds: number | null): string {
+  if (milliseconds === null) return "–";
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 120_000) return `${whole.format(milliseconds / 1000)} s`;
+  const minutes = Math.round(milliseconds / 60_000);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}
+
+/** As short as it says which it is: of today the time alone. */
+export function moment(iso: string): string {
+  const at = new Date(iso);
+  const isToday = at.toDateString() === new Date().toDateString();
+  const day = isToday ? {} : ({ day: "numeric", month: "short" } as const);
+  return at.toLocaleString(locale, { ...day, hour: "2-digit", minute: "2-digit" });
+}
+
+export function time(iso: string): string {
+  return new Date(iso).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** A day or an hour as the server's log groups them (UTC). */
+export function period(key: string): string {
+  const at = new Date(key);
+  if (Number.isNaN(at.getTime())) return key;
+  return key.includes("T")
+    ? `${at.getUTCHours().toString().padStart(2, "0")}:00`
+    : at.toLocaleDateString(locale, { day: "numeric", month: "short", timeZone: "UTC" });
+}
+
+const sizes = ["kilobyte", "megabyte", "gigabyte"] as const;
+
+/** Of a file. */
+export function size(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const step = Math.min(sizes.length, Math.floor(Math.log2(bytes) / 10));
+  const unit = new Intl.NumberFormat(locale, { style: "unit", unit: sizes[step - 1], maximumFractionDigits: 1 });
+  return unit.format(bytes / 1024 ** step);
+}

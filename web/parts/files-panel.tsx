@@ -1,0 +1,102 @@
+import { Download, Trash2, Upload } from "lucide-react";
+import { useRef, useState } from "react";
+import type { FilesAt } from "../../src/client/files.ts";
+import { encodedPath } from "../../src/client/request.ts";
+import { words } from "../words.ts";
+import { size } from "./figures.ts";
+import { useLoaded } from "./loaded.ts";
+import { Problem, useAct, Waiting } from "./parts.tsx";
+
+type FilesPanelProps = {
+  readonly files: FilesAt;
+  /** Where they are given out, below the page's own address. */
+  readonly root: string;
+  /** They are looked up again whenever it changes. */
+  readonly round: string;
+};
+
+/** At first. */
+const shownFiles = 50;
+
+/** All files of a conversation: saved, added, removed. */
+export function FilesPanel({ files, root, round }: FilesPanelProps) {
+  const loaded = useLoaded(`${root} ${round}`, (signal) => files.list({}, signal));
+  const [mostShown, setMostShown] = useState(shownFiles);
+  const input = useRef<HTMLInputElement>(null);
+  const adding = useAct(async (added: readonly File[]) => {
+    for (const file of added) await files.upload(file.name, new Uint8Array(await file.arrayBuffer()));
+    loaded.reload();
+  });
+  const removing = useAct(async (path: string) => {
+    await files.remove(path);
+    loaded.reload();
+  });
+  const all = loaded.data?.data.filter(({ kind }) => kind === "file") ?? [];
+  return (
+    <section aria-label={words.turn.files}>
+      <div className="flex items-center gap-2">
+        <h2 className="grow font-semibold">
+          {words.turn.files} {all.length > 0 && <span className="font-normal text-muted">{all.length}</span>}
+        </h2>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={words.turn.addFile}
+          title={words.turn.addFile}
+          disabled={adding.isBusy}
+          onClick={() => input.current?.click()}
+        >
+          <Upload size={16} aria-hidden />
+        </button>
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          aria-label={words.turn.addFile}
+          onChange={(event) => {
+            adding.act([...(event.target.files ?? [])]);
+            event.target.value = "";
+          }}
+        />
+      </div>
+      <Problem text={adding.problem ?? removing.problem} />
+      <Waiting of={loaded} />
+      {loaded.data !== undefined && all.length === 0 && <p className="text-muted">{words.turn.noFiles}</p>}
+      <ul>
+        {all.slice(0, mostShown).map(({ path, bytes }) => (
+          <li key={path} className="flex min-h-8 items-center gap-2 text-sm">
+            <span className="min-w-0 grow truncate" title={path}>
+              {path}
+            </span>
+            <span className="text-xs whitespace-nowrap text-muted">{size(bytes)}</span>
+            <a
+              className="icon-button"
+              href={`${root}/${encodedPath(path)}`}
+              download
+              aria-label={words.turn.save(path)}
+              title={words.turn.save(path)}
+            >
+              <Download size={16} aria-hidden />
+            </a>
+            <button
+              type="button"
+              className="icon-button"
+              aria-label={words.turn.removeFile(path)}
+              title={words.turn.removeFile(path)}
+              disabled={removing.isBusy}
+              onClick={() => confirm(words.turn.removeFileSure(path)) && removing.act(path)}
+            >
+              <Trash2 size={16} aria-hidden />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {all.length > mostShown && (
+        <button type="button" className="button" onClick={() => setMostShown(mostShown + 10 * shownFiles)}>
+          {words.turn.allSources(all.length)}
+        </button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,145 @@
+import { useState } from "react";
+import type { AgentView } from "../../src/client/client.ts";
+import type { Activation, RoomKind } from "../../src/client/rooms.ts";
+import { ChoiceField, Form, Note, TextField } from "../parts/parts.tsx";
+import { goTo } from "../path.ts";
+import { client } from "../server.ts";
+import { roomWords } from "./room-words.ts";
+import "./rooms.css";
+
+type Offered = RoomKind["members"][number];
+type Chosen = ReadonlyMap<string, Activation>;
+type BeginRoomProps = { readonly kinds: readonly RoomKind[]; readonly agents: readonly AgentView[] };
+
+/** A room of a kind, or of agents of one's choice: which of them are in it, and when each of them listens. */
+export function BeginRoom({ kinds, agents }: BeginRoomProps) {
+  const [title, setTitle] = useState("");
+  const [kindId, setKindId] = useState(kinds[0]?.id ?? "");
+  const kind = kinds.find(({ id }) => id === kindId);
+  const [chosen, setChosen] = useState(() => usualFor(kind, agents));
+  const offered = offeredFor(kind, agents);
+
+  async function begin(): Promise<void> {
+    if (chosen.size === 0) throw new Error(roomWords.noneChosen);
+    const members = offered.flatMap(({ handle }) => {
+      const activation = chosen.get(handle);
+      return activation === undefined ? [] : [{ agent: handle, activation }];
+    });
+    // What was put together has no name of its own.
+    const name = title.trim() || (kind ? "" : members.map(({ agent }) => `@${agent}`).join(", "));
+    const { id } = await client.rooms.create({
+      ...(name !== "" && { title: name }),
+      ...(kind && { kind: kind.id }),
+      ...(!isAsKind(chosen, kind) && { members }),
+    });
+    goTo(`/rooms/${id}`);
+  }
+
+  return (
+    <Form name={roomWords.make} submit={roomWords.begin} onSubmit={begin}>
+      <TextField label={roomWords.name} hint={kind?.title ?? roomWords.nameHint} value={title} onChange={setTitle} />
+      <ChoiceField
+        label={roomWords.kind}
+        value={kindId}
+        onChange={(next) => {
+          setKindId(next);
+          setChosen(
+            usualFor(
+              kinds.find(({ id }) => id === next),
+              agents,
+            ),
+          );
+        }}
+        options={[...kinds.map(({ id, title: name }) => [id, name] as const), ["", roomWords.noKind]]}
+      />
+      {kind && kind.description !== "" && <p className="basis-full text-sm text-muted">{kind.description}</p>}
+      <fieldset className="basis-full">
+        <legend className="text-xs text-muted">{roomWords.agents}</legend>
+        <ul className="agent-choice">
+          {offered.map((agent) => (
+            <AgentRow
+              key={agent.handle}
+              agent={agent}
+              listens={chosen.get(agent.handle)}
+              onChoose={(activation) => setChosen(withChoice(chosen, agent, activation))}
+            />
+          ))}
+        </ul>
+      </fieldset>
+      <div role="status" className="basis-full text-sm empty:hidden">
+        {chosen.size > 0 && ![...chosen.values()].includes("always") && <Note>{roomWords.noneListens}</Note>}
+      </div>
+    </Form>
+  );
+}
+
+type AgentRowProps = {
+  readonly agent: Offered;
+  /** Undefined: it is not in the room. */
+  readonly listens: Activation | undefined;
+  readonly onChoose: (activation: Activation | undefined) => void;
+};
+
+function AgentRow({ agent: { handle, description, activation }, listens, onChoose }: AgentRowProps) {
+  return (
+    <li>
+      <label>
+        <input
+          type="checkbox"
+          className="size-4"
+          checked={listens !== undefined}
+          onChange={({ target }) => onChoose(target.checked ? activation : undefined)}
+        />
+        <span>
+          <span className="font-semibold">@{handle}</span>
+          <span className="block text-sm text-muted">{description}</span>
+        </span>
+      </label>
+      {listens !== undefined && (
+        <select
+          className="field min-h-8 text-sm"
+          aria-label={roomWords.listens(handle)}
+          value={listens}
+          onChange={({ target }) => onChoose(target.value === "always" ? "always" : "mention")}
+        >
+          <option value="always">{roomWords.wakes.always}</option>
+          <option value="mention">{roomWords.wakes.mention}</option>
+        </select>
+      )}
+    </li>
+  );
+}
+
+/** The kind's own, and behind them the server's. A room can be in no room. */
+function offeredFor(kind: RoomKind | undefined, agents: readonly AgentView[]): readonly Offered[] {
+  const own = kind?.members ?? [];
+  const others = agents.filter(({ id, strategy }) => strategy !== "room" && !own.some(({ handle }) => handle === id));
+  return [
+    ...own,
+    ...others.map(({ id, description }): Offered => ({ handle: id, description, activation: "mention" })),
+  ];
+}
+
+/** All of a kind; else the one that answers where nobody is named, so that somebody listens. */
+function usualFor(kind: RoomKind | undefined, agents: readonly AgentView[]): Chosen {
+  if (kind) return new Map(kind.members.map(({ handle, activation }) => [handle, activation]));
+  const usual = agents.find(({ isDefault }) => isDefault) ?? agents.find(({ id }) => id === "assistant");
+  return new Map(usual && usual.strategy !== "room" ? [[usual.id, "always"]] : []);
+}
+
+/** The first that is chosen always listens: else nobody would answer a message to all. */
+function withChoice(chosen: Chosen, { handle }: Offered, activation: Activation | undefined): Chosen {
+  const next = new Map(chosen);
+  if (activation === undefined) next.delete(handle);
+  else next.set(handle, chosen.size === 0 ? "always" : activation);
+  return next;
+}
+
+function isAsKind(chosen: Chosen, kind: RoomKind | undefined): boolean {
+  const own = kind?.members ?? [];
+  return (
+    kind !== undefined &&
+    own.length === chosen.size &&
+    own.every(({ handle, activation }) => chosen.get(handle) === activation)
+  );
+}

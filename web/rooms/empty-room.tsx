@@ -1,0 +1,37 @@
+import type { RoomView } from "../../src/client/rooms.ts";
+import { Note } from "../parts/parts.tsx";
+import { roomWords } from "./room-words.ts";
+
+type EmptyRoomProps = { readonly room: RoomView; readonly colours: ReadonlyMap<string, number> };
+
+/** Before anything is said: how to begin, and who would hear it. */
+export function EmptyRoom({ room, colours }: EmptyRoomProps) {
+  const agents = room.members.filter((member) => member.kind === "agent");
+  return (
+    <section className="mx-auto grid max-w-[46rem] gap-4 pt-[8dvh] pb-6">
+      <div className="grid gap-1">
+        <h2 className="text-lg">{roomWords.nothingSaid}</h2>
+        <p className="text-muted">{roomWords.howToBegin}</p>
+      </div>
+      {agents.length > 0 && (
+        <div className="grid gap-2">
+          <h3 className="text-sm font-semibold">{roomWords.whoIsHere}</h3>
+          <ul className="grid gap-2 text-sm">
+            {agents.map(({ handle, description, activation }) => (
+              <li key={handle} data-speaker={colours.get(handle)}>
+                <span className="speaker font-semibold">@{handle}</span>{" "}
+                <span className="text-muted">· {roomWords.wakes[activation]}</span>
+                <span className="block text-muted">{description}</span>
+              </li>
+            ))}
+          </ul>
+          {!agents.some(({ activation }) => activation === "always") && (
+            <div className="text-sm">
+              <Note>{roomWords.noneListens}</Note>
+            </div>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,67 @@
+import { useState } from "react";
+import type { Activation, ChosenMember, RoomView } from "../../src/client/rooms.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { ChoiceField, Form, Waiting } from "../parts/parts.tsx";
+import { client } from "../server.ts";
+import { roomWords } from "./room-words.ts";
+
+type LetAgentInProps = { readonly room: RoomView; readonly onChanged: () => void };
+
+/** For the owner: agents that are not in the room, and when the one that comes in is to listen. */
+export function LetAgentIn({ room, onChanged }: LetAgentInProps) {
+  const loaded = useLoaded("agents-and-kinds", async (signal) => {
+    const [agents, { kinds }] = await Promise.all([client.agents(signal), client.rooms.list(signal)]);
+    return { agents, kinds };
+  });
+  const [wished, setWished] = useState("");
+  const [activation, setActivation] = useState<Activation>("mention");
+  if (!loaded.data) return <Waiting of={loaded} />;
+
+  const { agents, kinds } = loaded.data;
+  const own = kinds.find(({ id }) => id === room.kind)?.members.map(({ handle }) => handle) ?? [];
+  const others = agents.flatMap(({ id, strategy }) => (strategy === "room" ? [] : [id]));
+  const here = new Set(room.members.map(({ handle }) => handle));
+  const absent = [...new Set([...own, ...others])].filter((handle) => !here.has(handle));
+  const agent = absent.includes(wished) ? wished : absent[0];
+  if (agent === undefined) return <p className="mt-2 text-muted">{roomWords.allAreIn}</p>;
+  const description = agents.find(({ id }) => id === agent)?.description ?? "";
+
+  return (
+    <div className="mt-3">
+      <Form
+        name={roomWords.letAgentIn}
+        submit={roomWords.add}
+        onSubmit={async () => {
+          await client.rooms.change(room.id, { members: [...agentsOf(room), { agent, activation }] });
+          onChanged();
+        }}
+      >
+        <ChoiceField
+          label={roomWords.letAgentIn}
+          value={agent}
+          onChange={setWished}
+          options={absent.map((handle) => [handle, `@${handle}`])}
+        />
+        <ChoiceField
+          label={roomWords.listens(agent)}
+          value={activation}
+          onChange={(next) => setActivation(next === "always" ? "always" : "mention")}
+          options={[
+            ["mention", roomWords.wakes.mention],
+            ["always", roomWords.wakes.always],
+          ]}
+        />
+        {description !== "" && <p className="basis-full text-xs text-muted">{description}</p>}
+      </Form>
+    </div>
+  );
+}
+
+/** Each agent as it listens now, but one. */
+export function agentsOf(room: RoomView, without?: string): readonly ChosenMember[] {
+  return room.members.flatMap((member) =>
+    member.kind === "agent" && member.handle !== without
+      ? [{ agent: member.handle, activation: member.activation }]
+      : [],
+  );
+}

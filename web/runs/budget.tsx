@@ -1,0 +1,35 @@
+import type { BudgetUse } from "../../src/protocol/run-trace.ts";
+import { cost, duration, figure } from "../parts/figures.ts";
+import { runsWords } from "./runs-words.ts";
+
+const texts = runsWords.budget;
+const names = ["steps", "toolCalls", "writes", "tokens", "cost"] as const;
+
+/** What the run and all below it have used, against what they may. */
+export function Budget({ budget }: { readonly budget: BudgetUse }) {
+  return (
+    <dl className="run-budget" aria-label={texts.title}>
+      {names
+        .filter((name) => budget[name].used > 0 || name === "steps")
+        .map((name) => {
+          const { used, max } = budget[name];
+          const say = name === "cost" ? cost : figure;
+          return (
+            <div key={name}>
+              <dt>{texts[name]}</dt>
+              <dd>{max === null ? say(used) : texts.of(say(used), say(max))}</dd>
+              {max !== null && max > 0 && (
+                <dd className="meter" aria-hidden>
+                  <span style={{ width: `${Math.min(1, used / max) * 100}%` }} />
+                </dd>
+              )}
+            </div>
+          );
+        })}
+      <div>
+        <dt className="sr-only">{runsWords.facts.took}</dt>
+        <dd className="text-muted">{texts.time(duration(budget.leftMs))}</dd>
+      </div>
+    </dl>
+  );
+}

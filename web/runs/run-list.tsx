@@ -1,0 +1,215 @@
+import { type KeyboardEvent, useState } from "react";
+import type { AdminRun } from "../../src/protocol/run-trace.ts";
+import type { ListedRunView } from "../../src/client/run-details.ts";
+import { isEnded, runStatuses } from "../../src/protocol/runs.ts";
+import { useMe } from "../me.ts";
+import { cost, duration, figure, moment, time } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { useLookAgain } from "../parts/look-again.ts";
+import { Act, ChoiceField, Form, PageLink, Table, TextField, Waiting } from "../parts/parts.tsx";
+import { changeQuery, useQuery } from "../path.ts";
+import { client } from "../server.ts";
+import { words } from "../words.ts";
+import { RunState } from "./run-state.tsx";
+import { adminRuns, runsInside } from "./runs-client.ts";
+import { runsWords } from "./runs-words.ts";
+
+const texts = runsWords.list;
+const pageRows = 50;
+const liveMs = 3000;
+const quietMs = 5000;
+type Listed = ListedRunView & Partial<Pick<AdminRun, "userName" | "takeovers" | "cancelAsked">>;
+
+/** One's own runs; for admins everybody's, if they ask for it or look at them in the administration. */
+export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
+  const query = useQuery();
+  const me = useMe();
+  const isAll = ofAll || (me?.role === "admin" && query.get("all") !== null);
+  const status = runStatuses.find((each) => each === query.get("status"));
+  const [agent, user, thread] = ["agent", "user", "thread"].map((name) => query.get(name) ?? undefined);
+  const [typed, setTyped] = useState({ agent: agent ?? "", user: user ?? "" });
+  const filter = {
+    limit: pageRows,
+    ...(status && { status }),
+    ...(agent !== undefined && { agent }),
+    ...(thread !== undefined && { thread }),
+    ...(query.get("delegated") === null && { root: "true" as const }),
+  };
+  const list = (before: string | undefined, signal?: AbortSignal): Promise<readonly Listed[]> =>
+    isAll
+      ? adminRuns.list(
+          { ...filter, ...(user !== undefined && { user }), ...(before !== undefined && { before }) },
+          signal,
+        )
+      : runsInside.list({ ...filter, ...(before !== undefined && { before }) }, signal);
+  const key = JSON.stringify([filter, isAll, user]);
+  const loaded = useLoaded(key, (signal) => list(undefined, signal));
+  const [older, setOlder] = useState<{
+    readonly of: string;
+    readonly rows: readonly Listed[];
+    readonly isEnd: boolean;
+  }>();
+  const more = older?.of === key ? older : undefined;
+  const first = loaded.data ?? [];
+  const rows = [...first, ...(more?.rows ?? []).filter(({ id }) => !first.some((one) => one.id === id))];
+  const isLive = first.some((run) => !isEnded(run.status));
+  useLookAgain(true, loaded.reload, isLive ? liveMs : quietMs);
+
+  return (
+    <>
+      <Form
+        name={texts.filter}
+        submit={texts.filter}
+        onSubmit={async () => changeQuery({ agent: typed.agent.trim(), ...(isAll && { user: typed.user.trim() }) })}
+      >
+        <ChoiceField
+          label={texts.state}
+          value={status ?? ""}
+          onChange={(value) => changeQuery({ status: value })}
+          options={[["", texts.all], ...runStatuses.map((each): [string, string] => [each, runsWords.states[each]])]}
+        />
+        <TextField
+          label={words.agent}
+          type="search"
+          value={typed.agent}
+          onChange={(value) => setTyped({ ...typed, agent: value })}
+        />
+        {isAll && (
+          <TextField
+            label={texts.person}
+            type="search"
+            value={typed.user}
+            onChange={(value) => setTyped({ ...typed, user: value })}
+          />
+        )}
+        {me?.role === "admin" && !ofAll && <Switch name="all" text={texts.everybody} />}
+        <Switch name="delegated" text={texts.delegated} />
+      </Form>
+      {thread !== undefined && (
+        <p className="flex flex-wrap items-center gap-2">
+          {texts.ofThread}
+          <button type="button" className="button" onClick={() => changeQuery({ thread: undefined })}>
+            {texts.allThreads}
+          </button>
+        </p>
+      )}
+      <Waiting of={loaded} />
+      {loaded.data?.length === 0 && (
+        <p className="text-muted">{Object.keys(filter).length > 2 || isAll ? texts.nothing : texts.nothingYet}</p>
+      )}
+      {rows.length > 0 && (
+        <div onKeyDown={betweenLinks}>
+          <Table
+            name={runsWords.title}
+            numbersFrom={isAll ? 5 : 4}
+            head={[
+              texts.begun,
+              texts.what,
+              texts.state,
+              words.agent,
+              ...(isAll ? [texts.who] : []),
+              texts.tokens,
+              texts.cost,
+              texts.took,
+            ]}
+          >
+            {rows.map((run) => (
+              <Row key={run.id} run={run} isAll={isAll} onChange={loaded.reload} />
+            ))}
+          </Table>
+        </div>
+      )}
+      {rows.length >= pageRows && more?.isEnd !== true && (
+        <div>
+          <Act
+            onAct={async () => {
+              const found = await list(rows.at(-1)!.id);
+              setOlder({ of: key, rows: [...(more?.rows ?? []), ...found], isEnd: found.length < pageRows });
+            }}
+          >
+            {texts.older}
+          </Act>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** A part of the query that is there or not. */
+function Switch({ name, text }: { readonly name: string; readonly text: string }) {
+  const isOn = useQuery().get(name) !== null;
+  return (
+    <label className="flex min-h-7 items-center gap-1.5">
+      <input type="checkbox" checked={isOn} onChange={() => changeQuery({ [name]: isOn ? undefined : "1" })} />
+      {text}
+    </label>
+  );
+}
+
+function Row({
+  run,
+  isAll,
+  onChange,
+}: {
+  readonly run: Listed;
+  readonly isAll: boolean;
+  readonly onChange: () => void;
+}) {
+  const { id, userName, agent, status, error, text, used, createdAt, startedAt, endedAt, takeovers = 0 } = run;
+  const mayRetry = isAll && run.parentRun === null && (status === "failed" || status === "cancelled");
+  const about = [...(userName === undefined ? [] : [userName]), `@${agent}`].join(", ");
+  return (
+    <tr>
+      <td className="whitespace-nowrap">
+        <time dateTime={createdAt} title={time(createdAt)}>
+          {moment(createdAt)}
+        </time>
+      </td>
+      <th scope="row" className="run-words">
+        <PageLink to={`/runs/${id}`} look="run-link">
+          {text ?? texts.noText}
+        </PageLink>
+      </th>
+      <td>
+        <div className="run-stands">
+          <RunState {...run} />
+          <span className="row-actions" style={{ minWidth: 0 }}>
+            {!isEnded(status) && (
+              <Act
+                name={`${words.stop}: ${about}`}
+                onAct={() => (isAll ? adminRuns.cancel(id) : client.cancel(id)).then(onChange)}
+              >
+                {words.stop}
+              </Act>
+            )}
+            {mayRetry && (
+              <Act name={`${texts.retry}: ${about}`} onAct={() => adminRuns.retry(id).then(onChange)}>
+                {texts.retry}
+              </Act>
+            )}
+          </span>
+        </div>
+        {error !== null && <div className="text-muted">{error.message.slice(0, 300)}</div>}
+        {takeovers > 0 && <div className="text-muted">{texts.takeovers(takeovers)}</div>}
+        {run.cancelAsked === true && !isEnded(status) && <div className="text-muted">{texts.ending}</div>}
+      </td>
+      <td>@{agent}</td>
+      {isAll && <td>{userName}</td>}
+      <td className="number">{used && used.tokens > 0 ? figure(used.tokens) : "–"}</td>
+      <td className="number">{used && used.cost > 0 ? cost(used.cost) : "–"}</td>
+      <td className="number">
+        {startedAt === null ? "–" : endedAt === null ? "…" : duration(Date.parse(endedAt) - Date.parse(startedAt))}
+      </td>
+    </tr>
+  );
+}
+
+/** Up and down lead from run to run. */
+function betweenLinks(event: KeyboardEvent<HTMLElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>(".run-link")];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  if (step === undefined || at === -1) return;
+  event.preventDefault();
+  links[at + step]?.focus();
+}

@@ -1,0 +1,223 @@
+import { useMemo, useState } from "react";
+import type { RunDetailsView } from "../../src/client/run-details.ts";
+import type { QuestionView } from "../../src/client/questions.ts";
+import { isEnded } from "../../src/protocol/runs.ts";
+import { Question } from "../chat/question.tsx";
+import { useMe } from "../me.ts";
+import { duration, time } from "../parts/figures.ts";
+import { Act, PageLink, Waiting } from "../parts/parts.tsx";
+import { changeQuery, useQuery } from "../path.ts";
+import { client } from "../server.ts";
+import { words } from "../words.ts";
+import { Budget } from "./budget.tsx";
+import { RowDetail } from "./row-detail.tsx";
+import { RunState } from "./run-state.tsx";
+import { adminRuns } from "./runs-client.ts";
+import { runsWords } from "./runs-words.ts";
+import { timeAxis } from "./time-axis.ts";
+import { shownRows, type TraceRow, traceRows } from "./trace-rows.ts";
+import { useNow, useRun } from "./use-run.ts";
+import { type AxisMark, Waterfall } from "./waterfall.tsx";
+
+const texts = runsWords.trace;
+const mostShown = 2000;
+
+/** One run: how it stands, what it waits for, and all that happened in it. */
+export function RunPage({ id }: { readonly id: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const seen = useRun(id, isWhole ? mostShown : undefined);
+  const { data } = seen;
+  return (
+    <>
+      <PageLink to="/runs">{runsWords.back}</PageLink>
+      <Waiting of={seen} />
+      {data && (
+        <>
+          <Head data={data} onChange={seen.reload} />
+          {data.questions.map((question) => (
+            <OpenQuestion key={question.id} question={question} ownerId={data.run.userId} onDecided={seen.reload} />
+          ))}
+          <Trace data={data} aheadMs={seen.aheadMs} onChange={seen.reload} />
+          {!data.whole && (
+            <p className="flex flex-wrap items-center gap-2 text-muted">
+              {texts.notWhole}
+              {!isWhole && (
+                <button type="button" className="button" onClick={() => setWhole(true)}>
+                  {texts.whole}
+                </button>
+              )}
+            </p>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onChange: () => void }) {
+  const { run, runs, items, modelCalls, job, budget } = data;
+  const me = useMe();
+  const isMine = me?.id === run.userId;
+  const began = items.find((item) => item.runId === run.id && (item.kind === "message" || item.kind === "call"));
+  // The turns of a room speak in its own thread, delegated runs in threads that nobody sees.
+  const isRoom = runs.slice(1).some(({ threadId }) => threadId === run.threadId);
+  const models = [...new Set(modelCalls.map(({ model }) => model))];
+  const begin = beginOf(data);
+  const took = run.endedAt === null ? undefined : Date.parse(run.endedAt) - begin;
+  const takes = (runs[0]?.takes ?? []).slice(1);
+  const facts = [
+    ...(isMine ? [] : [run.userName]),
+    `@${run.agent}`,
+    `${runsWords.facts.begun} ${time(run.createdAt)}`,
+    ...(took === undefined ? [] : [`${runsWords.facts.took} ${duration(took)}`]),
+    ...models,
+    ...(run.waitUntil === null ? [] : [runsWords.facts.waitUntil(time(run.waitUntil))]),
+    ...(job && job.state !== "active" && run.status === "queued" ? [runsWords.facts.job.waiting] : []),
+    ...(job?.heartbeatSeconds != null && job.heartbeatSeconds > 15
+      ? [runsWords.facts.heartbeat(duration(job.heartbeatSeconds * 1000))]
+      : []),
+  ];
+  return (
+    <section className="grid gap-2" aria-labelledby="run-title">
+      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+        <h1 id="run-title" className="run-title">
+          {run.text ?? runsWords.list.noText}
+        </h1>
+        <span role="status">
+          <RunState {...run} />
+        </span>
+      </div>
+      <p className="text-muted">{facts.join(" · ")}</p>
+      {run.error && <p className="text-bad">{run.error.message}</p>}
+      {takes.length > 0 && (
+        <ul className="grid gap-0.5">
+          {takes.slice(-5).map((take) => (
+            <li key={take.epoch} className={take.over ? undefined : "text-muted"}>
+              {take.over && (
+                <span aria-hidden className="text-warn">
+                  ▲{" "}
+                </span>
+              )}
+              {takeText(take, begin)}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className="flex flex-wrap items-center gap-3">
+        {isMine && run.parentRun === null && !run.agent.startsWith("tool:") && (
+          <PageLink to={isRoom ? `/rooms/${run.threadId}` : `/chat/${run.threadId}${began ? `?item=${began.id}` : ""}`}>
+            {runsWords.conversation}
+          </PageLink>
+        )}
+        {run.parentRun !== null && <PageLink to={`/runs/${run.parentRun}`}>{runsWords.parent}</PageLink>}
+        {!isEnded(run.status) && (
+          <Act onAct={() => (isMine ? client.cancel(run.id) : adminRuns.cancel(run.id)).then(onChange)}>
+            {words.stop}
+          </Act>
+        )}
+      </div>
+      {budget && <Budget budget={budget} />}
+    </section>
+  );
+}
+
+function takeText(take: { readonly node: string; readonly at: string; readonly over: boolean }, begin: number): string {
+  const say = take.over ? runsWords.takenOver : runsWords.takenUp;
+  return say(take.node.slice(-4), duration(Date.parse(take.at) - begin));
+}
+
+type OpenQuestionProps = {
+  readonly question: QuestionView;
+  readonly ownerId: string;
+  readonly onDecided: () => void;
+};
+
+/** Decided in place by whoever the run works for; others see what it waits for. */
+function OpenQuestion({ question, ownerId, onDecided }: OpenQuestionProps) {
+  const me = useMe();
+  const { id, runId, threadId: _thread, decisions: _decisions, createdAt: _at, ...body } = question;
+  if (me?.id !== ownerId)
+    return (
+      <p>
+        <span aria-hidden className="text-warn">
+          ▲{" "}
+        </span>
+        {body.text}
+      </p>
+    );
+  return (
+    <Question
+      question={{ kind: "question", key: id, id, run: runId, body }}
+      onDecide={async (input) => {
+        await client.decide({ id, runId }, input);
+        onDecided();
+      }}
+    />
+  );
+}
+
+type TraceProps = { readonly data: RunDetailsView; readonly aheadMs: number; readonly onChange: () => void };
+
+function Trace({ data, aheadMs, onChange }: TraceProps) {
+  const chosen = useQuery().get("row") ?? undefined;
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const isLive = !isEnded(data.run.status);
+  const now = useNow(isLive, aheadMs);
+  const rows = useMemo(() => traceRows(data), [data]);
+  const shown = useMemo(() => shownRows(rows, folded), [rows, folded]);
+  const all = useMemo(() => shownRows(rows, new Set()).map(({ row }) => row), [rows]);
+  const [root] = data.runs;
+  if (!root) return <p className="text-muted">{texts.queued}</p>;
+  const begin = beginOf(data);
+  const end = Math.max(begin + 1, isLive ? now : 0, ...all.map((row) => row.to ?? row.from));
+  const axis = timeAxis({ from: begin, to: end }, busyTimes(all, end));
+  const takes: AxisMark[] = root.takes
+    .slice(1)
+    .map((take) => ({ time: Date.parse(take.at), over: take.over, text: takeText(take, begin) }));
+  const row = all.find(({ key }) => key === chosen);
+  return (
+    <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <h2>{texts.title}</h2>
+      <Waterfall
+        rows={shown}
+        axis={axis}
+        begin={begin}
+        now={now}
+        marks={takes}
+        chosen={chosen}
+        onChoose={(key) => changeQuery({ row: key })}
+        onFold={(key, isFolded) => {
+          const next = new Set(folded);
+          if (isFolded) next.add(key);
+          else next.delete(key);
+          setFolded(next);
+        }}
+      />
+      {axis.breaks.map((gap) => (
+        <p key={gap.from} className="text-xs text-muted">
+          ▨ {texts.idle(duration(gap.to - gap.from))}
+        </p>
+      ))}
+      {row ? (
+        <RowDetail key={row.key} row={row} data={data} begin={begin} onChange={onChange} />
+      ) : (
+        <p className="text-muted">
+          {runsWords.detail.nothing} {texts.help}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Its first item, which may be a little older than its row. */
+function beginOf({ run, items }: RunDetailsView): number {
+  const first = items.find((item) => item.runId === run.id);
+  return Math.min(Date.parse(run.createdAt), first ? Date.parse(first.createdAt) : Infinity);
+}
+
+/** When a model, a tool or a delegated run was at work; a wait is none of it. */
+function busyTimes(rows: readonly TraceRow[], end: number) {
+  return rows
+    .filter(({ kind, below }) => kind === "step" || kind === "lost" || (kind === "call" && below.length === 0))
+    .map(({ from, workedFrom = from, to = end }) => ({ from: Math.min(workedFrom, to), to }));
+}

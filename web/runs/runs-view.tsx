@@ -1,0 +1,32 @@
+import type { ViewProps } from "../pages.tsx";
+import "../parts/dense.css";
+import { PageLink } from "../parts/parts.tsx";
+import { useQuery } from "../path.ts";
+import { RunList } from "./run-list.tsx";
+import { RunPage } from "./run-page.tsx";
+import { runsWords } from "./runs-words.ts";
+import "./runs.css";
+import { TryTool } from "./try-tool.tsx";
+
+/** What ran and what happened in it, and single calls of tools. */
+export function RunsView({ rest }: ViewProps) {
+  const tool = useQuery().get("tool");
+  const isTool = rest === undefined && tool !== null;
+  return (
+    <div className="dense-view flex min-h-0 flex-1 flex-col">
+      <nav aria-label={runsWords.title} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
+        <PageLink to="/runs" look="section-link" isCurrent={rest === undefined && !isTool}>
+          {runsWords.sections.list}
+        </PageLink>
+        <PageLink to="/runs?tool=" look="section-link" isCurrent={isTool}>
+          {runsWords.sections.tool}
+        </PageLink>
+      </nav>
+      <div className="min-h-0 flex-1 overflow-y-auto p-4">
+        <div className="grid max-w-[80rem] grid-cols-[minmax(0,1fr)] gap-4">
+          {rest !== undefined ? <RunPage key={rest} id={rest} /> : isTool ? <TryTool name={tool} /> : <RunList />}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { z } from "zod";
+import {
+  type OpenBrowser,
+  openBrowser,
+  type PageServing,
+  servePage,
+  skipBrowser,
+  untilTrue,
+  violationsOf,
+} from "../../test/browser.ts";
+import { createClient } from "../../src/client/client.ts";
+import { defineTool } from "../../src/tools/define-tool.ts";
+
+/** A write that never tells what became of it. */
+const silent = defineTool({
+  name: "send_letter",
+  description: "Sends a letter.",
+  input: z.object({}),
+  effect: "write",
+  timeoutMs: 50,
+  execute: () => new Promise(() => {}),
+});
+const look = defineTool({
+  name: "look_up",
+  description: "Looks something up.",
+  input: z.object({ n: z.int() }),
+  effect: "read",
+  execute: ({ n }) => `found ${n}: ${"x".repeat(1000)}`,
+});
+const steps = 120;
+
+async function findsNothing(page: Page, state: string): Promise<void> {
+  assert.deepEqual(await violationsOf(page), [], state);
+}
+
+describe("the runs, all else", { skip: skipBrowser }, () => {
+  let server: PageServing;
+  let browser: OpenBrowser;
+  let page: Page;
+  before(async () => {
+    server = await servePage(
+      ({ messages }, count) => {
+        const last = messages.at(-1)!;
+        const asked = String(messages.findLast(({ role }) => role === "user")?.content);
+        if (asked === "a letter")
+          return last.role === "tool" ? "It was sent." : [{ call: "send_letter", arguments: {} }];
+        if (asked === "fail") return [{ error: "refused", message: "not with me" }];
+        const done = messages.filter(({ role }) => role === "tool").length;
+        return asked === "a lot" && done < 5 * steps
+          ? Array.from({ length: 5 }, (_, n) => ({ call: "look_up", arguments: { n: count * 5 + n } }))
+          : "enough";
+      },
+      {},
+      { tools: [silent, look], limits: { steps: steps + 10, toolCalls: 5 * steps + 10 } },
+    );
+    browser = await openBrowser();
+    page = await browser.open(`${server.url}/runs`, { viewport: { width: 1280, height: 900 } });
+  });
+  after(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  const client = () => createClient({ url: server.url });
+  const begin = async (content: string) => {
+    const thread = await client().createThread();
+    const { id } = await client().startRun(thread.id, { agent: "assistant", content });
+    for await (const { event } of client().follow(id)) if (event.type === "run-wait") break;
+    return id;
+  };
+  const line = (text: string | RegExp) => page.getByRole("treegrid").getByRole("row", { name: text });
+
+  test("a write whose outcome nobody knows is resolved in place", async () => {
+    const id = await begin("a letter");
+    await page.goto(`${server.url}/runs/${id}`);
+    await line(/^send_letter outcome unknown/).waitFor();
+    await findsNothing(page, "unknown");
+    await page.getByRole("button", { name: "It was done" }).click();
+    await line(/It was sent/).waitFor();
+    await page.getByRole("status").getByText("done").waitFor();
+  });
+
+  test("so is that of a run that has ended, by an admin", async () => {
+    const id = await begin("a letter");
+    await client().cancel(id);
+    await page.goto(`${server.url}/runs/${id}`);
+    await page.getByRole("status").getByText("stopped").waitFor();
+    await line(/^send_letter/).click();
+    await page.getByText("nobody knows whether it was done").waitFor();
+    await page.getByRole("button", { name: "It was not done" }).click();
+    await page.getByText("not done", { exact: true }).waitFor();
+  });
+
+  test("why it failed stands where it failed", async () => {
+    const id = await begin("fail");
+    await page.goto(`${server.url}/runs/${id}`);
+    await page.getByRole("status").getByText("failed").waitFor();
+    await line(/^Step 1 script, failed/).click();
+    await page.getByRole("region", { name: "Step 1" }).getByText("not with me").first().waitFor();
+    await findsNothing(page, "failed");
+  });
+
+  test("a long run: its newest part at first, then all; texts are shown whole when asked for", async () => {
+    const id = await begin("a lot");
+    await page.goto(`${server.url}/runs/${id}`);
+    await page.getByText("Only the newest part is shown.").waitFor();
+    await page.getByRole("heading", { name: "a lot" }).waitFor();
+    await page.getByRole("button", { name: "Show all" }).click();
+    await line(/^Message a lot/).waitFor();
+    await page.getByText("Only the newest part is shown.").waitFor({ state: "detached" });
+    await line(/^look_up/)
+      .first()
+      .click();
+    const shown = page.getByRole("region", { name: "look_up" }).getByLabel("Output");
+    assert.ok((await shown.innerText()).length < 400);
+    await page.getByRole("button", { name: "Show it whole" }).click();
+    await untilTrue(page, "document.querySelector('[aria-label=Output]').innerText.length > 1000");
+  });
+
+  test("a run that is not there says so", async () => {
+    await page.goto(`${server.url}/runs/018f0000-0000-7000-8000-00000000dead`);
+    await page.getByRole("alert").waitFor();
+    await findsNothing(page, "gone");
+    assert.deepEqual(
+      browser.complaints().filter((text) => !text.includes("status of 404")),
+      [],
+    );
+  });
+});

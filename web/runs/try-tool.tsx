@@ -1,0 +1,160 @@
+import { useEffect, useRef, useState } from "react";
+import type { ToolCallView } from "../../src/client/client.ts";
+import type { ListedTool } from "../../src/protocol/tools-api.ts";
+import { Question } from "../chat/question.tsx";
+import { useLoaded } from "../parts/loaded.ts";
+import { Form, Note, PageLink, TextField, Waiting } from "../parts/parts.tsx";
+import { type Draft, draftOf, fieldsOf, readForm } from "../parts/schema-fields.ts";
+import { SchemaForm } from "../parts/schema-form.tsx";
+import { useQuery } from "../path.ts";
+import { client } from "../server.ts";
+import { RunState } from "./run-state.tsx";
+import { runsInside } from "./runs-client.ts";
+import { runsWords } from "./runs-words.ts";
+
+const texts = runsWords.tool;
+
+/** One tool alone: chosen, called with arguments of one's own, and what it answers. */
+export function TryTool({ name }: { readonly name: string }) {
+  const [search, setSearch] = useState("");
+  const from = useQuery().get("from") ?? undefined;
+  const loaded = useLoaded("tools", (signal) => runsInside.tools(signal));
+  const before = useLoaded(`arguments ${from}`, (signal) => argumentsOf(from, signal));
+  const tools = loaded.data ?? [];
+  const sought = search.toLowerCase();
+  const found = tools.filter((tool) => `${tool.name} ${tool.description}`.toLowerCase().includes(sought));
+  const tool = tools.find((one) => one.name === name);
+  return (
+    <>
+      <p className="text-muted">{texts.explain}</p>
+      <Waiting of={loaded} />
+      {loaded.data?.length === 0 && <p>{texts.none}</p>}
+      {tools.length > 0 && (
+        <div className="try-tool">
+          <nav aria-label={texts.choose} className="grid content-start gap-2">
+            <TextField label={texts.search} type="search" value={search} onChange={setSearch} />
+            <ul className="tool-choices">
+              {found.map((one) => (
+                <li key={one.name}>
+                  <PageLink
+                    to={`/runs?tool=${encodeURIComponent(one.name)}`}
+                    look="tool-choice"
+                    isCurrent={one === tool}
+                  >
+                    {one.name}
+                  </PageLink>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          {tool && (from === undefined || before.data !== undefined || before.problem !== undefined) && (
+            <OneTool key={`${tool.name} ${from}`} tool={tool} given={before.data} />
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What a call of before was given; an empty object where there is none. */
+async function argumentsOf(from: string | undefined, signal: AbortSignal): Promise<unknown> {
+  if (from === undefined) return {};
+  const { items } = await runsInside.details(from, undefined, signal);
+  const call = items.find(({ kind }) => kind === "call");
+  if (!call) return {};
+  const item = await runsInside.item(from, call.id, signal);
+  return item.kind === "call" ? (JSON.parse(item.body.arguments) as unknown) : {};
+}
+
+function OneTool({ tool, given }: { readonly tool: ListedTool; readonly given: unknown }) {
+  const [fields] = useState(() => fieldsOf(tool.parameters));
+  const [draft, setDraft] = useState<Draft>(() => draftOf(fields, given));
+  const [isTried, setTried] = useState(false);
+  const [answer, setAnswer] = useState<ToolCallView>();
+  const { value, problems } = readForm(fields, draft);
+  return (
+    <section className="grid grid-cols-[minmax(0,1fr)] content-start gap-3" aria-label={tool.name}>
+      <div className="flex flex-wrap items-baseline gap-x-3">
+        <h2 className="font-mono">{tool.name}</h2>
+        <span className="text-muted">{tool.effect === "write" ? texts.writes : texts.reads}</span>
+      </div>
+      <p className="whitespace-pre-wrap">{tool.description}</p>
+      {tool.unavailable !== undefined && <Note>{texts.unavailable(tool.unavailable)}</Note>}
+      <Form
+        name={tool.name}
+        submit={texts.call}
+        onSubmit={async () => {
+          setTried(true);
+          setAnswer(undefined);
+          if (problems.size === 0) setAnswer(await client.callTool(tool.name, { arguments: value }));
+        }}
+      >
+        {fields.length === 0 ? (
+          <p className="basis-full text-muted">{texts.noArguments}</p>
+        ) : (
+          <SchemaForm fields={fields} draft={draft} onChange={setDraft} {...(isTried ? { problems } : {})} />
+        )}
+      </Form>
+      {answer && <Answer answer={answer} onAnswer={setAnswer} />}
+    </section>
+  );
+}
+
+type AnswerProps = { readonly answer: ToolCallView; readonly onAnswer: (answer: ToolCallView) => void };
+
+function Answer({ answer: { run, result, questions = [] }, onAnswer }: AnswerProps) {
+  const following = useRef<AbortController>(undefined);
+  useEffect(() => () => following.current?.abort(), []);
+  return (
+    <section className="grid grid-cols-[minmax(0,1fr)] gap-2" aria-live="polite" aria-label={texts.result}>
+      <div className="flex flex-wrap items-baseline gap-3">
+        <h3>{result?.isError ? texts.failed : texts.result}</h3>
+        <RunState {...run} />
+        <PageLink to={`/runs/${run.id}`}>{texts.run}</PageLink>
+      </div>
+      {questions.map(({ id, runId, threadId: _thread, decisions: _decisions, createdAt: _at, ...body }) => (
+        <Question
+          key={id}
+          question={{ kind: "question", key: id, id, run: runId, body }}
+          onDecide={async (input) => {
+            await client.decide({ id, runId }, input);
+            following.current = new AbortController();
+            onAnswer(await afterDecision(run.id, following.current.signal));
+          }}
+        />
+      ))}
+      {result && (
+        <>
+          <pre tabIndex={0} aria-label={texts.result} className={`run-text ${result.isError ? "text-bad" : ""}`}>
+            {result.content}
+          </pre>
+          {result.data !== undefined && (
+            <details>
+              <summary>{texts.data}</summary>
+              <pre tabIndex={0} aria-label={texts.data} className="run-text">
+                {JSON.stringify(result.data, null, 2)}
+              </pre>
+            </details>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+/** The same call once it has ended, or asks the next thing. */
+async function afterDecision(runId: string, signal: AbortSignal): Promise<ToolCallView> {
+  for await (const { event } of client.follow(runId, { signal })) {
+    if (event.type === "call-end") {
+      const { content, isError = false, data } = event.item.body;
+      for await (const _ of client.follow(runId, { signal }));
+      return { run: await client.run(runId, signal), result: { content, isError, data } };
+    }
+    if (event.type === "run-wait") {
+      const { questions, ...run } = await client.run(runId, signal);
+      if (questions.length > 0) return { run, questions };
+    }
+    if (event.type === "run-end") break;
+  }
+  return { run: await client.run(runId, signal) };
+}

@@ -1,0 +1,83 @@
+import { useEffect, useRef, useState } from "react";
+import type { RunDetailsView } from "../../src/client/run-details.ts";
+import { isEnded } from "../../src/protocol/runs.ts";
+import { useMe } from "../me.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { client } from "../server.ts";
+import { runsInside } from "./runs-client.ts";
+
+const soonMs = 400;
+const pollMs = 2000;
+
+export type SeenRun = {
+  readonly data: RunDetailsView | undefined;
+  readonly problem: string | undefined;
+  readonly reload: () => void;
+  /** How far the server's clock is ahead of this one's. */
+  readonly aheadMs: number;
+};
+
+/**
+ * A run from inside, kept up to date until its end: after each of its events, and by asking again where there are none to
+ * follow, as of what it delegated or of somebody else's.
+ */
+export function useRun(id: string, limit: number | undefined): SeenRun {
+  const lastSeq = useRef(0);
+  const tookMs = useRef(0);
+  const loaded = useLoaded(`${id} ${limit}`, async (signal) => {
+    const askedAt = Date.now();
+    const data = await runsInside.details(id, limit, signal);
+    tookMs.current = Date.now() - askedAt;
+    lastSeq.current = Math.max(0, ...data.items.filter((item) => item.runId === id).map(({ seq }) => seq));
+    return { data, aheadMs: Date.parse(data.now) - Date.now() };
+  });
+  const { reload, problem } = loaded;
+  const me = useMe();
+  const shown = loaded.data?.data;
+  const isLive = shown !== undefined && !isEnded(shown.run.status);
+  const isMine = shown !== undefined && me?.id === shown.run.userId;
+  const hasBelow = shown?.runs.slice(1).some(({ status }) => !isEnded(status)) ?? false;
+
+  useEffect(() => {
+    if (!isLive) return;
+    const stop = new AbortController();
+    let soon: number | undefined;
+    const again = () => {
+      soon ??= window.setTimeout(
+        () => {
+          soon = undefined;
+          reload();
+          // A large run on a slow line is not asked for all the time.
+        },
+        Math.max(soonMs, 3 * tookMs.current),
+      );
+    };
+    if (isMine)
+      void (async () => {
+        for await (const { event } of client.follow(id, { cursor: String(lastSeq.current), signal: stop.signal }))
+          if ("seq" in event || event.type === "step-start" || event.type === "step-retry") again();
+        again();
+        // What the poll finds stands in place of what can't be followed.
+      })().catch(() => undefined);
+    const poll = setInterval(() => (!isMine || hasBelow) && !document.hidden && again(), pollMs);
+    return () => {
+      stop.abort();
+      clearTimeout(soon);
+      clearInterval(poll);
+    };
+  }, [id, isLive, isMine, hasBelow]);
+
+  return { data: shown, problem, reload, aheadMs: loaded.data?.aheadMs ?? 0 };
+}
+
+/** The server's time, told anew while something goes on. */
+export function useNow(isLive: boolean, aheadMs: number): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    setNow(Date.now());
+    if (!isLive) return;
+    const timer = setInterval(() => !document.hidden && setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [isLive]);
+  return now + aheadMs;
+}

@@ -1,0 +1,48 @@
+import { locale } from "../language.ts";
+import { rhythmOf } from "./rhythm.ts";
+import { schedulesWords as texts } from "./schedules-words.ts";
+
+// The first of January 2023 was a Sunday.
+const names = Array.from({ length: 7 }, (_, day) =>
+  new Date(Date.UTC(2023, 0, 1 + day)).toLocaleDateString(locale, { weekday: "long", timeZone: "UTC" }),
+);
+
+export const weekdayName = (day: string) => names[Number(day)] ?? day;
+
+/** `15m` in words. */
+export function spanText(span: string): string {
+  const count = Number(span.slice(0, -1));
+  return span.endsWith("m") ? texts.minutes(count) : texts.hours(count);
+}
+
+/** When a schedule is due, in words. */
+export function whenText(cron: string): string {
+  const { kind, at, weekday, day, every } = rhythmOf(cron);
+  const { told } = texts;
+  if (kind === "cron") return told.cron(cron);
+  if (kind === "every") return told.every(spanText(every));
+  if (kind === "week") return told.week(weekdayName(weekday), at);
+  return kind === "month" ? told.month(day, at) : told[kind](at);
+}
+
+export const ownTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const due = new Intl.DateTimeFormat(locale, {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+});
+
+/** When it is due, on this machine's clock. */
+export const dueText = (iso: string) => due.format(new Date(iso));
+
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}

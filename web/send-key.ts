@@ -1,0 +1,9 @@
+import { kept } from "./kept.ts";
+
+/** Empty: Enter sends; `ctrl`: Ctrl+Enter does. */
+export const sendKey = kept("send");
+
+/** As assistant-ui calls it. */
+export function useSubmitMode(): "enter" | "ctrlEnter" {
+  return sendKey.use() === "ctrl" ? "ctrlEnter" : "enter";
+}

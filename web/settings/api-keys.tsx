@@ -1,0 +1,94 @@
+import { useState } from "react";
+import type { KeyView } from "../../src/client/users.ts";
+import { time } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { Act, Form, Once, State, Table, TextField, Waiting } from "../parts/parts.tsx";
+import { own } from "./own.ts";
+import { Section } from "./section.tsx";
+import { settingsWords } from "./settings-words.ts";
+
+const texts = settingsWords.access;
+
+/** Made, told once, and revoked. */
+export function ApiKeys() {
+  const loaded = useLoaded("own keys", own.keys);
+  const [made, setMade] = useState<string>();
+  return (
+    <Section title={texts.keys} explain={texts.keysExplain}>
+      <NewKey
+        onMade={(text) => {
+          setMade(text);
+          loaded.reload();
+        }}
+      />
+      {made !== undefined && <Once label={texts.once} text={made} onClose={() => setMade(undefined)} />}
+      <Waiting of={loaded} />
+      {loaded.data?.length === 0 && <p className="text-sm">{texts.noKeys}</p>}
+      {loaded.data && loaded.data.length > 0 && (
+        <div className="dense-view">
+          <Table
+            name={texts.keys}
+            head={[texts.label, texts.scopes, texts.lastUsed, texts.ends, texts.state, texts.actions]}
+          >
+            {loaded.data.map((key) => (
+              <KeyRow key={key.id} of={key} onRevoke={() => own.revokeKey(key.id).then(loaded.reload)} />
+            ))}
+          </Table>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function KeyRow({ of, onRevoke }: { readonly of: KeyView; readonly onRevoke: () => Promise<void> }) {
+  const { label, scopes, lastUsedAt, expiresAt, revokedAt } = of;
+  const hasEnded = expiresAt !== null && Date.parse(expiresAt) < Date.now();
+  const state = revokedAt !== null ? "revoked" : hasEnded ? "ended" : "counts";
+  return (
+    <tr>
+      <th scope="row">{label}</th>
+      <td>{scopes ? <code className="break-all">{scopes.join(" ")}</code> : texts.all}</td>
+      <td>{lastUsedAt === null ? texts.never : time(lastUsedAt)}</td>
+      <td>{expiresAt === null ? texts.never : time(expiresAt)}</td>
+      <td>
+        <State grade={state === "counts" ? "ok" : "quiet"}>{texts.states[state]}</State>
+      </td>
+      <td>
+        {state === "counts" && (
+          <div className="row-actions">
+            <Act name={`${texts.revoke}: ${label}`} onAct={onRevoke}>
+              {texts.revoke}
+            </Act>
+          </div>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function NewKey({ onMade }: { readonly onMade: (text: string) => void }) {
+  const [label, setLabel] = useState("");
+  const [scopes, setScopes] = useState("");
+  const [days, setDays] = useState("90");
+  return (
+    <Form
+      name={texts.make}
+      submit={texts.make}
+      onSubmit={async () => {
+        const cut = scopes.split(/[\s,]+/).filter((scope) => scope !== "");
+        const { text } = await own.addKey({
+          label,
+          ...(cut.length > 0 && { scopes: cut }),
+          ...(days !== "" && { expiresInDays: Number(days) }),
+        });
+        setLabel("");
+        onMade(text);
+      }}
+      beside={<p className="basis-full text-xs text-muted">{texts.scopesExplain}</p>}
+    >
+      <TextField label={texts.label} value={label} onChange={setLabel} hint={texts.labelHint} isNeeded />
+      <TextField label={texts.scopes} value={scopes} onChange={setScopes} hint={texts.scopesHint} />
+      <TextField label={texts.days} type="number" value={days} onChange={setDays} />
+    </Form>
+  );
+}

@@ -1,0 +1,91 @@
+import { useState } from "react";
+import type { McpServerState } from "../../src/protocol/mcp-servers.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { Act, Problem, State, Table, Waiting } from "../parts/parts.tsx";
+import { own } from "./own.ts";
+import { Section } from "./section.tsx";
+import { settingsWords } from "./settings-words.ts";
+
+const texts = settingsWords.access;
+const grades = {
+  idle: "quiet",
+  connecting: "quiet",
+  ready: "ok",
+  failed: "bad",
+  "sign-in needed": "warn",
+  disabled: "quiet",
+} as const;
+
+/** Servers of tools as they are for oneself. */
+export function McpSignIns() {
+  const loaded = useLoaded("own mcp servers", own.mcpServers);
+  const [isOpened, setOpened] = useState(false);
+  return (
+    <Section title={texts.servers} explain={texts.serversExplain}>
+      <Waiting of={loaded} />
+      {loaded.data?.length === 0 && <p className="text-sm">{texts.noServers}</p>}
+      {loaded.data && loaded.data.length > 0 && (
+        <div className="dense-view">
+          <Table name={texts.servers} head={[texts.server, texts.state, texts.actions]}>
+            {loaded.data.map((server) => (
+              <ServerRow
+                key={server.name}
+                server={server}
+                onSignIn={() => setOpened(true)}
+                onSignOut={() => own.signOut(server.name).then(loaded.reload)}
+              />
+            ))}
+          </Table>
+        </div>
+      )}
+      {isOpened && (
+        <div role="status" className="flex flex-wrap items-center gap-3 text-sm">
+          {texts.signInOpened}
+          <button type="button" className="button" onClick={loaded.reload}>
+            {texts.look}
+          </button>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+type RowProps = {
+  readonly server: McpServerState;
+  readonly onSignIn: () => void;
+  readonly onSignOut: () => Promise<void>;
+};
+
+function ServerRow({ server: { name, state, reason, tools, signIn }, onSignIn, onSignOut }: RowProps) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>
+        <State grade={grades[state]}>{texts.serverStates[state]}</State>
+        {state === "ready" && <span className="text-muted"> {texts.tools(tools)}</span>}
+        {state === "failed" && <Problem text={reason} />}
+      </td>
+      <td>
+        <div className="row-actions">
+          {signIn !== undefined && (
+            <a
+              className="button"
+              href={signIn}
+              target="_blank"
+              rel="noopener"
+              aria-label={`${texts.signIn}: ${name}`}
+              onClick={onSignIn}
+            >
+              {texts.signIn}
+            </a>
+          )}
+          {state === "ready" && signIn === undefined && (
+            <Act name={`${texts.signOut}: ${name}`} onAct={onSignOut}>
+              {texts.signOut}
+            </Act>
+          )}
+        </div>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,52 @@
+import type { ComponentType } from "react";
+import type { ViewProps } from "../pages.tsx";
+import { PageLink } from "../parts/parts.tsx";
+import { SectionMenu } from "../parts/section-menu.tsx";
+import { words } from "../words.ts";
+import { Access } from "./access.tsx";
+import { Account } from "./account.tsx";
+import { General } from "./general.tsx";
+import { settingsWords } from "./settings-words.ts";
+import { ShortcutTable } from "./shortcut-table.tsx";
+import { Use } from "./use.tsx";
+import "../parts/dense.css";
+import "./settings.css";
+
+const { sections: names } = settingsWords;
+type Section = keyof typeof names;
+
+const sections: Readonly<Record<Section, ComponentType>> = {
+  general: General,
+  shortcuts: ShortcutTable,
+  access: Access,
+  use: Use,
+  account: Account,
+};
+
+/** What everybody sets for themselves. */
+export function SettingsPage({ rest }: ViewProps) {
+  const section = rest !== undefined && Object.hasOwn(sections, rest) ? (rest as Section) : "general";
+  const Shown = sections[section];
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <SectionMenu name={words.settings} current={section}>
+        {(Object.keys(sections) as Section[]).map((each) => (
+          <PageLink
+            key={each}
+            to={each === "general" ? "/settings" : `/settings/${each}`}
+            look="section-link"
+            isCurrent={each === section}
+          >
+            {names[each]}
+          </PageLink>
+        ))}
+      </SectionMenu>
+      <div className="min-h-0 flex-1 overflow-y-auto p-4">
+        <div className="grid max-w-[46rem] grid-cols-[minmax(0,1fr)] gap-8">
+          <h1 className="text-lg">{names[section]}</h1>
+          <Shown key={section} />
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,131 @@
+import { useState } from "react";
+import { KeysShown, useActionName } from "../frame/shortcut-help.tsx";
+import { isPlain, keysOf, takenBy } from "../keys.ts";
+import { Problem, Table } from "../parts/parts.tsx";
+import { type Action, actions, defaultKeys, setShortcuts, useShortcuts } from "../shortcuts.ts";
+import { settingsWords } from "./settings-words.ts";
+
+const texts = settingsWords.shortcuts;
+
+/** Which keys do what: each changed, switched off, and back. */
+export function ShortcutTable() {
+  const { isOn, keys } = useShortcuts();
+  const actionName = useActionName();
+  const [changed, setChanged] = useState<Action>();
+  const [problem, setProblem] = useState<string>();
+  const set = (action: Action, value: string) => {
+    setShortcuts({ isOn, keys: { ...keys, [action]: value } });
+    setChanged(undefined);
+    setProblem(undefined);
+  };
+
+  /** Keys that are free are taken at once; of others it is said what they do. */
+  function take(action: Action, event: React.KeyboardEvent): void {
+    const { nativeEvent } = event;
+    if (nativeEvent.key === "Tab") return;
+    const pressed = keysOf(nativeEvent);
+    if (pressed === undefined) return;
+    event.preventDefault();
+    if (pressed === "Escape") {
+      setChanged(undefined);
+      return setProblem(undefined);
+    }
+    const other = actions.find((each) => each !== action && firstOf(keys[each]) === pressed);
+    const taken = takenBy(pressed);
+    if (taken !== undefined) setProblem(texts[taken]);
+    else if (other !== undefined) setProblem(texts.taken(actionName(other) ?? other));
+    else set(action, pressed);
+  }
+
+  const shown = actions.filter((action) => actionName(action) !== undefined);
+  return (
+    <div className="dense-view grid grid-cols-[minmax(0,1fr)] gap-4">
+      <label className="check-line">
+        <input
+          type="checkbox"
+          checked={isOn}
+          onChange={(event) => setShortcuts({ isOn: event.target.checked, keys })}
+        />
+        {texts.all}
+      </label>
+      <Table name={settingsWords.sections.shortcuts} head={[texts.does, texts.keys]}>
+        {shown.map((action) => {
+          const name = actionName(action);
+          return (
+            <tr key={action}>
+              <th scope="row">{name}</th>
+              <td>
+                <div className="shortcut-keys">
+                  {changed === action ? (
+                    <div>
+                      <button
+                        type="button"
+                        className="button"
+                        autoFocus
+                        aria-label={`${texts.press} ${name}`}
+                        onKeyDown={(event) => take(action, event)}
+                        onBlur={() => {
+                          setChanged(undefined);
+                          setProblem(undefined);
+                        }}
+                      >
+                        {texts.press}
+                      </button>
+                      <div className="text-muted">{texts.pressHint}</div>
+                      <Problem text={problem} />
+                    </div>
+                  ) : keys[action] === "" ? (
+                    <span className="text-muted">{texts.isOff}</span>
+                  ) : (
+                    <KeysShown keys={keys[action]} />
+                  )}
+                  <div className="row-actions">
+                    <button
+                      type="button"
+                      className="button"
+                      aria-label={`${texts.change}: ${name}`}
+                      onClick={() => setChanged(action)}
+                    >
+                      {texts.change}
+                    </button>
+                    {keys[action] !== "" && (
+                      <button
+                        type="button"
+                        className="button"
+                        aria-label={`${texts.off}: ${name}`}
+                        onClick={() => set(action, "")}
+                      >
+                        {texts.off}
+                      </button>
+                    )}
+                    {keys[action] !== defaultKeys[action] && (
+                      <button
+                        type="button"
+                        className="button"
+                        aria-label={`${texts.default}: ${name}`}
+                        onClick={() => set(action, defaultKeys[action])}
+                      >
+                        {texts.default}
+                      </button>
+                    )}
+                  </div>
+                </div>
+              </td>
+            </tr>
+          );
+        })}
+      </Table>
+      {shown.some((action) => isPlain(keys[action])) && <p className="text-muted">{texts.plain}</p>}
+      <div>
+        <button type="button" className="button" onClick={() => setShortcuts({ isOn: true, keys: defaultKeys })}>
+          {texts.resetAll}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Of two keys one after the other, the first is taken too. */
+function firstOf(keys: string): string {
+  return keys.split(" ")[0] ?? "";
+}

@@ -1,0 +1,63 @@
+import { useEffect } from "react";
+import { textOf } from "../../src/protocol/items.ts";
+import { ColloquyError } from "../../src/protocol/errors.ts";
+import { Formatted } from "../chat/formatted.tsx";
+import { talkWords } from "../chat/talk-words.ts";
+import { time } from "../parts/figures.ts";
+import { useLoaded } from "../parts/loaded.ts";
+import { Waiting } from "../parts/parts.tsx";
+import { threadClient } from "../threads/thread-client.ts";
+import { words } from "../words.ts";
+
+/** What a link shows, to whoever has it: no account, nothing to change. */
+export function SharedPage({ token }: { readonly token: string }) {
+  const loaded = useLoaded(token, async (signal) => {
+    try {
+      return await threadClient.readShared(token, signal);
+    } catch (error) {
+      if (error instanceof ColloquyError && error.status === 404) return "gone" as const;
+      throw error;
+    }
+  });
+  const { data } = loaded;
+  const title = data === "gone" ? undefined : data?.title;
+  useEffect(() => {
+    document.title = title === undefined ? "Colloquy" : `${title} – Colloquy`;
+  }, [title]);
+  if (!data)
+    return (
+      <main className="p-6">
+        <Waiting of={loaded} />
+      </main>
+    );
+  if (data === "gone")
+    return (
+      <main className="mx-auto max-w-[46rem] px-4 py-16">
+        <h1 className="text-lg font-semibold">Colloquy</h1>
+        <p>{talkWords.shared.gone}</p>
+      </main>
+    );
+  return (
+    <main className="mx-auto flex min-h-full max-w-[46rem] flex-col gap-6 px-4 py-8">
+      <header>
+        <h1 className="text-xl">{data.title === "" ? talkWords.shared.noTitle : data.title}</h1>
+        <p className="text-sm text-muted">{talkWords.shared.note(time(data.sharedAt))}</p>
+      </header>
+      {data.messages.length === 0 && <p className="text-muted">{talkWords.shared.empty}</p>}
+      {data.messages.map(({ role, author, content }, at) => (
+        <article key={at} className="turn" {...(role === "assistant" && { "data-speaker": 0 })}>
+          <h2 className="speaker text-sm font-semibold">
+            {role === "assistant" ? `@${author ?? "agent"}` : (author ?? words.you)}
+          </h2>
+          {role === "assistant" ? (
+            <div className="speaker-rule">
+              <Formatted text={textOf(content)} />
+            </div>
+          ) : (
+            <div className="whitespace-pre-wrap">{textOf(content)}</div>
+          )}
+        </article>
+      ))}
+    </main>
+  );
+}

@@ -1,0 +1,148 @@
+import { useState } from "react";
+import type { TaigaProject, TaigaSprint } from "../../src/client/taiga.ts";
+import { locale } from "../language.ts";
+import { type Loaded, useLoaded } from "../parts/loaded.ts";
+import { Waiting } from "../parts/parts.tsx";
+import type { Draft } from "./draft.ts";
+import { taiga, useLogin, withLogin } from "./login.ts";
+import { taigaWords as words } from "./taiga-words.ts";
+
+/** Of fewer, a list shows all at a glance. */
+const searchedFrom = 10;
+
+type ChoicesProps = {
+  readonly draft: Draft;
+  readonly onChange: (change: Partial<Draft>) => void;
+};
+
+/** Which project, and which sprint of it: what the person may see there. */
+export function Choices({ draft, onChange }: ChoicesProps) {
+  const { login } = useLogin();
+  const [search, setSearch] = useState({ project: "", sprint: "" });
+  const projects = useLoaded(`${login?.token} ${search.project}`, (signal) =>
+    withLogin((now) => taiga.projects(now, { search: search.project }, signal)),
+  );
+  return (
+    <div className="grid gap-3 sm:grid-cols-2">
+      <Choice
+        label={words.project}
+        search={words.search.project}
+        text={search.project}
+        onSearch={(project) => setSearch({ project, sprint: "" })}
+        hint={words.chooseProject}
+        none={words.noProjects}
+        found={projects}
+        value={draft.project}
+        options={(projects.data?.data ?? []).map(({ slug, name }: TaigaProject) => [slug, name])}
+        onChoose={(project) => onChange({ project, sprint: "" })}
+      />
+      <Sprints
+        key={draft.project}
+        draft={draft}
+        onChange={onChange}
+        search={search.sprint}
+        onSearch={(sprint) => setSearch({ ...search, sprint })}
+      />
+    </div>
+  );
+}
+
+type SprintsProps = ChoicesProps & { readonly search: string; readonly onSearch: (text: string) => void };
+
+function Sprints({ draft, onChange, search, onSearch }: SprintsProps) {
+  const { login } = useLogin();
+  const sprints = useLoaded(`${login?.token} ${draft.project} ${search}`, async (signal) =>
+    // Before there is a project there is nothing to choose from.
+    draft.project === "" ? undefined : withLogin((now) => taiga.sprints(now, draft.project, { search }, signal)),
+  );
+  const missing = sprints.data?.missing ?? [];
+  return (
+    <div>
+      <Choice
+        label={words.sprint}
+        search={words.search.sprint}
+        text={search}
+        onSearch={onSearch}
+        hint={words.chooseSprint}
+        none={words.noSprints}
+        found={sprints}
+        value={draft.sprint}
+        options={openFirst(sprints.data?.data ?? []).map((sprint) => [sprint.name, describe(sprint)])}
+        onChoose={(sprint) => onChange({ sprint })}
+      />
+      {missing.map((right) => (
+        <p key={right} className="mt-1 text-sm text-warn">
+          {words.missing[right as keyof typeof words.missing]}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function openFirst(sprints: readonly TaigaSprint[]): readonly TaigaSprint[] {
+  return [...sprints].sort((one, other) => Number(one.closed) - Number(other.closed));
+}
+
+function describe({ name, closed, start, finish }: TaigaSprint): string {
+  const day = (text: string) =>
+    new Date(text).toLocaleDateString(locale, { day: "numeric", month: "short", timeZone: "UTC" });
+  const dates = start !== null && finish !== null ? [`${day(start)} – ${day(finish)}`] : [];
+  const more = [...dates, ...(closed ? [words.closed] : [])];
+  return more.length > 0 ? `${name} (${more.join(", ")})` : name;
+}
+
+type ChoiceProps = {
+  readonly label: string;
+  readonly search: string;
+  readonly text: string;
+  readonly onSearch: (text: string) => void;
+  readonly hint: string;
+  readonly none: string;
+  readonly found: Loaded<{ readonly more: boolean } | undefined>;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly onChoose: (value: string) => void;
+};
+
+function Choice({ label, search, text, onSearch, hint, none, found, value, options, onChoose }: ChoiceProps) {
+  const isSearched = text !== "" || options.length > searchedFrom || (found.data?.more ?? false);
+  // What was chosen before stays chosen, also where the search leaves it out.
+  const isKnown = value === "" || options.some(([each]) => each === value);
+  return (
+    <div className="grid content-start gap-1">
+      <label className="taiga-field">
+        {label}
+        <select
+          className="field text-ink"
+          required
+          disabled={found.data === undefined}
+          value={value}
+          onChange={(event) => onChoose(event.target.value)}
+        >
+          <option value="">{hint}</option>
+          {!isKnown && <option value={value}>{value}</option>}
+          {options.map(([each, shown]) => (
+            <option key={each} value={each}>
+              {shown}
+            </option>
+          ))}
+        </select>
+      </label>
+      {isSearched && (
+        <input
+          type="search"
+          className="field"
+          aria-label={search}
+          placeholder={search}
+          value={text}
+          onChange={(event) => onSearch(event.target.value)}
+        />
+      )}
+      {found.data?.more && <p className="text-xs text-muted">{words.more}</p>}
+      {found.data && options.length === 0 && (
+        <p className="text-sm text-warn">{text === "" ? none : words.nothingFound}</p>
+      )}
+      {found.problem !== undefined && <Waiting of={found} />}
+    </div>
+  );
+}

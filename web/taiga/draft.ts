@@ -1,0 +1,55 @@
+import { useState } from "react";
+import { kept } from "../kept.ts";
+
+export type Draft = {
+  readonly project: string;
+  readonly sprint: string;
+  readonly minutes: string;
+  readonly instructions: string;
+};
+
+export const emptyDraft: Draft = { project: "", sprint: "", minutes: "", instructions: "" };
+const store = kept("taiga-draft");
+/** Of what the server takes, less what is written around it. */
+export const mostCharacters = 180_000;
+
+export function keepDraft(draft: Draft): void {
+  store.set(JSON.stringify(draft));
+}
+
+/** What is being written, kept in this browser over reloads. */
+export function useDraft(): readonly [Draft, (change: Partial<Draft>) => void] {
+  const [draft, setDraft] = useState(readDraft);
+  return [
+    draft,
+    (change) =>
+      setDraft((before) => {
+        const now = { ...before, ...change };
+        keepDraft(now);
+        return now;
+      }),
+  ];
+}
+
+function readDraft(): Draft {
+  try {
+    return { ...emptyDraft, ...(JSON.parse(store.get()) as Partial<Draft>) };
+  } catch {
+    return emptyDraft;
+  }
+}
+
+const divider = "\n\n---\n";
+
+/** What the agent is told: the minutes, then what is asked of them. */
+export function promptOf({ minutes, instructions }: Draft, ask: string): string {
+  return [minutes.trim(), [instructions.trim(), ask].filter(Boolean).join("\n")].join(divider);
+}
+
+/** And back. */
+export function partsOf(prompt: string): Pick<Draft, "minutes" | "instructions"> {
+  const at = prompt.lastIndexOf(divider);
+  if (at === -1) return { minutes: prompt, instructions: "" };
+  const asked = prompt.slice(at + divider.length).split("\n");
+  return { minutes: prompt.slice(0, at), instructions: asked.slice(0, -1).join("\n") };
+}

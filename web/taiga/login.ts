@@ -1,0 +1,46 @@
+import { useSyncExternalStore } from "react";
+import { ColloquyError } from "../../src/protocol/errors.ts";
+import { createTaigaClient, type TaigaLogin } from "../../src/client/taiga.ts";
+import { createListeners } from "../listeners.ts";
+import { server } from "../server.ts";
+
+export const taiga = createTaigaClient(server);
+
+/** `name`: undefined for a token that was pasted. */
+export type Login = TaigaLogin & { readonly name?: string };
+type State = { readonly login: Login | undefined; /** Taiga took the last one no more. */ readonly isOver: boolean };
+
+/** In this tab alone, and gone with it: never in an address. */
+const key = "colloquy-taiga-login";
+let state: State = { login: read(), isOver: false };
+const listeners = createListeners();
+
+export function useLogin(): State {
+  return useSyncExternalStore(listeners.listen, () => state);
+}
+
+export function setLogin(login: Login | undefined, { isOver = false } = {}): void {
+  if (login) sessionStorage.setItem(key, JSON.stringify(login));
+  else sessionStorage.removeItem(key);
+  state = { login, isOver };
+  listeners.tell();
+}
+
+/** Whoever is refused signs in anew; what they wrote stays. */
+export async function withLogin<Answer>(work: (login: Login | undefined) => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work(state.login);
+  } catch (error) {
+    if (error instanceof ColloquyError && error.code === "taiga_login_refused") setLogin(undefined, { isOver: true });
+    throw error;
+  }
+}
+
+function read(): Login | undefined {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(key) ?? "null") as Login | null;
+    return typeof kept?.token === "string" ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,205 @@
+import { TextInitial } from "lucide-react";
+import { useState } from "react";
+import type { PlannedWrite } from "../../src/protocol/tools.ts";
+import type { DecisionInput } from "../../src/client/questions.ts";
+import { Problem, useAct } from "../parts/parts.tsx";
+import { choiceOf, edited, type Edits, noEdits, outlineOf, textOf, verbOf } from "./plan.ts";
+import { taigaWords as words } from "./taiga-words.ts";
+
+type EditorProps = {
+  readonly run: string;
+  /** Of the question: to do it, or nothing. */
+  readonly choices: readonly string[];
+  readonly writes: readonly PlannedWrite[];
+  readonly onDecide: (input: DecisionInput) => Promise<void>;
+};
+
+/** The plan, to be changed and approved: exactly what it shows is done. */
+export function PlanEditor({ run, choices: [doIt = "", doNothing = ""], writes, onDecide }: EditorProps) {
+  const [edits, edit] = useEdits(run);
+  const { stories, others } = outlineOf(writes);
+  const kept = edited(writes, edits);
+  const isKept = (id: string) => kept.some((write) => write.id === id);
+  const isEmpty = kept.some(({ arguments: given }) => given["subject"] === "");
+  const { isBusy, problem, act } = useAct(async (choice: string) => {
+    const chosen = choice === doIt ? choiceOf(writes, edits) : undefined;
+    await onDecide({ decision: "answer", text: choice, ...(chosen !== undefined && { arguments: chosen }) });
+  });
+  const entry = (write: PlannedWrite, { isStory = false, isOff = false } = {}) => (
+    <Entry
+      write={write}
+      isStory={isStory}
+      isKept={isKept(write.id)}
+      isOff={isOff}
+      texts={edits.texts[write.id] ?? {}}
+      onKeep={(keep) =>
+        edit({
+          ...edits,
+          leftOut: keep ? edits.leftOut.filter((id) => id !== write.id) : [...edits.leftOut, write.id],
+        })
+      }
+      onText={(texts) =>
+        edit({ ...edits, texts: { ...edits.texts, [write.id]: { ...edits.texts[write.id], ...texts } } })
+      }
+    />
+  );
+  return (
+    <section className="grid gap-3" aria-labelledby="plan">
+      <div>
+        <h2 id="plan" className="font-semibold">
+          {words.planTitle}: {countOf(writes)}
+        </h2>
+        <p className="text-sm text-muted">{words.planAbout}</p>
+      </div>
+      <ul className="taiga-outline">
+        {stories.map(({ write, tasks }) => (
+          <li key={write.id}>
+            {entry(write, { isStory: true })}
+            {tasks.length > 0 && (
+              <ul className="taiga-tasks">
+                {tasks.map((task) => (
+                  <li key={task.id}>{entry(task, { isOff: !isKept(write.id) })}</li>
+                ))}
+              </ul>
+            )}
+          </li>
+        ))}
+      </ul>
+      {others.length > 0 && (
+        <>
+          {stories.length > 0 && <h3 className="text-sm font-semibold">{words.otherChanges}</h3>}
+          <ul className="taiga-outline">
+            {others.map((write) => (
+              <li key={write.id}>{entry(write)}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      <div className="taiga-approve">
+        {isEmpty && <Problem text={words.emptySubject} />}
+        <Problem text={problem} />
+        <button
+          type="button"
+          className="button-main taiga-main"
+          disabled={isBusy || isEmpty || kept.length === 0}
+          onClick={() => act(doIt)}
+        >
+          {kept.length === 0 ? words.nothingKept : words.approve(countOf(kept))}
+        </button>
+        <button type="button" className="button" disabled={isBusy} onClick={() => act(doNothing)}>
+          {words.reject}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+type EntryProps = {
+  readonly write: PlannedWrite;
+  readonly isStory: boolean;
+  readonly isKept: boolean;
+  /** Its story is left out. */
+  readonly isOff: boolean;
+  readonly texts: { readonly subject?: string; readonly description?: string };
+  readonly onKeep: (keep: boolean) => void;
+  readonly onText: (texts: EntryProps["texts"]) => void;
+};
+
+function Entry({ write, isStory, isKept, isOff, texts, onKeep, onText }: EntryProps) {
+  const { verb, kind } = verbOf(write);
+  const planned = textOf(write, "subject");
+  const subject = texts.subject ?? planned;
+  const description = texts.description ?? textOf(write, "description");
+  const [isDescribed, setDescribed] = useState(description !== "");
+  const name = words.subject(words.kinds[kind], planned || words.existing(String(write.arguments[`${kind}_id`])));
+  const details = detailsOf(write);
+  return (
+    <div className="taiga-entry" data-out={!isKept || undefined}>
+      <label className="task-tick">
+        <input
+          type="checkbox"
+          aria-label={words.keep(name)}
+          checked={isKept}
+          disabled={isOff}
+          onChange={(event) => onKeep(event.target.checked)}
+        />
+      </label>
+      <div className="grid min-w-0 grow gap-1">
+        {(verb !== "create" || planned === "") && (
+          <p className="text-sm">
+            {words.verbs[verb]}: {name}
+          </p>
+        )}
+        {planned !== "" && (
+          <textarea
+            className="taiga-subject field-sizing"
+            data-story={isStory || undefined}
+            aria-label={name}
+            rows={1}
+            maxLength={500}
+            disabled={!isKept}
+            value={subject}
+            onKeyDown={(event) => {
+              // One line, that wraps where it must.
+              if (event.key === "Enter") event.preventDefault();
+            }}
+            onChange={(event) => onText({ subject: event.target.value.replaceAll("\n", " ") })}
+          />
+        )}
+        {details !== "" && <p className="text-xs text-muted">{details}</p>}
+        {planned !== "" && isKept && (isDescribed || description !== "") && (
+          <textarea
+            className="field field-sizing taiga-description"
+            aria-label={words.descriptionOf(planned)}
+            rows={2}
+            maxLength={10_000}
+            value={description}
+            onChange={(event) => onText({ description: event.target.value })}
+          />
+        )}
+      </div>
+      {planned !== "" && isKept && !isDescribed && description === "" && (
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={`${words.addDescription}: ${name}`}
+          title={words.addDescription}
+          onClick={() => setDescribed(true)}
+        >
+          <TextInitial size={16} aria-hidden />
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What else it sets, such as who shall do it. */
+function detailsOf({ arguments: given }: PlannedWrite): string {
+  const hidden = ["subject", "description", "milestone_id", "user_story_id", "task_id"];
+  return Object.entries(given)
+    .filter(([name, value]) => !hidden.includes(name) && value !== null && value !== "")
+    .map(([name, value]) => `${name.replaceAll("_", " ")}: ${Array.isArray(value) ? value.join(", ") : String(value)}`)
+    .join(" · ");
+}
+
+function countOf(writes: readonly PlannedWrite[]): string {
+  const made = (kind: string) => writes.filter(({ tool }) => tool === `taiga_create_${kind}`).length;
+  const [stories, tasks] = [made("user_story"), made("task")];
+  return words.counts(stories, tasks, writes.length - stories - tasks);
+}
+
+/** Kept in this tab over a reload. */
+function useEdits(run: string): readonly [Edits, (edits: Edits) => void] {
+  const key = `colloquy-taiga-plan-${run}`;
+  const [edits, setEdits] = useState<Edits>(() => {
+    const kept = sessionStorage.getItem(key);
+    return kept === null ? noEdits : (JSON.parse(kept) as Edits);
+  });
+  return [
+    edits,
+    (now) => {
+      sessionStorage.setItem(key, JSON.stringify(now));
+      setEdits(now);
+    },
+  ];
+}

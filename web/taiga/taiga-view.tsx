@@ -1,0 +1,118 @@
+import { useState } from "react";
+import { useQuery } from "../path.ts";
+import { PageLink, State, Waiting } from "../parts/parts.tsx";
+import { useLoaded } from "../parts/loaded.ts";
+import { time } from "../parts/figures.ts";
+import { taiga, setLogin, useLogin } from "./login.ts";
+import { ProposalForm } from "./proposal-form.tsx";
+import { ProposedRun } from "./proposed-run.tsx";
+import { SignIn } from "./sign-in.tsx";
+import "./taiga.css";
+import { taigaWords as words } from "./taiga-words.ts";
+
+/** Minutes become stories and tasks of a sprint; `?run=` is one such proposal. */
+export function TaigaView() {
+  const run = useQuery().get("run");
+  const offer = useLoaded("taiga", (signal) => taiga.describe(signal));
+  return (
+    <div className="taiga-view">
+      <div className="taiga-column">
+        {run !== null ? (
+          <ProposedRun key={run} id={run} />
+        ) : !offer.data ? (
+          <Waiting of={offer} />
+        ) : offer.data.configured ? (
+          <Start needsToken={offer.data.needsToken} />
+        ) : (
+          <NotConfigured />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function NotConfigured() {
+  return (
+    <>
+      <h1 className="text-lg font-semibold">{words.title}</h1>
+      <p>{words.notConfigured}</p>
+      <p className="text-sm text-muted">{words.configure}</p>
+      <pre className="taiga-code" tabIndex={0}>
+        taiga:{"\n"}
+        {"  "}url: https://taiga.example.com
+      </pre>
+    </>
+  );
+}
+
+function Start({ needsToken }: { readonly needsToken: boolean }) {
+  const { login } = useLogin();
+  const [wantsOwn, setWantsOwn] = useState(false);
+  return (
+    <>
+      <header>
+        <h1 className="text-lg font-semibold">{words.title}</h1>
+        <p className="text-sm text-muted">{words.intro}</p>
+      </header>
+      {(needsToken || wantsOwn) && login === undefined ? (
+        <SignIn />
+      ) : (
+        <>
+          <Account onOwn={() => setWantsOwn(true)} />
+          <ProposalForm />
+        </>
+      )}
+      <Recent />
+    </>
+  );
+}
+
+function Account({ onOwn }: { readonly onOwn: () => void }) {
+  const { login } = useLogin();
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 text-sm text-muted">
+      {login === undefined
+        ? words.signedInAsOperator
+        : login.name === undefined
+          ? words.signedInByToken
+          : words.signedIn(login.name)}
+      <button type="button" className="button" onClick={() => (login ? setLogin(undefined) : onOwn())}>
+        {login ? words.signOut : words.signInAsSelf}
+      </button>
+    </p>
+  );
+}
+
+const grades = {
+  done: "ok",
+  failed: "bad",
+  waiting: "warn",
+  running: "quiet",
+  queued: "quiet",
+  cancelled: "quiet",
+} as const;
+
+function Recent() {
+  const runs = useLoaded("runs", (signal) => taiga.runs(signal));
+  if (!runs.data || runs.data.data.length === 0) return null;
+  return (
+    <section aria-labelledby="recent" className="grid gap-1">
+      <h2 id="recent" className="text-sm font-semibold">
+        {words.recent}
+      </h2>
+      <ul>
+        {runs.data.data.map(({ id, title, status, createdAt }) => (
+          <li key={id} className="taiga-recent">
+            <PageLink to={`/taiga?run=${id}`} look="min-w-0 grow text-accent">
+              {title}
+            </PageLink>
+            <span className="text-sm text-muted">{time(createdAt)}</span>
+            <span className="text-sm">
+              <State grade={grades[status]}>{words.status[status]}</State>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,54 @@
+import { useEffect, useState } from "react";
+import { textOf } from "../../src/protocol/items.ts";
+import { client, reasonOf } from "../server.ts";
+import { type Draft, partsOf } from "./draft.ts";
+import { afterEvent, beginning, type RunState } from "./run-fold.ts";
+
+export type Followed = {
+  readonly run: RunState;
+  /** With what it was begun; undefined until it is known. */
+  readonly about: (Draft & { readonly projectName: string }) | undefined;
+  readonly problem: string | undefined;
+};
+
+/** A run from its beginning, and on to its end, over reloads and lost connections. */
+export function useRun(id: string): Followed {
+  const [shown, setShown] = useState<Followed>({ run: beginning, about: undefined, problem: undefined });
+  useEffect(() => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    let run = beginning;
+    let isScheduled = false;
+    const show = () => {
+      isScheduled = false;
+      if (!signal.aborted) setShown((before) => ({ ...before, run }));
+    };
+    const fail = (error: unknown) => {
+      if (!signal.aborted) setShown((before) => ({ ...before, problem: reasonOf(error) }));
+    };
+    const follow = async () => {
+      const { threadId } = await client.run(id, signal);
+      const items = await client.items(threadId, { limit: 5 }, signal);
+      const message = items.find((item) => item.kind === "message" && item.body.role === "user");
+      const about = message?.kind === "message" ? aboutIn(textOf(message.body.content)) : undefined;
+      if (!signal.aborted) setShown((before) => ({ ...before, about }));
+      for await (const { event } of client.follow(id, { signal, patienceMs: Infinity })) {
+        run = afterEvent(run, event);
+        // At most once in a moment, however fast they come.
+        if (!isScheduled) setTimeout(show, 16);
+        isScheduled = true;
+      }
+    };
+    follow().catch(fail);
+    return () => stop.abort();
+  }, [id]);
+  return shown;
+}
+
+/** As `POST /agent/run` writes the message of a run. */
+function aboutIn(text: string): Followed["about"] {
+  const found = /^Project: (.*) \(([^()\n]*)\)\n(?:Sprint: (.*)\n)?\n([\s\S]*)$/.exec(text);
+  if (!found) return undefined;
+  const [, projectName = "", project = "", sprint = "", prompt = ""] = found;
+  return { projectName, project, sprint, ...partsOf(prompt) };
+}

@@ -1,0 +1,88 @@
+import { ExternalLink } from "lucide-react";
+import type { PlannedWrite } from "../../src/protocol/tools.ts";
+import { State } from "../parts/parts.tsx";
+import { outlineOf, textOf, verbOf } from "./plan.ts";
+import type { RunState, WriteLine } from "./run-fold.ts";
+import { Seconds } from "./seconds.tsx";
+import { taigaWords as words } from "./taiga-words.ts";
+
+const grades = { open: "quiet", running: "quiet", done: "ok", failed: "bad", unknown: "warn" } as const;
+
+/** What was approved, with how far each of it has come, and where it is to be seen. */
+export function WriteList({ run, writes }: { readonly run: RunState; readonly writes: readonly PlannedWrite[] }) {
+  const { stories, others } = outlineOf(writes);
+  const done = writes.filter(({ id }) => run.lines[id]?.state === "done").length;
+  const line = (write: PlannedWrite) => (
+    <Line write={write} line={run.lines[write.id]} isOver={run.end !== undefined} />
+  );
+  return (
+    <section className="grid gap-2" aria-labelledby="written">
+      <h2 id="written" className="font-semibold">
+        {!run.end
+          ? words.writing(done, writes.length)
+          : done === writes.length
+            ? words.writtenAll(done)
+            : words.written(done, writes.length)}
+      </h2>
+      <div className="meter" aria-hidden>
+        <span style={{ width: `${(100 * done) / writes.length}%` }} />
+      </div>
+      <ul className="taiga-outline">
+        {stories.map(({ write, tasks }) => (
+          <li key={write.id}>
+            {line(write)}
+            {tasks.length > 0 && (
+              <ul className="taiga-tasks">
+                {tasks.map((task) => (
+                  <li key={task.id}>{line(task)}</li>
+                ))}
+              </ul>
+            )}
+          </li>
+        ))}
+        {others.map((write) => (
+          <li key={write.id}>{line(write)}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+type LineProps = {
+  readonly write: PlannedWrite;
+  readonly line: WriteLine | undefined;
+  /** Nothing more is done. */
+  readonly isOver: boolean;
+};
+
+function Line({ write, line, isOver }: LineProps) {
+  const state = line?.state ?? "open";
+  const { verb, kind } = verbOf(write);
+  const subject = textOf(write, "subject") || `${words.verbs[verb]}: ${words.kinds[kind]}`;
+  return (
+    <div className="taiga-line">
+      <span className="min-w-0 grow">
+        {line?.made ? (
+          <a
+            href={line.made.url}
+            target="_blank"
+            rel="noreferrer"
+            className="text-accent underline"
+            aria-label={words.openInTaiga(`#${line.made.ref} ${line.made.subject}`)}
+          >
+            #{line.made.ref} {line.made.subject} <ExternalLink size={14} aria-hidden className="inline" />
+          </a>
+        ) : (
+          subject
+        )}
+        {line?.reason !== undefined && <span className="block text-sm text-bad">{line.reason}</span>}
+      </span>
+      <span className="text-sm">
+        <State grade={grades[state]}>
+          {state === "open" && isOver ? words.states.skipped : words.states[state]}
+          {state === "running" && <Seconds since={line?.startedAt} />}
+        </State>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+import { Pencil, Trash2 } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import type { TaskInput, TaskView } from "../../src/client/tasks.ts";
+import { Problem, useAct } from "../parts/parts.tsx";
+import { words as common } from "../words.ts";
+import { tasksWords as words } from "./tasks-words.ts";
+
+type RowProps = {
+  readonly task: TaskView;
+  readonly onChange: (change: Partial<TaskInput>) => Promise<void>;
+  readonly onRemove: () => Promise<void>;
+};
+
+/** One task: completed by its box, changed in place, deleted. */
+export function TaskRow({ task, onChange, onRemove }: RowProps) {
+  const { title, description, status } = task;
+  const [isEdited, setEdited] = useState(false);
+  const box = useRef<HTMLInputElement>(null);
+  const wasEdited = useRef(false);
+  useEffect(() => {
+    if (wasEdited.current && !isEdited) box.current?.focus();
+    wasEdited.current = isEdited;
+  }, [isEdited]);
+  const { isBusy, problem, act } = useAct((work: () => Promise<void>) => work());
+  /** The box shows what was asked for until it is done. */
+  const [asked, setAsked] = useState<TaskInput["status"]>();
+  if (isEdited) return <EditedTask task={task} onChange={onChange} onEnd={() => setEdited(false)} />;
+  const isDone = status === "completed";
+  return (
+    <li className="task-row">
+      <label className="task-box">
+        <input
+          ref={box}
+          type="checkbox"
+          aria-label={words.done(title)}
+          checked={asked === undefined ? isDone : asked === "completed"}
+          onChange={() => {
+            const wanted = isDone ? "pending" : "completed";
+            setAsked(wanted);
+            act(() => onChange({ status: wanted }).finally(() => setAsked(undefined)));
+          }}
+          onKeyDown={({ key }) => {
+            if (key === "F2") setEdited(true);
+            if (key === "Delete" && !isBusy) act(onRemove);
+          }}
+        />
+      </label>
+      <div className="min-w-0 grow py-1" onDoubleClick={() => setEdited(true)}>
+        <p className={isDone ? "task-title text-muted line-through" : "task-title"}>{title}</p>
+        {description !== "" && <p className="task-description">{description}</p>}
+        <Problem text={problem} />
+      </div>
+      <button type="button" className="icon-button" aria-label={words.edit(title)} onClick={() => setEdited(true)}>
+        <Pencil size={16} aria-hidden />
+      </button>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={words.remove(title)}
+        disabled={isBusy}
+        onClick={() => act(onRemove)}
+      >
+        <Trash2 size={16} aria-hidden />
+      </button>
+    </li>
+  );
+}
+
+type EditedProps = Pick<RowProps, "task" | "onChange"> & { readonly onEnd: () => void };
+
+function EditedTask({ task, onChange, onEnd }: EditedProps) {
+  const [title, setTitle] = useState(task.title);
+  const [description, setDescription] = useState(task.description);
+  const { isBusy, problem, act } = useAct(async () => {
+    await onChange({ title, description });
+    onEnd();
+  });
+  const save = () => {
+    if (!isBusy && title.trim() !== "") act();
+  };
+  return (
+    <li className="task-row">
+      <form
+        aria-label={words.edit(task.title)}
+        className="grid min-w-0 grow gap-2 py-1"
+        onKeyDown={(event) => {
+          if (event.key === "Escape") onEnd();
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
+        }}
+        onSubmit={(event) => {
+          event.preventDefault();
+          save();
+        }}
+      >
+        <input
+          className="field"
+          aria-label={words.name}
+          maxLength={500}
+          autoFocus
+          value={title}
+          onChange={(event) => setTitle(event.target.value)}
+        />
+        <textarea
+          className="field field-sizing"
+          aria-label={words.description}
+          placeholder={words.description}
+          maxLength={10_000}
+          rows={2}
+          value={description}
+          onChange={(event) => setDescription(event.target.value)}
+        />
+        <Problem text={problem} />
+        <span className="flex gap-2">
+          <button type="submit" className="button-main" disabled={isBusy || title.trim() === ""}>
+            {words.save}
+          </button>
+          <button type="button" className="button" onClick={onEnd}>
+            {common.cancel}
+          </button>
+        </span>
+      </form>
+    </li>
+  );
+}

@@ -1,0 +1,154 @@
+import { MessageSquare, Plus } from "lucide-react";
+import { useRef, useState } from "react";
+import type { TaskStatus, TaskView } from "../../src/client/tasks.ts";
+import { PageLink, Problem, useAct, Waiting } from "../parts/parts.tsx";
+import { useQuery } from "../path.ts";
+import { TaskRow } from "./task-row.tsx";
+import "./tasks.css";
+import { tasksWords as words } from "./tasks-words.ts";
+import { type TasksShown, useTasks } from "./use-tasks.ts";
+
+const filters = ["all", "pending", "completed"] as const;
+
+/** One's own task list; which of them stands in the address. */
+export function TasksView() {
+  const asked = useQuery().get("status");
+  const status = filters.find((each) => each === asked) ?? "all";
+  return <TaskList key={status} status={status} />;
+}
+
+function TaskList({ status }: { readonly status: "all" | TaskStatus }) {
+  const tasks = useTasks(status);
+  const { page, problem, reload } = tasks;
+  const [deleted, setDeleted] = useState<TaskView>();
+  const rows = useRef<HTMLUListElement>(null);
+  const count = page && { ...page.counts, all: page.counts.pending + page.counts.completed };
+
+  return (
+    <div className="tasks-view">
+      <div className="tasks-column">
+        <header className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          <h1 className="grow text-lg font-semibold">{words.title}</h1>
+          <PageLink to="/?agent=todo" look="button">
+            <MessageSquare size={16} aria-hidden /> {words.ask}
+          </PageLink>
+        </header>
+        <AddTask tasks={tasks} />
+        <nav aria-label={words.filter} className="task-filters">
+          {filters.map((each) => (
+            <PageLink
+              key={each}
+              to={each === "all" ? "/tasks" : `/tasks?status=${each}`}
+              look="task-filter"
+              isCurrent={each === status}
+            >
+              {words.filters[each]} {count && <span className="tabular-nums">{count[each]}</span>}
+            </PageLink>
+          ))}
+        </nav>
+        {page ? <Problem text={problem} /> : <Waiting of={{ data: page, problem, reload: () => void reload() }} />}
+        {page?.data.length === 0 && deleted === undefined && <p className="py-6 text-muted">{words.empty[status]}</p>}
+        <ul ref={rows} aria-label={words.list} onKeyDown={(event) => moveBetween(rows.current, event)}>
+          {withDeleted(page?.data ?? [], deleted).map((task) =>
+            task.id === deleted?.id ? (
+              <Deleted
+                key={task.id}
+                task={task}
+                onUndo={async () => {
+                  const { title, description, status: was } = task;
+                  await tasks.add({ title, description, status: was });
+                  setDeleted(undefined);
+                }}
+              />
+            ) : (
+              <TaskRow
+                key={task.id}
+                task={task}
+                onChange={(change) => tasks.change(task.id, change)}
+                onRemove={async () => {
+                  setDeleted(task);
+                  try {
+                    await tasks.remove(task.id);
+                  } catch (failed) {
+                    setDeleted(undefined);
+                    throw failed;
+                  }
+                }}
+              />
+            ),
+          )}
+        </ul>
+        {tasks.hasMore && (
+          <button type="button" className="button self-start" onClick={() => void tasks.showMore()}>
+            {words.more}
+          </button>
+        )}
+        {(page?.data.length ?? 0) > 0 && <p className="keys-hint">{words.keys}</p>}
+      </div>
+    </div>
+  );
+}
+
+function AddTask({ tasks }: { readonly tasks: TasksShown }) {
+  const [title, setTitle] = useState("");
+  const { isBusy, problem, act } = useAct(async () => {
+    await tasks.add({ title });
+    setTitle("");
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isBusy && title.trim() !== "") act();
+      }}
+    >
+      <div className="flex gap-2">
+        <input
+          className="field min-w-0 grow"
+          aria-label={words.add}
+          placeholder={words.addHint}
+          maxLength={500}
+          autoComplete="off"
+          value={title}
+          onChange={(event) => setTitle(event.target.value)}
+        />
+        <button type="submit" className="button-main" disabled={title.trim() === ""}>
+          <Plus size={16} aria-hidden /> {words.addButton}
+        </button>
+      </div>
+      <Problem text={problem} />
+    </form>
+  );
+}
+
+/** It stands where the task stood, so that nothing moves under the finger. */
+function Deleted({ task, onUndo }: { readonly task: TaskView; readonly onUndo: () => Promise<void> }) {
+  const { isBusy, problem, act } = useAct(onUndo);
+  return (
+    <li className="task-row task-deleted">
+      <span role="status" className="min-w-0 grow truncate pl-2">
+        {words.deleted(task.title)}
+      </span>
+      <Problem text={problem} />
+      <button type="button" className="button" autoFocus disabled={isBusy} onClick={() => act()}>
+        {words.undo}
+      </button>
+    </li>
+  );
+}
+
+function withDeleted(tasks: readonly TaskView[], deleted: TaskView | undefined): readonly TaskView[] {
+  if (!deleted) return tasks;
+  return [...tasks.filter(({ id }) => id !== deleted.id), deleted].sort((one, other) => other.id - one.id);
+}
+
+/** Up and down through the check boxes. */
+function moveBetween(list: HTMLUListElement | null, event: React.KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined || !(event.target instanceof HTMLInputElement) || event.target.type !== "checkbox") return;
+  const boxes = [...(list?.querySelectorAll<HTMLInputElement>("input[type=checkbox]") ?? [])];
+  const next = boxes[boxes.indexOf(event.target) + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}

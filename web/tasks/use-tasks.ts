@@ -1,0 +1,118 @@
+import { useEffect, useMemo, useRef, useState } from "react";
+import {
+  createTaskClient,
+  type TaskInput,
+  type TaskPage,
+  type TaskStatus,
+  type TaskView,
+} from "../../src/client/tasks.ts";
+import { newId } from "../../src/protocol/ids.ts";
+import { reasonOf, server } from "../server.ts";
+
+const tasks = createTaskClient(server);
+const pageSize = 100;
+
+export type TasksShown = {
+  /** Undefined until they are there. */
+  readonly page: TaskPage | undefined;
+  readonly hasMore: boolean;
+  readonly problem: string | undefined;
+  readonly reload: () => Promise<void>;
+  readonly showMore: () => Promise<void>;
+  readonly add: (task: TaskInput) => Promise<void>;
+  readonly change: (id: number, change: Partial<TaskInput>) => Promise<void>;
+  readonly remove: (id: number) => Promise<void>;
+};
+
+/** One's tasks, in step with whoever else changes them: an agent, another tab. */
+export function useTasks(status: "all" | TaskStatus): TasksShown {
+  const [shown, setShown] = useState<{
+    readonly page?: TaskPage;
+    readonly hasMore?: boolean;
+    readonly problem?: string;
+  }>({});
+  const wanted = useRef(pageSize);
+  /** What was asked for first must not be shown over what was asked for later. */
+  const round = useRef(0);
+
+  const reload = useMemo(() => {
+    const load = async () => {
+      const mine = ++round.current;
+      try {
+        const { page, hasMore } = await readTasks(status, wanted.current);
+        if (mine === round.current) setShown({ page, hasMore });
+      } catch (error) {
+        if (mine === round.current) setShown(({ page, hasMore }) => ({ page, hasMore, problem: reasonOf(error) }));
+      }
+    };
+    return load;
+  }, [status]);
+
+  useEffect(() => {
+    wanted.current = pageSize;
+    void reload();
+    return followWhileSeen(reload);
+  }, [reload]);
+
+  return {
+    page: shown.page,
+    hasMore: shown.hasMore ?? false,
+    problem: shown.problem,
+    reload,
+    async showMore() {
+      wanted.current += pageSize;
+      await reload();
+    },
+    async add(task) {
+      await tasks.add(task, newId());
+      await reload();
+    },
+    async change(id, change) {
+      await tasks.change(id, change);
+      await reload();
+    },
+    async remove(id) {
+      await tasks.remove(id);
+      await reload();
+    },
+  };
+}
+
+/** The newest, in as many pages as it takes. */
+async function readTasks(
+  status: "all" | TaskStatus,
+  wanted: number,
+): Promise<{ readonly page: TaskPage; readonly hasMore: boolean }> {
+  const data: TaskView[] = [];
+  for (;;) {
+    const limit = Math.min(500, wanted - data.length);
+    const before = data.at(-1)?.id;
+    const page = await tasks.list({ status, limit, ...(before !== undefined && { before }) });
+    data.push(...page.data);
+    const hasMore = page.data.length === limit;
+    if (!hasMore || data.length >= wanted) return { page: { data, counts: page.counts }, hasMore };
+  }
+}
+
+/** A hidden tab holds no connection, and looks again when it is seen. */
+function followWhileSeen(changed: () => Promise<void>): () => void {
+  let following: AbortController | undefined;
+  const listen = async (signal: AbortSignal) => {
+    for await (const _ of tasks.follow({ signal, patienceMs: Infinity })) await changed();
+  };
+  const look = () => {
+    const isSeen = document.visibilityState === "visible";
+    if (!isSeen) following?.abort();
+    else if (!following || following.signal.aborted) {
+      following = new AbortController();
+      // Why it can't be followed is what reading says too.
+      listen(following.signal).catch(() => changed());
+    }
+  };
+  look();
+  document.addEventListener("visibilitychange", look);
+  return () => {
+    document.removeEventListener("visibilitychange", look);
+    following?.abort();
+  };
+}

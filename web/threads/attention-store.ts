@@ -1,0 +1,79 @@
+import { useEffect, useSyncExternalStore } from "react";
+import type { RunView } from "../../src/client/client.ts";
+import { createListeners } from "../listeners.ts";
+import { client } from "../server.ts";
+
+export type Attention = {
+  /** Threads in which an agent works now. */
+  readonly working: ReadonlySet<string>;
+  /** Threads in which somebody must decide something, with their runs. */
+  readonly waiting: ReadonlyMap<string, string>;
+};
+
+const everyMs = 15_000;
+const most = 100;
+
+let seen: Attention = { working: new Set(), waiting: new Map() };
+let users = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+const listeners = createListeners();
+/** What is told once for each run that begins to wait. */
+const tellers = new Set<(run: string, threadId: string) => void>();
+
+/** What happens in all one's threads: looked up now and then, also behind, so that whoever is elsewhere can be called. */
+export function useAttentionOfAll(): Attention {
+  useEffect(() => {
+    const look = () => void lookAround();
+    if (users++ === 0) {
+      look();
+      timer = setInterval(look, everyMs);
+      addEventListener("focus", look);
+    }
+    return () => {
+      if (--users > 0) return;
+      clearInterval(timer);
+      removeEventListener("focus", look);
+    };
+  }, []);
+  return useSyncExternalStore(listeners.listen, () => seen);
+}
+
+/** Called for what waits newly, wherever it is. */
+export function onWaiting(tell: (run: string, threadId: string) => void): () => void {
+  tellers.add(tell);
+  return () => void tellers.delete(tell);
+}
+
+let isLooking = false;
+/** Asked for during a look, which may have been too early for it. */
+let isAskedAgain = false;
+
+/** Also called when something began or ended here. */
+export async function lookAround(): Promise<void> {
+  isAskedAgain = isLooking;
+  if (isLooking) return;
+  isLooking = true;
+  try {
+    const [working, waiting] = await Promise.all([
+      client.runs({ status: "running", limit: most }),
+      client.runs({ status: "waiting", limit: most }),
+    ]);
+    const before = seen.waiting;
+    seen = {
+      working: new Set(working.map(({ threadId }) => threadId)),
+      waiting: new Map(waiting.filter(isForPeople).map(({ threadId, id }) => [threadId, id])),
+    };
+    listeners.tell();
+    for (const [threadId, run] of seen.waiting)
+      if (before.get(threadId) !== run) for (const tell of tellers) tell(run, threadId);
+  } catch {
+    // The next look may reach the server.
+  } finally {
+    isLooking = false;
+    if (isAskedAgain) void lookAround();
+  }
+}
+
+function isForPeople({ parentRun, waitReason }: RunView): boolean {
+  return parentRun === null && waitReason !== "client";
+}

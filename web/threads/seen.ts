@@ -1,0 +1,55 @@
+import { kept } from "../kept.ts";
+import type { ThreadView } from "../../src/client/client.ts";
+
+/** How far one has read: what is beyond it is new. Of threads that were never open here, only those made since count. */
+type Seen = { readonly since: string; readonly seqs: Readonly<Record<string, number>> };
+
+const store = kept("seen");
+const most = 300;
+/** Left just now: whatever stands in them at the next look was seen. */
+const left = new Set<string>();
+
+export const useSeen = store.use;
+
+export function isNew(thread: ThreadView): boolean {
+  const { since, seqs } = read();
+  const seq = seqs[thread.id];
+  return seq === undefined ? thread.createdAt > since && thread.lastSeq > 0 : thread.lastSeq > seq;
+}
+
+/** Called with what a look found; `current` is open. */
+export function lookedAt(threads: readonly ThreadView[], current: string | undefined): void {
+  const found = threads.filter(({ id }) => id === current || left.has(id));
+  const { since, seqs } = read();
+  const changed = found.filter(({ id, lastSeq }) => seqs[id] !== lastSeq);
+  for (const { id } of found) left.delete(id);
+  if (changed.length === 0 && store.get() !== "") return;
+  const others = Object.entries(seqs).filter(([id]) => !changed.some((thread) => thread.id === id));
+  const all = [...others, ...changed.map(({ id, lastSeq }): [string, number] => [id, lastSeq])].slice(-most);
+  store.set(JSON.stringify({ since, seqs: Object.fromEntries(all) } satisfies Seen));
+}
+
+export function leaves(thread: string): void {
+  left.add(thread);
+}
+
+const begun = new Date().toISOString();
+
+let known: { readonly text: string; readonly seen: Seen } | undefined;
+
+/** Asked for each thread of the list. */
+function read(): Seen {
+  const text = store.get();
+  if (known?.text !== text) known = { text, seen: parse(text) };
+  return known.seen;
+}
+
+function parse(text: string): Seen {
+  try {
+    const { since, seqs } = JSON.parse(text) as Partial<Seen>;
+    if (typeof since === "string" && typeof seqs === "object" && seqs !== null) return { since, seqs };
+  } catch {
+    // Nothing yet, or of another version.
+  }
+  return { since: begun, seqs: {} };
+}

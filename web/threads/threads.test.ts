@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { z } from "zod";
+import {
+  type OpenBrowser,
+  openBrowser,
+  type PageServing,
+  servePage,
+  skipBrowser,
+  violationsOf,
+} from "../../test/browser.ts";
+import { until } from "../../test/run-suite.ts";
+import type { ListedThread } from "../../src/client/threads.ts";
+import { defineTool } from "../../src/tools/define-tool.ts";
+import { sectionsOf } from "./sections.ts";
+
+const mail = defineTool({
+  name: "send_mail",
+  description: "Sends a mail.",
+  input: z.object({ to: z.string() }),
+  effect: "write",
+  execute: ({ to }) => `sent to ${to}`,
+});
+
+test("threads stand under the day when they were last used", () => {
+  const now = new Date(2026, 2, 30, 0, 30);
+  const at = (...time: [number, number, number, number]) =>
+    ({ id: time.join(), updatedAt: new Date(...time).toISOString() }) as ListedThread;
+  const sections = sectionsOf(
+    [at(2026, 2, 30, 0), at(2026, 2, 29, 1), at(2026, 2, 28, 23), at(2026, 2, 23, 0), at(2026, 2, 22, 23)],
+    now,
+  );
+  assert.deepEqual(
+    sections.map(({ name, threads }) => [name, threads.length]),
+    [
+      ["today", 1],
+      ["yesterday", 1],
+      ["week", 2],
+      ["older", 1],
+    ],
+  );
+});
+
+describe("the list of conversations", { skip: skipBrowser }, () => {
+  let server: PageServing;
+  let browser: OpenBrowser;
+  let page: Page;
+  before(async () => {
+    server = await servePage(
+      ({ messages }) =>
+        messages.at(-1)?.content === "tell ann" ? [{ call: "send_mail", arguments: { to: "ann" } }] : "As you say.",
+      {},
+      { tools: [mail], approval: { ask: ["send_mail"] } },
+    );
+    for (let count = 1; count <= 105; count++)
+      await server.runs.createThread(server.caller, { title: `talk ${String(count).padStart(3, "0")}` });
+    browser = await openBrowser();
+    page = await browser.open(server.url, { viewport: { width: 1200, height: 800 } });
+  });
+  after(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  const list = () => page.getByRole("navigation", { name: "Conversations" });
+  const link = (name: string | RegExp) => list().getByRole("link", { name });
+
+  test("by days, and beyond the first hundred", async () => {
+    await list().getByRole("region", { name: "Today" }).waitFor();
+    await link("talk 105").waitFor();
+    assert.equal(await link("talk 001").count(), 0);
+    await list().getByRole("button", { name: "Show more" }).click();
+    await link("talk 001").waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+  });
+
+  test("by keyboard: arrows, F2, Delete", async () => {
+    await list().getByRole("searchbox").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("F2");
+    await page.getByRole("textbox", { name: "Rename" }).fill("renamed by keys");
+    await page.keyboard.press("Enter");
+    await link("renamed by keys").waitFor();
+    page.once("dialog", (dialog) => void dialog.accept());
+    await link("talk 103").focus();
+    await page.keyboard.press("Delete");
+    await link("talk 103").waitFor({ state: "detached" });
+  });
+
+  test("put away, found again and brought back", async () => {
+    await list().getByRole("button", { name: "Put away: talk 102" }).focus();
+    await page.keyboard.press("Enter");
+    await link("talk 102").waitFor({ state: "detached" });
+    await list().getByRole("button", { name: "Show what was put away" }).click();
+    await link("talk 102").waitFor();
+    assert.equal(await link("talk 101").count(), 0);
+    assert.deepEqual(await violationsOf(page), []);
+    await list().getByRole("button", { name: "Bring back: talk 102" }).focus();
+    await page.keyboard.press("Enter");
+    await list().getByText("Nothing is put away.").waitFor();
+    await list().getByRole("button", { name: "Back to the conversations" }).click();
+    await link("talk 102").waitFor();
+  });
+
+  test("a search shows the words that it found", async () => {
+    await page.getByRole("textbox", { name: "Message" }).fill("the quick brown fox");
+    await page.keyboard.press("Enter");
+    await page.getByRole("log").getByText("As you say.").waitFor();
+    await list().getByRole("searchbox").fill("brown");
+    await list().getByText("the quick brown fox").last().waitFor();
+    await link("talk 105").waitFor({ state: "detached" });
+    await list().getByRole("searchbox").fill("");
+  });
+
+  test("what is open stays whole while something else is searched for", async () => {
+    const title = page.getByRole("heading", { level: 1, name: "the quick brown fox" });
+    await title.waitFor();
+    await list().getByRole("searchbox").fill("talk 104");
+    await link("the quick brown fox").waitFor({ state: "detached" });
+    assert.ok(await title.isVisible());
+    assert.match(await page.title(), /^the quick brown fox/);
+    await list().getByRole("searchbox").fill("");
+    await link("talk 105").waitFor();
+  });
+
+  test("what waits is called, from whatever is open", async () => {
+    const thread = await server.runs.createThread(server.caller, { title: "a letter" });
+    await server.runs.start(server.caller, {
+      threadId: thread.id,
+      agent: "assistant",
+      message: { content: "tell ann" },
+    });
+    await until(async () => {
+      await page.evaluate(`dispatchEvent(new Event("focus"))`);
+      return (await page.title()).startsWith("(1)");
+    });
+    await link(/a letter.*waits for you/).waitFor();
+    assert.match(String(await page.locator("link[rel=icon]").getAttribute("href")), /^data:/);
+    assert.deepEqual(await violationsOf(page), []);
+    await link(/a letter/).click();
+    await page.getByRole("log").getByRole("button", { name: "Allow" }).click();
+    await until(async () => !(await page.title()).startsWith("("));
+    await link(/^a letter$/).waitFor();
+  });
+
+  test("on a phone, in the dark, in German", async () => {
+    const phone = await browser.open(server.url, {
+      viewport: { width: 360, height: 740 },
+      colorScheme: "dark",
+      locale: "de-DE",
+      hasTouch: true,
+    });
+    await phone.getByRole("button", { name: "Gespräche zeigen" }).click();
+    await phone.getByRole("link", { name: "talk 105" }).waitFor();
+    assert.deepEqual(await violationsOf(phone), []);
+    assert.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);
+    await phone.close();
+  });
+
+  test("asks nothing of other hosts, and complains of nothing", () => {
+    assert.deepEqual(browser.complaints(), []);
+  });
+});
