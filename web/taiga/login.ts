@@ -28,10 +28,13 @@ export function setLogin(login: Login | undefined, { isOver = false } = {}): voi
 
 /** Whoever is refused signs in anew; what they wrote stays. */
 export async function withLogin<Answer>(work: (login: Login | undefined) => Promise<Answer>): Promise<Answer> {
+  const { login } = state;
   try {
-    return await work(state.login);
+    return await work(login);
   } catch (error) {
-    if (error instanceof ColloquyError && error.code === "taiga_login_refused") setLogin(undefined, { isOver: true });
+    const isRefused = error instanceof ColloquyError && error.code === "taiga_login_refused";
+    // A late answer says nothing of who has signed in since.
+    if (isRefused && state.login === login) setLogin(undefined, { isOver: true });
     throw error;
   }
 }

@@ -198,9 +198,8 @@ describe("Taiga on the page", { skip: skipBrowser }, () => {
     await signIn(wide);
     await propose(wide);
     await looksRight("wide dark plan", wide);
-    await wide.getByRole("link", { name: "New proposal" }).click();
     taiga.expireTokens();
-    await wide.reload();
+    await wide.getByRole("link", { name: "New proposal" }).click();
     await wide.getByText("Taiga does not take this login any more").waitFor();
     await looksRight("login over", wide);
     await wide.context().close();
