@@ -1,18 +1,11 @@
 import { newId } from "../protocol/ids.ts";
 import type { AdminRun, RunAbout } from "../protocol/run-trace.ts";
-import type { RunStatus } from "../protocol/runs.ts";
+import type { RunListFilter } from "./run-details.ts";
 import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
-export type AdminRunFilter = {
-  readonly status?: RunStatus;
+export type AdminRunFilter = Omit<RunListFilter, "thread"> & {
   /** Id or name. */
   readonly user?: string;
-  readonly agent?: string;
-  /** Only those that no other run began. */
-  readonly root?: "true";
-  /** The last id of the page before. */
-  readonly before?: string;
-  readonly limit?: number;
 };
 
 /** Everybody's runs; for admins only. */

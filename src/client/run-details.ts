@@ -42,6 +42,7 @@ export type RunListFilter = {
   readonly agent?: string;
   /** Only those that no other run began. */
   readonly root?: "true";
+  /** The last id of the page before. */
   readonly before?: string;
   readonly limit?: number;
 };

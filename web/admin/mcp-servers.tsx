@@ -5,6 +5,7 @@ import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
 import { duration, figure, time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
+import { mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { Act, Note, State } from "../parts/parts.tsx";
 
 const texts = adminWords.mcp;
@@ -74,20 +75,11 @@ export function McpServers() {
   );
 }
 
-const grades = {
-  idle: "quiet",
-  connecting: "quiet",
-  ready: "ok",
-  failed: "bad",
-  "sign-in needed": "warn",
-  disabled: "quiet",
-} as const;
-
 function Doing({ server }: { readonly server: DefinedMcpServer["server"] }) {
   if (!server) return <State grade="quiet">{texts.states.disabled}</State>;
   return (
     <>
-      <State grade={grades[server.state]}>{texts.states[server.state]}</State>
+      <State grade={mcpServerGrades[server.state]}>{texts.states[server.state]}</State>
       {server.reason !== undefined && <div className="text-muted">{server.reason}</div>}
       {server.nextTry !== undefined && <div className="text-muted">{texts.nextTry(time(server.nextTry))}</div>}
     </>

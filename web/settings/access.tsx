@@ -1,13 +1,13 @@
 import { useMe } from "../me.ts";
 import { time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, PageLink, Table, Waiting } from "../parts/parts.tsx";
+import { Act, PageLink } from "../parts/parts.tsx";
 import { client } from "../server.ts";
 import { words } from "../words.ts";
 import { ApiKeys } from "./api-keys.tsx";
 import { McpSignIns } from "./mcp-sign-ins.tsx";
 import { own } from "./own.ts";
-import { Section } from "./section.tsx";
+import { Section, TableOf } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 
 const texts = settingsWords.access;
@@ -29,37 +29,35 @@ function Grants() {
   const loaded = useLoaded("grants", client.grants);
   return (
     <Section title={texts.grants} explain={texts.grantsExplain}>
-      <Waiting of={loaded} />
-      {loaded.data?.length === 0 && <p className="text-sm">{texts.noGrants}</p>}
-      {loaded.data && loaded.data.length > 0 && (
-        <div className="dense-view">
-          <Table name={texts.grants} head={[texts.tool, texts.when, texts.actions]}>
-            {loaded.data.map(({ id, tool, pattern, argumentsHash }) => (
-              <tr key={id}>
-                <th scope="row">
-                  <code>{tool}</code>
-                </th>
-                <td>
-                  {pattern ? (
-                    <code className="break-all">{JSON.stringify(pattern)}</code>
-                  ) : argumentsHash !== undefined ? (
-                    texts.exactly
-                  ) : (
-                    texts.any
-                  )}
-                </td>
-                <td>
-                  <div className="row-actions">
-                    <Act name={`${texts.takeBack}: ${tool}`} onAct={() => client.removeGrant(id).then(loaded.reload)}>
-                      {texts.takeBack}
-                    </Act>
-                  </div>
-                </td>
-              </tr>
-            ))}
-          </Table>
-        </div>
-      )}
+      <TableOf
+        name={texts.grants}
+        head={[texts.tool, texts.when, texts.actions]}
+        loaded={loaded}
+        none={texts.noGrants}
+        row={({ id, tool, pattern, argumentsHash }) => (
+          <tr key={id}>
+            <th scope="row">
+              <code>{tool}</code>
+            </th>
+            <td>
+              {pattern ? (
+                <code className="break-all">{JSON.stringify(pattern)}</code>
+              ) : argumentsHash !== undefined ? (
+                texts.exactly
+              ) : (
+                texts.any
+              )}
+            </td>
+            <td>
+              <div className="row-actions">
+                <Act name={`${texts.takeBack}: ${tool}`} onAct={() => client.removeGrant(id).then(loaded.reload)}>
+                  {texts.takeBack}
+                </Act>
+              </div>
+            </td>
+          </tr>
+        )}
+      />
     </Section>
   );
 }
@@ -68,30 +66,28 @@ function Shares() {
   const loaded = useLoaded("shares", own.shares);
   return (
     <Section title={texts.shares} explain={texts.sharesExplain}>
-      <Waiting of={loaded} />
-      {loaded.data?.length === 0 && <p className="text-sm">{texts.noShares}</p>}
-      {loaded.data && loaded.data.length > 0 && (
-        <div className="dense-view">
-          <Table name={texts.shares} head={[texts.conversation, texts.made, texts.ends, texts.actions]}>
-            {loaded.data.map(({ id, threadId, title, createdAt, expiresAt }) => (
-              <tr key={id}>
-                <th scope="row">
-                  <PageLink to={`/chat/${threadId}`}>{title === "" ? words.noTitle : title}</PageLink>
-                </th>
-                <td>{time(createdAt)}</td>
-                <td>{expiresAt === null ? texts.never : time(expiresAt)}</td>
-                <td>
-                  <div className="row-actions">
-                    <Act name={`${texts.withdraw}: ${title}`} onAct={() => own.withdrawShare(id).then(loaded.reload)}>
-                      {texts.withdraw}
-                    </Act>
-                  </div>
-                </td>
-              </tr>
-            ))}
-          </Table>
-        </div>
-      )}
+      <TableOf
+        name={texts.shares}
+        head={[texts.conversation, texts.made, texts.ends, texts.actions]}
+        loaded={loaded}
+        none={texts.noShares}
+        row={({ id, threadId, title, createdAt, expiresAt }) => (
+          <tr key={id}>
+            <th scope="row">
+              <PageLink to={`/chat/${threadId}`}>{title === "" ? words.noTitle : title}</PageLink>
+            </th>
+            <td>{time(createdAt)}</td>
+            <td>{expiresAt === null ? texts.never : time(expiresAt)}</td>
+            <td>
+              <div className="row-actions">
+                <Act name={`${texts.withdraw}: ${title}`} onAct={() => own.withdrawShare(id).then(loaded.reload)}>
+                  {texts.withdraw}
+                </Act>
+              </div>
+            </td>
+          </tr>
+        )}
+      />
     </Section>
   );
 }

@@ -2,9 +2,9 @@ import { useState } from "react";
 import type { KeyView } from "../../src/client/users.ts";
 import { time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, Form, Once, State, Table, TextField, Waiting } from "../parts/parts.tsx";
+import { Act, Form, Once, State, TextField } from "../parts/parts.tsx";
 import { own } from "./own.ts";
-import { Section } from "./section.tsx";
+import { Section, TableOf } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 
 const texts = settingsWords.access;
@@ -22,20 +22,13 @@ export function ApiKeys() {
         }}
       />
       {made !== undefined && <Once label={texts.once} text={made} onClose={() => setMade(undefined)} />}
-      <Waiting of={loaded} />
-      {loaded.data?.length === 0 && <p className="text-sm">{texts.noKeys}</p>}
-      {loaded.data && loaded.data.length > 0 && (
-        <div className="dense-view">
-          <Table
-            name={texts.keys}
-            head={[texts.label, texts.scopes, texts.lastUsed, texts.ends, texts.state, texts.actions]}
-          >
-            {loaded.data.map((key) => (
-              <KeyRow key={key.id} of={key} onRevoke={() => own.revokeKey(key.id).then(loaded.reload)} />
-            ))}
-          </Table>
-        </div>
-      )}
+      <TableOf
+        name={texts.keys}
+        head={[texts.label, texts.scopes, texts.lastUsed, texts.ends, texts.state, texts.actions]}
+        loaded={loaded}
+        none={texts.noKeys}
+        row={(key) => <KeyRow key={key.id} of={key} onRevoke={() => own.revokeKey(key.id).then(loaded.reload)} />}
+      />
     </Section>
   );
 }

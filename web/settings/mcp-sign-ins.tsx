@@ -1,20 +1,13 @@
 import { useState } from "react";
 import type { McpServerState } from "../../src/protocol/mcp-servers.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, Problem, State, Table, Waiting } from "../parts/parts.tsx";
+import { mcpServerGrades } from "../parts/mcp-server-grades.ts";
+import { Act, Problem, State } from "../parts/parts.tsx";
 import { own } from "./own.ts";
-import { Section } from "./section.tsx";
+import { Section, TableOf } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 
 const texts = settingsWords.access;
-const grades = {
-  idle: "quiet",
-  connecting: "quiet",
-  ready: "ok",
-  failed: "bad",
-  "sign-in needed": "warn",
-  disabled: "quiet",
-} as const;
 
 /** Servers of tools as they are for oneself. */
 export function McpSignIns() {
@@ -22,22 +15,20 @@ export function McpSignIns() {
   const [isOpened, setOpened] = useState(false);
   return (
     <Section title={texts.servers} explain={texts.serversExplain}>
-      <Waiting of={loaded} />
-      {loaded.data?.length === 0 && <p className="text-sm">{texts.noServers}</p>}
-      {loaded.data && loaded.data.length > 0 && (
-        <div className="dense-view">
-          <Table name={texts.servers} head={[texts.server, texts.state, texts.actions]}>
-            {loaded.data.map((server) => (
-              <ServerRow
-                key={server.name}
-                server={server}
-                onSignIn={() => setOpened(true)}
-                onSignOut={() => own.signOut(server.name).then(loaded.reload)}
-              />
-            ))}
-          </Table>
-        </div>
-      )}
+      <TableOf
+        name={texts.servers}
+        head={[texts.server, texts.state, texts.actions]}
+        loaded={loaded}
+        none={texts.noServers}
+        row={(server) => (
+          <ServerRow
+            key={server.name}
+            server={server}
+            onSignIn={() => setOpened(true)}
+            onSignOut={() => own.signOut(server.name).then(loaded.reload)}
+          />
+        )}
+      />
       {isOpened && (
         <div role="status" className="flex flex-wrap items-center gap-3 text-sm">
           {texts.signInOpened}
@@ -61,7 +52,7 @@ function ServerRow({ server: { name, state, reason, tools, signIn }, onSignIn, o
     <tr>
       <th scope="row">{name}</th>
       <td>
-        <State grade={grades[state]}>{texts.serverStates[state]}</State>
+        <State grade={mcpServerGrades[state]}>{texts.serverStates[state]}</State>
         {state === "ready" && <span className="text-muted"> {texts.tools(tools)}</span>}
         {state === "failed" && <Problem text={reason} />}
       </td>

@@ -1,4 +1,6 @@
 import { type ReactNode, useId } from "react";
+import type { Loaded } from "../parts/loaded.ts";
+import { Table, Waiting } from "../parts/parts.tsx";
 
 type SectionProps = { readonly title: string; readonly explain?: string; readonly children: ReactNode };
 
@@ -13,5 +15,31 @@ export function Section({ title, explain, children }: SectionProps) {
       {explain !== undefined && <p className="text-sm text-muted">{explain}</p>}
       {children}
     </section>
+  );
+}
+
+type TableOfProps<Row> = {
+  readonly name: string;
+  readonly head: readonly string[];
+  readonly loaded: Loaded<readonly Row[]>;
+  /** What is said where there are none. */
+  readonly none: string;
+  readonly row: (row: Row) => ReactNode;
+};
+
+/** What there is of one kind, each with what one may do to it. */
+export function TableOf<Row>({ name, head, loaded, none, row }: TableOfProps<Row>) {
+  return (
+    <>
+      <Waiting of={loaded} />
+      {loaded.data?.length === 0 && <p className="text-sm">{none}</p>}
+      {loaded.data && loaded.data.length > 0 && (
+        <div className="dense-view">
+          <Table name={name} head={head}>
+            {loaded.data.map(row)}
+          </Table>
+        </div>
+      )}
+    </>
   );
 }
