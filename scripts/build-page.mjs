@@ -30,10 +30,21 @@ if (readText(join(target, "hash")) !== wanted) {
     await build({ configFile: join(root, "web", "vite.config.ts"), build: { outDir: fresh, emptyOutDir: true } });
     for (const file of globSync("**/*.{js,css,html,svg,webmanifest}", { cwd: fresh })) compress(join(fresh, file));
     writeFileSync(join(fresh, "hash"), wanted);
-    rmSync(target, { recursive: true, force: true });
-    renameSync(fresh, target);
+    replaceTarget(fresh);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Another process may be at the same; all build alike, so whose is kept does not matter. */
+function replaceTarget(fresh) {
+  for (;;) {
+    rmSync(target, { recursive: true, force: true });
+    try {
+      return renameSync(fresh, target);
+    } catch (error) {
+      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+    }
   }
 }
 

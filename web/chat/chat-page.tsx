@@ -62,7 +62,8 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
               isLoading ? (
                 <p className="text-muted">{words.loading}</p>
               ) : (
-                threadId === undefined && (
+                !conversation.isBroken &&
+                !isBusy && (
                   <Welcome
                     answerers={answerers}
                     isDemo={modelOf(choice, answerers)?.demo ?? false}

@@ -64,11 +64,22 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await page.reload();
     const again = log().getByRole("button", { name: "Try again" });
     await again.waitFor();
+    await log().getByRole("link", { name: "New conversation" }).waitFor();
     await findsNothing("not read");
     await page.unroute("**/api/threads/*/items*");
     await again.click();
     await log().getByText("Here it is.").waitFor();
     assert.equal(await log().getByRole("alert").count(), 0);
+  });
+
+  test("one that others began, and in which nothing was said, can be begun with a sample", async () => {
+    const made = await fetch(`${server.url}/api/threads`, { method: "POST", body: '{ "title": "Empty" }' });
+    const { id } = (await made.json()) as { id: string };
+    await page.goto(`${server.url}/chat/${id}`);
+    answers = ["Begun."];
+    await log().getByRole("button", { name: /tasks/i }).first().click();
+    await log().getByText("Begun.").waitFor();
+    assert.equal(new URL(page.url()).pathname, `/chat/${id}`);
   });
 
   test("an answer that got lost on its way does nothing twice", async () => {

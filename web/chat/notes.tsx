@@ -1,6 +1,6 @@
 import { useAui, useAuiState } from "@assistant-ui/react";
 import { useEffect, useRef, useState } from "react";
-import { State } from "../parts/parts.tsx";
+import { PageLink, State } from "../parts/parts.tsx";
 import { words } from "../words.ts";
 import { useConnection } from "./connection.ts";
 import { LostConnection } from "./connection-state.tsx";
@@ -41,10 +41,13 @@ export function Notes({ conversation: { waiting, error, isBroken }, talk, news }
         </p>
       )}
       {isBroken && (
-        <div>
+        <div className="flex flex-wrap gap-3">
           <button type="button" className="button" onClick={() => void openAgain()}>
             {words.tryAgain}
           </button>
+          <PageLink to="/" look="button">
+            {words.newChat}
+          </PageLink>
         </div>
       )}
       {talk.unsent !== undefined && <Unsent why={talk.unsent} />}

@@ -19,8 +19,6 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The page for people; where none was built, to the page that describes the API. */
-
 /** The page for people. */
 export const page = document("index.html", {
   summary: "The page for people",
