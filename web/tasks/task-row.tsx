@@ -7,12 +7,15 @@ import { tasksWords as words } from "./tasks-words.ts";
 
 type RowProps = {
   readonly task: TaskView;
+  /** It is gone, or about to be. */
+  readonly isDeleted: boolean;
   readonly onChange: (change: Partial<TaskInput>) => Promise<void>;
   readonly onRemove: () => Promise<void>;
+  readonly onUndo: () => Promise<void>;
 };
 
-/** One task: completed by its box, changed in place, deleted. */
-export function TaskRow({ task, onChange, onRemove }: RowProps) {
+/** One task: completed by its box, changed in place, deleted and put back. */
+export function TaskRow({ task, isDeleted, onChange, onRemove, onUndo }: RowProps) {
   const { title, description, status } = task;
   const [isEdited, setEdited] = useState(false);
   const box = useRef<HTMLInputElement>(null);
@@ -24,6 +27,7 @@ export function TaskRow({ task, onChange, onRemove }: RowProps) {
   const { isBusy, problem, act } = useAct((work: () => Promise<void>) => work());
   /** The box shows what was asked for until it is done. */
   const [asked, setAsked] = useState<TaskInput["status"]>();
+  if (isDeleted) return <DeletedTask task={task} onUndo={onUndo} />;
   if (isEdited) return <EditedTask task={task} onChange={onChange} onEnd={() => setEdited(false)} />;
   const isDone = status === "completed";
   return (
@@ -61,6 +65,22 @@ export function TaskRow({ task, onChange, onRemove }: RowProps) {
         onClick={() => act(onRemove)}
       >
         <Trash2 size={16} aria-hidden />
+      </button>
+    </li>
+  );
+}
+
+/** It stands where the task stood, so that nothing moves under the finger. */
+function DeletedTask({ task, onUndo }: Pick<RowProps, "task" | "onUndo">) {
+  const { isBusy, problem, act } = useAct(onUndo);
+  return (
+    <li className="task-row task-deleted">
+      <span role="status" className="min-w-0 grow truncate pl-2">
+        {words.deleted(task.title)}
+      </span>
+      <Problem text={problem} />
+      <button type="button" className="button" autoFocus disabled={isBusy} onClick={() => act()}>
+        {words.undo}
       </button>
     </li>
   );

@@ -49,34 +49,28 @@ function TaskList({ status }: { readonly status: "all" | TaskStatus }) {
         {page ? <Problem text={problem} /> : <Waiting of={{ data: page, problem, reload: () => void reload() }} />}
         {page?.data.length === 0 && deleted === undefined && <p className="py-6 text-muted">{words.empty[status]}</p>}
         <ul ref={rows} aria-label={words.list} onKeyDown={(event) => moveBetween(rows.current, event)}>
-          {withDeleted(page?.data ?? [], deleted).map((task) =>
-            task.id === deleted?.id ? (
-              <Deleted
-                key={task.id}
-                task={task}
-                onUndo={async () => {
-                  const { title, description, status: was } = task;
-                  await tasks.add({ title, description, status: was });
+          {withDeleted(page?.data ?? [], deleted).map((task) => (
+            <TaskRow
+              key={task.id}
+              task={task}
+              isDeleted={task.id === deleted?.id}
+              onChange={(change) => tasks.change(task.id, change)}
+              onRemove={async () => {
+                setDeleted(task);
+                try {
+                  await tasks.remove(task.id);
+                } catch (failed) {
                   setDeleted(undefined);
-                }}
-              />
-            ) : (
-              <TaskRow
-                key={task.id}
-                task={task}
-                onChange={(change) => tasks.change(task.id, change)}
-                onRemove={async () => {
-                  setDeleted(task);
-                  try {
-                    await tasks.remove(task.id);
-                  } catch (failed) {
-                    setDeleted(undefined);
-                    throw failed;
-                  }
-                }}
-              />
-            ),
-          )}
+                  throw failed;
+                }
+              }}
+              onUndo={async () => {
+                const { title, description, status: was } = task;
+                await tasks.add({ title, description, status: was });
+                setDeleted(undefined);
+              }}
+            />
+          ))}
         </ul>
         {tasks.hasMore && (
           <button type="button" className="button self-start" onClick={() => void tasks.showMore()}>
@@ -118,22 +112,6 @@ function AddTask({ tasks }: { readonly tasks: TasksShown }) {
       </div>
       <Problem text={problem} />
     </form>
-  );
-}
-
-/** It stands where the task stood, so that nothing moves under the finger. */
-function Deleted({ task, onUndo }: { readonly task: TaskView; readonly onUndo: () => Promise<void> }) {
-  const { isBusy, problem, act } = useAct(onUndo);
-  return (
-    <li className="task-row task-deleted">
-      <span role="status" className="min-w-0 grow truncate pl-2">
-        {words.deleted(task.title)}
-      </span>
-      <Problem text={problem} />
-      <button type="button" className="button" autoFocus disabled={isBusy} onClick={() => act()}>
-        {words.undo}
-      </button>
-    </li>
   );
 }
 

@@ -113,6 +113,14 @@ describe("the tasks", { skip: skipBrowser }, () => {
     await row("Kept").waitFor();
   });
 
+  test("one that could not be deleted is there again, with the reason", async () => {
+    await page.route(/\/api\/tasks\/\d+$/, (route) => route.abort());
+    await page.getByRole("button", { name: "Delete: Kept" }).click();
+    await row("Kept").getByRole("alert").waitFor();
+    await page.getByRole("checkbox", { name: "Done: Kept" }).waitFor();
+    await page.unroute(/\/api\/tasks\/\d+$/);
+  });
+
   test("lead to the assistant", async () => {
     await page.getByRole("link", { name: "Ask the assistant" }).click();
     await page.getByRole("textbox", { name: "Message" }).fill("add a task to buy bread");
