@@ -53,9 +53,7 @@ export function ThreadList({ current, onChoose }: ListProps) {
     }
     if (key === "Delete" && entry) {
       event.preventDefault();
-      const next = links[at + 1] ?? links[at - 1];
       entry.querySelector<HTMLElement>(".thread-actions > :last-child")?.click();
-      next?.focus();
     }
   }
 
@@ -72,6 +70,8 @@ export function ThreadList({ current, onChoose }: ListProps) {
       }}
       onRemove={() => {
         if (pathNow() === `/chat/${thread.id}`) goTo("/");
+        const next = threads[threads.indexOf(thread) + 1] ?? threads.at(-2);
+        if (next) requestAnimationFrame(() => focusThread(list.current, next.id));
       }}
     />
   );

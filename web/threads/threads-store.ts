@@ -20,7 +20,8 @@ const pageLength = 100;
 const fresh = { threads: [], hasMore: false, isLoaded: false, error: undefined };
 
 let listed: Listed = { ...fresh, search: "", archived: false };
-/** The one that is open, as it was last seen: it may be in no list. */
+/** The one that is open, and as it was last seen: it may be in no list. */
+let current: string | undefined;
 let opened: ThreadView | undefined;
 const listeners = createListeners();
 /** Tabs of one browser tell one another. */
@@ -46,7 +47,9 @@ export function useThreads(): Listed {
 export function useThread(id: string | undefined): ThreadView | undefined {
   const thread = useSyncExternalStore(listeners.listen, () => find(id));
   useEffect(() => {
-    if (id !== undefined && !find(id)) void open(id);
+    if (id === undefined) return;
+    current = id;
+    if (!find(id)) void open(id);
   }, [id]);
   // A search may leave it out of the list.
   useEffect(() => {
@@ -67,7 +70,7 @@ export function useThreadTitle(id: string | undefined): string {
 async function open(id: string): Promise<void> {
   // Why it can't be read is said where it is shown.
   const thread = await client.thread(id).catch(() => undefined);
-  if (!thread) return;
+  if (!thread || id !== current) return;
   opened = thread;
   set({});
 }
@@ -118,6 +121,7 @@ export async function removeThread(id: string): Promise<void> {
   await client.deleteThread(id);
   if (opened?.id === id) opened = undefined;
   set({ threads: listed.threads.filter((thread) => thread.id !== id) });
+  overtakeLists();
   threadsChanged();
 }
 
@@ -129,8 +133,17 @@ function took(thread: ThreadView): void {
   set({
     threads: isListed ? listed.threads.map((each) => (each.id === thread.id ? { ...each, ...thread } : each)) : others,
   });
-  if (!isListed) opened = thread;
+  overtakeLists();
   threadsChanged();
+}
+
+/** How many lists were asked for, and the first of them that is not older than what is shown. */
+let lists = 0;
+let firstFresh = 1;
+
+/** Those that are on their way don't know what was done here. */
+function overtakeLists(): void {
+  firstFresh = lists + 1;
 }
 
 /** A later search may have been faster. */
@@ -138,10 +151,12 @@ const isStill = ({ search, archived }: Listed) => search === listed.search && ar
 
 async function load(): Promise<void> {
   const asked = listed;
+  const number = ++lists;
   const search = asked.search.trim();
   try {
     const threads = await threadClient.list(search === "" ? pageOf(asked) : { search, limit: pageLength });
-    if (!isStill(asked)) return;
+    if (!isStill(asked) || number < firstFresh) return;
+    firstFresh = number;
     const isWhole = search !== "" || threads.length < pageLength;
     const older = isWhole ? [] : behind(threads, listed.threads);
     set({

@@ -87,6 +87,12 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
     await link("talk 103").focus();
     await page.keyboard.press("Delete");
     await link("talk 103").waitFor({ state: "detached" });
+    const focused = () => page.evaluate("document.activeElement?.textContent");
+    await until(async () => (await focused()) === "talk 102");
+    // Whoever thinks better of it has lost nothing, not even the place.
+    page.once("dialog", (dialog) => void dialog.dismiss());
+    await page.keyboard.press("Delete");
+    assert.equal(await focused(), "talk 102");
   });
 
   test("put away, found again and brought back", async () => {
@@ -102,6 +108,51 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
     await list().getByText("Nothing is put away.").waitFor();
     await list().getByRole("button", { name: "Back to the conversations" }).click();
     await link("talk 102").waitFor();
+  });
+
+  test("what is open stays named while another one is put away", async () => {
+    await list().getByRole("button", { name: "Put away: talk 101" }).focus();
+    await page.keyboard.press("Enter");
+    await link("talk 101").waitFor({ state: "detached" });
+    await list().getByRole("button", { name: "Show what was put away" }).click();
+    await link("talk 101").click();
+    const title = page.getByRole("heading", { level: 1, name: "talk 101" });
+    await title.waitFor();
+    await list().getByRole("button", { name: "Back to the conversations" }).click();
+    await list().getByRole("button", { name: "Put away: talk 100" }).focus();
+    await page.keyboard.press("Enter");
+    await link("talk 100").waitFor({ state: "detached" });
+    assert.ok(await title.isVisible());
+    await page.goto(server.url);
+    await link("talk 105").waitFor();
+  });
+
+  test("a list that was asked for before something was removed does not bring it back", async () => {
+    const held = Promise.withResolvers<void>();
+    const isHeld = Promise.withResolvers<void>();
+    await page.route(
+      /\/api\/threads\?/,
+      async (route) => {
+        const answer = await route.fetch();
+        isHeld.resolve();
+        await held.promise;
+        await route.fulfill({ response: answer });
+      },
+      { times: 1 },
+    );
+    await page.evaluate(`dispatchEvent(new Event("focus"))`);
+    await isHeld.promise;
+    page.once("dialog", (dialog) => void dialog.accept());
+    const newer = page.waitForResponse(/\/api\/threads\?/);
+    await link("talk 099").focus();
+    await page.keyboard.press("Delete");
+    await (await newer).finished();
+    await link("talk 099").waitFor({ state: "detached" });
+    const late = page.waitForResponse(/\/api\/threads\?/);
+    held.resolve();
+    await (await late).finished();
+    await page.evaluate("new Promise((shown) => requestAnimationFrame(() => setTimeout(shown)))");
+    assert.equal(await link("talk 099").count(), 0);
   });
 
   test("a search shows the words that it found", async () => {
