@@ -1,127 +1,242 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
-import { temporaryFolder } from "../../test/pglite.ts";
+import { pdfOf } from "../../test/office-files.ts";
 import { type KnowledgeServing, serveKnowledge } from "../../test/serve-knowledge.ts";
 
+async function isWhole(page: Page, state: string): Promise<void> {
+  assert.deepEqual(await violationsOf(page), [], state);
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth - innerWidth"), 0, state);
+}
+
+const herons = `# Herons\n\nThe grey heron stands in shallow water and waits for fish. ${"It stands still for a long time. ".repeat(5)}
+
+## Nests\n\nIt nests in high trees. ${"Many herons nest beside one another. ".repeat(5)}\n`;
 const text = (name: string, content: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(content) });
 
-describe("much knowledge", { skip: skipBrowser }, () => {
+describe("the view of knowledge", { skip: skipBrowser }, () => {
   let server: KnowledgeServing;
   let browser: OpenBrowser;
   let page: Page;
+  let collection: string;
   before(async () => {
-    server = await serveKnowledge({ COLLOQUY_RAG__DOCUMENT_MB: "4" });
+    server = await serveKnowledge();
     browser = await openBrowser();
     page = await browser.open(`${server.url}/knowledge`, { viewport: { width: 1200, height: 850 } });
-    page.setDefaultTimeout(120_000);
   });
   after(async () => {
     await browser.close();
     await server.close();
   });
 
-  test("of a long document only what is around the passage is loaded, and nothing jumps when more of it is", async () => {
-    const { id } = await server.knowledge.create({ name: "long" });
-    const lines = Array.from({ length: 30_000 }, (_, at) => `Line ${at}: the heron stands in the water and waits.`);
-    const added = await server.knowledge.addText(id, { name: "long.txt", text: lines.join("\n") });
-    while ((await server.knowledge.document(added.document.id)).status !== "ready")
-      await new Promise((go) => setTimeout(go, 200));
-    const whole = await server.knowledge.text(added.document.id);
-    const from = whole.indexOf("Line 15000:");
-    const address = `${server.url}/knowledge/${id}?document=${added.document.id}`;
-    await page.goto(`${address}&from=${from}&to=${from + 50}`);
-    const mark = page.locator("mark");
-    assert.match(await mark.innerText(), /^Line 15000: the heron/);
-    const shown = () => page.evaluate("document.querySelector('.reader').textContent.length");
-    const top = async () => Math.round((await mark.boundingBox())!.y);
-    assert.ok((await top()) > 0 && (await top()) < 850, "in sight");
-    assert.ok(Number(await shown()) < 20_000);
-    for (const side of ["before", "after", "before"]) {
-      const [was, length] = [await top(), Number(await shown())];
-      await page.getByRole("button", { name: `Show what is ${side}` }).dispatchEvent("click");
-      while (Number(await shown()) === length) await page.waitForTimeout(20);
-      assert.ok(Math.abs((await top()) - was) <= 1, `${side} moves it by ${(await top()) - was}`);
-    }
-    for (let more = 0; more < 8; more++) {
-      const last = await page.locator(".reader > span").last().getAttribute("data-from");
-      await page.getByRole("button", { name: "Show what is after" }).click();
-      await page.locator(`.reader > span:last-child:not([data-from="${last}"])`).waitFor();
-      assert.ok(Number(await shown()) <= 80_000, "never all of it");
-    }
-    const parts = await page.locator(".reader").innerText();
-    const first = Number(/Line (\d+):/.exec(parts)![1]);
-    // One part goes on where the other ends.
-    const numbers = [...parts.matchAll(/Line (\d+):/g)].map(([, number]) => Number(number));
-    assert.deepEqual(
-      numbers,
-      Array.from({ length: numbers.length }, (_, at) => first + at),
-    );
-    assert.deepEqual(await violationsOf(page), []);
+  const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+  const added = (name: string) =>
+    page.getByRole("region", { name: "What is being added" }).getByRole("listitem").filter({ hasText: name });
+  const choose = (files: Parameters<ReturnType<Page["locator"]>["setInputFiles"]>[0]) =>
+    page.locator("input[type=file]").first().setInputFiles(files);
 
-    await page.goto(`${address}&tab=chunks&from=${from}&to=${from + 50}`);
-    await page.getByText("Line 15000:").first().waitFor();
-    await page.getByRole("button", { name: "Later" }).first().click();
-    await page.waitForURL(/chunk=/);
-    assert.ok((await page.getByRole("listitem").filter({ hasText: "in the text" }).count()) <= 20);
+  test("a collection is made from what the server has", async () => {
+    await page.getByText("Nothing here yet.").waitFor();
+    await isWhole(page, "no collections");
+    // Its own styles count more than the bare ones, whichever file comes first.
+    const colour = await page.evaluate('getComputedStyle(document.querySelector("main .button-main")).backgroundColor');
+    assert.notEqual(colour, "rgba(0, 0, 0, 0)");
+    await page.getByRole("button", { name: "New collection" }).click();
+    const form = page.getByRole("form", { name: "New collection" });
+    await form.getByLabel("Name", { exact: true }).fill("birds");
+    await form.getByLabel("Description").fill("What we know of birds");
+    await form.getByRole("combobox", { name: "Embedding model" }).fill("http:words");
+    await form.getByText("How it is cut and searched").click();
+    await form.getByLabel("Tokens of a chunk").fill("60");
+    await form.getByLabel("Tokens that chunks share").fill("40");
+    await isWhole(page, "new collection");
+    await form.getByRole("button", { name: "Make the collection" }).click();
+    // What is wrong is said, and what was typed stays.
+    await form.getByRole("alert").getByText("at most half of chunkSize").waitFor();
+    await form.getByLabel("Tokens that chunks share").fill("10");
+    await form.getByRole("button", { name: "Make the collection" }).click();
+    await page.getByRole("heading", { name: "birds" }).waitFor();
+    await page.getByText("No documents yet.").waitFor();
+    await isWhole(page, "no documents");
+    collection = new URL(page.url()).pathname.split("/").at(-1)!;
   });
 
-  test("many files at once: a few are sent at a time, and all are followed; pages have addresses", async () => {
-    const { id } = await server.knowledge.create({ name: "many" });
-    await page.goto(`${server.url}/knowledge/${id}`);
-    let [sending, most] = [0, 0];
-    page.on("request", (request) => {
-      if (request.method() === "PUT") most = Math.max(most, ++sending);
-    });
-    const isSent = (request: { method(): string }) => request.method() === "PUT" && sending--;
-    page.on("requestfinished", isSent);
-    page.on("requestfailed", isSent);
-    const files = Array.from({ length: 60 }, (_, at) =>
-      text(`file-${String(at).padStart(2, "0")}.md`, `# File ${at}\n\nHeron ${at}.`),
-    );
-    files[7] = { name: "file-07.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.4 nothing") };
-    await page.locator("input[type=file]").first().setInputFiles(files);
-    await page.getByText("59 of 60 ready, 1 failed").waitFor();
-    assert.ok(most > 0 && most <= 3, `${most} at once`);
-    assert.equal(await page.getByRole("rowheader").count(), 50);
-    await page.getByRole("button", { name: "Next page" }).click();
-    await page.getByRole("link", { name: "file-59.md" }).last().waitFor();
-    assert.match(page.url(), /after=file-49/);
-    await page.goBack();
-    await page.getByRole("rowheader").nth(49).waitFor();
-    assert.deepEqual(await violationsOf(page), []);
-  });
-
-  test("what is too large is said before it is sent; folders keep their names; files are dropped", async () => {
-    const { id } = await server.knowledge.create({ name: "others" });
-    await page.goto(`${server.url}/knowledge/${id}`);
-    await page.getByRole("button", { name: "Choose files" }).waitFor();
-    await page
-      .locator("input[type=file]")
-      .first()
-      .setInputFiles([text("large.txt", "x".repeat(5 * 1024 * 1024))]);
-    await page.getByRole("alert").getByText("It is larger than 4").waitFor();
-    const folder = join(temporaryFolder("dropped"), "birds");
-    mkdirSync(join(folder, "waders"), { recursive: true });
-    writeFileSync(join(folder, "waders", "heron.md"), "A heron.");
-    writeFileSync(join(folder, ".hidden"), "Nobody's.");
-    await page.locator("input[type=file]").nth(1).setInputFiles(folder);
-    await page.getByRole("rowheader", { name: "birds/waders/heron.md" }).waitFor();
-    const dropped = await page.evaluateHandle(`(() => {
-      const data = new DataTransfer();
-      data.items.add(new File(["A stork."], "stork.md"));
-      return data;
-    })()`);
-    await page.locator(".drop-zone").dispatchEvent("drop", { dataTransfer: dropped });
-    await page.getByRole("rowheader", { name: "stork.md" }).waitFor();
+  test("three files, one of them broken: each is followed until it is ready or failed, and why", async () => {
+    await choose([
+      text("herons.md", herons),
+      {
+        name: "storks.pdf",
+        mimeType: "application/pdf",
+        buffer: pdfOf(["The stork walks.", "The stork nests on roofs."]),
+      },
+      { name: "broken.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.4 nothing") },
+    ]);
     await page.getByText("2 of 3 ready, 1 failed").waitFor();
-    assert.equal((await server.knowledge.collection(id)).counts.documents, 2);
+    await added("broken.pdf").getByRole("button", { name: "Try again: broken.pdf" }).waitFor();
+    assert.notEqual(await added("broken.pdf").getByText("failed").count(), 0);
+    await row("herons.md").getByText("ready").waitFor();
+    assert.equal(await row("storks.pdf").getByRole("cell").nth(3).innerText(), "2");
+    await isWhole(page, "documents");
+    // Again: what is there already is told so.
+    await choose([text("herons.md", herons), text("copy.md", herons)]);
+    await added("herons.md").getByText("unchanged").waitFor();
+    await added("copy.md").getByText("duplicate: this content is there as herons.md").waitFor();
+    await page.getByRole("button", { name: "Clear the list" }).click();
+    await page.getByRole("region", { name: "What is being added" }).waitFor({ state: "detached" });
   });
 
-  test("complains of nothing", () => {
-    assert.deepEqual(browser.complaints(), []);
+  test("a text that is pasted, and an address that can't be fetched", async () => {
+    await page.evaluate(`{
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", "Storks clatter with their bills.");
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+    }`);
+    await page.getByLabel("Name", { exact: true }).fill("clatter.md");
+    assert.equal(await page.getByRole("textbox", { name: "Text" }).inputValue(), "Storks clatter with their bills.");
+    await isWhole(page, "a text");
+    await page.getByRole("button", { name: "Add the text" }).click();
+    await added("clatter.md").getByText("ready").waitFor();
+    await page.getByRole("button", { name: "From the web" }).click();
+    await page.getByRole("textbox", { name: "Addresses" }).fill("no-address");
+    await page.getByRole("button", { name: "Add them" }).click();
+    await added("no-address").getByRole("alert").waitFor();
+  });
+
+  test("documents are looked for by name and state, by the address too", async () => {
+    await page.getByLabel("Name has").fill("STORK");
+    await row("herons.md").waitFor({ state: "detached" });
+    await row("storks.pdf").waitFor();
+    assert.match(page.url(), /search=STORK/);
+    await page.goto(`${server.url}/knowledge/${collection}?state=failed`);
+    await row("broken.pdf").waitFor();
+    assert.equal(await page.getByRole("row").count(), 2);
+    page.once("dialog", (dialog) => void dialog.accept());
+    await row("broken.pdf").getByRole("button", { name: "Delete: broken.pdf" }).click();
+    await page.getByText("No document is like that.").waitFor();
+    await page.getByRole("link", { name: "Show all" }).click();
+    await row("herons.md").waitFor();
+  });
+
+  test("a document: its text, its chunks, its original", async () => {
+    await page.getByRole("link", { name: "herons.md" }).click();
+    await page.getByRole("heading", { name: "herons.md" }).waitFor();
+    await page.locator(".reader").getByText("stands in shallow water").waitFor();
+    await isWhole(page, "text");
+    await page.getByRole("link", { name: "Chunks", exact: true }).click();
+    await page.getByText("Chunk 2").waitFor();
+    await page.getByText("Herons › Nests").first().waitFor();
+    await page.getByText("characters of the chunk before").first().waitFor();
+    await isWhole(page, "chunks");
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Original" }).click();
+    assert.equal((await downloading).suggestedFilename(), "herons.md");
+  });
+
+  test("an address with a passage opens the text there, marked, with its headings", async () => {
+    const { id } = (await server.knowledge.documents(collection)).find(({ name }) => name === "herons.md")!;
+    const read = await server.knowledge.text(id);
+    const [from, to] = [read.indexOf("It nests"), read.indexOf(" in high")];
+    await page.goto(`${server.url}/knowledge/${collection}?document=${id}&from=${from}&to=${to}`);
+    assert.equal(await page.locator("mark").innerText(), "It nests");
+    await page.getByText("Herons › Nests").waitFor();
+    await isWhole(page, "passage");
+    await page.goto(`${server.url}/knowledge/${collection}?document=${id}&from=100000&to=100010`);
+    await page.getByText("The passage is not there any more").waitFor();
+    await page.locator(".reader").getByText("stands in shallow water").waitFor();
+  });
+
+  test("a question: passages with their scores, and how they were found", async () => {
+    const other = await server.knowledge.create({ name: "ships" });
+    await page.goto(`${server.url}/knowledge?show=ask`);
+    await page.getByText("No questions yet.").waitFor();
+    await isWhole(page, "ask");
+    await page.getByRole("checkbox", { name: "birds" }).check();
+    await page.getByRole("textbox", { name: "Question" }).fill("Where do herons stand and wait for fish?");
+    await page.keyboard.press("Enter");
+    await page.getByText(/\d passages? of \d candidates? in/).waitFor();
+    const trace = page.getByRole("group").filter({ hasText: "How it was found" });
+    await trace.getByText("both · share of meaning 0.5 · http:words").waitFor();
+    await trace.getByText("all vectors compared").waitFor();
+    await trace.getByText("embedding").waitFor();
+    await row("herons.md").first().getByText("in the context").waitFor();
+    await isWhole(page, "answer");
+    // The same by its address, for whoever comes back to it.
+    await page.reload();
+    await page.getByText("The grey heron stands in shallow water").first().waitFor();
+    await page.getByRole("region", { name: "Earlier questions" }).getByRole("link").waitFor();
+    await page.getByRole("listitem").getByRole("link", { name: "herons.md" }).first().click();
+    await page.locator("mark").first().waitFor();
+    await page.goBack();
+    await page.getByText("How it was found").waitFor();
+    await server.knowledge.removeCollection(other.id);
+  });
+
+  test("settings: changed, shared, read anew, deleted", async () => {
+    await page.goto(`${server.url}/knowledge/${collection}?show=settings`);
+    const about = page.getByRole("form", { name: "Name and description" });
+    await about.getByLabel("Name", { exact: true }).fill("our birds");
+    await about.getByRole("button", { name: "Save" }).click();
+    await about.getByText("Saved.").waitFor();
+    await page.getByRole("heading", { name: "our birds" }).waitFor();
+    const share = page.getByRole("form", { name: "Who else may search and read it" });
+    await share.getByLabel("Name", { exact: true }).fill("nobody-here");
+    await share.getByRole("button", { name: "Share" }).click();
+    await share.getByText("There is no user nobody-here.").waitFor();
+    await share.getByLabel("Share with").selectOption("everyone");
+    await share.getByRole("button", { name: "Share" }).click();
+    await page.getByRole("button", { name: "No longer share with everyone" }).waitFor();
+    const searching = page.getByRole("form", { name: "How it is searched" });
+    await searching.getByLabel("Search by").selectOption("lexical");
+    await searching.getByRole("button", { name: "Save" }).click();
+    await searching.getByText("Saved.").waitFor();
+    const cutting = page.getByRole("form", { name: "How documents are read" });
+    await cutting.getByLabel("Tokens of a chunk").fill("200");
+    await cutting.getByText("they must be read anew").waitFor();
+    await isWhole(page, "settings");
+    page.once("dialog", (dialog) => void dialog.accept());
+    await cutting.getByRole("button", { name: "Read all documents anew" }).click();
+    await cutting.getByText("they must be read anew").waitFor({ state: "detached" });
+    assert.equal((await server.knowledge.collection(collection)).settings.chunkSize, 200);
+
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: "Delete this collection" }).click();
+    await page.getByText("Nothing here yet.").waitFor();
+  });
+
+  test("on a phone, in the dark, in German", async () => {
+    const { id } = await server.knowledge.create({ name: "Vögel", description: "Alles über Vögel" });
+    const { document } = await server.knowledge.addText(id, { name: "reiher.md", text: herons });
+    while ((await server.knowledge.document(document.id)).status !== "ready");
+    const { id: trace } = await server.knowledge.query({ question: "heron", collections: [id] });
+    const phone = await browser.open(`${server.url}/knowledge`, {
+      viewport: { width: 360, height: 740 },
+      colorScheme: "dark",
+      locale: "de-DE",
+      hasTouch: true,
+    });
+    const states = [
+      ["/knowledge", "Vögel"],
+      ["/knowledge?new=1", "Neue Sammlung"],
+      [`/knowledge/${id}`, "reiher.md"],
+      [`/knowledge/${id}?document=${document.id}&from=10&to=40`, "Stelle"],
+      [`/knowledge/${id}?document=${document.id}&tab=chunks`, "Abschnitt 1"],
+      [`/knowledge/${id}?trace=${trace}`, "im Kontext"],
+      [`/knowledge/${id}?show=settings`, "Diese Sammlung löschen"],
+    ] as const;
+    for (const [path, shown] of states) {
+      await phone.goto(server.url + path);
+      await phone.getByText(shown).first().waitFor();
+      await isWhole(phone, path);
+    }
+    await phone.close();
+  });
+
+  test("asks nothing of other hosts, and complains of nothing but what was refused", () => {
+    const refused = /^Failed to load resource: the server responded with a status of 4(00|22)/;
+    assert.deepEqual(
+      browser.complaints().filter((each) => !refused.test(each)),
+      [],
+    );
   });
 });
