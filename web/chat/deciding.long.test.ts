@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { z } from "zod";
+import {
+  type OpenBrowser,
+  openBrowser,
+  type PageServing,
+  servePage,
+  skipBrowser,
+  violationsOf,
+} from "../../test/browser.ts";
+import { pictureOf } from "../../test/page-pictures.ts";
+import type { ScriptAnswer } from "../../src/models/scripted.ts";
+import { agentSchema } from "../../src/protocol/agents.ts";
+import { defineTool } from "../../src/tools/define-tool.ts";
+
+const sent: string[] = [];
+const mail = defineTool({
+  name: "send_mail",
+  description: "Sends a mail.",
+  input: z.object({ to: z.string() }),
+  effect: "write",
+  execute({ to }) {
+    sent.push(to);
+    return `sent to ${to}`;
+  },
+});
+let posted = 0;
+/** A write that never tells what became of it, at first. */
+const letter = defineTool({
+  name: "send_letter",
+  description: "Sends a letter.",
+  input: z.object({}),
+  effect: "write",
+  timeoutMs: 50,
+  execute: () => (posted++ === 0 ? new Promise<never>(() => {}) : "posted"),
+});
+const agents = [
+  { id: "brief", tools: ["calculate"], limits: { steps: 1 } },
+  { id: "chief", agents: ["lead"] },
+  { id: "lead", agents: ["clerk"] },
+  { id: "clerk", tools: ["send_mail"] },
+].map((each) => agentSchema.parse({ model: "default", instructions: ".", ...each }));
+
+describe("what is decided in a conversation", { skip: skipBrowser }, () => {
+  let answers: ScriptAnswer[] = [];
+  let server: PageServing;
+  let browser: OpenBrowser;
+  let page: Page;
+  before(async () => {
+    server = await servePage(
+      () => answers.shift() ?? "nothing more to say",
+      {},
+      { tools: [mail, letter], approval: { ask: ["send_mail"], allow: ["send_letter"] }, agents },
+    );
+    browser = await openBrowser();
+    page = await browser.open(server.url, { viewport: { width: 1200, height: 850 } });
+  });
+  after(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  const log = () => page.getByRole("log");
+  const question = () => log().getByRole("region", { name: "waiting for you" });
+  const line = (text: string) => log().locator("summary", { hasText: text });
+  const say = async (text: string) => {
+    await page.getByRole("textbox", { name: "Message" }).fill(text);
+    await page.keyboard.press("Enter");
+  };
+  const begin = async (agent = "assistant") => {
+    await page.goto(`${server.url}/?agent=${agent}`);
+    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("button", { name: `Agent: @${agent}` }).waitFor();
+  };
+  const settled = () => page.locator("[role=log][aria-busy=false]").waitFor();
+  const findsNothing = async (state: string) => {
+    await pictureOf(page, `deciding ${state}`);
+    assert.deepEqual(await violationsOf(page), [], state);
+  };
+
+  test("a write whose outcome nobody knows is settled in its own line: it was done", async () => {
+    await begin();
+    answers = [[{ call: "send_letter", arguments: {} }], "It is on its way."];
+    await say("send the letter");
+    await question().waitFor();
+    const inLine = log().locator("details[open]", { has: page.getByRole("region", { name: "waiting for you" }) });
+    await inLine.filter({ hasText: "send_letter" }).waitFor();
+    await line("send_letter").getByText("waiting for you").waitFor();
+    await page.getByRole("status").getByText("waiting for you").waitFor();
+    await findsNothing("unknown outcome");
+    await question().getByRole("button", { name: "It was done" }).click();
+    await log().getByText("It is on its way.").waitFor();
+    await question().waitFor({ state: "detached" });
+    await line("send_letter").getByText(/done/).waitFor();
+    assert.equal(posted, 1);
+    await findsNothing("outcome told");
+  });
+
+  test("or it is done once more, also after a reload", async () => {
+    await begin();
+    posted = 0;
+    answers = [[{ call: "send_letter", arguments: {} }], "Now it is posted."];
+    await say("send another letter");
+    await question().waitFor();
+    await page.reload();
+    await question().getByRole("button", { name: "Do it again" }).click();
+    await log().getByText("Now it is posted.").waitFor();
+    assert.equal(posted, 2);
+    await line("send_letter").getByText(/done/).waitFor();
+  });
+
+  test("a limit that is reached is lifted in place, or it ends there", async () => {
+    await begin("brief");
+    answers = [[{ call: "calculate", arguments: { expression: "6*7" } }], "It is 42."];
+    await say("6*7?");
+    await question().getByRole("button", { name: "Go on" }).waitFor();
+    await findsNothing("limit");
+    await question().getByRole("button", { name: "Go on" }).click();
+    await log().getByText("It is 42.").waitFor();
+    await settled();
+    await log().getByText("It goes on.").waitFor();
+
+    answers = [[{ call: "calculate", arguments: { expression: "6*8" } }], "It is 48."];
+    await say("6*8?");
+    await question().getByRole("button", { name: "Stop here" }).click();
+    await settled();
+    await log().getByText("It was ended there.").waitFor();
+    assert.equal(await log().getByText("It is 48.").count(), 0);
+    await findsNothing("ended at the limit");
+  });
+
+  test("work handed on twice: who is below asks in the innermost line, and what was done stands there", async () => {
+    await begin("chief");
+    answers = [
+      [{ call: "delegate", arguments: { agent: "lead", task: "Have Ann told" } }],
+      [{ call: "delegate", arguments: { agent: "clerk", task: "Tell Ann" } }],
+      [{ call: "send_mail", arguments: { to: "ann" } }],
+      "Ann was told.",
+      "The clerk has told her.",
+      "It is all done.",
+    ];
+    await say("have ann told");
+    const groups = log().getByRole("group", { name: "What was said and done" });
+    const innermost = groups.nth(1).getByRole("region", { name: "waiting for you" });
+    await innermost.waitFor();
+    await page.reload();
+    await innermost.waitFor();
+    await findsNothing("asked two deep");
+    await innermost.getByRole("button", { name: "Allow" }).click();
+    await log().getByText("It is all done.").waitFor();
+    await groups.nth(1).getByText("Ann was told.").waitFor();
+    await groups.first().getByText("The clerk has told her.").waitFor();
+    assert.deepEqual(sent, ["ann"]);
+    await findsNothing("delegated twice");
+  });
+
+  test("what is always allowed is not asked again", async () => {
+    await begin();
+    sent.length = 0;
+    answers = [[{ call: "send_mail", arguments: { to: "ann" } }], "Ann knows."];
+    await say("tell ann");
+    await question().getByRole("button", { name: "Always" }).click();
+    await log().getByText("Ann knows.").waitFor();
+    await settled();
+    answers = [[{ call: "send_mail", arguments: { to: "ann" } }], "Ann knows it twice."];
+    await say("tell her again");
+    await log().getByText("Ann knows it twice.").waitFor();
+    assert.deepEqual(sent, ["ann", "ann"]);
+    assert.equal(await log().getByText("Allowed.").count(), 1);
+  });
+
+  test("files are dropped and pasted into the conversation", async () => {
+    await begin();
+    const give = (how: "drop" | "paste", name: string) =>
+      page.evaluate(`(() => {
+        const given = new DataTransfer();
+        given.items.add(new File(["customer,amount\\nC1,3\\n"], "${name}", { type: "text/csv" }));
+        const field = document.querySelector("[data-composer]");
+        const options = { bubbles: true, cancelable: true };
+        if ("${how}" === "paste") return field.dispatchEvent(new ClipboardEvent("paste", { ...options, clipboardData: given }));
+        field.dispatchEvent(new DragEvent("dragover", { ...options, dataTransfer: given }));
+        return new Promise((go) => setTimeout(() => go(field.dispatchEvent(new DragEvent("drop", { ...options, dataTransfer: given })))));
+      })()`);
+    await give("drop", "dropped.csv");
+    await page.getByRole("button", { name: "Remove dropped.csv" }).waitFor();
+    await give("paste", "pasted.csv");
+    await page.getByRole("button", { name: "Remove pasted.csv" }).waitFor();
+    assert.equal(await page.getByText("Drop the files here").count(), 0);
+    await page
+      .getByText(/^(being read|\d+ %)$/)
+      .first()
+      .waitFor({ state: "detached" });
+    await findsNothing("files that came");
+    answers = ["Two tables."];
+    await say("what came?");
+    await log().getByText("Two tables.").waitFor();
+    await log().getByRole("link", { name: "dropped.csv" }).waitFor();
+    await log().getByRole("link", { name: "pasted.csv" }).waitFor();
+  });
+
+  test("asks nothing of other hosts, and complains of nothing", () => {
+    assert.deepEqual(browser.complaints(), []);
+  });
+});
