@@ -75,6 +75,8 @@ export type RoomClient = {
     signal?: AbortSignal,
   ): Promise<RoomView>;
   remove(id: string, signal?: AbortSignal): Promise<void>;
+  /** Into one that is open to everybody. */
+  join(id: string, signal?: AbortSignal): Promise<RoomView>;
   /** A person, by the name of the account. */
   invite(id: string, user: string, signal?: AbortSignal): Promise<void>;
   /** Oneself, or for the owner anybody. */
@@ -113,6 +115,7 @@ export function createRoomClient(server: Server): RoomClient {
     async remove(id, signal) {
       await ask(server, `/api/rooms/${id}`, { method: "DELETE", signal });
     },
+    join: (id, signal) => post(`/${id}/join`, undefined, signal),
     async invite(id, user, signal) {
       await ask(server, `/api/rooms/${id}/members`, { method: "POST", body: { user }, signal });
     },

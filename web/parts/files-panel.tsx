@@ -5,6 +5,7 @@ import { encodedPath } from "../../src/client/request.ts";
 import { words } from "../words.ts";
 import { size } from "./figures.ts";
 import { useLoaded } from "./loaded.ts";
+import { useLookAgain } from "./look-again.ts";
 import { Problem, useAct, Waiting } from "./parts.tsx";
 
 type FilesPanelProps = {
@@ -21,6 +22,8 @@ const shownFiles = 50;
 /** All files of a conversation: saved, added, removed. */
 export function FilesPanel({ files, root, round }: FilesPanelProps) {
   const loaded = useLoaded(`${root} ${round}`, (signal) => files.list({}, signal));
+  // Others put files there too, of which no events tell.
+  useLookAgain(true, loaded.reload, 10_000);
   const [mostShown, setMostShown] = useState(shownFiles);
   const input = useRef<HTMLInputElement>(null);
   const adding = useAct(async (added: readonly File[]) => {

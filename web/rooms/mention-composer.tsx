@@ -34,8 +34,10 @@ export function MentionComposer({ roomId, handles, onSend }: MentionComposerProp
   };
 
   const typed = /(?:^|\s)@([\w-]*)$/.exec(text.slice(0, caret))?.[1];
-  const offered =
+  const fitting =
     typed === undefined || isClosed ? [] : handles.filter((handle) => handle.startsWith(typed.toLowerCase()));
+  // A name that stands there whole is not offered: Enter sends.
+  const offered = fitting.length === 1 && fitting[0] === typed?.toLowerCase() ? [] : fitting;
   const at = Math.min(chosen, offered.length - 1);
 
   function complete(handle: string): void {

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { type Block, type BlockOf, type Conversation, createConversation } from "../../src/client/conversation.ts";
 import type { RoomView } from "../../src/client/rooms.ts";
+import { ColloquyError } from "../../src/protocol/errors.ts";
 import type { RunEvent } from "../../src/protocol/events.ts";
 import { connectionChanged, connectionForgotten } from "../chat/connection.ts";
 import { readEnd, type ReadItems, readOlder, remember, type Stretch } from "../parts/log-stretch.ts";
@@ -18,6 +19,8 @@ export type RoomState = {
   readonly thinking: ReadonlyMap<string, string>;
   /** Handles of the people who look at it now. */
   readonly present: ReadonlySet<string>;
+  /** There is none, or the reader is not in it. */
+  readonly isOutside: boolean;
   readonly error: string | undefined;
 };
 
@@ -29,6 +32,7 @@ const empty: RoomState = {
   open: [],
   thinking: new Map(),
   present: new Set(),
+  isOutside: false,
   error: undefined,
 };
 /** So far back one reads in a room. */
@@ -37,6 +41,8 @@ const mostItems = 20_000;
 /** A room as it stands, and as it goes on. `learn` asks again who is in it. */
 export function useRoom(id: string): RoomState & {
   readonly learn: () => void;
+  /** From the beginning. */
+  readonly openAgain: () => void;
   readonly fail: (error: unknown) => void;
   /** `before` is called right before they stand there. */
   readonly older: (before: () => void) => Promise<void>;
@@ -44,6 +50,7 @@ export function useRoom(id: string): RoomState & {
   const older = useRef<(before: () => void) => Promise<void>>(async () => {});
   const [state, setState] = useState(empty);
   const [asked, setAsked] = useState(0);
+  const [round, setRound] = useState(0);
 
   useEffect(() => {
     const stop = new AbortController();
@@ -131,10 +138,12 @@ export function useRoom(id: string): RoomState & {
     setState(empty);
     connectionForgotten();
     open().catch((error: unknown) => {
-      if (!signal.aborted) show({ error: reasonOf(error) });
+      if (signal.aborted) return;
+      const isOutside = error instanceof ColloquyError && error.status === 404;
+      show({ isOutside, error: reasonOf(error) });
     });
     return () => stop.abort();
-  }, [id]);
+  }, [id, round]);
 
   useEffect(() => {
     if (asked === 0) return;
@@ -148,6 +157,7 @@ export function useRoom(id: string): RoomState & {
     ...state,
     older: (before) => older.current(before),
     learn: () => setAsked((before) => before + 1),
+    openAgain: () => setRound((before) => before + 1),
     fail: (error) => setState((before) => ({ ...before, error: error === undefined ? undefined : reasonOf(error) })),
   };
 }

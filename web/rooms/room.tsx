@@ -12,6 +12,7 @@ import { words } from "../words.ts";
 import { EmptyRoom } from "./empty-room.tsx";
 import { Members } from "./members.tsx";
 import { MentionComposer } from "./mention-composer.tsx";
+import { NotInRoom } from "./not-in-room.tsx";
 import { useRoom } from "./room-store.ts";
 import { roomWords } from "./room-words.ts";
 
@@ -23,7 +24,8 @@ const stepTurns = 60;
 
 /** One room: the dialogue of all, who thinks, and at the right who is in it. */
 export function Room({ id }: { readonly id: string }) {
-  const { room, blocks, isRead, hasOlder, open, thinking, present, error, learn, fail, older } = useRoom(id);
+  const { room, blocks, isRead, hasOlder, open, thinking, present, isOutside, error, learn, fail, ...more } =
+    useRoom(id);
   const [most, setMost] = useState(stepTurns);
   const [isReading, setReading] = useState(false);
   const together = useMemo(() => saidTogether(blocks), [blocks]);
@@ -57,6 +59,7 @@ export function Room({ id }: { readonly id: string }) {
       ),
     [room],
   );
+  if (!room && isOutside) return <NotInRoom id={id} onIn={more.openAgain} />;
   if (!room)
     return error === undefined ? (
       <p className="p-4 text-muted">{words.loading}</p>
@@ -81,7 +84,7 @@ export function Room({ id }: { readonly id: string }) {
   const showOlder = async (before: () => void) => {
     setReading(true);
     try {
-      if (together.length <= most) await older(before);
+      if (together.length <= most) await more.older(before);
       else before();
       setMost(most + stepTurns);
     } catch (failed) {
@@ -130,7 +133,7 @@ export function Room({ id }: { readonly id: string }) {
           </ol>
           <div ref={end} />
         </div>
-        <div className="mx-auto w-full max-w-[46rem] px-4 text-sm">
+        <div className="mx-auto w-full max-w-[46rem] px-4 pb-1 text-sm">
           <ConnectionState />
           <p role="status" className="flex min-h-8 items-center gap-2 text-muted">
             {open.length > 0 ? words.waiting : thinking.size > 0 && roomWords.think([...thinking.keys()])}
@@ -148,7 +151,7 @@ export function Room({ id }: { readonly id: string }) {
           {room.problem !== undefined && <p className="text-warn">{room.problem}</p>}
           {error !== undefined && (
             <p role="alert" className="text-bad">
-              {error}
+              {isOutside ? roomWords.notIn : error}
             </p>
           )}
         </div>
@@ -179,17 +182,22 @@ export function Room({ id }: { readonly id: string }) {
 
 type Together = readonly [Block, ...Block[]];
 
-/** What one member said and did without another one between. */
+/** What one member said and did without another one between; the end of a turn belongs to what it said last. */
 function saidTogether(blocks: readonly Block[]): readonly Together[] {
   const all: [Block, ...Block[]][] = [];
+  const newest = new Map<string, Block[]>();
   let who: string | undefined;
   for (const block of blocks) {
     if (block.kind === "plan" || (block.kind === "message" && block.role === "system")) continue;
     const by = "run" in block && block.run !== undefined && isAgents(block) ? block.run : undefined;
-    const last = all.at(-1);
-    if (last && by !== undefined && by === who) last.push(block);
+    // Of those that think at the same time, another one may have spoken since.
+    const ended = block.kind === "end" && by !== undefined ? newest.get(by) : undefined;
+    const last = ended ?? (by === who && by !== undefined ? all.at(-1) : undefined);
+    if (last) last.push(block);
     else all.push([block]);
+    if (ended) continue;
     who = by;
+    if (by !== undefined) newest.set(by, all.at(-1)!);
   }
   return all;
 }

@@ -37,4 +37,8 @@ export const de: typeof en = {
   nothingSaid: "Hier wurde noch nichts gesagt",
   howToBegin: "Schreiben Sie an alle, oder rufen Sie jemanden mit @ und dem Namen.",
   whoIsHere: "Wer hier ist",
+  notIn: "Sie sind nicht in diesem Raum",
+  mayBeOpen: "Manche Räume stehen allen offen; in die anderen lässt ihr Besitzer Leute herein.",
+  comeIn: "Hereinkommen",
+  notOpen: "Diesen Raum gibt es nicht, oder sein Besitzer muss Sie hereinlassen.",
 };

@@ -36,4 +36,8 @@ export const en = {
   nothingSaid: "Nothing has been said here yet",
   howToBegin: "Write to all, or call somebody with @ and the name.",
   whoIsHere: "Who is here",
+  notIn: "You are not in this room",
+  mayBeOpen: "Some rooms are open to everybody; into the others their owner lets people.",
+  comeIn: "Come in",
+  notOpen: "There is no such room, or its owner must let you in.",
 };

@@ -1,0 +1,33 @@
+import { ColloquyError } from "../../src/protocol/errors.ts";
+import { PageLink, Problem, useAct } from "../parts/parts.tsx";
+import { client } from "../server.ts";
+import { words } from "../words.ts";
+import { roomWords } from "./room-words.ts";
+
+/** For whoever has the address of a room and is not in it: into some of them everybody may come. */
+export function NotInRoom({ id, onIn }: { readonly id: string; readonly onIn: () => void }) {
+  const coming = useAct(async () => {
+    try {
+      await client.rooms.join(id);
+    } catch (error) {
+      if (error instanceof ColloquyError && error.status === 404) throw new Error(roomWords.notOpen);
+      throw error;
+    }
+    onIn();
+  });
+  return (
+    <section className="mx-auto grid w-full max-w-[46rem] gap-4 px-4 pt-[8dvh]">
+      <h1 className="text-lg">{roomWords.notIn}</h1>
+      <p className="text-muted">{roomWords.mayBeOpen}</p>
+      <div className="flex flex-wrap items-center gap-3">
+        <button type="button" className="button-main" disabled={coming.isBusy} onClick={() => coming.act()}>
+          {roomWords.comeIn}
+        </button>
+        <PageLink to="/rooms" look="underline">
+          {words.rooms}
+        </PageLink>
+      </div>
+      <Problem text={coming.problem} />
+    </section>
+  );
+}
