@@ -17,6 +17,8 @@ export type Behaviour = {
   revokes: boolean;
   /** The MCP server takes no token at all. */
   refusesAll: boolean;
+  /** Who is logged in at the authorization server, where the address does not say it (`as`). */
+  user: string;
 };
 export type Protected = {
   /** Of the MCP server. */
@@ -45,6 +47,7 @@ export async function startProtected(): Promise<Protected> {
     isDown: false,
     revokes: true,
     refusesAll: false,
+    user: "",
   };
   const counts = { registrations: 0, exchanges: 0, renewals: 0, requests: 0, refusals: 0 };
   const faults: string[] = [];
@@ -97,7 +100,7 @@ export async function startProtected(): Promise<Protected> {
       if (query.get("code_challenge_method") !== "S256") return fault(response, "invalid_request", "no PKCE");
       const code = random();
       const [challenge, resource] = [query.get("code_challenge") ?? "", query.get("resource") ?? ""];
-      codes.set(code, { user: query.get("as") ?? "", client, resource, challenge, redirectUri });
+      codes.set(code, { user: query.get("as") ?? behaviour.user, client, resource, challenge, redirectUri });
       const back = new URL(redirectUri);
       back.searchParams.set("code", code);
       back.searchParams.set("state", query.get("state") ?? "");

@@ -89,9 +89,15 @@ function Doing({ server }: { readonly server: DefinedMcpServer["server"] }) {
 function SignIn({ url }: { readonly url: string }) {
   return (
     <a className="text-accent underline" href={url} target="_blank" rel="noreferrer">
-      {texts.signInAt(new URL(url).host)}
+      {texts.signInAt(siteOf(url))}
     </a>
   );
+}
+
+/** Undefined: one is led on from a page of this server. */
+function siteOf(url: string): string | undefined {
+  const { pathname, host } = new URL(url);
+  return /\/api\/mcp\//.test(pathname) ? undefined : host;
 }
 
 function Trial({ trial: { server, tools, totalMs } }: { readonly trial: McpTrial }) {

@@ -193,7 +193,7 @@ export const de: typeof en = {
     connect: "Verbinden",
     signIn: "Anmelden",
     signOut: "Abmelden",
-    signInAt: (host) => `Bei ${host} anmelden (neuer Tab)`,
+    signInAt: (host) => (host === undefined ? "Anmelden (neuer Tab)" : `Bei ${host} anmelden (neuer Tab)`),
     nextTry: (when) => `nächster Versuch: ${when}`,
     took: (how) => `nach ${how}`,
     states: {

@@ -194,7 +194,7 @@ export const en = {
     connect: "Connect",
     signIn: "Sign in",
     signOut: "Sign out",
-    signInAt: (host: string) => `Sign in at ${host} (a new tab)`,
+    signInAt: (host: string | undefined) => `Sign in${host === undefined ? "" : ` at ${host}`} (a new tab)`,
     nextTry: (when: string) => `next try: ${when}`,
     took: (how: string) => `after ${how}`,
     states: {

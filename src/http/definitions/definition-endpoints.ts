@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Caller } from "../../protocol/callers.ts";
 import type { DefinitionKind } from "../../protocol/definitions.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
@@ -14,13 +15,15 @@ export const draftSchema = z.strictObject({ id: newIdSchema, definition: definit
 export const definitionParams = z.object({ id: z.string().max(200) });
 const revisionSchema = idSchema.describe("That was read: another one means that somebody else has changed it (409)");
 
+type Asked = { readonly services: Services; readonly caller: Caller };
+
 /** What a kind of definition is called, and what it has beside what all have. */
 export type DefinitionWords<Shape extends z.ZodRawShape> = {
   readonly one: string;
   readonly many: string;
   readonly shape: Shape;
-  /** How they are doing, asked once for a list. */
-  readonly look: (services: Services) => Promise<(entry: Entry) => z.output<z.ZodObject<Shape>>>;
+  /** How they are doing, for whoever asks; asked once for a list. */
+  readonly look: (services: Services, caller: Caller) => Promise<(entry: Entry) => z.output<z.ZodObject<Shape>>>;
 };
 
 /** Listing, reading and changing definitions: the same for all kinds. */
@@ -30,9 +33,9 @@ export function definitionEndpoints<Shape extends z.ZodRawShape>(
 ) {
   const viewSchema = entrySchema.extend(shape);
   type View = EntryView & z.output<z.ZodObject<Shape>>;
-  const view = async (services: Services, entry: Entry): Promise<View> => ({
+  const view = async ({ services, caller }: Asked, entry: Entry): Promise<View> => ({
     ...entryView(entry),
-    ...(await look(services))(entry),
+    ...(await look(services, caller))(entry),
   });
 
   const list = endpoint({
@@ -44,7 +47,7 @@ export function definitionEndpoints<Shape extends z.ZodRawShape>(
     answers: { 200: listOf(viewSchema) },
     async handle({ caller, services }) {
       requireAdmin(caller);
-      const doing = await look(services);
+      const doing = await look(services, caller);
       const entries = services.definitions.entries(kind);
       return { data: entries.map((entry) => ({ ...entryView(entry), ...doing(entry) })) };
     },
@@ -60,7 +63,7 @@ export function definitionEndpoints<Shape extends z.ZodRawShape>(
     answers: { 200: viewSchema },
     async handle({ params, query, caller, services }) {
       requireAdmin(caller);
-      return view(services, services.definitions.find(kind, params.id, query.source === "database"));
+      return view({ services, caller }, services.definitions.find(kind, params.id, query.source === "database"));
     },
   });
 
@@ -75,7 +78,7 @@ export function definitionEndpoints<Shape extends z.ZodRawShape>(
       requireAdmin(caller);
       const entry = await services.definitions.create(kind, body, caller);
       reply.code(201);
-      return view(services, entry);
+      return view({ services, caller }, entry);
     },
   });
 
@@ -89,7 +92,7 @@ export function definitionEndpoints<Shape extends z.ZodRawShape>(
     answers: { 200: viewSchema },
     async handle({ params, body, caller, services }) {
       requireAdmin(caller);
-      return view(services, await services.definitions.change(kind, { id: params.id, ...body }, caller));
+      return view({ services, caller }, await services.definitions.change(kind, { id: params.id, ...body }, caller));
     },
   });
 

@@ -7,12 +7,17 @@ import { requireAdmin } from "../require-admin.ts";
 import type { McpServerState } from "../../protocol/mcp-servers.ts";
 import type { ServerTrial } from "../../tools/mcp/try-server.ts";
 
+const doing = "How it is doing on this node, for you where each user signs in; null: it is not connected to";
+/** So long the list waits for servers that users sign in to. */
+const mostMs = 1500;
+
 export const adminMcpServers = definitionEndpoints("mcp-server", {
   one: "an MCP server",
   many: "MCP servers",
-  shape: { server: mcpServerSchema.nullable().describe("How it is doing on this node; null: it is not connected to") },
-  async look({ mcp }) {
-    const states = new Map((mcp?.states() ?? []).map((state) => [state.name, state]));
+  shape: { server: mcpServerSchema.nullable().describe(doing) },
+  async look({ mcp }, caller) {
+    const known = await mcp?.statesFor(caller, AbortSignal.timeout(mostMs));
+    const states = new Map((known ?? []).map((state) => [state.name, state]));
     return ({ id, state }) => {
       const server = state === "active" ? states.get(id) : undefined;
       return { server: server ? serverView(server) : null };
