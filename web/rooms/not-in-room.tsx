@@ -10,7 +10,7 @@ export function NotInRoom({ id, onIn }: { readonly id: string; readonly onIn: ()
     try {
       await client.rooms.join(id);
     } catch (error) {
-      if (error instanceof ColloquyError && error.status === 404) throw new Error(roomWords.notOpen);
+      if (error instanceof ColloquyError && error.status === 404) throw new Error(roomWords.notOpen, { cause: error });
       throw error;
     }
     onIn();
