@@ -1,0 +1,12 @@
+import type { McpServerState } from "../../src/protocol/mcp-servers.ts";
+import type { Grade } from "./parts.tsx";
+
+/** How the state of a server of tools is shown. */
+export const mcpServerGrades: Readonly<Record<McpServerState["state"], Grade>> = {
+  idle: "quiet",
+  connecting: "quiet",
+  ready: "ok",
+  failed: "bad",
+  "sign-in needed": "warn",
+  disabled: "quiet",
+};
