@@ -163,8 +163,16 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     },
     ...createBranches(runtime),
     ...createSessions(database.query),
-    editMessage: (caller, edit) => editMessage(runtime, caller, edit),
-    forkThread: (caller, threadId, at = {}) => forkThread(database, caller, threadId, at),
+    async editMessage(caller, edit) {
+      const edited = await editMessage(runtime, caller, edit);
+      mirror?.changed(edited.thread.id);
+      return edited;
+    },
+    async forkThread(caller, threadId, at = {}) {
+      const copy = await forkThread(database, caller, threadId, at);
+      mirror?.changed(copy.id);
+      return copy;
+    },
     searchThreads: (caller, search) => searchThreads(database.query, caller, search),
     findThread: (caller, sessionKey) => findThread(runtime, caller, { sessionKey }),
   };
