@@ -162,7 +162,17 @@ function addRoute(
 
 /** Who has a link may read what it leads to, so a log must not have it, however it was asked for. */
 function loggedPath(request: FastifyRequest): string {
-  return pathOf(request).replace(/^((?:\/api)?\/shared\/).+/, "$1…");
+  const path = pathOf(request);
+  const [, shared] = /^(\/+(?:api\/+)?shared\/)./.exec(decoded(path)) ?? [];
+  return shared === undefined ? path : `${shared}…`;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Undefined while nobody listens. */
