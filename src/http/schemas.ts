@@ -118,7 +118,7 @@ export const runOptionsSchema = z.strictObject({
     .max(256)
     .optional()
     .describe("Another model than the agent's own, of those that you may use"),
-  dryRun: z.boolean().optional().describe("Writes are only planned; a person allows all of them or none."),
+  dryRun: z.boolean().optional().describe("Writes are only planned; a person allows all of them, some or none."),
 });
 
 export const messageInputSchema = z.strictObject({

@@ -20,12 +20,14 @@ export function chosenWrites(
 ): readonly PlannedWrite[] {
   if (choice === undefined) return planned;
   const parsed = chosenSchema.safeParse(parseJson(choice));
-  if (!parsed.success)
-    throw refusal(parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw refusal(`${issue?.path.join(".") || "arguments"}: ${issue?.message ?? "not readable"}`);
+  }
   const kept = new Map(parsed.data.writes.map((write) => [write.id, write.arguments]));
   if (kept.size < parsed.data.writes.length) throw refusal("a write stands in it twice");
   const strange = [...kept.keys()].filter((id) => !planned.some((write) => write.id === id));
-  if (strange.length > 0) throw refusal(`nothing that is planned is called ${strange.join(", ")}`);
+  if (strange.length > 0) throw refusal(`nothing that is planned is called ${strange.slice(0, 5).join(", ")}`);
   const chosen: PlannedWrite[] = [];
   for (const write of planned) {
     const given = kept.get(write.id);

@@ -261,7 +261,7 @@ eachDatabase((databases) => {
     const service = await start({ script: [[{ call: "look", arguments: {} }], addMilk, "Planned."], tools: [look] });
     const { started } = await begin(service);
     const [question] = await service.runs.questions(service.caller, started.runId);
-    assert.match(question!.body.text, /^May these 1 writes be done\?\n\S+ {2}add_task /);
+    assert.match(question!.body.text, /^May this write be done\?\n\S+ {2}add_task /);
     const id = /new:\d+/.exec(question!.body.text)![0];
     const open = { started, question: question! };
     const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;

@@ -35,10 +35,15 @@ async function doAll(turn: Turn, writes: readonly PlannedWrite[], leftOut: numbe
       return `${done} of ${writes.length} planned writes were done; then ${write.tool} (${write.id}) failed, and nothing after it was done: ${body.content}`;
     made.set(write.id, madeBy({ body }));
   }
-  return `All ${writes.length} planned writes were done${leftOut > 0 ? `; ${leftOut} were left out` : ""}.`;
+  const rest = leftOut > 0 ? `; ${leftOut} ${were(leftOut)} left out` : "";
+  const whole = writes.length > 1 && leftOut === 0 ? "All " : "";
+  return `${whole}${writes.length} planned ${writes.length === 1 ? "write" : "writes"} ${were(writes.length)} done${rest}.`;
 }
+
+const were = (count: number) => (count === 1 ? "was" : "were");
 
 function planText(writes: readonly PlannedWrite[]): string {
   const lines = writes.map(({ id, tool, arguments: given }) => `${id}  ${tool} ${JSON.stringify(given)}`);
-  return `May these ${writes.length} writes be done?\n${lines.join("\n")}`;
+  const asked = writes.length === 1 ? "May this write be done?" : `May these ${writes.length} writes be done?`;
+  return [asked, ...lines].join("\n");
 }

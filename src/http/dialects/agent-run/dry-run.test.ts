@@ -140,7 +140,7 @@ eachDatabase((databases) => {
         arguments: id === "new:1" ? { ...given, subject: "Export all orders", description: "As CSV first" } : given,
       }));
     const done = await answer(shown, "Do exactly this", { writes: kept.toReversed() });
-    assert.equal(done.summary, "All 7 planned writes were done; 5 were left out.");
+    assert.equal(done.summary, "7 planned writes were done; 5 were left out.");
     assert.deepEqual(Object.keys(taiga.state.counts()).toSorted(), [
       "Button for the export",
       "Export all orders",
