@@ -115,7 +115,6 @@ export type DecisionInput = {
   readonly always?: true | ArgumentPattern;
 };
 
-/** `item`: the newest message that fits, with the words around the first that was found. */
 /** A message behind a run that has not ended; at most a hundred wait in a thread. */
 export type PendingMessage = {
   /** Of the run that it will begin. */
@@ -128,6 +127,7 @@ export type PendingMessage = {
   readonly createdAt: string;
 };
 
+/** `item`: the newest message that fits, with the words around the first that was found. */
 export type FoundThread = {
   readonly thread: ThreadRecord;
   readonly item?: { readonly id: string; readonly excerpt: string };
