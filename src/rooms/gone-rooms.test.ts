@@ -93,6 +93,8 @@ eachRunDatabase((suite) => {
     assert.ok((await rooms.say(some, id, { message: { content: "hi" } })).runId);
     await assert.rejects(rooms.change(ada, id, { members: [{ agent: "nobody" }] }), { status: 400 });
     await assert.rejects(rooms.create(ada, { members: ["own"] }), { status: 400 });
+    const twins = [{ agent: "own", activation: "always" }, "own"] as const;
+    await assert.rejects(rooms.change(ada, id, { members: twins }), { status: 400 });
   });
 
   test("who may not work with the agents of a room that was put together is not heard in it", async () => {

@@ -148,6 +148,9 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
   }
 
   function checkMembers(caller: Caller, kind: string | null, { members = [] }: RoomChange): void {
+    const names = members.map(nameOf);
+    const twice = names.find((name, at) => names.indexOf(name) < at);
+    if (twice !== undefined) throw new InvalidInput(`${twice} is named twice.`, { param: "members" });
     for (const name of strangersOf(kind, members))
       if (!agents.has(name) || !mayWorkWith(caller, name) || agents.get(name).room)
         throw new InvalidInput(`There is no agent ${name} that could come in.`, { param: "members" });

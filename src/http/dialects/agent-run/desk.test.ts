@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { eachDatabase } from "../../../../test/databases.ts";
+import { openTestTaiga } from "../../../../test/open-taiga.ts";
 import { minutes, serveTaigaAgent, type TaigaAgent } from "../../../../test/taiga-agent.ts";
 import { startTaiga, type Taiga } from "../../../../test/taiga/server.ts";
 import { createTaigaClient } from "../../../client/taiga.ts";
 import { newId } from "../../../protocol/ids.ts";
 import type { Database } from "../../../store/database.ts";
 import { createUser } from "../../../store/users.ts";
+import { refusalOf } from "./enter.ts";
 
 eachDatabase((databases) => {
   const { kind } = databases;
@@ -62,6 +65,14 @@ eachDatabase((databases) => {
     await assert.rejects(desk().sprints({ token: taiga.tokensOf("oscar").auth_token }, "acme-app"), { status: 404 });
     taiga.fail("next", { kind: "error", status: 502 });
     await assert.rejects(desk().signIn({ username: "bruno", password: "bruno-password" }), { status: 503 });
+    const { desk: slow, close } = await openTestTaiga(database, { url: taiga.url });
+    const signal = AbortSignal.timeout(0);
+    await once(signal, "abort");
+    const late = slow.projects(taiga.tokensOf("bruno").auth_token, { signal }).catch((error: unknown) => {
+      throw refusalOf(error, true);
+    });
+    await assert.rejects(late, { status: 503, code: "taiga_unavailable" });
+    await close();
     assert.doesNotMatch(logged.join(), /bruno-password|a guess/);
   });
 

@@ -57,6 +57,8 @@ export function noToken(): Denied {
 }
 
 export function refusalOf(error: unknown, hasToken: boolean): unknown {
+  if (error instanceof DOMException && error.name === "TimeoutError")
+    return new Unavailable("Taiga did not answer in time.", { code: "taiga_unavailable", cause: error });
   if (!(error instanceof TaigaFailure)) return error;
   const { status, message } = error;
   if (status === 401)
