@@ -8,8 +8,10 @@ import type { StartInput } from "../run/runs.ts";
 
 let server: AgentServing;
 before(async () => {
-  server = await serveAgents(({ messages }) =>
-    JSON.stringify(messages.flatMap(({ role, content }) => (role === "user" ? [content] : []))),
+  server = await serveAgents(
+    ({ messages }) => JSON.stringify(messages.flatMap(({ role, content }) => (role === "user" ? [content] : []))),
+    {},
+    { models: [{ id: "pair", fallback: ["demo", "script"] }] },
   );
 });
 after(() => server.close());
@@ -106,13 +108,18 @@ test("a message gets other words without a run", async () => {
   assert.deepEqual([branch[0]!.id, branch.length], [id, 2]);
 });
 
-test("everybody is told how the models do", async () => {
+test("everybody is told how the models do; a chain does as the first of its members that answers", async () => {
   await ask({ content: "one" });
+  await server.database.query(
+    `insert into model_calls (id, asked, model, provider, started_at, total_ms, error)
+     values (gen_random_uuid(), 'demo', 'demo', 'demo', now(), 1, 'down')`,
+  );
   const { data } = (await (await fetch(`${server.url}/api/models`)).json()) as { data: readonly { id: string }[] };
   const of = (name: string) => data.find(({ id }) => id === name);
   const { state, ...rest } = of("default") as { id: string; state?: string };
   assert.deepEqual(rest, { id: "default", provider: "fallback", demo: false, members: ["script"], mayName: true });
   assert.match(state!, /^(ready|untried)$/);
+  assert.deepEqual([of("demo"), of("pair")].map((model) => (model as { state?: string }).state), ["failing", state]);
   assert.equal((of("demo") as { demo?: boolean }).demo, true);
 });
 

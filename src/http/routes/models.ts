@@ -45,7 +45,7 @@ export const modelStates = endpoint({
     for (const { id } of named) others.delete(id);
     const view = (id: string, info?: ModelInfo) => {
       const { model, reason } = found(models, id);
-      const seen = health.get(model?.members?.[0] ?? id);
+      const seen = seenOf((model?.members ?? [id]).map((name) => health.get(name)));
       return {
         id,
         provider: model?.provider ?? info?.provider ?? "",
@@ -77,6 +77,12 @@ function found(models: ModelRegistry, id: string): Found {
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** A chain does as the first of its members that answers. */
+function seenOf(members: readonly (ModelHealth | undefined)[]): ModelHealth | undefined {
+  const answering = members.findIndex((seen) => stateOf(seen) !== "failing");
+  return members[Math.max(0, answering)];
 }
 
 function stateOf(seen: ModelHealth | undefined): "ready" | "failing" | "untried" {
