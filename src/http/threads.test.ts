@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
+import { agentSchema } from "../protocol/agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { newId } from "../protocol/ids.ts";
 import { textOf } from "../protocol/items.ts";
@@ -11,7 +12,10 @@ before(async () => {
   server = await serveAgents(
     ({ messages }) => JSON.stringify(messages.flatMap(({ role, content }) => (role === "user" ? [content] : []))),
     {},
-    { models: [{ id: "pair", fallback: ["demo", "script"] }] },
+    {
+      models: [{ id: "pair", fallback: ["demo", "script"] }],
+      agents: [agentSchema.parse({ id: "lost", model: "gone" })],
+    },
   );
 });
 after(() => server.close());
@@ -119,8 +123,13 @@ test("everybody is told how the models do; a chain does as the first of its memb
   const { state, ...rest } = of("default") as { id: string; state?: string };
   assert.deepEqual(rest, { id: "default", provider: "fallback", demo: false, members: ["script"], mayName: true });
   assert.match(state!, /^(ready|untried)$/);
-  assert.deepEqual([of("demo"), of("pair")].map((model) => (model as { state?: string }).state), ["failing", state]);
+  assert.deepEqual(
+    [of("demo"), of("pair")].map((model) => (model as { state?: string }).state),
+    ["failing", state],
+  );
   assert.equal((of("demo") as { demo?: boolean }).demo, true);
+  // Not which others there are.
+  assert.equal((of("gone") as { reason?: string }).reason, 'There is no model "gone".');
 });
 
 test("threads are listed in both orders, from a place on", async () => {

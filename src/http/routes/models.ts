@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { messageOf, NotFound } from "../../protocol/errors.ts";
 import type { Model, ModelInfo, ModelRegistry } from "../../protocol/models.ts";
 import type { ModelHealth } from "../../store/usage.ts";
 import { endpoint } from "../endpoint.ts";
@@ -75,7 +76,8 @@ function found(models: ModelRegistry, id: string): Found {
   try {
     return { model: models.get(id) };
   } catch (error) {
-    return { reason: error instanceof Error ? error.message : String(error) };
+    // Which others there are is told to those who may name them.
+    return { reason: error instanceof NotFound ? `There is no model "${id}".` : messageOf(error) };
   }
 }
 
