@@ -8,6 +8,7 @@ import { temporaryFolder } from "../../test/pglite.ts";
 import { serve, type Serving } from "../../test/serve.ts";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
 import { createClient } from "../client/client.ts";
+import { beginningOf } from "../client/files.ts";
 import { createWorkspaces } from "../sandbox/workspaces.ts";
 import { createApiKey, createKeyFinder } from "../store/api-keys.ts";
 import { createUser } from "../store/users.ts";
@@ -136,6 +137,9 @@ test("a part of a file, and nothing of one that the client has", async () => {
   const etag = whole.headers.get("etag")!;
   assert.equal((await get({ "if-none-match": etag })).status, 304);
   assert.equal(await (await get({ range: "bytes=0-0", "if-range": '"other"' })).text(), "0123456789");
+
+  await client().files.upload({ threadId, path: "empty.txt" }, "");
+  assert.equal(await beginningOf({ url }, { path: `/api/threads/${threadId}/files/empty.txt`, bytes: 100 }), "");
 });
 
 test("a path can't lead out of the workspace, and links are not followed", async () => {
