@@ -138,8 +138,12 @@ test("a part of a file, and nothing of one that the client has", async () => {
   assert.equal((await get({ "if-none-match": etag })).status, 304);
   assert.equal(await (await get({ range: "bytes=0-0", "if-range": '"other"' })).text(), "0123456789");
 
+  const begin = (name: string, bytes: number) =>
+    beginningOf({ url }, { path: `/api/threads/${threadId}/files/${name}`, bytes });
   await client().files.upload({ threadId, path: "empty.txt" }, "");
-  assert.equal(await beginningOf({ url }, { path: `/api/threads/${threadId}/files/empty.txt`, bytes: 100 }), "");
+  assert.equal(await begin("empty.txt", 100), "");
+  await client().files.upload({ threadId, path: "long.txt" }, "größer");
+  assert.equal(await begin("long.txt", 3), "gr");
 });
 
 test("a path can't lead out of the workspace, and links are not followed", async () => {
