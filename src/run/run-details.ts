@@ -3,7 +3,7 @@ import { aboutRuns } from "./about-runs.ts";
 import { getRun, listQuestions } from "./list-runs.ts";
 import { noRun } from "./locked.ts";
 import { type RunRow, runColumns, toRun } from "./rows.ts";
-import { readTrace } from "./run-trace.ts";
+import { readTrace, type TraceAsked } from "./run-trace.ts";
 import type { Runtime } from "./runtime.ts";
 import type { AdminRun, Spent } from "../protocol/run-trace.ts";
 import type { ModelUse, RunDetails } from "./seen-run.ts";
@@ -29,16 +29,8 @@ export function toAdminRun(row: AdminRow): AdminRun {
   };
 }
 
-export type DetailsAsked = {
-  readonly runId: string;
-  /** Only of this user's runs; absent: of anybody's. */
-  readonly userId?: string;
-  /** Of items, model calls and writes each the newest so many. */
-  readonly most?: number;
-};
-
 /** A run from inside, with all that it delegated. Throws NotFound. */
-export async function readRunDetails(runtime: Runtime, asked: DetailsAsked): Promise<RunDetails> {
+export async function readRunDetails(runtime: Runtime, asked: TraceAsked): Promise<RunDetails> {
   const { database, engine } = runtime;
   const { runId, userId } = asked;
   if (!isId(runId)) throw noRun(runId);
@@ -59,7 +51,7 @@ export async function readRunDetails(runtime: Runtime, asked: DetailsAsked): Pro
 }
 
 /** A message that waits for its turn. */
-async function pendingRun({ database }: Runtime, { runId, userId }: DetailsAsked): Promise<AdminRun> {
+async function pendingRun({ database }: Runtime, { runId, userId }: TraceAsked): Promise<AdminRun> {
   const [row] = await database.query<{ user_id: string; name: string }>(
     "select p.user_id, u.name from pending p join users u on u.id = p.user_id where p.run_id = $1 and ($2::uuid is null or p.user_id = $2)",
     [runId, userId ?? null],

@@ -6,7 +6,13 @@ import type { LedgerRow, Take, TracedItem, TracedModelCall } from "../protocol/r
 import type { RunTrace, TracedRun } from "./seen-run.ts";
 import { type ItemRow, itemColumns, type RunRow, runColumns, toItem, toRun } from "./rows.ts";
 
-export type TraceAsked = { readonly runId: string; readonly userId?: string; readonly most?: number };
+export type TraceAsked = {
+  readonly runId: string;
+  /** Only of this user's runs; absent: of anybody's. */
+  readonly userId?: string;
+  /** Of items, model calls and writes each the newest so many. */
+  readonly most?: number;
+};
 
 const mostRuns = 100;
 const usualMost = 500;
