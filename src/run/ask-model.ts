@@ -5,7 +5,7 @@ import type { AppendExtras } from "./append.ts";
 import { liveStep } from "./deltas.ts";
 import { withImages } from "./attached-files.ts";
 import { estimate, roomFor, schemaTokens } from "./estimate.ts";
-import { dearest, expectedOf, type Held, spentBy } from "./held.ts";
+import { dearest, expectedOf, type ReservedStep, spentBy } from "./held.ts";
 import { checkOwnLimits, reserve } from "./limits.ts";
 import { ownHeader } from "./own-requests.ts";
 import { emptyAnswer, readAnswer, type Answer } from "./step.ts";
@@ -24,20 +24,19 @@ export type Asking = {
   readonly tells?: "all" | "thoughts" | "nothing";
   /** Where what there is of it is kept if it breaks off; in its own step when absent. */
   readonly keptIn?: string;
-  /** What is reserved for it. */
-  readonly held?: Held | undefined;
+  readonly reserved: ReservedStep;
 };
 
 /** Asks for a step's answer. Stays `current` if it breaks off, so that what there is of it can be kept. */
 export async function askModel(
   work: Work,
   key: string,
-  { model, request, asProtocol = false, tells = "all", keptIn = key, held }: Asking,
+  { model, request, asProtocol = false, tells = "all", keptIn = key, reserved }: Asking,
 ): Promise<Answer> {
   const { runId, threadId, epoch } = work.owner;
   const answer = emptyAnswer();
   const of = liveStep({ runId, threadId, step: key, attempt: epoch });
-  work.current = { key: keptIn, answer, held };
+  work.current = { key: keptIn, answer, reserved };
   const messages = await withImages(request.messages, (id) => work.runtime.imageUrl(id, work.taken.caller.userId));
   await readAnswer(
     model,
@@ -69,14 +68,6 @@ export function originOf({ taken, owner, runtime }: Work, step: string): CallOri
   };
 }
 
-type ReservedStep = {
-  readonly tokens: number;
-  readonly cost: number;
-  readonly steered: number;
-  /** Of what the account may spend; undefined: nothing limits that. */
-  readonly held: Held | undefined;
-};
-
 export async function reserveFor(
   work: Work,
   model: Model,
@@ -98,22 +89,24 @@ export async function reserveFor(
     expected,
   });
   if (held?.warning?.first) log.warn({ userId: work.taken.caller.userId }, warningText(held.warning));
-  return { tokens: input + output, cost, steered, held: held ? { expected, input, model: model.id } : undefined };
+  return { tokens: input + output, cost, steered, isHeld: held !== null, expected, input, model: model.id };
 }
 
-/** What else the commit of an answer settles: the difference to what was reserved, the call log, the live text. */
-export function settled(
-  work: Work,
-  key: string,
-  { answer, reserved }: { answer: Answer; reserved: ReservedStep },
-): AppendExtras {
-  const { costOf, deltas } = work.runtime;
-  const { usage, records } = answer;
+type Asked = { readonly answer: Answer; readonly reserved: ReservedStep };
+
+/** What else the commit of an answer settles, of one that broke off too: the call log, and what was used instead of what was reserved. */
+export function settled(work: Work, { answer, reserved }: Asked): AppendExtras {
+  const spent = spentBy(answer, reserved, work.runtime.costOf);
   return {
-    modelCalls: records,
-    tokens: usage ? usage.inputTokens + usage.outputTokens - reserved.tokens : 0,
-    cost: usage ? records.reduce((sum, { cost = 0 }) => sum + cost, 0) - reserved.cost : 0,
-    ...(reserved.held ? { spent: spentBy(answer, reserved.held, costOf) } : {}),
-    ...(deltas.settle(work.owner.runId, key) ? { deltasOf: key } : {}),
+    modelCalls: answer.records,
+    tokens: spent.tokens - reserved.tokens,
+    cost: spent.cost - reserved.cost,
+    ...(reserved.isHeld ? { spent } : {}),
   };
+}
+
+/** The same, and no live text of the step any more: what there is of it is an item. */
+export function settledStep(work: Work, key: string, asked: Asked): AppendExtras {
+  const isLive = work.runtime.deltas.settle(work.owner.runId, key);
+  return { ...settled(work, asked), ...(isLive ? { deltasOf: key } : {}) };
 }

@@ -9,7 +9,7 @@ import { performCalls } from "./calls.ts";
 import { stateBelow } from "./children.ts";
 import { endRun } from "./end-run.ts";
 import type { Job } from "./engine.ts";
-import { spentBy } from "./held.ts";
+import { settledStep } from "./ask-model.ts";
 import { foldOf, type Fold } from "./fold.ts";
 import { performStep, record, say } from "./perform-step.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
@@ -144,15 +144,10 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
     let before: NewItem[] = [];
     let extras: AppendExtras = { deliveries: endSignals(status) };
     if (work.current) {
-      const { key, answer, held } = work.current;
+      const { key, answer } = work.current;
       const partial = partialItem(answer, { step: key, attempt: epoch, author: definition.agent.id });
       if (partial) before = [partial];
-      extras = {
-        ...extras,
-        modelCalls: answer.records,
-        ...(held ? { spent: spentBy(answer, held, runtime.costOf) } : {}),
-        ...(deltas.settle(runId, key) ? { deltasOf: key } : {}),
-      };
+      extras = { ...extras, ...settledStep(work, key, work.current) };
       work.current = undefined;
     }
     const ended = await database.transaction(async (query) => {

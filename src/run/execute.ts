@@ -8,7 +8,7 @@ import { setAside } from "./children.ts";
 import { createWork } from "./create-work.ts";
 import type { Job } from "./engine.ts";
 import { branchOf, readHistory } from "./history.ts";
-import { spentBy } from "./held.ts";
+import { settled } from "./ask-model.ts";
 import { AtBudget, deadlineReached, limitOf } from "./limits.ts";
 import { startNext } from "./pending.ts";
 import type { ActiveRun, Runtime, StopReason } from "./runtime.ts";
@@ -210,11 +210,7 @@ async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
     kind: "question",
     body: { reason: "limit", limit, text, ...askedIn(error) },
   };
-  const also = cut && {
-    modelCalls: cut.answer.records,
-    ...(cut.held ? { spent: spentBy(cut.answer, cut.held, work.runtime.costOf) } : {}),
-  };
-  return work.wait("limit", text, { items: [question], ...also });
+  return work.wait("limit", text, { items: [question], ...(cut && settled(work, cut)) });
 }
 
 /** What an account's budget must allow before the run can go on. */

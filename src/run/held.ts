@@ -7,12 +7,22 @@ import type { Answer } from "./step.ts";
 
 type CostOf = Runtime["costOf"];
 
-/** What is reserved for a request, of what its account may spend. */
+/** What is asked for, as far as what it used must be estimated. */
 export type Held = {
+  /** Reserved of what its account may spend. */
   readonly expected: Expected;
   /** Tokens of its prompt, as estimated. */
   readonly input: number;
   readonly model: string;
+};
+
+/** What a step may use of the limits of its run, and of what its account may spend. */
+export type ReservedStep = Held & {
+  readonly tokens: number;
+  readonly cost: number;
+  readonly steered: number;
+  /** Something limits what its account may spend. */
+  readonly isHeld: boolean;
 };
 
 /** What a request may come to at most. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
+import { eachRunDatabase, until, watch } from "../../test/run-suite.ts";
 import type { Limits } from "../protocol/agents.ts";
 import type { ScriptAnswer } from "../models/scripted.ts";
 import { defineTool } from "../tools/define-tool.ts";
@@ -101,6 +101,53 @@ eachRunDatabase((suite) => {
       asked: 2,
     });
     assert.deepEqual(await run({ tokens: 1 }, ["end"]), { end: "limit_tokens", done: [], asked: 0 });
+  });
+
+  test("a request that was refused used nothing, one that was stopped what it sent and brought, both in steps and within tools", async () => {
+    const usage = { inputTokens: 100, outputTokens: 20 };
+    const asks = defineTool({
+      name: "ask",
+      description: "Asks a model.",
+      input: z.object({}),
+      effect: "read",
+      execute: async (_input, { step }) => {
+        await step({ messages: [{ role: "user", content: "What?" }] }).catch(() => undefined);
+        return "asked";
+      },
+    });
+    const used = async (runId: string) =>
+      (
+        await suite
+          .database()
+          .query<{ tokens: number; cost: number }>("select tokens, cost from budgets where root_run = $1", [runId])
+      )[0];
+    const settings = { limits: { tokens: 50_000 }, costOf: (_model: string, of: typeof usage) => of.outputTokens };
+    const refused = await suite.start({
+      ...settings,
+      tools: [asks],
+      script: [
+        [
+          { call: "ask", arguments: {} },
+          { finish: "calls", usage },
+        ],
+        [{ error: "refused" }],
+        [{ error: "refused" }],
+      ],
+    });
+    const { started, events } = await refused.ask("go");
+    assert.equal(events.at(-1)?.type, "run-end");
+    assert.equal(refused.model.requests.length, 3);
+    assert.deepEqual(await used(started.runId), { tokens: 120, cost: 20 });
+
+    const stopped = await suite.start({ ...settings, script: [[{ text: "half of it" }, { hang: true }]] });
+    const live = await stopped.runs.start(stopped.caller, { agent: "assistant", message: { content: "go" } });
+    const { seen } = watch(stopped, live);
+    await until(() => seen.some(({ type }) => type === "text-delta"));
+    await stopped.runs.cancel(stopped.caller, live.runId);
+    await stopped.events(live);
+    const { tokens, cost } = (await used(live.runId))!;
+    assert.ok(tokens > 0 && tokens < 1000, String(tokens));
+    assert.equal(cost, 3);
   });
 
   test("a repeated call is one with the same arguments, in whatever order and spacing", async () => {

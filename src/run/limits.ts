@@ -3,9 +3,16 @@ import type { Limits } from "../protocol/agents.ts";
 import { ColloquyError, LostRun } from "../protocol/errors.ts";
 import type { Item, ItemOf, QuestionBody } from "../protocol/items.ts";
 import type { Query } from "../protocol/tools.ts";
-import { asBudgetReached, type Asked, type Expected, type HoldState, refuseWhileReached } from "../store/spending.ts";
+import {
+  asBudgetReached,
+  type Asked,
+  type Expected,
+  type HoldState,
+  refuseWhileReached,
+  settleSpending,
+} from "../store/spending.ts";
 import { normaliseArguments } from "../tools/call-tool.ts";
-import type { Owner } from "./append.ts";
+import type { AppendExtras, Owner } from "./append.ts";
 
 export type Reservation = {
   readonly steps?: number;
@@ -120,6 +127,20 @@ export function limitOf(error: unknown): LimitName | undefined {
   return error instanceof ColloquyError && error.code.startsWith("limit_")
     ? (error.code.slice(6) as LimitName)
     : undefined;
+}
+
+/** What a request used that left nothing to commit. */
+export async function settleUse(
+  query: Query,
+  owner: Owner,
+  { tokens = 0, cost = 0, spent }: AppendExtras,
+): Promise<void> {
+  await query(
+    `update budgets b set tokens = greatest(0, tokens + $3), cost = greatest(0, cost + $4)
+     from runs r where r.id = $1 and r.epoch = $2 and r.status = 'running' and b.root_run = r.root_run`,
+    [owner.runId, owner.epoch, tokens, cost],
+  );
+  if (spent) await settleSpending(query, spent);
 }
 
 /**

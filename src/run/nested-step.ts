@@ -3,9 +3,8 @@ import { callIdOf, textOf, type MessageBody, type NewItem } from "../protocol/it
 import type { FinishReason, Model } from "../protocol/models.ts";
 import type { StepAnswer, StepRequest } from "../protocol/tools.ts";
 import { insertModelCalls } from "../store/model-calls.ts";
-import { settleSpending } from "../store/spending.ts";
-import { originOf, reserveFor, settled, stepIn } from "./ask-model.ts";
-import { spentBy } from "./held.ts";
+import { settleUse } from "./limits.ts";
+import { originOf, reserveFor, settled, settledStep, stepIn } from "./ask-model.ts";
 import { emptyAnswer, messageBody, readAnswer, type Answer } from "./step.ts";
 import type { Work } from "./work.ts";
 
@@ -42,8 +41,7 @@ export async function performNestedStep(
   } catch (error) {
     // With no item to commit it with; what was asked for and failed is in the log all the same.
     if (!outcome) await insertModelCalls(work.runtime.database.query, answer.records);
-    if (reserved.held)
-      await settleSpending(work.runtime.database.query, spentBy(answer, reserved.held, work.runtime.costOf));
+    await settleUse(work.runtime.database.query, work.owner, settled(work, { answer, reserved }));
     throw error;
   }
   const calls = answer.calls.map((call) => ({ id: callIdOf(newId()), ...call }));
@@ -56,7 +54,7 @@ export async function performNestedStep(
     author: definition.agent.id,
     body,
   };
-  await work.commit([message, ...(outcome?.() ?? [])], settled(work, key, { answer, reserved }));
+  await work.commit([message, ...(outcome?.() ?? [])], settledStep(work, key, { answer, reserved }));
   return stepAnswer(body);
 }
 

@@ -5,7 +5,7 @@ import { textOf, type MessageBody, type NewItem } from "../protocol/items.ts";
 import type { Model, ResponseFormat } from "../protocol/models.ts";
 import { formatInvalid, inFormat, repairMessages, type Formatted } from "./answer-format.ts";
 import type { AppendExtras } from "./append.ts";
-import { askModel, reserveFor, settled, stepIn } from "./ask-model.ts";
+import { askModel, reserveFor, settledStep, stepIn } from "./ask-model.ts";
 import { withCitations } from "./citations.ts";
 import { endItem } from "./end-run.ts";
 import { performNestedStep } from "./nested-step.ts";
@@ -42,12 +42,12 @@ export async function performStep(work: Work, key: string, options: StepOptions 
     model,
     request,
     asProtocol: options.read !== undefined,
-    held: reserved.held,
+    reserved,
     // A client can't unsee text, so an answer that must have a format is told when it has it.
     ...(format ? { tells: "thoughts", keptIn: draftOf(key) } : {}),
   });
   const reading = options.read && readProtocol(answer, options.read);
-  const extras = settled(work, key, { answer, reserved });
+  const extras = settledStep(work, key, { answer, reserved });
   const place = { step: key, attempt: epoch, author: agent.id };
   if (listened?.passed()) return commitPass(work, { ...answer, text: options.voice!.pass }, { place, extras });
   const isLast = options.final && answer.calls.length === 0 && (!reading || reading.answer !== undefined);
@@ -119,9 +119,9 @@ async function repairAnswer(work: Work, key: string, { format, ...answerer }: Re
     model,
     request,
     tells: "nothing",
-    held: reserved.held,
+    reserved,
   });
-  const extras = settled(work, key, { answer, reserved });
+  const extras = settledStep(work, key, { answer, reserved });
   const place = { step: key, attempt: work.taken.epoch, author: as.id };
   const whole = { ...answer, calls: [] };
   const formatted = inFormat(format, answer.text, answer.finish);

@@ -3,7 +3,7 @@ import type { WaitReason } from "../protocol/runs.ts";
 import type { AppendExtras, Owner, RunEnd } from "./append.ts";
 import type { Job } from "./engine.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Held } from "./held.ts";
+import type { ReservedStep } from "./held.ts";
 import type { Answer } from "./step.ts";
 import type { Taken } from "./take.ts";
 import type { Turn } from "./turn.ts";
@@ -11,7 +11,7 @@ import type { Turn } from "./turn.ts";
 /** What becomes true together with a wait. */
 export type AlsoWaiting = { readonly items?: readonly NewItem[] } & Pick<
   AppendExtras,
-  "ledger" | "modelCalls" | "spent"
+  "ledger" | "modelCalls" | "tokens" | "cost" | "spent"
 >;
 
 /** One run in this process, from its take to its end, wait or loss: the turn a strategy works with, and what it stands on. */
@@ -28,7 +28,7 @@ export type Work = {
   readonly signal: AbortSignal;
   readonly turn: Turn;
   /** The step that is being read; what there is of it is kept if the run ends over it. */
-  current: { readonly key: string; readonly answer: Answer; readonly held?: Held | undefined } | undefined;
+  current: { readonly key: string; readonly answer: Answer; readonly reserved: ReservedStep } | undefined;
   /** The run's own items. */
   readonly items: () => readonly Item[];
   /** The branch of the thread that a prompt is made of. */
