@@ -130,13 +130,15 @@ eachDatabase((databases) => {
     await sound(service);
   });
 
-  test("a cancelled run is tried again with its message, as its owner", async () => {
+  test("a cancelled run is tried again with its message and its files, as its owner", async () => {
     const service = await start({ script: [[{ hang: true }], "the second time"] });
     const { query } = service.database;
     const ann = await createUser(query, { name: "ann", role: "user" });
     const caller = { ...service.caller, userId: ann.id, name: "ann", role: "user" } as const;
     const options = { settings: { temperature: 0.5 } };
-    const first = await service.runs.start(caller, { agent: "assistant", message: { content: "try" }, options });
+    const file = { id: newId(), name: "a.txt", mediaType: "text/plain", bytes: 1, path: "a.txt", about: "It says: x." };
+    const message = { content: "try", files: [file] };
+    const first = await service.runs.start(caller, { agent: "assistant", message, options });
     await assert.rejects(service.adminRuns.retry(first.runId), { code: "run_not_failed" });
     while (service.model.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await service.runs.cancel(service.caller, first.runId);
@@ -148,7 +150,7 @@ eachDatabase((databases) => {
     const [run] = await service.adminRuns.list({ user: "ann", status: "done" });
     assert.deepEqual([run!.id, run!.threadId, run!.userId], [again.runId, first.threadId, ann.id]);
     const request = service.model.requests.at(-1)!;
-    assert.match(String(request.messages.at(-1)!.content), /try$/);
+    assert.match(String(request.messages.at(-1)!.content), /try\s+<attached-file>\s+It says: x\.\s+<\/attached-file>$/);
     assert.equal(request.settings?.temperature, 0.5);
     await assert.rejects(service.adminRuns.retry(again.runId), { code: "run_not_failed" });
     await changeUser(query, { id: ann.id, disabled: true });

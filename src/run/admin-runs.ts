@@ -81,10 +81,11 @@ async function retry(runtime: Runtime, runId: string, idempotencyKey?: string): 
     throw new Conflict("The run was not begun by a message: try the run or the tool call again that it comes from.", {
       code: "run_without_message",
     });
+  const { content, files = [] } = message.body;
   const started = await startRun(runtime, await ownerOf(runtime, run.caller), {
     agent: run.agent,
     threadId: run.thread_id,
-    message: { content: message.body.content },
+    message: { content, files },
     options: run.definition.options,
     ...(idempotencyKey === undefined
       ? {}
