@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
+import { join } from "node:path";
 import { test } from "node:test";
 import { loadPage } from "../src/http/page-files.ts";
 import { openBrowser, skipBrowser } from "../test/browser.ts";
@@ -15,6 +17,17 @@ const mostOnTheWire = 280_000;
 test("what the first view waits for is at most 230 KB, compressed", () => {
   const bytes = firstLoadBytes(buildPage());
   assert.ok(bytes > 50_000 && bytes <= most, `${bytes} bytes`);
+});
+
+test("the page shows its name before its scripts and styles are there, which come in few files", () => {
+  const html = readFileSync(join(buildPage(), "index.html"), "utf8");
+  const [head = "", body = ""] = html.split("</head>");
+  assert.doesNotMatch(head, /rel="stylesheet"/);
+  assert.match(body, /Loading …[^]*rel="stylesheet"/);
+  // As many as browsers fetch at once; the words are among them.
+  const files = html.match(/assets\/[^"]+/g) ?? [];
+  assert.ok(files.length <= 6, files.join("\n"));
+  assert.ok(files.some((file) => file.includes("first-de")));
 });
 
 test(

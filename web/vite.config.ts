@@ -7,11 +7,18 @@ import { defineConfig, type Plugin } from "vite";
 
 const root = import.meta.dirname;
 
+/** What the first view needs comes in few files: over a slow line each one more costs a round trip. */
+const firstLoad = [
+  // The page that stands in for the server consists of these alone.
+  { name: "base", test: /[\\/]web[\\/](language|kept|theme)\.ts$/, priority: 1 },
+  { name: "page", tags: ["$initial" as const], test: (id: string) => !id.includes("offline") },
+];
+
 export default defineConfig({
   root,
   // Below whatever path the server stands; index.html names it.
   base: "./",
-  plugins: [react(), tailwind(), serviceWorker()],
+  plugins: [react(), tailwind(), serviceWorker(), firstPaint()],
   logLevel: "warn",
   build: {
     target: "es2023",
@@ -19,7 +26,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // Told by the page's own test, in what really goes over the wire.
     chunkSizeWarningLimit: 2000,
-    rolldownOptions: { input: [join(root, "index.html"), join(root, "offline.html")] },
+    rolldownOptions: {
+      input: [join(root, "index.html"), join(root, "offline.html")],
+      output: { codeSplitting: { groups: firstLoad } },
+    },
   },
 });
 
@@ -45,6 +55,32 @@ function serviceWorker(): Plugin {
         .replace("const parts = [];", `const parts = ${names};`)
         .replace('const version = "";', `const version = "${version}";`);
       this.emitFile({ type: "asset", fileName: "sw.js", source });
+    },
+  };
+}
+
+/**
+ * Before its scripts and styles are there the page shows its name: styles stand behind that, since what stands in the head is waited for.
+ * Which language is chosen is known once the scripts run; words of both come with them, 3 KB each, since asking then would take longer.
+ */
+function firstPaint(): Plugin {
+  return {
+    name: "first-paint",
+    enforce: "post",
+    transformIndexHtml: {
+      order: "post",
+      handler(html, { bundle, path }) {
+        if (path !== "/index.html") return undefined;
+        const styles = html.match(/ *<link rel="stylesheet"[^>]*>\n/g) ?? [];
+        const words = Object.values(bundle ?? {}).filter(({ name }) => name?.startsWith("first-"));
+        const preloads = words.map(
+          ({ fileName }) => `    <link rel="modulepreload" crossorigin href="./${fileName}">\n`,
+        );
+        return styles
+          .reduce((rest, style) => rest.replace(style, ""), html)
+          .replace("  </head>", `${preloads.join("")}  </head>`)
+          .replace("  </body>", `${styles.join("")}  </body>`);
+      },
     },
   };
 }

@@ -3,8 +3,11 @@ import type { en } from "./words/en.ts";
 
 export type Words = typeof en;
 
-/** The words of the frame and of conversations; each view has files of its own beside these. */
-export const words: Words = await inLanguage({
-  en: async () => (await import("./words/en.ts")).en,
-  de: async () => (await import("./words/de.ts")).de,
+/** What the first view says: the frame, conversations, and the list of them. */
+export const firstWords = await inLanguage({
+  en: () => import("./words/first-en.ts"),
+  de: () => import("./words/first-de.ts"),
 });
+
+/** The words of the frame and of conversations; each view has files of its own beside these. */
+export const words: Words = firstWords.words;

@@ -1,7 +1,3 @@
-import { inLanguage } from "../language.ts";
-import type { en } from "../words/en-talk.ts";
+import { firstWords } from "../words.ts";
 
-export const talkWords: typeof en = await inLanguage({
-  en: async () => (await import("../words/en-talk.ts")).en,
-  de: async () => (await import("../words/de-talk.ts")).de,
-});
+export const talkWords = firstWords.talk;

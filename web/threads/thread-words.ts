@@ -1,7 +1,3 @@
-import { inLanguage } from "../language.ts";
-import type { en } from "../words/en-threads.ts";
+import { firstWords } from "../words.ts";
 
-export const threadWords: typeof en = await inLanguage({
-  en: async () => (await import("../words/en-threads.ts")).en,
-  de: async () => (await import("../words/de-threads.ts")).de,
-});
+export const threadWords = firstWords.threads;
