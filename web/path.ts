@@ -27,6 +27,14 @@ export function changeQuery(change: Readonly<Record<string, string | undefined>>
   goTo(location.pathname.slice(base.length) + (query.size > 0 ? `?${query}` : ""), { replace: true });
 }
 
+/** Leads on once something is done, unless whoever began it went elsewhere meanwhile. */
+export function fromHere(): (path: string) => void {
+  const from = pathNow();
+  return (path) => {
+    if (pathNow() === from) goTo(path);
+  };
+}
+
 export function goTo(path: string, { replace = false } = {}): void {
   const url = base + path.replace(/^\//, "");
   if (replace) history.replaceState(null, "", url);

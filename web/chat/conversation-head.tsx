@@ -2,7 +2,7 @@ import { Archive, ArchiveRestore, Braces, Ellipsis, FileDown, Pencil, Share2, Sp
 import { useState } from "react";
 import type { ThreadView } from "../../src/client/client.ts";
 import { Menu } from "../parts/menu.tsx";
-import { goTo, pathNow } from "../path.ts";
+import { fromHere, goTo, pathNow } from "../path.ts";
 import { base } from "../server.ts";
 import { TitleField } from "../threads/title-field.tsx";
 import { archiveThread, forkThread, removeThread, renameThread, useThread } from "../threads/threads-store.ts";
@@ -24,7 +24,8 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
   const tell = (work: Promise<unknown>) => void work.catch(onFail);
 
   async function fork(): Promise<void> {
-    goTo(`/chat/${await forkThread(threadId)}`);
+    const leadOn = fromHere();
+    leadOn(`/chat/${await forkThread(threadId)}`);
   }
 
   return (

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { PendingView } from "../../src/client/threads.ts";
 import { newId } from "../../src/protocol/ids.ts";
-import { goTo, pathNow } from "../path.ts";
+import { fromHere, goTo, pathNow } from "../path.ts";
 import { client, reasonOf } from "../server.ts";
 import { lookAround } from "../threads/attention-store.ts";
 import { threadClient } from "../threads/thread-client.ts";
@@ -125,10 +125,11 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
     async fork(turn) {
       const item = lastItemOf(turn);
       if (threadId === undefined || item === undefined) return;
+      const leadOn = fromHere();
       try {
         const id = await forkThread(threadId, item);
         keepChoice(id, { agent: choice.agent, model: choice.model });
-        goTo(`/chat/${id}`);
+        leadOn(`/chat/${id}`);
       } catch (error) {
         fail(error);
       }

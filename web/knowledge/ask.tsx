@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { CollectionView, KnowledgeAnswer } from "../../src/client/knowledge.ts";
 import type { Retrieval } from "../../src/protocol/knowledge.ts";
 import { useLoaded } from "../parts/loaded.ts";
@@ -60,21 +60,28 @@ function Question({ collections, onAnswer }: QuestionProps) {
   const [by, setBy] = useState("");
   const [limit, setLimit] = useState("8");
   const [isBusy, setBusy] = useState(false);
+  const asking = useRef<AbortController>(undefined);
+  // Whoever goes elsewhere meanwhile is not led back by an answer.
+  useEffect(() => () => asking.current?.abort(), []);
   const chosen = new Set((useQuery().get("in") ?? "").split(",").filter((each) => each !== ""));
   const only = collections.length === 1 ? collections[0] : undefined;
 
   async function ask(): Promise<void> {
     setBusy(true);
+    asking.current = new AbortController();
     try {
       const ids = only ? [only.id] : collections.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
       const retrieval = retrievals.find((each) => each === by);
       onAnswer(
-        await client.knowledge.query({
-          question,
-          limit: Number(limit),
-          ...(ids.length > 0 && { collections: ids }),
-          ...(retrieval && { retrieval }),
-        }),
+        await client.knowledge.query(
+          {
+            question,
+            limit: Number(limit),
+            ...(ids.length > 0 && { collections: ids }),
+            ...(retrieval && { retrieval }),
+          },
+          asking.current.signal,
+        ),
       );
     } finally {
       setBusy(false);

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { CollectionView, KnowledgeChoices } from "../../src/client/knowledge.ts";
 import { figure } from "../parts/figures.ts";
 import { Act, ChoiceField, Form, TextField } from "../parts/parts.tsx";
-import { goTo } from "../path.ts";
+import { fromHere } from "../path.ts";
 import { client } from "../server.ts";
 import {
   changedSettings,
@@ -223,8 +223,9 @@ function Removal({ collection: { id, name, counts } }: { readonly collection: Co
       <Act
         onAct={async () => {
           if (!confirm(texts.removeSure(name, counts.documents))) return;
+          const leadOn = fromHere();
           await client.knowledge.removeCollection(id);
-          goTo("/knowledge");
+          leadOn("/knowledge");
         }}
       >
         <span className="text-bad">{texts.danger}</span>

@@ -5,7 +5,7 @@ import { figure, size } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { useLookAgain } from "../parts/look-again.ts";
 import { Form, PageLink, State, Table, Waiting } from "../parts/parts.tsx";
-import { changeQuery, goTo, useQuery } from "../path.ts";
+import { changeQuery, fromHere, useQuery } from "../path.ts";
 import { client } from "../server.ts";
 import { words } from "../words.ts";
 import { AboutFields, changedSettings, CuttingFields, SearchingFields, writtenOf } from "./collection-fields.tsx";
@@ -108,10 +108,11 @@ function NewCollectionForm({ choices }: { readonly choices: Choices }) {
         name={texts.newCollection}
         submit={texts.make}
         onSubmit={async () => {
+          const leadOn = fromHere();
           const settings = changedSettings(begun, written);
           const { name, description, embeddingModel } = written;
           const { id } = await client.knowledge.create({ name, description, embeddingModel, settings });
-          goTo(`/knowledge/${id}`);
+          leadOn(`/knowledge/${id}`);
         }}
         beside={
           <button type="button" className="button" onClick={() => changeQuery({ new: undefined })}>

@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { AgentView } from "../../src/client/client.ts";
 import type { Activation, RoomKind } from "../../src/client/rooms.ts";
 import { ChoiceField, Form, Note, TextField } from "../parts/parts.tsx";
-import { goTo } from "../path.ts";
+import { fromHere } from "../path.ts";
 import { client } from "../server.ts";
 import { roomWords } from "./room-words.ts";
 import "./rooms.css";
@@ -27,12 +27,13 @@ export function BeginRoom({ kinds, agents }: BeginRoomProps) {
     });
     // What was put together has no name of its own.
     const name = title.trim() || (kind ? "" : members.map(({ agent }) => `@${agent}`).join(", "));
+    const leadOn = fromHere();
     const { id } = await client.rooms.create({
       ...(name !== "" && { title: name }),
       ...(kind && { kind: kind.id }),
       ...(!isAsKind(chosen, kind) && { members }),
     });
-    goTo(`/rooms/${id}`);
+    leadOn(`/rooms/${id}`);
   }
 
   return (

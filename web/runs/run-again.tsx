@@ -3,7 +3,7 @@ import type { RunDetailsView } from "../../src/client/run-details.ts";
 import { isEnded } from "../../src/protocol/runs.ts";
 import { useMe } from "../me.ts";
 import { Act, Form, PageLink } from "../parts/parts.tsx";
-import { goTo } from "../path.ts";
+import { fromHere } from "../path.ts";
 import { client } from "../server.ts";
 import { runsInside } from "./runs-client.ts";
 import { runsWords } from "./runs-words.ts";
@@ -54,8 +54,9 @@ function FromMessage({ data: { run }, messageId, text, isCut }: FromMessageProps
         <Act
           isDisabled={!isEnded(run.status)}
           onAct={async () => {
+            const leadOn = fromHere();
             const started = await client.answerAgain(run.threadId, { agent: run.agent, again: messageId });
-            goTo(`/runs/${started.id}`);
+            leadOn(`/runs/${started.id}`);
           }}
         >
           {texts.anew}
@@ -110,7 +111,14 @@ type MessageFormProps = {
 
 function MessageForm({ name, text, onChange, onSend }: MessageFormProps) {
   return (
-    <Form name={name} submit={name} onSubmit={async () => goTo(`/runs/${(await onSend(text)).id}`)}>
+    <Form
+      name={name}
+      submit={name}
+      onSubmit={async () => {
+        const leadOn = fromHere();
+        leadOn(`/runs/${(await onSend(text)).id}`);
+      }}
+    >
       <label className="grid basis-full gap-1 text-muted">
         {texts.message}
         <textarea

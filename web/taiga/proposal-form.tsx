@@ -1,7 +1,7 @@
 import { FileText } from "lucide-react";
 import { useRef, useState } from "react";
 import { newId } from "../../src/protocol/ids.ts";
-import { goTo } from "../path.ts";
+import { fromHere } from "../path.ts";
 import { Problem, useAct } from "../parts/parts.tsx";
 import { Choices } from "./choices.tsx";
 import { emptyDraft, keepDraft, mostCharacters, promptOf, useDraft } from "./draft.ts";
@@ -22,11 +22,12 @@ export function ProposalForm() {
     const of = JSON.stringify(draft);
     if (attempt.current.of !== of) attempt.current = { key: newId(), of };
     const { project, sprint } = draft;
+    const leadOn = fromHere();
     const proposal = { project, sprint, prompt: promptOf(draft, words.ask(sprint)) };
     const run = await withLogin((login) => taiga.propose(login, proposal, attempt.current.key));
     // Where to stays for the next minutes.
     keepDraft({ ...emptyDraft, project, sprint });
-    goTo(`/taiga?run=${run}`);
+    leadOn(`/taiga?run=${run}`);
   });
 
   async function take(file: File | undefined): Promise<void> {

@@ -56,7 +56,8 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
     for (let count = 1; count <= 105; count++)
       await server.runs.createThread(server.caller, { title: `talk ${String(count).padStart(3, "0")}` });
     browser = await openBrowser();
-    page = await browser.open(server.url, { viewport: { width: 1200, height: 800 } });
+    // What a service worker lets through, Playwright may not see.
+    page = await browser.open(server.url, { viewport: { width: 1200, height: 800 }, serviceWorkers: "block" });
   });
   after(async () => {
     await browser.close();
@@ -211,6 +212,9 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
   });
 
   test("asks nothing of other hosts, and complains of nothing", () => {
-    assert.deepEqual(browser.complaints(), []);
+    assert.deepEqual(
+      browser.complaints().filter((text) => !text.includes("blocked by Playwright")),
+      [],
+    );
   });
 });
