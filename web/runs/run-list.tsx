@@ -51,7 +51,7 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
   }>();
   const more = older?.of === key ? older : undefined;
   const first = loaded.data ?? [];
-  const rows = [...first, ...(more?.rows ?? []).filter(({ id }) => !first.some((one) => one.id === id))];
+  const rows = [...first, ...behind(first, more?.rows ?? [])];
   const isLive = first.some((run) => !isEnded(run.status));
   useLookAgain(true, loaded.reload, isLive ? liveMs : quietMs);
 
@@ -124,7 +124,7 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
           <Act
             onAct={async () => {
               const found = await list(rows.at(-1)!.id);
-              setOlder({ of: key, rows: [...(more?.rows ?? []), ...found], isEnd: found.length < pageRows });
+              setOlder({ of: key, rows: [...rows, ...found], isEnd: found.length < pageRows });
             }}
           >
             {texts.older}
@@ -133,6 +133,12 @@ export function RunList({ ofAll = false }: { readonly ofAll?: boolean }) {
       )}
     </>
   );
+}
+
+/** Of rows that were shown, those further down than a new first page; the latest stand first. */
+function behind(first: readonly Listed[], before: readonly Listed[]): readonly Listed[] {
+  const last = first.at(-1);
+  return last ? before.filter(({ id }) => id < last.id) : [];
 }
 
 /** A part of the query that is there or not. */

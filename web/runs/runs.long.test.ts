@@ -31,6 +31,7 @@ const look = defineTool({
   execute: ({ n }) => `found ${n}: ${"x".repeat(1000)}`,
 });
 const steps = 120;
+const gate = Promise.withResolvers<void>();
 
 async function findsNothing(page: Page, state: string): Promise<void> {
   assert.deepEqual(await violationsOf(page), [], state);
@@ -47,6 +48,7 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
         const asked = String(messages.findLast(({ role }) => role === "user")?.content);
         if (asked === "a letter")
           return last.role === "tool" ? "It was sent." : [{ call: "send_letter", arguments: {} }];
+        if (asked === "wait") return [{ text: "one moment" }, { gate: () => gate.promise }];
         if (asked === "fail") return [{ error: "refused", message: "not with me" }];
         const done = messages.filter(({ role }) => role === "tool").length;
         return asked === "a lot" && done < 5 * steps
@@ -57,7 +59,9 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
       { tools: [silent, look], limits: { steps: steps + 10, toolCalls: 5 * steps + 10 } },
     );
     browser = await openBrowser();
-    page = await browser.open(`${server.url}/runs`, { viewport: { width: 1280, height: 900 } });
+    // What a service worker lets through, Playwright may not see.
+    const wide = { viewport: { width: 1280, height: 900 }, serviceWorkers: "block" } as const;
+    page = await browser.open(`${server.url}/runs`, wide);
   });
   after(async () => {
     await browser.close();
@@ -120,12 +124,38 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
     await untilTrue(page, "document.querySelector('[aria-label=Output]').innerText.length > 1000");
   });
 
+  test("one that can't be followed is asked after, to its end", async () => {
+    await page.route("**/api/runs/*/events*", (route) => route.fulfill({ status: 204 }));
+    const thread = await client().createThread();
+    const { id } = await client().startRun(thread.id, { agent: "assistant", content: "wait" });
+    await page.goto(`${server.url}/runs/${id}`);
+    await line(/asking the model/).waitFor();
+    gate.resolve();
+    await page.getByRole("status").getByText("done").waitFor();
+    await page.unroute("**/api/runs/*/events*");
+  });
+
+  test("in a list of several pages none is lost when another one begins", async () => {
+    const said = Array.from({ length: 60 }, (_, n) => `hello ${n}`);
+    for (const content of said) await begin(content);
+    await page.goto(`${server.url}/runs`);
+    await page.getByRole("button", { name: "Older" }).click();
+    await page.getByRole("link", { name: "hello 0", exact: true }).waitFor();
+    await begin("one more");
+    await page.getByRole("link", { name: "one more" }).waitFor();
+    const shown = await page.locator(".run-link").allInnerTexts();
+    assert.deepEqual(
+      said.filter((text) => !shown.includes(text)),
+      [],
+    );
+  });
+
   test("a run that is not there says so", async () => {
     await page.goto(`${server.url}/runs/018f0000-0000-7000-8000-00000000dead`);
     await page.getByRole("alert").waitFor();
     await findsNothing(page, "gone");
     assert.deepEqual(
-      browser.complaints().filter((text) => !text.includes("status of 404")),
+      browser.complaints().filter((text) => !/status of 404|blocked by Playwright/.test(text)),
       [],
     );
   });

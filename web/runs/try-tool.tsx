@@ -17,9 +17,8 @@ const texts = runsWords.tool;
 /** One tool alone: chosen, called with arguments of one's own, and what it answers. */
 export function TryTool({ name }: { readonly name: string }) {
   const [search, setSearch] = useState("");
-  const from = useQuery().get("from") ?? undefined;
+  const from = useQuery().get("from");
   const loaded = useLoaded("tools", (signal) => runsInside.tools(signal));
-  const before = useLoaded(`arguments ${from}`, (signal) => argumentsOf(from, signal));
   const tools = loaded.data ?? [];
   const sought = search.toLowerCase();
   const found = tools.filter((tool) => `${tool.name} ${tool.description}`.toLowerCase().includes(sought));
@@ -47,18 +46,27 @@ export function TryTool({ name }: { readonly name: string }) {
               ))}
             </ul>
           </nav>
-          {tool && (from === undefined || before.data !== undefined || before.problem !== undefined) && (
-            <OneTool key={`${tool.name} ${from}`} tool={tool} given={before.data} />
-          )}
+          {tool &&
+            (from === null ? (
+              <OneTool key={tool.name} tool={tool} given={undefined} />
+            ) : (
+              <SameAgain key={`${tool.name} ${from}`} tool={tool} from={from} />
+            ))}
         </div>
       )}
     </>
   );
 }
 
-/** What a call of before was given; an empty object where there is none. */
-async function argumentsOf(from: string | undefined, signal: AbortSignal): Promise<unknown> {
-  if (from === undefined) return {};
+/** With what a call of before was given. */
+function SameAgain({ tool, from }: { readonly tool: ListedTool; readonly from: string }) {
+  const before = useLoaded(from, (signal) => argumentsOf(from, signal));
+  const isThere = before.data !== undefined || before.problem !== undefined;
+  return isThere && <OneTool tool={tool} given={before.data} />;
+}
+
+/** An empty object where there are none. */
+async function argumentsOf(from: string, signal: AbortSignal): Promise<unknown> {
   const { items } = await runsInside.details(from, undefined, signal);
   const call = items.find(({ kind }) => kind === "call");
   if (!call) return {};

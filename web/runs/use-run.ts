@@ -52,14 +52,18 @@ export function useRun(id: string, limit: number | undefined): SeenRun {
         Math.max(soonMs, 3 * tookMs.current),
       );
     };
+    let isFollowed = isMine;
+    const follow = async () => {
+      for await (const { event } of client.follow(id, { cursor: String(lastSeq.current), signal: stop.signal }))
+        if ("seq" in event || event.type === "step-start" || event.type === "step-retry") again();
+      again();
+    };
     if (isMine)
-      void (async () => {
-        for await (const { event } of client.follow(id, { cursor: String(lastSeq.current), signal: stop.signal }))
-          if ("seq" in event || event.type === "step-start" || event.type === "step-retry") again();
-        again();
+      void follow()
         // What the poll finds stands in place of what can't be followed.
-      })().catch(() => undefined);
-    const poll = setInterval(() => (!isMine || hasBelow) && !document.hidden && again(), pollMs);
+        .catch(() => undefined)
+        .then(() => (isFollowed = false));
+    const poll = setInterval(() => (!isFollowed || hasBelow) && !document.hidden && again(), pollMs);
     return () => {
       stop.abort();
       clearTimeout(soon);
