@@ -53,7 +53,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   return (
     <ConversationRuntime {...talk.actions} turns={turns} head={head} isRunning={isBusy && open.length === 0}>
       <TalkContext value={steady}>
-        {threadId !== undefined && <ConversationHead threadId={threadId} onFail={talk.fail} />}
+        {threadId !== undefined && <ConversationHead key={threadId} threadId={threadId} onFail={talk.fail} />}
         <DraftKeeper place={place} />
         <DropZone onDrop={attachments.add}>
           <ThreadView

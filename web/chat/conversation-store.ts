@@ -144,6 +144,7 @@ async function read(threadId: string, signal: AbortSignal, item?: string): Promi
     shown = held(log.turns(), atEnd);
     isOther = true;
     if (item !== undefined) await showItem(item);
+    if (signal.aborted) return;
     set({ ...seen(), isLoading: false, isReading: false });
     void follow(threadId, cursor, signal);
   } catch (error) {

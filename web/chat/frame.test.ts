@@ -72,6 +72,47 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     assert.equal(await log().getByRole("alert").count(), 0);
   });
 
+  test("one that is left while it is read leaves nothing in the next", async () => {
+    const first = page.url();
+    await page.getByRole("navigation", { name: "Conversations" }).getByRole("button", { name: "New conv" }).click();
+    answers = ["There it is."];
+    await say("and this");
+    await log().getByText("There it is.").waitFor();
+    await settled();
+    const around = /\/items\?.*around=/;
+    const over = Promise.withResolvers<void>();
+    await page.route(around, async (route) => {
+      await over.promise;
+      await route.abort("connectionreset").catch(() => undefined);
+    });
+    const asked = page.waitForRequest(around);
+    await page.goto(`${first}?item=${crypto.randomUUID()}`);
+    await asked;
+    const items = /\/items\?.*order=desc/;
+    const held = Promise.withResolvers<void>();
+    await page.route(items, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const next = page.waitForRequest(items);
+    await page.getByRole("link", { name: "and this" }).click();
+    await next;
+    await page.evaluate("new Promise((shown) => requestAnimationFrame(() => setTimeout(shown, 50)))");
+    await log().getByText("Loading …").waitFor({ timeout: 2000 });
+    held.resolve();
+    await log().getByText("There it is.").waitFor();
+    await page.unroute(items);
+    // Nor does a title that was being changed.
+    await page.getByRole("heading", { level: 1, name: "and this" }).dblclick();
+    await page.getByRole("textbox", { name: "Rename" }).waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: "keep this" }).waitFor();
+    await page.getByRole("textbox", { name: "Rename" }).waitFor({ state: "detached" });
+    over.resolve();
+    await log().getByRole("alert").waitFor();
+    await page.unroute(around);
+  });
+
   test("one that others began, and in which nothing was said, can be begun with a sample", async () => {
     const made = await fetch(`${server.url}/api/threads`, { method: "POST", body: '{ "title": "Empty" }' });
     const { id } = (await made.json()) as { id: string };
