@@ -142,6 +142,16 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
     await page.getByRole("heading", { name: "Was soll getan werden?" }).waitFor();
     await other.getByRole("combobox", { name: "Sprache" }).selectOption("");
     await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    // Not over what somebody writes there.
+    const message = page.getByRole("textbox", { name: "Message" });
+    await message.fill("half a thought");
+    const told = page.evaluate("new Promise((told) => addEventListener('storage', () => setTimeout(told)))");
+    await other.getByRole("combobox", { name: "Language" }).selectOption("de");
+    await told;
+    assert.equal(await page.evaluate("document.documentElement.lang"), "en");
+    await message.fill("");
+    await other.getByRole("combobox", { name: "Sprache" }).selectOption("");
+    await other.getByRole("heading", { name: "General" }).waitFor();
     await other.close();
   });
 

@@ -13,7 +13,10 @@ document.documentElement.lang = language;
 /** For figures and times: as the browser's owner writes that language, such as en-GB. */
 export const locale = navigator.languages.find((each) => each.split("-")[0] === language) ?? language;
 
-// Another tab has chosen: this one follows at once, or when what was typed in it is sent.
+const typedIn = new WeakSet<EventTarget>();
+addEventListener("input", ({ target }) => target && typedIn.add(target));
+
+// Another tab has chosen: this one follows at once, unless something is being written in it.
 languageWish.onChange(() => {
   if (chosenLanguage() !== language && !hasTypedText()) location.reload();
 });
@@ -24,10 +27,8 @@ function chosenLanguage(): Language {
 }
 
 function hasTypedText(): boolean {
-  const fields = document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
-    "#page :is(textarea, input[type=text])",
-  );
-  return [...fields].some(({ value, defaultValue }) => value !== "" && value !== defaultValue);
+  const fields = document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("#page :is(textarea, input)");
+  return [...fields].some((field) => typedIn.has(field) && field.value !== "");
 }
 
 /** Words of one part of the page: only the file of the chosen language is loaded. */

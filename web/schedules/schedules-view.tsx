@@ -42,6 +42,7 @@ export function SchedulesView() {
           )}
         </header>
         <p className="text-sm text-muted">{texts.explain}</p>
+        {(isNew || opened) && !agents.data && <Waiting of={agents} />}
         {isNew && form.agents.length > 0 && <ScheduleForm {...form} />}
         <Waiting of={loaded} />
         {loaded.data?.length === 0 && !isNew && <p className="py-6 text-muted">{texts.empty}</p>}

@@ -18,7 +18,11 @@ describe("the schedules", { skip: skipBrowser }, () => {
   before(async () => {
     server = await servePage(() => "done");
     browser = await openBrowser();
-    const look = { viewport: { width: 1200, height: 800 }, timezoneId: "Europe/Paris" };
+    const look = {
+      viewport: { width: 1200, height: 800 },
+      timezoneId: "Europe/Paris",
+      serviceWorkers: "block",
+    } as const;
     page = await browser.open(`${server.url}/schedules`, look);
   });
   after(async () => {
@@ -79,6 +83,17 @@ describe("the schedules", { skip: skipBrowser }, () => {
     await page.getByText("Nothing is scheduled.").waitFor();
   });
 
+  test("why nothing can be scheduled is said, and it is tried again", async () => {
+    await page.route("**/api/agents*", (route) =>
+      route.fulfill({ status: 503, json: { error: { message: "not now" } } }),
+    );
+    await page.goto(`${server.url}/schedules?new=1`);
+    await page.getByText("not now").waitFor();
+    await page.unroute("**/api/agents*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("region", { name: "New schedule" }).waitFor();
+  });
+
   test("in the dark, on a phone, in German", async () => {
     const { schedules } = createClient({ url: server.url });
     await schedules.create({ agent: "assistant", prompt: "Was ist neu?", every: "6h", timeZone: "Asia/Kolkata" });
@@ -96,7 +111,7 @@ describe("the schedules", { skip: skipBrowser }, () => {
   });
 
   test("asks nothing of other hosts, and complains of nothing but what was refused", () => {
-    const refused = /^Failed to load resource: the server responded with a status of 400/;
+    const refused = /^Failed to load resource: the server responded with a status of (400|503)|blocked by Playwright/;
     assert.deepEqual(
       browser.complaints().filter((text) => !refused.test(text)),
       [],
