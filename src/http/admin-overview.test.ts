@@ -2,16 +2,18 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eachDatabase } from "../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
+import { until } from "../../test/run-suite.ts";
 import type { ScriptAnswer } from "../models/scripted.ts";
-import type { Usage } from "../store/usage.ts";
+import type { ModelRequest } from "../protocol/models.ts";
+import { readModelHealth, type Usage } from "../store/usage.ts";
 
 eachDatabase((databases) => {
   let server: AgentServing;
   before(async () => {
-    const script = (): ScriptAnswer => [
-      { text: "hello" },
-      { finish: "stop", usage: { inputTokens: 7, outputTokens: 3 } },
-    ];
+    const script = ({ messages }: ModelRequest): ScriptAnswer =>
+      messages.at(-1)?.content === "wait"
+        ? [{ text: "half" }, { hang: true }]
+        : [{ text: "hello" }, { finish: "stop", usage: { inputTokens: 7, outputTokens: 3 } }];
     server = await serveAgents(script, {}, { database: await databases.open() });
   });
   after(() => server.close());
@@ -51,6 +53,26 @@ eachDatabase((databases) => {
     assert.deepEqual((await get(`/api/admin/usage?to=2020-01-01T00:00:00Z`)).data, []);
     for (const wrong of ["?by=colour", "?from=2020-01-01T00:00:00Z", "?from=yesterday"])
       assert.equal((await fetch(`${server.url}/api/admin/usage${wrong}`)).status, 400, wrong);
+  });
+
+  test("a request that a person stopped is no error of its model", async () => {
+    const rows = () => readModelHealth(server.database.query);
+    const asked = async () => (await rows()).reduce((sum, { requests }) => sum + requests, 0);
+    const before = await asked();
+    const body = { model: "assistant", stream: true, messages: [{ role: "user", content: "wait" }] };
+    const answer = await fetch(`${server.url}/v1/chat/completions`, { method: "POST", body: JSON.stringify(body) });
+    const run = answer.headers.get("x-colloquy-run");
+    let read = "";
+    for await (const part of answer.body!.pipeThrough(new TextDecoderStream())) {
+      read += part;
+      if (read.includes("half")) break;
+    }
+    const cancelled = await fetch(`${server.url}/api/runs/${run}/cancel`, { method: "POST" });
+    assert.equal(cancelled.ok, true, await cancelled.text());
+    await until(async () => (await asked()) > before);
+    for (const { lastError, errors } of await rows()) assert.deepEqual([lastError, errors], [null, 0]);
+    const [used] = (await get<readonly Usage[]>("/api/admin/usage?by=agent")).data;
+    assert.equal(used!.errors, 0);
   });
 
   test("what is changed is audited, with who did it; what is only read is not", async () => {

@@ -30,6 +30,9 @@ export type Usage = {
   readonly totalP95: number | null;
 };
 
+/** Of an error of a request: somebody stopped it, which says nothing of the model. */
+const isFault = (error: string) => `${error} not like 'model\\_aborted%'`;
+
 const most = 1000;
 const keys: Readonly<Record<UsageGroup, string>> = {
   user: "coalesce(u.name, '')",
@@ -43,7 +46,7 @@ const keys: Readonly<Record<UsageGroup, string>> = {
 export function readUsage(query: Query, { from, to, by, userId, model }: UsageQuestion): Promise<readonly Usage[]> {
   const key = keys[by];
   return query<Usage>(
-    `select ${key} as key, count(*)::integer as requests, count(c.error)::integer as errors,
+    `select ${key} as key, count(*)::integer as requests, count(*) filter (where ${isFault("c.error")})::integer as errors,
        coalesce(sum(c.input_tokens), 0)::float8 as "inputTokens", coalesce(sum(c.output_tokens), 0)::float8 as "outputTokens",
        coalesce(sum(c.cost), 0)::float8 as cost, count(distinct c.run_id)::integer as runs,
        percentile_cont(0.5) within group (order by c.first_part_ms) as "firstPartP50",
@@ -73,10 +76,10 @@ export type ModelHealth = {
 export function readModelHealth(query: Query): Promise<readonly ModelHealth[]> {
   return query<ModelHealth>(
     `select model, max(started_at) as "lastUsedAt",
-       (array_agg(error order by started_at desc) filter (where error is not null))[1] as "lastError",
-       max(started_at) filter (where error is not null) as "lastErrorAt",
+       (array_agg(error order by started_at desc) filter (where ${isFault("error")}))[1] as "lastError",
+       max(started_at) filter (where ${isFault("error")}) as "lastErrorAt",
        count(*) filter (where started_at > now() - interval '1 day')::integer as requests,
-       count(error) filter (where started_at > now() - interval '1 day')::integer as errors
+       count(*) filter (where started_at > now() - interval '1 day' and ${isFault("error")})::integer as errors
      from model_calls where started_at > now() - interval '7 days' group by model order by model`,
   );
 }

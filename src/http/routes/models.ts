@@ -89,8 +89,6 @@ function seenOf(members: readonly (ModelHealth | undefined)[]): ModelHealth | un
 
 function stateOf(seen: ModelHealth | undefined): "ready" | "failing" | "untried" {
   if (!seen) return "untried";
-  // Stopped by a person: that says nothing of the model.
-  if (/^\w*aborted\b/.test(seen.lastError ?? "")) return "ready";
   return seen.lastErrorAt !== null && seen.lastErrorAt >= seen.lastUsedAt ? "failing" : "ready";
 }
 
