@@ -19,6 +19,7 @@ import { useThreadTitle } from "./threads/threads-store.ts";
 import { useTitle } from "./title.ts";
 import { HeadPlace } from "./view-head.tsx";
 import { words } from "./words.ts";
+import "./frame/few-colours.css";
 import "./frame/frame.css";
 
 /** The frame of every view: what there is at the left, the view itself; one column on a phone. */

@@ -74,7 +74,7 @@ export function Lines({
         const last = values.findLast((value) => value !== null);
         return last === undefined || last === null ? null : (
           <span key={of}>
-            <span aria-hidden style={{ color: tone }}>
+            <span aria-hidden className="chart-mark" style={{ color: tone }}>
               ━
             </span>{" "}
             {of} {show(last)}
