@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { loadConfig } from "../../src/config.ts";
 import { type Colloquy, startColloquy } from "../../src/main.ts";
 import { silentLog } from "../../src/protocol/log.ts";
-import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
+import { type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
 import { buildPage } from "../../test/build-page.ts";
 import { freshDataDirectory, temporaryFolder } from "../../test/pglite.ts";
 
@@ -129,6 +129,12 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     assert.match((await download).suggestedFilename(), /^colloquy-.*\.tar\.gz$/);
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("heading", { name: "Log in" }).waitFor();
+    // What was wrong is said, and whoever works with keys is where they were.
+    await page.getByLabel("Name").fill("root");
+    await page.getByLabel("Password").fill("worse horse");
+    await page.getByRole("button", { name: "Log in" }).press("Enter");
+    await page.getByRole("alert").getByText(/\S/).waitFor();
+    await untilTrue(page, `document.activeElement.localName === "button"`);
     await send("auth/login", { username: "root", password: "better horse" });
   });
 

@@ -73,6 +73,8 @@ form.addEventListener("submit", async (event) => {
     note.textContent = noServer;
   }
   button.disabled = false;
+  // It lost the focus with which it was pressed.
+  if (document.activeElement === document.body) button.focus();
 });
 `;
 
@@ -121,10 +123,10 @@ function fieldOf(field: EntryPage["fields"][number], words: PageWords): string {
   if (field === "username")
     return `<label for="username">${words.name}</label>
 <input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus>`;
-  const [autocomplete, hint] =
-    field === "password" ? ["current-password", ""] : ["new-password", `<small>${words.hint}</small>`];
+  const hint = field === "new-password" ? `<small id="hint">${words.hint}</small>` : "";
+  const known = hint === "" ? `autocomplete="current-password"` : `autocomplete="new-password" aria-describedby="hint"`;
   return `<label for="password">${words.password}</label>
-<input id="password" name="password" type="password" autocomplete="${autocomplete}" required>${hint}`;
+<input id="password" name="password" type="password" ${known} required>${hint}`;
 }
 
 function escape(text: string): string {
