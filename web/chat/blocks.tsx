@@ -12,6 +12,7 @@ import { Plan } from "./plan.tsx";
 import { Question } from "./question.tsx";
 import { ToolGroup } from "./tool-group.tsx";
 import { ToolLine } from "./tool-line.tsx";
+import { isEndedAtLimit } from "./turn-end.ts";
 import { TurnFigures } from "./turn-figures.tsx";
 import { filesOfThread, TurnPlaceContext } from "./turn-place.ts";
 
@@ -22,7 +23,10 @@ type BlocksProps = {
 
 /** What an agent said and did in one turn: its words, what it did in quiet lines, what came of it, what it took. */
 export const Blocks = memo(function Blocks({ blocks }: BlocksProps) {
-  const pieces = useMemo(() => arranged(blocks), [blocks]);
+  const pieces = useMemo(
+    () => arranged(isEndedAtLimit(blocks) ? blocks.filter(({ kind }) => kind !== "end") : blocks),
+    [blocks],
+  );
   const { files: place } = useContext(TurnPlaceContext);
   const call = blocks.find((block) => block.kind === "call");
   const root = place ?? (call && filesOfThread(call.threadId));

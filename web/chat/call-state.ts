@@ -5,7 +5,7 @@ import { words } from "../words.ts";
 export type CallState = { readonly mark: string; readonly text: string; readonly tone: string };
 
 export function stateOfCall(
-  { result, startedAt, endedAt }: BlockOf<"call">,
+  { result, run, startedAt, endedAt }: BlockOf<"call">,
   question?: BlockOf<"question">,
 ): CallState {
   if (!result) return { mark: "…", text: words.running, tone: "text-muted" };
@@ -18,7 +18,9 @@ export function stateOfCall(
     case "unknown":
       return { mark: "?", text: words.unknown, tone: "text-warn" };
     default: {
-      const took = endedAt === undefined ? "" : duration(Date.parse(endedAt) - Date.parse(startedAt));
+      // A copy of another conversation has the times of its copying.
+      const took =
+        endedAt === undefined || run === undefined ? "" : duration(Date.parse(endedAt) - Date.parse(startedAt));
       const [mark, word, tone] = result.isError ? ["✗", words.failedCall, "text-bad"] : ["✓", words.done, "text-ok"];
       return { mark, text: took === "" ? word : `${word} ${took}`, tone };
     }

@@ -19,6 +19,7 @@ import { useTalking } from "./talking.ts";
 import { ThreadView } from "./thread.tsx";
 import { lookAround } from "../threads/attention-store.ts";
 import { threadsChanged, useThread } from "../threads/threads-store.ts";
+import { endOfTurn } from "./turn-end.ts";
 import { Welcome } from "./welcome.tsx";
 
 /** One conversation, or the beginning of one. */
@@ -39,8 +40,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   const steady = useSteady(talk, isBusy);
   const { stop, answerAgain } = talk.actions;
   useChatShortcuts({ turns, head, isWorking: isBusy, stop, answerAgain });
-  const last = turns.at(-1)?.blocks.at(-1);
-  const hasFailed = last?.kind === "end" && last.status === "failed";
+  const hasFailed = endOfTurn(turns.at(-1)?.blocks ?? []) === "failed";
   useEffect(() => {
     if (hasFailed) void lookAtModels();
   }, [hasFailed]);

@@ -127,6 +127,8 @@ describe("what is decided in a conversation", { skip: skipBrowser }, () => {
     await question().getByRole("button", { name: "Stop here" }).click();
     await settled();
     await log().getByText("It was ended there.").waitFor();
+    await page.getByText("Stopped", { exact: false }).first().waitFor();
+    assert.equal(await log().getByRole("alert").count(), 0);
     assert.equal(await log().getByText("It is 48.").count(), 0);
     await findsNothing("ended at the limit");
   });

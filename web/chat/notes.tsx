@@ -7,6 +7,7 @@ import { LostConnection } from "./connection-state.tsx";
 import { openAgain, type ConversationState } from "./conversation-store.ts";
 import { dismissNews, type ModelNews } from "./models-store.ts";
 import { talkWords } from "./talk-words.ts";
+import { endOfTurn } from "./turn-end.ts";
 import type { Talking } from "./talking.ts";
 
 type NotesProps = {
@@ -98,9 +99,14 @@ export function Status({ conversation, agent }: { readonly conversation: Convers
 }
 
 function endOf({ turns, head }: ConversationState): string {
-  const last = turns.find(({ id }) => id === head)?.blocks.at(-1);
-  if (last?.kind !== "end" || last.status === "done") return words.finished;
-  return last.status === "failed" ? words.hasFailed : words.stopped;
+  switch (endOfTurn(turns.find(({ id }) => id === head)?.blocks ?? [])) {
+    case "failed":
+      return words.hasFailed;
+    case "stopped":
+      return words.stopped;
+    default:
+      return words.finished;
+  }
 }
 
 /** Whether something worked here, and does no more. */

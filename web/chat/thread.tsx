@@ -16,6 +16,7 @@ import { NewerTurns, OlderTurns } from "./more-turns.tsx";
 import { EditComposer } from "./edit-composer.tsx";
 import { lastItemOf, useTalk } from "./talk-actions.ts";
 import { talkWords } from "./talk-words.ts";
+import { endOfTurn } from "./turn-end.ts";
 import type { Turn } from "./turns.ts";
 
 type ThreadViewProps = {
@@ -97,8 +98,7 @@ function PersonTurn({ turn }: { readonly turn: Turn }) {
 }
 
 function AgentTurn({ turn }: { readonly turn: Turn }) {
-  const last = turn.blocks.at(-1);
-  const hasFailed = last?.kind === "end" && last.status === "failed";
+  const hasFailed = endOfTurn(turn.blocks) === "failed";
   return (
     <MessagePrimitive.Root className="group turn" data-role="assistant" data-speaker={0}>
       <h2 className="speaker text-sm font-semibold">@{turn.author ?? "agent"}</h2>

@@ -34,7 +34,7 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
               <Ticking since={running.startedAt} />
             </>
           ) : (
-            duration(timeOf(calls))
+            calls.every(({ call }) => call.run !== undefined) && duration(timeOf(calls))
           )}
         </span>
       </summary>

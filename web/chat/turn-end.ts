@@ -1,0 +1,18 @@
+import type { Block } from "../../src/client/conversation.ts";
+
+export type TurnEnd = "done" | "stopped" | "failed";
+
+/** How a turn ended, if it has. What a person let end at a limit has not failed them. */
+export function endOfTurn(blocks: readonly Block[]): TurnEnd | undefined {
+  const last = blocks.at(-1);
+  if (last?.kind !== "end") return undefined;
+  if (last.status === "failed") return isEndedAtLimit(blocks) ? "stopped" : "failed";
+  return last.status === "cancelled" ? "stopped" : "done";
+}
+
+/** By a person, who reads so where they decided it. */
+export function isEndedAtLimit(blocks: readonly Block[]): boolean {
+  return blocks.some(
+    (block) => block.kind === "question" && block.body.reason === "limit" && block.decision === "stop",
+  );
+}
