@@ -118,6 +118,7 @@ export function useRoom(id: string): RoomState & {
       })) {
         if (event.type !== "presence") {
           remember(told, event);
+          if (told.length > mostItems) return setRound((before) => before + 1);
           conversation.apply(event);
           if (event.type === "run-wait" && event.reason !== "client") await learnQuestions();
         } else {
@@ -146,11 +147,16 @@ export function useRoom(id: string): RoomState & {
   }, [id, round]);
 
   useEffect(() => {
-    if (asked === 0) return;
+    if (asked === 0) return undefined;
+    let isOvertaken = false;
+    const show = (change: Partial<RoomState>) => !isOvertaken && setState((before) => ({ ...before, ...change }));
     client.rooms.get(id).then(
-      (room) => setState((before) => ({ ...before, room })),
-      (error: unknown) => setState((before) => ({ ...before, error: reasonOf(error) })),
+      (room) => show({ room }),
+      (error: unknown) => show({ error: reasonOf(error) }),
     );
+    return () => {
+      isOvertaken = true;
+    };
   }, [id, asked]);
 
   return {

@@ -2,6 +2,7 @@ import { Users } from "lucide-react";
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import type { Block, BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/questions.ts";
+import { answerLost, attemptOf, mayHaveHappened } from "../chat/attempt.ts";
 import { Blocks } from "../chat/blocks.tsx";
 import { ConnectionState } from "../chat/connection-state.tsx";
 import { TurnPlaceContext } from "../chat/turn-place.ts";
@@ -78,6 +79,17 @@ export function Room({ id }: { readonly id: string }) {
     } catch (failed) {
       fail(failed);
       return false;
+    }
+  };
+
+  const say = async (content: string) => {
+    const attempt = attemptOf(JSON.stringify([id, content]), id);
+    try {
+      await client.rooms.say(id, { id: attempt.messageId, content });
+      answerLost(undefined);
+    } catch (failed) {
+      answerLost(mayHaveHappened(failed) ? attempt : undefined);
+      throw failed;
     }
   };
 
@@ -158,7 +170,7 @@ export function Room({ id }: { readonly id: string }) {
         <MentionComposer
           roomId={id}
           handles={room.members.flatMap(({ handle }) => (handle === room.you ? [] : [handle]))}
-          onSend={(content) => tell(client.rooms.say(id, { content }))}
+          onSend={(content) => tell(say(content))}
         />
       </div>
       {showsMembers && (
