@@ -75,6 +75,12 @@ test("what is typed becomes the value; what is wrong is said of its field", () =
   );
 });
 
+test("what was chosen before and can't be any more is to be chosen anew", () => {
+  const fields = fieldsOf({ type: "object", required: ["tone"], properties: { tone: { enum: ["kind", "plain"] } } });
+  const { value, problems } = readForm(fields, draftOf(fields, { tone: "rude" }));
+  assert.deepEqual([value, problems.get("tone")?.code], [{}, "missing"]);
+});
+
 test("fields may be named as what all objects have", () => {
   const names = ["constructor", "toString", "valueOf"];
   const fields = fieldsOf({

@@ -199,7 +199,10 @@ export function draftOf(fields: readonly SchemaField[], value: unknown): Draft {
       const one = Object.hasOwn(given, field.name) ? given[field.name] : undefined;
       if (one === undefined || one === null) return {};
       if (field.kind === "group") return draftOf(field.fields, one);
-      if (field.kind === "choice") return { [field.path]: String(field.choices.indexOf(one)) };
+      if (field.kind === "choice") {
+        const at = field.choices.indexOf(one);
+        return at === -1 ? {} : { [field.path]: String(at) };
+      }
       if (field.kind === "lines" && Array.isArray(one)) return { [field.path]: one.join("\n") };
       return { [field.path]: typeof one === "string" && field.kind !== "json" ? one : JSON.stringify(one) };
     }),
