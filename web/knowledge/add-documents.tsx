@@ -65,6 +65,7 @@ export function AddDocuments({ id, choices }: { readonly id: string; readonly ch
       }}
       onDragLeave={() => setOver(false)}
       onDrop={(event: DragEvent) => {
+        if (!event.dataTransfer.types.includes("Files")) return;
         event.preventDefault();
         setOver(false);
         droppedFiles(event.dataTransfer).then(add, (error: unknown) => setProblem(String(error)));

@@ -219,7 +219,9 @@ function Removal({ collection: { id, name, counts } }: { readonly collection: Co
   return (
     <section className="grid justify-items-start gap-2 border-t border-hairline pt-4">
       <h2>{texts.danger}</h2>
-      <p className="text-muted">{texts.dangerNote(counts.documents, figure(counts.chunks))}</p>
+      <p className="text-muted">
+        {texts.dangerNote(counts.documents, texts.chunkCount(counts.chunks, figure(counts.chunks)))}
+      </p>
       <Act
         onAct={async () => {
           if (!confirm(texts.removeSure(name, counts.documents))) return;

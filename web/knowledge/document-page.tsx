@@ -84,7 +84,7 @@ function passageOf(query: URLSearchParams): PassagePlace | undefined {
 function factsOf({ kind, pages, characters, chunks, bytes }: DocumentView): string {
   return [
     kind,
-    pages !== null && `${figure(pages)} ${texts.pages}`,
+    pages !== null && texts.pageCount(pages, figure(pages)),
     characters > 0 && texts.reader.characters(figure(characters)),
     chunks > 0 && texts.chunkCount(chunks, figure(chunks)),
     size(bytes),

@@ -26,6 +26,7 @@ export const de: typeof en = {
   search: "Gesucht nach",
   byWords: "Wörtern",
   actions: "Aktionen",
+  pageCount: (count, shown) => `${shown} ${count === 1 ? "Seite" : "Seiten"}`,
   chunkCount: (count, shown) => `${shown} ${count === 1 ? "Abschnitt" : "Abschnitte"}`,
   ready: (count) => `${count} bereit`,
   atWork: (count) => `${count} in Arbeit`,
@@ -168,7 +169,7 @@ export const de: typeof en = {
   },
   danger: "Diese Sammlung löschen",
   dangerNote: (count, chunks) =>
-    `Für immer weg sind dann: ${many(count, "Dokument", "Dokumente")} mit Originalen und Texten, ${chunks} Abschnitte und die Spuren der Fragen an sie.`,
+    `Für immer weg sind dann: ${many(count, "Dokument", "Dokumente")} mit Originalen und Texten, ${chunks} und die Spuren der Fragen an sie.`,
   query: {
     title: "Eine Frage versuchen",
     what: "Was Agenten mit dem Werkzeug rag finden: die Stellen, und wie jede gefunden wurde.",
@@ -181,10 +182,10 @@ export const de: typeof en = {
     by: "Suchen nach",
     asSet: "wie jede Sammlung es vorsieht",
     limit: "Stellen",
-    none: "Nichts gefunden. Versuche andere Wörter, oder eine Sammlung, in der mehr ist.",
+    none: "Nichts gefunden. Versuchen Sie andere Wörter oder eine Sammlung, in der mehr ist.",
     noCollections: "Noch gibt es nichts zu fragen: Legen Sie zuerst eine Sammlung an.",
     found: (passages, candidates, time) =>
-      `${many(passages, "Stelle", "Stellen")} von ${many(candidates, "Kandidaten", "Kandidaten")} in ${time}`,
+      `${many(passages, "Stelle", "Stellen")} von ${candidates} Kandidaten in ${time}`,
     words: (rank, score) => `Wörter: Nr. ${rank} (${score})`,
     meaning: (rank, score) => `Bedeutung: Nr. ${rank} (${score})`,
     fused: (score) => `zusammen ${score}`,

@@ -59,7 +59,6 @@ export const de: typeof en = {
   stop: "Anhalten",
   planTitle: "Vorgeschlagen",
   planAbout: "Ändern Sie, was Sie möchten, und lassen Sie weg, was Sie nicht wollen. Noch ist nichts angelegt.",
-  task: "Aufgabe",
   subject: (kind: string, subject: string) => `${kind}: ${subject}`,
   descriptionOf: (subject: string) => `Beschreibung von ${subject}`,
   addDescription: "Beschreibung hinzufügen",
@@ -99,7 +98,6 @@ export const de: typeof en = {
   failed: (why: string) => `Angehalten: ${why}`,
   cancelled: "Angehalten.",
   nothingMade: "Es wurde nichts angelegt.",
-  queued: "Wartet, bis es an der Reihe ist",
   openInTaiga: (subject: string) => `${subject} (öffnet Taiga)`,
   status: {
     queued: "wartet",

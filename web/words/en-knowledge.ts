@@ -24,6 +24,7 @@ export const en = {
   search: "Searched by",
   byWords: "words",
   actions: "Actions",
+  pageCount: (count: number, shown: string) => `${shown} ${count === 1 ? "page" : "pages"}`,
   chunkCount: (count: number, shown: string) => `${shown} ${count === 1 ? "chunk" : "chunks"}`,
   ready: (count: number) => `${count} ready`,
   atWork: (count: number) => `${count} being read`,
@@ -169,7 +170,7 @@ export const en = {
   },
   danger: "Delete this collection",
   dangerNote: (count: number, chunks: string) =>
-    `Goes for ever: ${many(count, "document", "documents")} with their originals and texts, ${chunks} chunks, and the traces of questions to it.`,
+    `Goes for ever: ${many(count, "document", "documents")} with originals and texts, ${chunks}, and the traces of questions to it.`,
   query: {
     title: "Try a question",
     what: "What agents find with the tool rag: the passages, and how each was found.",

@@ -56,7 +56,6 @@ export const en = {
   stop: "Stop",
   planTitle: "Proposed",
   planAbout: "Change what you like, leave out what you don't want. Nothing has been made yet.",
-  task: "Task",
   subject: (kind: string, subject: string) => `${kind}: ${subject}`,
   descriptionOf: (subject: string) => `Description of ${subject}`,
   addDescription: "Add a description",
@@ -96,7 +95,6 @@ export const en = {
   failed: (why: string) => `Stopped: ${why}`,
   cancelled: "Stopped.",
   nothingMade: "Nothing was made.",
-  queued: "Waits for its turn",
   openInTaiga: (subject: string) => `${subject} (opens Taiga)`,
   status: {
     queued: "waits its turn",
