@@ -95,7 +95,10 @@ export type McpServerState = {
   readonly isDefault?: true;
   /** The address without what may be secret in it, or the command. */
   readonly target: string;
-  /** `idle`: nobody has needed it yet. `sign-in needed`: the user must open `signIn`. */
+  /**
+   * `idle`: nobody has needed it yet, or nobody configured it and nothing listens there (`isDefault`). `sign-in needed`: the
+   * user must open `signIn`.
+   */
   readonly state: "idle" | "connecting" | "ready" | "failed" | "sign-in needed" | "disabled";
   readonly signIn?: string;
   /** Since when it is in this state, as an ISO time. */

@@ -5,7 +5,7 @@ import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
 import { duration, figure, time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { mcpServerGrades } from "../parts/mcp-server-grades.ts";
+import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { Act, Note, State } from "../parts/parts.tsx";
 
 const texts = adminWords.mcp;
@@ -77,6 +77,13 @@ export function McpServers() {
 
 function Doing({ server }: { readonly server: DefinedMcpServer["server"] }) {
   if (!server) return <State grade="quiet">{texts.states.disabled}</State>;
+  if (isAway(server))
+    return (
+      <>
+        <State grade="quiet">{texts.nothingListens}</State>
+        <div className="text-muted">{texts.notConfigured}</div>
+      </>
+    );
   return (
     <>
       <State grade={mcpServerGrades[server.state]}>{texts.states[server.state]}</State>

@@ -10,3 +10,6 @@ export const mcpServerGrades: Readonly<Record<McpServerState["state"], Grade>> =
   "sign-in needed": "warn",
   disabled: "quiet",
 };
+
+/** Nobody configured it, and nothing listens where it would be. */
+export const isAway = ({ state, isDefault }: McpServerState): boolean => state === "idle" && isDefault === true;

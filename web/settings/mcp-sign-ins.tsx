@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { McpServerState } from "../../src/protocol/mcp-servers.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { mcpServerGrades } from "../parts/mcp-server-grades.ts";
+import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { Act, Problem, State } from "../parts/parts.tsx";
 import { own } from "./own.ts";
 import { Section, TableOf } from "./section.tsx";
@@ -47,12 +47,15 @@ type RowProps = {
   readonly onSignOut: () => Promise<void>;
 };
 
-function ServerRow({ server: { name, state, reason, tools, signIn }, onSignIn, onSignOut }: RowProps) {
+function ServerRow({ server, onSignIn, onSignOut }: RowProps) {
+  const { name, state, reason, tools, signIn } = server;
   return (
     <tr>
       <th scope="row">{name}</th>
       <td>
-        <State grade={mcpServerGrades[state]}>{texts.serverStates[state]}</State>
+        <State grade={mcpServerGrades[state]}>
+          {isAway(server) ? texts.nothingListens : texts.serverStates[state]}
+        </State>
         {state === "ready" && <span className="text-muted"> {texts.tools(tools)}</span>}
         {state === "failed" && <Problem text={reason} />}
       </td>

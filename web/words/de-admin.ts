@@ -204,6 +204,8 @@ export const de: typeof en = {
       "sign-in needed": "verlangt Ihre Anmeldung",
       disabled: "abgeschaltet",
     },
+    nothingListens: "dort antwortet nichts",
+    notConfigured: "Er ist da, ohne eingestellt zu sein.",
     effects: { read: "liest", write: "schreibt" },
     destructive: "zerstört",
   },

@@ -77,6 +77,7 @@ export const de: typeof en = {
       "sign-in needed": "wartet auf Ihre Anmeldung",
       disabled: "ausgeschaltet",
     },
+    nothingListens: "dort antwortet nichts",
     shares: "Geteilte Links",
     sharesExplain: "Wer einen solchen Link hat, liest das Gespräch bis zu dem Zeitpunkt, an dem er angelegt wurde.",
     conversation: "Gespräch",

@@ -205,6 +205,8 @@ export const en = {
       "sign-in needed": "wants you to sign in",
       disabled: "switched off",
     },
+    nothingListens: "nothing listens there",
+    notConfigured: "It is there without being configured.",
     effects: { read: "reads", write: "writes" },
     destructive: "destroys",
   },

@@ -76,6 +76,7 @@ export const en = {
       "sign-in needed": "waits for your sign-in",
       disabled: "switched off",
     },
+    nothingListens: "nothing listens there",
     shares: "Shared links",
     sharesExplain: "Whoever has such a link reads the conversation up to when it was made.",
     conversation: "Conversation",

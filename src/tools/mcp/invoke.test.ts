@@ -5,6 +5,8 @@ import { after, test } from "node:test";
 import { freePort, testCaller, testContext, testServers } from "../../../test/mcp-servers.ts";
 import type { McpServerConfig } from "../../protocol/mcp-servers.ts";
 import { createToolRegistry } from "../registry.ts";
+import { findingOf } from "./findings.ts";
+import { InvokeServer } from "./invoke.ts";
 import { defaultServers } from "./mcp-servers.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -107,6 +109,21 @@ test("the two servers that are always there", () => {
     registry.select(["mcp_trader"], testCaller).map(({ name, effect, destructive }) => [name, effect, destructive]),
     [["mcp_trader", "write", false]],
   );
+});
+
+test("where nothing listens, a server that nobody configured is idle, and no failure", async () => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const state = async (isDefault: boolean) => {
+    const server = new InvokeServer("files", { url, transport: "invoke" }, { isDefault });
+    await server.probe();
+    const { state, reason = "" } = server.state();
+    await server.close();
+    return { state, reason, grade: findingOf({ ...server.state(), name: "files", target: url, tokens: 0 }).grade };
+  };
+  const reason = `nothing listens at ${url} (there without being configured)`;
+  assert.deepEqual(await state(true), { state: "idle", reason, grade: "ok" });
+  const configured = await state(false);
+  assert.deepEqual([configured.state, configured.grade], ["failed", "note"]);
 });
 
 test("servers come, change and go with the configuration", async () => {

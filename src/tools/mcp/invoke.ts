@@ -32,6 +32,7 @@ export class InvokeServer {
   private readonly config: McpServerConfig;
   private readonly url: string;
   private readonly web: GuardedFetch;
+  private readonly isDefault: boolean;
   private phase: Pick<McpServerState, "state" | "since" | "reason"> = {
     state: "connecting",
     since: new Date().toISOString(),
@@ -41,9 +42,11 @@ export class InvokeServer {
   private isRetired = false;
   private readonly atWork = new Set<Promise<ToolResult>>();
 
-  constructor(name: string, config: McpServerConfig) {
+  /** `isDefault`: nobody configured it, so that nothing listens there is no failure. */
+  constructor(name: string, config: McpServerConfig, { isDefault = false } = {}) {
     const { url = "", timeoutMs = defaultTimeoutMs, defaultTool, description } = config;
     this.config = config;
+    this.isDefault = isDefault;
     this.url = url.replace(/\/$/, "");
     this.web = createGuardedFetch({ origins: [new URL(url).origin], timeoutMs, maxBytes });
     const input = inputSchema(defaultTool);
@@ -72,8 +75,8 @@ export class InvokeServer {
     this.probing ??= this.web
       .fetch(this.url, { signal: AbortSignal.timeout(probeTimeoutMs), redirect: "manual" })
       .then(
-        () => this.know(),
-        (error: unknown) => this.know(reasonOf(error)),
+        () => this.enter("ready"),
+        (error: unknown) => this.knowFailed(error, reasonOf(error)),
       )
       .finally(() => {
         this.probing = undefined;
@@ -117,7 +120,7 @@ export class InvokeServer {
         body: JSON.stringify({ tool, args }),
         signal: AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]),
       });
-      this.know();
+      this.enter("ready");
       const text = await answer.text();
       if (answer.ok) return toToolResult(text);
       return failed(reasonOf(new Error(`HTTP ${answer.status} ${text}`)));
@@ -125,7 +128,7 @@ export class InvokeServer {
       context.signal.throwIfAborted();
       const isLate = error instanceof DOMException && error.name === "TimeoutError";
       const reason = isLate ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error);
-      this.know(reason);
+      this.knowFailed(error, reason);
       // A tool that only reads may simply be called again by the model.
       const isUncertain = !this.isRead(tool) && (isLate || failureOf(error).kind === "unknown");
       return { ...failed(reason), ...(isUncertain ? { uncertain: true } : {}) };
@@ -138,9 +141,14 @@ export class InvokeServer {
     return (effects[tool] ?? (glob === undefined ? undefined : effects[glob])) === "read";
   }
 
-  private know(reason?: string): void {
+  private knowFailed(error: unknown, reason: string): void {
+    if (this.isDefault && failureOf(error).kind === "not-sent")
+      this.enter("idle", `nothing listens at ${this.url} (there without being configured)`);
+    else this.enter("failed", reason);
+  }
+
+  private enter(state: McpServerState["state"], reason?: string): void {
     this.knownAt = performance.now();
-    const state = reason === undefined ? "ready" : "failed";
     if (state === this.phase.state && reason === this.phase.reason) return;
     this.phase = { state, since: new Date().toISOString(), ...(reason === undefined ? {} : { reason }) };
   }

@@ -212,8 +212,8 @@ function idleServer(name: string, config: McpServerConfig): Server {
 }
 
 function invokeServer(name: string, config: McpServerConfig): Server {
-  const server = new InvokeServer(name, config);
   const isDefault = config === defaultServers[name];
+  const server = new InvokeServer(name, config, { isDefault });
   // One that nobody configured would be a riddle to agents that have all tools.
   const tools: readonly Tool[] = [{ ...server.tool, mustBeNamed: isDefault }];
   void server.probe();
