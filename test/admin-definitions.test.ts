@@ -90,7 +90,7 @@ eachDatabase((databases) =>
       assert.ok(Number.isInteger(tried.firstPartMs));
       const { body: failed } = await trial({ ...remote(), apiKey: "wrong" });
       assert.deepEqual([failed.ok, failed.code], [false, "model_auth"]);
-      assert.match(failed.advice!, /check apiKey/);
+      assert.match(failed.advice!, /check its key/);
       const away = await trial({ ...remote(), baseUrl: "http://127.0.0.1:9" });
       assert.equal(away.body.code, "model_unreachable");
       assert.ok(!(await idsOf("/v1/models")).includes("remote"), "nothing was kept");

@@ -47,6 +47,7 @@ export type FoundModels = {
   readonly provider: string | null;
   readonly baseUrl: string | null;
   readonly models: readonly string[];
+  readonly wantsKey: boolean;
   readonly tried: readonly { readonly url: string; readonly provider: string; readonly outcome: string }[];
 };
 export type ModelTrial =

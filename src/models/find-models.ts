@@ -18,6 +18,8 @@ export type FoundModels = {
   readonly provider: FoundProvider | null;
   readonly baseUrl: string | null;
   readonly models: readonly string[];
+  /** There is one, and it says nothing without a key, or another one. */
+  readonly wantsKey: boolean;
   /** What was asked, and what came of it. */
   readonly tried: readonly { readonly url: string; readonly provider: FoundProvider; readonly outcome: string }[];
 };
@@ -72,6 +74,7 @@ export async function findModels(wish: FindWish): Promise<FoundModels> {
     provider: found?.provider ?? null,
     baseUrl: found?.baseUrl ?? null,
     models: found?.models?.slice(0, mostModels) ?? [],
+    wantsKey: !found && asked.some(({ wantsKey }) => wantsKey),
     tried: asked.map(({ url, provider, outcome }) => ({ url, provider, outcome })),
   };
 }
@@ -85,13 +88,14 @@ type WayToAsk = {
   readonly field: string;
   readonly headers: Readonly<Record<string, string>>;
 };
-type Asked = WayToAsk & { readonly outcome: string; readonly models?: readonly string[] };
+type Outcome = { readonly outcome: string; readonly models?: readonly string[]; readonly wantsKey?: true };
+type Asked = WayToAsk & Outcome;
 
-function outcomeOf(reply: Reply, { list, field }: WayToAsk): Pick<Asked, "outcome" | "models"> {
+function outcomeOf(reply: Reply, { list, field }: WayToAsk): Outcome {
   if ("problem" in reply) return { outcome: reply.detail };
   const { status, body } = reply;
   if (status === 401 || status === 403)
-    return { outcome: `it wants a key, or another one (status ${status}): check apiKey` };
+    return { outcome: `it wants a key, or another one (status ${status}): check apiKey`, wantsKey: true };
   if (status >= 300 && status < 400)
     return { outcome: `it sends elsewhere (status ${status}): give the address it sends to` };
   const entries = fieldOf(body, list);

@@ -26,7 +26,7 @@ export type Trial =
 const advice: Readonly<Record<ModelErrorKind, string>> = {
   refused: "The server does not take the request: check the model's name, which has to be one that the server knows.",
   context: "The prompt is too long for the model.",
-  auth: "The key is missing, wrong or not for this model: check apiKey.",
+  auth: "The key is missing, wrong or not for this model: check its key (apiKey).",
   "rate-limit": "The provider takes no more requests for now: wait, or look at the account's limits there.",
   overloaded: "The server is busy or still loading the model: try again in a while.",
   unreachable:

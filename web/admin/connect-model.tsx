@@ -5,7 +5,7 @@ import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import { DefinitionEditor } from "./definition-editor.tsx";
 import { modelFields, Trial } from "./model-trial.tsx";
-import { Form, TextField } from "../parts/parts.tsx";
+import { Form, Problem, TextField } from "../parts/parts.tsx";
 
 const texts = adminWords.connect;
 
@@ -22,6 +22,35 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
   const [found, setFound] = useState<FoundModels>();
   const [chosen, setChosen] = useState<string>();
   const [isDefault, setDefault] = useState(true);
+  if (chosen !== undefined)
+    return (
+      <DefinitionEditor
+        section="models"
+        kind={definitions.models}
+        fields={modelFields}
+        draft={{
+          id: idFor(chosen, known),
+          definition: {
+            provider: found?.provider ?? "openai",
+            baseUrl: found?.baseUrl ?? wholeAddress(baseUrl),
+            model: chosen,
+            ...(apiKey !== "" && { apiKey }),
+          },
+        }}
+        tryIt={async (draft) => <Trial trial={await definitions.tryModel(draft)} />}
+        onSaved={async ({ id }) => {
+          if (isDefault) await definitions.setDefault("model", id);
+          onSaved();
+        }}
+        onClose={() => setChosen(undefined)}
+        closeName={texts.back}
+      >
+        <label className="flex basis-full items-center gap-2">
+          <input type="checkbox" checked={isDefault} onChange={(event) => setDefault(event.target.checked)} />
+          {texts.asDefault}
+        </label>
+      </DefinitionEditor>
+    );
   return (
     <section className="grid gap-3 rounded-card border border-hairline p-3" aria-label={texts.title}>
       <h2>{texts.title}</h2>
@@ -30,7 +59,6 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
         name={texts.title}
         submit={texts.find}
         onSubmit={async () => {
-          setChosen(undefined);
           setFound(undefined);
           setFound(await definitions.findModels({ baseUrl: wholeAddress(baseUrl), ...(apiKey !== "" && { apiKey }) }));
         }}
@@ -56,39 +84,10 @@ export function ConnectModel({ known, onSaved, onClose }: ConnectProps) {
         />
         <TextField label={texts.key} type="password" value={apiKey} onChange={setApiKey} />
       </Form>
-      {found && <Found found={found} chosen={chosen} onChoose={setChosen} />}
-      {chosen !== undefined && (
-        <DefinitionEditor
-          key={chosen}
-          section="models"
-          kind={definitions.models}
-          fields={modelFields}
-          draft={{
-            id: idFor(chosen, known),
-            definition: {
-              provider: found?.provider ?? "openai",
-              baseUrl: found?.baseUrl ?? wholeAddress(baseUrl),
-              model: chosen,
-              ...(apiKey !== "" && { apiKey }),
-            },
-          }}
-          tryIt={async (draft) => <Trial trial={await definitions.tryModel(draft)} />}
-          onSaved={async ({ id }) => {
-            if (isDefault) await definitions.setDefault("model", id);
-            onSaved();
-          }}
-          onClose={() => setChosen(undefined)}
-        >
-          <label className="flex basis-full items-center gap-2">
-            <input type="checkbox" checked={isDefault} onChange={(event) => setDefault(event.target.checked)} />
-            {texts.asDefault}
-          </label>
-        </DefinitionEditor>
-      )}
+      {found && <Found found={found} onChoose={setChosen} />}
     </section>
   );
 }
-
 /** Where model servers usually are. */
 const addresses = [
   "http://localhost:11434",
@@ -108,11 +107,11 @@ function wholeAddress(text: string): string {
 
 type FoundProps = {
   readonly found: FoundModels;
-  readonly chosen: string | undefined;
   readonly onChoose: (model: string) => void;
 };
 
-function Found({ found: { provider, models, reach, tried }, chosen, onChoose }: FoundProps) {
+function Found({ found: { provider, models, reach, wantsKey, tried }, onChoose }: FoundProps) {
+  if (wantsKey) return <Problem text={texts.wantsKey} />;
   if (provider === null || models.length === 0)
     return (
       <div role="alert">
@@ -132,7 +131,7 @@ function Found({ found: { provider, models, reach, tried }, chosen, onChoose }: 
       <ul className="flex flex-wrap gap-2">
         {models.slice(0, shown).map((model) => (
           <li key={model}>
-            <button type="button" className="button" aria-pressed={model === chosen} onClick={() => onChoose(model)}>
+            <button type="button" className="button" onClick={() => onChoose(model)}>
               {model}
             </button>
           </li>

@@ -5,6 +5,9 @@ import { ChoiceField, Problem, useAct } from "../parts/parts.tsx";
 
 const texts = adminWords.defaults;
 
+/** The model that the choice is about: it can't mean itself. */
+const itself = "default";
+
 type DefaultProps = { readonly of: "agent" | "model"; readonly names: readonly string[] | undefined };
 
 /** Which one is meant where none is named; empty: the server chooses. */
@@ -28,7 +31,9 @@ export function Default({ of, names = [] }: DefaultProps) {
         onChange={act}
         options={[
           ["", isSet ? texts.server : byItself],
-          ...[...new Set([...names, ...(chosen === "" ? [] : [chosen])])].map((id): [string, string] => [id, id]),
+          ...[
+            ...new Set([...names.filter((id) => of === "agent" || id !== itself), ...(chosen === "" ? [] : [chosen])]),
+          ].map((id): [string, string] => [id, id]),
         ]}
       />
       {current.readOnly && <p className="text-muted">{texts.readOnly(current.where ?? current.source)}</p>}

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from "react";
+import { ColloquyError } from "../../src/protocol/errors.ts";
 import type { DefinedView, Draft, KindClient } from "../../src/client/definitions.ts";
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
@@ -17,6 +18,8 @@ type EditorProps<View extends DefinedView> = {
   readonly draft?: Draft;
   readonly onSaved: (view: View) => void | Promise<void>;
   readonly onClose: () => void;
+  /** Where closing leads back to a step before. */
+  readonly closeName?: string;
   /** Tries what is written without keeping it. */
   readonly tryIt?: (draft: Draft) => Promise<ReactNode>;
   readonly children?: ReactNode;
@@ -24,7 +27,7 @@ type EditorProps<View extends DefinedView> = {
 
 /** A form for the usual keys of a definition, and JSON for the others. */
 export function DefinitionEditor<View extends DefinedView>(props: EditorProps<View>) {
-  const { section, kind, fields, entry, draft, onSaved, onClose, tryIt, children } = props;
+  const { section, kind, fields, entry, draft, onSaved, onClose, closeName = words.cancel, tryIt, children } = props;
   const [id, setId] = useState(entry?.id ?? draft?.id ?? "");
   const [written, setWritten] = useState<Written>(() =>
     writtenOf(entry?.definition ?? draft?.definition ?? {}, fields),
@@ -41,8 +44,9 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
   };
   async function save(): Promise<void> {
     const given = read();
-    await onSaved(revision === undefined ? await kind.create(given) : await kind.change({ ...given, revision }));
+    await onSaved(await kept(given).catch((error: unknown) => Promise.reject(inWordsOfForm(error, fields))));
   }
+  const kept = (given: Draft) => (revision === undefined ? kind.create(given) : kind.change({ ...given, revision }));
 
   return (
     <section className="rounded-card border border-hairline p-3" aria-label={entry?.id ?? texts.add[section]}>
@@ -56,7 +60,7 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
               {tryIt && <Act onAct={async () => setTrial(await tryIt(read()))}>{texts.tryDraft}</Act>}
               {!isReadOnly && (
                 <button type="button" className="button" onClick={onClose}>
-                  {words.cancel}
+                  {closeName}
                 </button>
               )}
             </>
@@ -100,6 +104,17 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
       )}
     </section>
   );
+}
+
+/** What is wrong by the names of the fields it stands in, instead of the keys behind them. */
+function inWordsOfForm(error: unknown, fields: readonly FieldSpec[]): unknown {
+  if (!(error instanceof ColloquyError) || !error.detail.problems?.length) return error;
+  const labels = new Map([["id", texts.id], ...fields.map(({ key, label }): [string, string] => [key, label])]);
+  const lines = error.detail.problems.map(({ path, message }) => {
+    const label = labels.get(path.split(/[.[]/, 1)[0]!) ?? path;
+    return label === "" ? message : `${label}: ${message}`;
+  });
+  return new Error(lines.join("\n"), { cause: error });
 }
 
 /** Where it is defined, and what that means for changing it. */

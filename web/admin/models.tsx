@@ -26,11 +26,13 @@ export function Models() {
         head={[texts.serves, texts.state, texts.lastDay]}
         cells={(model) => [
           <div key="served" className="min-w-36">
-            {model.provider} · {model.name}
+            {servedBy(model)}
             {model.reach !== null && <div className="text-muted">{texts.reach[model.reach]}</div>}
           </div>,
           <Health key="health" model={model} />,
-          model.health === null ? (
+          tries(model).length > 0 ? (
+            ""
+          ) : model.health === null ? (
             <span className="text-muted">{texts.notAsked}</span>
           ) : (
             <div key="use" className="min-w-28">
@@ -53,6 +55,18 @@ export function Models() {
       />
     </>
   );
+}
+
+/** Which others a model consists of. */
+function tries({ provider, definition }: DefinedModel): readonly string[] {
+  const others = definition?.["fallback"];
+  return provider === "fallback" && Array.isArray(others) ? others.map(String) : [];
+}
+
+function servedBy(model: DefinedModel): string {
+  const others = tries(model);
+  if (others.length > 0) return texts.means(others);
+  return `${model.provider} · ${model.name}`;
 }
 
 function Health({ model: { available, reason, health } }: { readonly model: DefinedModel }) {

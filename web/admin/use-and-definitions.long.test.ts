@@ -22,6 +22,8 @@ describe("the administration", { skip: skipBrowser }, () => {
 
   const section = (name: string) => page.getByRole("navigation", { name: "Administration" }).getByText(name);
   const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+  const rowOf = (id: string) =>
+    page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: id, exact: true }) });
 
   test("today against the usual, over time, and by whom", async () => {
     await page.getByRole("link", { name: "Add an MCP server" }).click();
@@ -52,10 +54,13 @@ describe("the administration", { skip: skipBrowser }, () => {
     const connect = page.getByRole("region", { name: "Connect a model" });
     await connect.getByLabel("Address").fill(server.served.url);
     await connect.getByRole("button", { name: "Look for models" }).click();
-    await connect.getByRole("alert").getByText("wants a key").first().waitFor();
+    await connect.getByRole("alert").getByText("wants a key, or another one. Correct the key").waitFor();
     await findsNothing(page, "no models");
     await connect.getByLabel("Key (may be empty)").fill(key);
     await connect.getByRole("button", { name: "Look for models" }).click();
+    await connect.getByRole("button", { name: "other/model" }).click();
+    assert.equal(await connect.getByLabel("Address").count(), 1, "one step after the other");
+    await connect.getByRole("button", { name: "Back" }).click();
     await connect.getByRole("button", { name: "other/model" }).click();
     server.served.answer({ text: ["good morning"] });
     await connect.getByRole("button", { name: "Try it" }).click();
@@ -63,11 +68,21 @@ describe("the administration", { skip: skipBrowser }, () => {
     await findsNothing(page, "models found");
     assert.equal(await connect.getByLabel("Name", { exact: true }).inputValue(), "other-model");
     await connect.getByRole("button", { name: "Keep" }).click();
-    await row("other-model").getByText("available").waitFor();
+    await rowOf("other-model").getByText("available").waitFor();
     await page
       .getByLabel("The model called “default”")
       .locator("option:checked", { hasText: "other-model" })
       .waitFor({ state: "attached" });
+    await rowOf("default").getByText("means other-model").waitFor();
+    const choices = page.getByLabel("The model called “default”").locator("option");
+    assert.deepEqual(
+      (await choices.allTextContents()).filter((text) => text === "default"),
+      [],
+      "it can't mean itself",
+    );
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: "Delete: other-model" }).click();
+    await rowOf("other-model").getByRole("alert").getByText("is needed by the defaults. Change these first.").waitFor();
   });
 
   test("an agent: what is wrong is said, and what was typed stays", async () => {
@@ -78,7 +93,7 @@ describe("the administration", { skip: skipBrowser }, () => {
     await editor.getByLabel("Instructions").fill("Answer in verse.");
     await editor.getByRole("textbox", { name: "Tools" }).fill("now\nno_such_tool");
     await editor.getByRole("button", { name: "Keep" }).click();
-    await editor.getByRole("alert").getByText("lower-case letters").waitFor();
+    await editor.getByRole("alert").getByText("Name: lower-case letters").waitFor();
     assert.equal(await editor.getByLabel("Instructions").inputValue(), "Answer in verse.");
     await editor.getByLabel("Name", { exact: true }).fill("poet");
     await editor.getByRole("button", { name: "Keep" }).click();
@@ -136,7 +151,7 @@ describe("the administration", { skip: skipBrowser }, () => {
   });
 
   test("asks nothing of other hosts, and complains of nothing but what was refused", () => {
-    const refused = /^Failed to load resource: the server responded with a status of 4(00|22)/;
+    const refused = /^Failed to load resource: the server responded with a status of 4(00|09|22)/;
     assert.deepEqual(
       browser.complaints().filter((text) => !refused.test(text)),
       [],

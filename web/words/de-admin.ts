@@ -144,6 +144,8 @@ export const de: typeof en = {
     available: "verfügbar",
     unavailable: "nicht verfügbar",
     failedLast: "zuletzt gescheitert",
+    means: ([first = "", ...others]) =>
+      others.length === 0 ? `bedeutet ${first}` : `${first}, sonst ${others.join(", sonst ")}`,
     notAsked: "diese Woche nicht gefragt",
     requests: (count, errors) => `${count} ${count === "1" ? "Anfrage" : "Anfragen"}, davon ${errors} gescheitert`,
     reach: {
@@ -162,6 +164,9 @@ export const de: typeof en = {
     find: "Modelle suchen",
     byHand: "Von Hand eintragen",
     none: "Dort wurden keine Modelle gefunden:",
+    wantsKey:
+      "Dort ist ein Modellserver, aber er verlangt einen Schlüssel oder einen anderen. Berichtigen Sie ihn und suchen Sie noch einmal.",
+    back: "Zurück",
     found: (count, provider, reach) => `${count} Modelle, gefragt als ${provider}, ${reach}. Wählen Sie eines:`,
     more: (count) => `und ${count} weitere: tragen Sie den Namen von Hand ein`,
     asDefault: "Agenten ohne eigenes Modell verwenden es von jetzt an",

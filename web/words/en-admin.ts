@@ -143,6 +143,8 @@ export const en = {
     available: "available",
     unavailable: "not available",
     failedLast: "failed last",
+    means: ([first = "", ...others]: readonly string[]) =>
+      others.length === 0 ? `means ${first}` : `${first}, else ${others.join(", else ")}`,
     notAsked: "not asked this week",
     requests: (count: string, errors: string) => `${count} ${count === "1" ? "request" : "requests"}, ${errors} failed`,
     reach: {
@@ -161,6 +163,8 @@ export const en = {
     find: "Look for models",
     byHand: "Write it by hand",
     none: "No models were found there:",
+    wantsKey: "There is a model server, but it wants a key, or another one. Correct the key and look again.",
+    back: "Back",
     found: (count: number, provider: string, reach: string) =>
       `${count} models, asked as ${provider}, ${reach}. Choose one:`,
     more: (count: number) => `and ${count} more: write the name by hand`,

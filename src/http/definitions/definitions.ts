@@ -104,10 +104,9 @@ export async function createDefinitions(options: DefinitionsOptions) {
         throw changedMeanwhile(titles[kind], id);
       const users = force ? [] : neededBy(kind, id, { now: live.now(), agents, policy: options });
       if (users.length > 0)
-        throw new Conflict(
-          `The ${titles[kind]} "${id}" is needed by ${users.join(", ")}. Change these first, or add ?force=true.`,
-          { code: "in_use" },
-        );
+        throw new Conflict(`The ${titles[kind]} "${id}" is needed by ${users.join(", ")}. Change these first.`, {
+          code: "in_use",
+        });
       return store.remove(stamp, { kind, id });
     });
   }

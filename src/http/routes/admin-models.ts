@@ -159,6 +159,7 @@ export const findModels = endpoint({
       provider: z.enum(providers).nullable().describe("null: nothing here speaks a protocol that is known"),
       baseUrl: z.string().nullable(),
       models: z.array(z.string()),
+      wantsKey: z.boolean().describe("It says nothing without a key, or another one"),
       tried: z.array(z.object({ url: z.string(), provider: z.enum(providers), outcome: z.string() })),
     }),
   },
