@@ -1,23 +1,16 @@
-import { X } from "lucide-react";
 import { shownKeys, type Keys } from "../keys.ts";
 import { useOffered } from "../offered.ts";
+import { Dialog } from "../parts/dialog.tsx";
 import { PageLink } from "../parts/parts.tsx";
 import { type Action, actions, useShortcuts } from "../shortcuts.ts";
 import { words } from "../words.ts";
-import { Sheet } from "./sheet.tsx";
 
 /** What each key does. */
 export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
   const { isOn, keys } = useShortcuts();
   const actionName = useActionName();
   return (
-    <Sheet name={words.shortcuts} look="dialog" onClose={onClose}>
-      <div className="flex items-center gap-2">
-        <h2 className="grow text-lg">{words.shortcuts}</h2>
-        <button type="button" className="icon-button" aria-label={words.close} onClick={onClose}>
-          <X size={16} aria-hidden />
-        </button>
-      </div>
+    <Dialog title={words.shortcuts} onClose={onClose}>
       {!isOn && <p className="text-sm">{words.shortcutsOff}</p>}
       <dl className="key-list">
         {actions
@@ -36,7 +29,7 @@ export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
           {words.changeShortcuts}
         </PageLink>
       </p>
-    </Sheet>
+    </Dialog>
   );
 }
 

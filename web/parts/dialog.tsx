@@ -10,7 +10,7 @@ type DialogProps = { readonly title: string; readonly onClose: () => void; reado
 export function Dialog({ title, onClose, children }: DialogProps) {
   return (
     <Sheet name={title} onClose={onClose} look="dialog">
-      <div className="flex flex-col gap-4 p-4">
+      <div className="flex flex-col gap-4">
         <div className="flex items-center gap-2">
           <h2 className="grow text-lg font-semibold">{title}</h2>
           <button type="button" className="icon-button" aria-label={words.close} onClick={onClose}>
