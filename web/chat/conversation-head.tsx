@@ -1,5 +1,5 @@
 import { Archive, ArchiveRestore, Braces, Ellipsis, FileDown, Pencil, Share2, Split, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { ThreadView } from "../../src/client/client.ts";
 import { Menu } from "../parts/menu.tsx";
 import { fromHere, goTo, pathNow } from "../path.ts";
@@ -19,6 +19,7 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
   const thread = useThread(threadId);
   const [isNaming, setNaming] = useState(false);
   const [isSharing, setSharing] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
   if (!thread) return null;
   const title = thread.title === "" ? words.noTitle : thread.title;
   const tell = (work: Promise<unknown>) => void work.catch(onFail);
@@ -35,11 +36,18 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
           title={thread.title}
           onDone={(changed) => {
             setNaming(false);
+            requestAnimationFrame(() => document.activeElement === document.body && heading.current?.focus());
             if (changed !== undefined) tell(renameThread(threadId, changed));
           }}
         />
       ) : (
-        <h1 className="min-w-0 truncate text-sm font-semibold" onDoubleClick={() => setNaming(true)} title={title}>
+        <h1
+          ref={heading}
+          tabIndex={-1}
+          className="min-w-0 truncate text-sm font-semibold"
+          onDoubleClick={() => setNaming(true)}
+          title={title}
+        >
           {title}
         </h1>
       )}

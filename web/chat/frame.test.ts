@@ -169,6 +169,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await page.getByRole("textbox", { name: "Rename" }).fill("An evening");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "An evening" }).waitFor();
+    await page.locator("h1:focus").waitFor();
     await page.getByRole("navigation").getByText("An evening").waitFor();
   });
 

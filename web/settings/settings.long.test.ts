@@ -152,6 +152,7 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     await row.getByText("These keys already do: Show or hide the list.").waitFor();
     await page.keyboard.press("Control+Shift+H");
     await row.getByRole("button", { name: /^As before/ }).waitFor();
+    await page.locator("button[aria-label^='Change: Search']:focus").waitFor();
     await page.keyboard.press("Control+k");
     await page.keyboard.press("Control+Shift+H");
     await page.locator("[type=search]:focus").waitFor();

@@ -19,22 +19,24 @@ export function ShortcutTable() {
     setProblem(undefined);
   };
 
-  /** Keys that are free are taken at once; of others it is said what they do. */
+  /** Keys that are free are taken at once; of others it is said what they do. Afterwards the focus is where one came from. */
   function take(action: Action, event: React.KeyboardEvent): void {
     const { nativeEvent } = event;
     if (nativeEvent.key === "Tab") return;
     const pressed = keysOf(nativeEvent);
     if (pressed === undefined) return;
     event.preventDefault();
-    if (pressed === "Escape") {
-      setChanged(undefined);
-      return setProblem(undefined);
-    }
+    const back = () => event.currentTarget.closest("tr")?.querySelector<HTMLElement>(".row-actions > button")?.focus();
+    // Without the focus it changes nothing more.
+    if (pressed === "Escape") return back();
     const other = actions.find((each) => each !== action && firstOf(keys[each]) === pressed);
     const taken = takenBy(pressed);
     if (taken !== undefined) setProblem(texts[taken]);
     else if (other !== undefined) setProblem(texts.taken(actionName(other) ?? other));
-    else set(action, pressed);
+    else {
+      set(action, pressed);
+      back();
+    }
   }
 
   const shown = actions.filter((action) => actionName(action) !== undefined);
