@@ -10,6 +10,7 @@ import { shownSetting } from "./cli-settings.ts";
 import { describeConfig, loadConfig, modelChoiceOf, type Config } from "./config.ts";
 import { relayWire } from "./http/dialects/chat-completions/relay-wire.ts";
 import { codeFindings, ownToolsOf, slidesFindings } from "./main-own-tools.ts";
+import { modelFinding } from "./main-definitions.ts";
 import { configuredRetention, retentionFindings } from "./main-retention.ts";
 import { pythonFindings, pythonSourceOf, sandboxFindings, sandboxOf, unmetDemands } from "./main-sandbox.ts";
 import { chooseModels } from "./models/choose.ts";
@@ -87,17 +88,20 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   const servers = Object.keys(config.mcpServers);
   if (servers.length > 0) yield { grade: "ok", about: "mcp", text: `configured: ${servers.join(", ")}` };
   const choice = await chooseModels(modelChoiceOf(config));
-  yield { grade: choice.demo ? "note" : "ok", about: "model", text: choice.detail };
   yield { grade: "ok", about: "tools", text: [...ownTools, ...tools.tools].map(({ name }) => name).join(", ") };
 
   yield* examineModels(config, choice.probes);
-  yield* examineStore(config, (defined) =>
-    examineNames(config, agents, {
+  yield* examineStore(config, async function* (defined) {
+    yield modelFinding(choice);
+    const models = defined.filter(({ kind }) => kind === "model").map(({ id }) => id);
+    if (models.length > 0)
+      yield { grade: "note", about: "model", text: `the server looks at those of admins, too: ${models.join(", ")}` };
+    yield* examineNames(config, agents, {
       tools: [...ownTools, ...tools.tools],
       models: createModels({ models: choice.models }),
       defined,
-    }),
-  );
+    });
+  });
 }
 
 /** Models, strategies, agents and tools that agents name and that are not there. */

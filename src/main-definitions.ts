@@ -7,6 +7,7 @@ import { watchConfig } from "./config-watch.ts";
 import { createDefinitions, type Definitions } from "./http/definitions/definitions.ts";
 import { createTrials, type Trials } from "./http/definitions/trials.ts";
 import type { OpenedModels } from "./main-models.ts";
+import type { ModelChoice } from "./models/choose.ts";
 import type { Opened } from "./main-store.ts";
 import { definitionKinds, type DefinitionPlace } from "./protocol/definitions.ts";
 import { InvalidInput } from "./protocol/errors.ts";
@@ -112,7 +113,7 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
   return { agents, definitions, trials, problems, strays };
 }
 
-/** For doctor: names that lead nowhere, and what admins have defined and does not count. */
+/** For doctor: what `default` is, names that lead nowhere, and what admins have defined and does not count. */
 export function definitionFindings({
   definitions,
   strays,
@@ -125,7 +126,12 @@ export function definitionFindings({
       return [{ grade: state === "refused" ? "trouble" : "note", about: "defined", text }];
     }),
   );
-  return [...lost, ...apart];
+  return [modelFinding(definitions.choice()), ...lost, ...apart];
+}
+
+/** For doctor: what `default` is. */
+export function modelFinding({ demo, detail }: ModelChoice): Finding {
+  return { grade: demo ? "note" : "ok", about: "model", text: detail };
 }
 
 /** Where an entry of the configuration is set. */

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Colloquy } from "../src/main.ts";
+import type { Finding } from "../src/store/examine.ts";
 import { asker } from "./accounts.ts";
 import type { List, Refusal, View } from "./defining.ts";
 import { askModel, startDefining, writeAgentAndRoom, writeDefinitionsFile } from "./defining.ts";
@@ -318,6 +319,8 @@ eachDatabase((databases) =>
       served.answer("by default");
       const seen = served.requests.length;
       assert.equal((await chat("default")).text, "by default");
+      const { data: found } = await get<{ data: readonly Finding[] }>("/api/admin/doctor");
+      assert.match(found.find(({ about }) => about === "model")!.text, /^[\w-]+, as an admin has set it$/);
       const { model } = (await get<View>("/api/admin/models/remote")).definition;
       assert.equal(served.requests[seen]!.body["model"], model);
 
@@ -373,8 +376,7 @@ eachDatabase((databases) =>
       assert.match(both[1]!.problems[0]!.message, /writer\.md defines this id/);
       const kept = await get<View>("/api/admin/agents/writer?source=database");
       assert.equal(kept.definition["instructions"], "SECOND TEXT");
-      type Finding = { readonly grade: string; readonly about: string; readonly text: string };
-      const { data } = await get<{ data: Finding[] }>("/api/admin/doctor");
+      const { data } = await get<{ data: readonly Finding[] }>("/api/admin/doctor");
       assert.ok(data.some(({ about, text }) => about === "defined" && /writer is shadowed/.test(text)));
       assert.equal((await ask("DELETE", "/api/admin/agents/writer")).status, 204);
       assert.equal((await of("agents", "writer")).length, 1);
