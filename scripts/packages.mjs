@@ -37,7 +37,7 @@ function isInstalled(root, need) {
 }
 
 async function install(root, mode) {
-  say("installing packages, about 20 s");
+  say("installing packages, some 20 to 60 s");
   const startedAt = Date.now();
   const scope = mode === "full" ? "--include=dev" : "--omit=dev";
   // Spelled out, since NODE_ENV=production or a user's .npmrc would leave out what is needed.
