@@ -1,7 +1,6 @@
 /**
- * Whoever can't reach the server is told so, instead of by the browser; and those of the page's own parts that were used are at hand at
- * once. The page
- * itself always comes from the server, so that none is stale, and of what the server answers nothing is kept.
+ * Whoever can't reach the server is told so, instead of by the browser; and those of the page's own parts that were used are at hand
+ * at once. The page itself always comes from the server, so that none is stale, and of what the server answers nothing is kept.
  */
 // The build puts in what is seen while the server can't be reached.
 const parts = [];
