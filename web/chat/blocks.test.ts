@@ -139,7 +139,7 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     answers = [
       [
         {
-          text: 'It costs $5 and $6.\n\nSo $x^2$ and \\(y_1\\):\n\n$$\n\\frac{1}{2}\n$$\n\nBroken: $$\\frac{$$\n\n```python\ndef f(x):  # why\n    return "a" + str(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
+          text: 'It costs $5 and $6.\n\nSo $x^2$ and \\(y_1\\):\n\n$$\n\\frac{1}{2}\n$$\n\n$$\\sum_1 x$$\n\nBroken: $$\\frac{$$\n\n```python\ndef f(x):  # why\n    return "a" + str(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
         },
         { finish: "stop", usage: { inputTokens: 1200, outputTokens: 34 } },
       ],
@@ -148,7 +148,8 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     await log().locator(".hljs-keyword", { hasText: "def" }).waitFor();
     await log().locator("math mfrac").waitFor();
     await log().getByText("It costs $5 and $6.").waitFor();
-    assert.equal(await log().locator("math").count(), 3);
+    assert.equal(await log().locator("math").count(), 4);
+    assert.equal(await log().locator("math[display=block]").count(), 2, "each with a line of its own");
     await log().getByText("1,200 + 34 tokens").waitFor();
     await log()
       .getByText(/first word after .* in all/)

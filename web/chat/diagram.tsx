@@ -43,6 +43,10 @@ export function Diagram({ text, code }: DiagramProps) {
   );
 }
 
+const flat = { dropShadow: "none", useGradient: false };
+/** The names of lines stand on the ground of the drawing, `--raised`, which the library reads in hexadecimal only. */
+const darkGrounds = { edgeLabelBackground: "#191815", clusterBkg: "#24221f", noteBkgColor: "#24221f" };
+
 /** One after the other: the library keeps its settings for all. */
 let last: Promise<unknown> = Promise.resolve();
 
@@ -51,7 +55,9 @@ function draw(id: string, text: string, isDark: boolean): Promise<Drawn> {
     mermaid.initialize({
       startOnLoad: false,
       securityLevel: "strict",
+      look: "classic",
       theme: isDark ? "dark" : "neutral",
+      themeVariables: isDark ? { ...flat, ...darkGrounds } : { ...flat, edgeLabelBackground: "#ffffff" },
       fontFamily: "system-ui, sans-serif",
       htmlLabels: false,
       suppressErrorRendering: true,

@@ -25,6 +25,9 @@ test("formulas are those that are, and money is none", () => {
   assert.equal(withFormulas("so \\(x^2\\) is"), "so $$x^2$$ is");
   assert.equal(withFormulas("so $x^2$ is, and $n$ too"), "so $$x^2$$ is, and $$n$$ too");
   assert.equal(withFormulas("\\[\n\\frac{1}{2}\n\\]\n"), "$$\n\\frac{1}{2}\n$$\n");
+  assert.equal(withFormulas("$$x$$"), "$$\nx\n$$");
+  assert.equal(withFormulas("so\n$$ x $$\nand\n\\[y\\]\nis"), "so\n$$\nx\n$$\nand\n$$\ny\n$$\nis");
+  assert.equal(withFormulas("- so\n  $$x$$"), "- so\n  $$\n  x\n  $$");
   for (const same of [
     "$5 and $6",
     "from $5-$6 to US$7",
@@ -32,7 +35,10 @@ test("formulas are those that are, and money is none", () => {
     "```\n$x^2$\n```",
     "$PATH=$HOME",
     "\\$x^2$",
-    "$$x$$",
+    "so $$x$$ is",
+    "$$x$$ and $$y$$",
+    "$$\nx\n$$",
+    "so\n```\n$$x$$\n```",
     "[a\\](b)",
   ])
     assert.equal(withFormulas(same), same, same);

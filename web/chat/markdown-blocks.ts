@@ -48,22 +48,26 @@ function openedBy(line: string): RegExp | undefined {
 }
 
 /**
- * Formulas as `$$…$$`, in whichever way models write them: `\(…\)`, `\[…\]`, `$…$`. An amount of money is no formula: between single
- * dollars there must stand what only formulas have, close to them.
+ * Formulas as `$$…$$`, in whichever way models write them: `\(…\)`, `\[…\]`, `$…$`; of one that has a line of its own the dollars get
+ * lines too, since it is set large then. An amount of money is no formula: between single dollars there must stand what only formulas
+ * have, close to them.
  */
 export function withFormulas(block: string): string {
   if (!/\$|\\[([]/.test(block) || /^\s*(?:```|~~~)/.test(block)) return block;
   return block
     .replace(/^\s*\\\[([\s\S]+?)\\\]\s*$/, (_, formula: string) => ["$$", formula.trim(), "$$", ""].join("\n"))
-    .replaceAll(inlineFormula, (whole: string, _ticks?: string, round?: string, single?: string) => {
+    .replaceAll(inCodeOrFormula, (whole: string, ...found: readonly (string | undefined)[]) => {
+      const [, indent = "", dollars, square, round, single] = found;
+      const alone = dollars ?? square;
+      if (alone !== undefined) return ["$$", alone.trim(), "$$"].map((line) => indent + line).join("\n");
       const formula = round ?? (single !== undefined && isFormula(single) ? single : undefined);
       return formula === undefined ? whole : ["$$", formula, "$$"].join("");
     });
 }
 
-/** Code stays as it is; then `\(…\)`, then what stands between two single dollars. */
-const inlineFormula =
-  /(`+)[\s\S]*?\1|\\\(([^\n]{1,1000}?)\\\)|(?<![\\$\w])\$(?![\s$])([^$\n]{1,300}?)(?<![\s\\])\$(?![$\w])/g;
+/** Code stays as it is; then lines of a formula alone, then `\(…\)`, then what stands between two single dollars. */
+const inCodeOrFormula =
+  /(`+)[\s\S]*?\1|^([ \t]*)(?:\$\$((?:(?!\$\$)[^\n]){1,1000})\$\$|\\\[((?:(?!\\\])[^\n]){1,1000})\\\])[ \t]*$|\\\(([^\n]{1,1000}?)\\\)|(?<![\\$\w])\$(?![\s$])([^$\n]{1,300}?)(?<![\s\\])\$(?![$\w])/gm;
 
 function isFormula(text: string): boolean {
   return /[\\^_={}]/.test(text) || /^[A-Za-z]'?$/.test(text);
