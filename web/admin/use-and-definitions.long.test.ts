@@ -34,6 +34,9 @@ describe("the administration", { skip: skipBrowser }, () => {
     await today.getByText("usually 10 a day").waitFor();
     await page.getByRole("img", { name: /^Requests\. .*: 12/ }).waitFor();
     await page.getByRole("img", { name: /^First token\. .*50 % 200 ms/ }).waitFor();
+    await page.getByRole("img", { name: /^Whole answer\. .*50 % 900 ms/ }).waitFor();
+    await page.getByRole("img", { name: /^Cost\. .*: 0\.12/ }).waitFor();
+    await page.getByRole("img", { name: /^Errors\. .*: 12/ }).waitFor();
     await row("filed").getByText("200 ms / 200 ms").waitFor();
     await page.getByRole("combobox", { name: "By" }).selectOption("Time (UTC)");
     await page.getByRole("combobox", { name: "Over" }).selectOption("7 days");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -36,7 +36,9 @@ describe("what an answer took, and being called when something waits", { skip: s
     model = await startModelServer();
     const cwd = temporaryFolder("called");
     const config = {
-      models: [{ id: "priced", provider: "openai", baseUrl: `${model.url}/v1`, model: "priced", apiKey: "none" }],
+      models: [
+        { id: "priced", provider: "openai", baseUrl: `${model.url}/v1`, model: "priced", apiKey: "none", retries: 0 },
+      ],
       prices: { priced: { input: 10, output: 20 } },
       mcpServers: { mcp_filesystem: { disabled: true }, mcp_trader: { disabled: true } },
       approval: { ask: ["add_task"] },
@@ -102,6 +104,45 @@ describe("what an answer took, and being called when something waits", { skip: s
     await step.getByText("0.0128").waitFor();
     await pictureOf(page, "called figures of a run");
     assert.deepEqual(await violationsOf(page), []);
+  });
+
+  test("it is saved as JSON, with what tools did and what it took", async () => {
+    await page.goBack();
+    await log().getByText("It took some.").waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "More about this conversation" }).click();
+    await page.getByRole("menuitem", { name: "Save as JSON" }).click();
+    const saved = await download;
+    assert.match(saved.suggestedFilename(), /^what-did-it-take.*\.json$/);
+    const text = readFileSync(await saved.path(), "utf8");
+    assert.doesNotThrow(() => JSON.parse(text));
+    assert.match(text, /It took some\./);
+  });
+
+  test("a model's health stands where it is chosen", async () => {
+    // The page looks now and then, and when one comes back to it; the server keeps for some seconds what it has found.
+    const shows = async (text: RegExp) => {
+      await page.getByRole("button", { name: /^Model:/ }).click();
+      const option = page.getByRole("option", { name: text });
+      for (let looks = 0; looks < 60 && !(await option.isVisible()); looks++) {
+        await page.evaluate(`dispatchEvent(new Event("focus"))`);
+        await option.waitFor({ timeout: 1000 }).catch(() => undefined);
+      }
+      await option.waitFor();
+    };
+    await shows(/^priced.*answers/);
+    await page.keyboard.press("Escape");
+    model.answer({ status: 500, error: "overheated" });
+    await page.getByRole("textbox", { name: "Message" }).fill("are you still there?");
+    await page.keyboard.press("Enter");
+    await log()
+      .getByText(/overheated/)
+      .first()
+      .waitFor();
+    await shows(/^priced.*failed/);
+    await pictureOf(page, "called model failed");
+    assert.deepEqual(await violationsOf(page), []);
+    await page.keyboard.press("Escape");
   });
 
   test("whoever is in another view sees by title, icon and list that something waits", async () => {

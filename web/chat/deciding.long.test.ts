@@ -43,7 +43,7 @@ const agents = [
   { id: "clerk", tools: ["send_mail"] },
 ].map((each) => agentSchema.parse({ model: "default", instructions: ".", ...each }));
 
-describe("what is decided in a conversation", { skip: skipBrowser }, () => {
+describe("what is done and decided in a conversation", { skip: skipBrowser }, () => {
   let answers: ScriptAnswer[] = [];
   let server: PageServing;
   let browser: OpenBrowser;
@@ -173,6 +173,19 @@ describe("what is decided in a conversation", { skip: skipBrowser }, () => {
     assert.equal(await log().getByText("Allowed.").count(), 1);
   });
 
+  test("a call that failed says so in its line, and why where it is opened", async () => {
+    await begin();
+    answers = [[{ call: "calculate", arguments: { expression: "6*" } }], "That was no sum."];
+    await say("6*?");
+    await log().getByText("That was no sum.").waitFor();
+    await line("calculate")
+      .getByText(/failed/)
+      .waitFor();
+    await line("calculate").click();
+    await log().getByRole("region", { name: "Result" }).getByText(/\w/).first().waitFor();
+    await findsNothing("a call failed");
+  });
+
   test("files are dropped and pasted into the conversation", async () => {
     await begin();
     const give = (how: "drop" | "paste", name: string) =>
@@ -185,8 +198,16 @@ describe("what is decided in a conversation", { skip: skipBrowser }, () => {
         field.dispatchEvent(new DragEvent("dragover", { ...options, dataTransfer: given }));
         return new Promise((go) => setTimeout(() => go(field.dispatchEvent(new DragEvent("drop", { ...options, dataTransfer: given })))));
       })()`);
+    const sent = Promise.withResolvers<void>();
+    await page.route("**/api/uploads*", async (route) => {
+      await sent.promise;
+      await route.continue();
+    });
     await give("drop", "dropped.csv");
     await page.getByRole("button", { name: "Remove dropped.csv" }).waitFor();
+    await page.getByText(/^\d+ %$/).waitFor();
+    await findsNothing("a file is on its way");
+    sent.resolve();
     await give("paste", "pasted.csv");
     await page.getByRole("button", { name: "Remove pasted.csv" }).waitFor();
     assert.equal(await page.getByText("Drop the files here").count(), 0);

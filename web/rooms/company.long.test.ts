@@ -137,6 +137,12 @@ describe("two people in a room", { skip: skipBrowser }, () => {
         .waitFor();
       assert.equal(await log(page).getAttribute("aria-busy"), "true");
     }
+    const colourOf = (page: Page, handle: string) =>
+      memberOf(page, handle)
+        .locator(".speaker")
+        .evaluate((each) => getComputedStyle(each as never).color);
+    assert.notEqual(await colourOf(ben, "ping"), await colourOf(ben, "pong"));
+    assert.notEqual(await colourOf(ben, "ping"), await colourOf(ben, "user"));
     await findsNothing(ben, "two think");
     await memberOf(ben, "ping").getByRole("button", { name: "Stop" }).click();
     for (const page of [ada, ben]) {

@@ -79,7 +79,8 @@ function ticksOf({ from, to }: Span, { at, breaks, stepMs }: Ticking): TimeAxis[
       if (ticks.length === 0 || place - ticks.at(-1)!.at > 0.1) ticks.push({ at: place, time: n * stepMs });
     }
   }
-  return ticks.filter((tick) => tick.at < 0.95);
+  // Beyond, a label would be cut off.
+  return ticks.filter((tick) => tick.at < 0.88);
 }
 
 function niceStep(ms: number): number {
