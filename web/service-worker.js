@@ -18,6 +18,19 @@ addEventListener("fetch", (event) => {
   else if (request.url.startsWith(`${registration.scope}assets/`)) event.respondWith(part(event));
 });
 
+addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(leadTo(registration.scope + event.notification.data));
+});
+
+/** In the page that is open, else in a new one. */
+async function leadTo(url) {
+  const [open] = await clients.matchAll({ type: "window" });
+  if (!open) return clients.openWindow(url);
+  await open.focus();
+  return open.navigate(url);
+}
+
 async function keepParts() {
   const cache = await caches.open(kept);
   await cache.addAll(["offline.html", ...parts]);

@@ -22,15 +22,26 @@ export function useAttention(): void {
 async function notify(run: string, thread: string): Promise<void> {
   if (document.visibilityState === "visible" || notifications() !== true) return;
   const { questions } = await client.run(run).catch(() => ({ questions: [] }));
-  const told = new Notification(words.waiting, { body: questions[0]?.text ?? "", tag: `colloquy-${run}` });
-  told.onclick = () => {
-    focus();
-    void client.rooms.get(thread).then(
-      () => goTo(`/rooms/${thread}`),
-      () => goTo(`/chat/${thread}`),
-    );
-    told.close();
-  };
+  const said = { body: questions[0]?.text ?? "", tag: `colloquy-${run}` };
+  try {
+    const told = new Notification(words.waiting, said);
+    told.onclick = () => {
+      focus();
+      void pathOf(thread).then(goTo);
+      told.close();
+    };
+  } catch {
+    // Browsers of phones let only a service worker tell; ours leads there.
+    const worker = await navigator.serviceWorker?.getRegistration();
+    await worker?.showNotification(words.waiting, { ...said, data: (await pathOf(thread)).slice(1) });
+  }
+}
+
+function pathOf(thread: string): Promise<string> {
+  return client.rooms.get(thread).then(
+    () => `/rooms/${thread}`,
+    () => `/chat/${thread}`,
+  );
 }
 
 let plainIcon: string | undefined;

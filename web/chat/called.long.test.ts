@@ -205,6 +205,24 @@ describe("what an answer took, and being called when something waits", { skip: s
     assert.equal((await told()).length, 2);
   });
 
+  test("where only a service worker may tell, it does, and leads there", async () => {
+    await bell().click();
+    await bell().and(page.locator("[aria-pressed=true]")).waitFor();
+    await page.evaluate(`globalThis.Notification = class extends Notification {
+      constructor() { throw new TypeError("Illegal constructor"); }
+    }`);
+    const { thread, run } = await waits("On a phone");
+    await titled("(5)");
+    const shown = () =>
+      page.evaluate<{ tag: string; data: string; body: string }[]>(
+        "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.map(({ tag, data, body }) => ({ tag, data, body })))",
+      );
+    await until(async () => (await shown()).length === 1, "the notification");
+    const [first] = await shown();
+    assert.match(first!.body, /May add_task be called/);
+    assert.deepEqual([first!.tag, first!.data], [`colloquy-${run}`, `chat/${thread}`]);
+  });
+
   test("asks nothing of other hosts, and complains of nothing but that a thread is no room", () => {
     assert.deepEqual(
       browser.complaints().filter((text) => !text.includes("status of 404")),

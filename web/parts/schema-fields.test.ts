@@ -45,6 +45,15 @@ test("a schema becomes fields: references, what may be null, groups, and JSON fo
   assert.ok(where.kind === "group" && where.fields[0]!.path !== "city");
 });
 
+test("a number may have a comma, but not one of which nobody knows what it means", () => {
+  const fields = fieldsOf({ type: "object", properties: { size: { type: "number" } } });
+  const read = (size: string) => {
+    const { value, problems } = readForm(fields, { size });
+    return problems.size > 0 ? problems.get("size")?.code : (value as { size: number }).size;
+  };
+  assert.deepEqual(["1,5", "0,125", "-2.5", "1,000", "1,000,000"].map(read), [1.5, 0.125, -2.5, "number", "number"]);
+});
+
 test("what is typed becomes the value; what is wrong is said of its field", () => {
   const fields = fieldsOf(schema);
   const value = {

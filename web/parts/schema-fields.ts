@@ -169,7 +169,9 @@ function readField(field: Exclude<SchemaField, { kind: "group" }>, text: string)
       return { value: text };
     case "number": {
       const value = Number(text.trim().replace(",", "."));
-      if (text.trim() === "" || !Number.isFinite(value)) return { problem: { code: "number" } };
+      // "1,000" is a thousand to some and one to others.
+      const isAmbiguous = /^[+-]?[1-9]\d{0,2}(,\d{3})+$/.test(text.trim());
+      if (text.trim() === "" || !Number.isFinite(value) || isAmbiguous) return { problem: { code: "number" } };
       if (field.isWhole && !Number.isSafeInteger(value)) return { problem: { code: "whole" } };
       if (value < field.least) return { problem: { code: "least", bound: field.least } };
       if (value > field.most) return { problem: { code: "most", bound: field.most } };

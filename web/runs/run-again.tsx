@@ -1,5 +1,6 @@
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { RunDetailsView } from "../../src/client/run-details.ts";
+import { newId } from "../../src/protocol/ids.ts";
 import { isEnded } from "../../src/protocol/runs.ts";
 import { useMe } from "../me.ts";
 import { Act, Form, PageLink } from "../parts/parts.tsx";
@@ -68,7 +69,7 @@ function FromMessage({ data: { run }, messageId, text, isCut }: FromMessageProps
           name={texts.change}
           text={typed}
           onChange={setTyped}
-          onSend={(content) => client.startRun(run.threadId, { agent: run.agent, content, instead: messageId })}
+          onSend={(message) => client.startRun(run.threadId, { agent: run.agent, ...message, instead: messageId })}
         />
       )}
     </div>
@@ -76,6 +77,8 @@ function FromMessage({ data: { run }, messageId, text, isCut }: FromMessageProps
 }
 
 function FromStep({ data: { run }, itemId }: { readonly data: RunDetailsView; readonly itemId: string }) {
+  // Made once, also where what is said in it has to be sent again.
+  const copy = useRef<string>(undefined);
   const [typed, setTyped] = useState<string>();
   return (
     <div className="grid gap-2">
@@ -92,9 +95,9 @@ function FromStep({ data: { run }, itemId }: { readonly data: RunDetailsView; re
           name={texts.goOn}
           text={typed}
           onChange={setTyped}
-          onSend={async (content) => {
-            const thread = await runsInside.fork(run.threadId, itemId);
-            return client.startRun(thread.id, { agent: run.agent, content });
+          onSend={async (message) => {
+            copy.current ??= (await runsInside.fork(run.threadId, itemId)).id;
+            return client.startRun(copy.current, { agent: run.agent, ...message });
           }}
         />
       )}
@@ -106,17 +109,23 @@ type MessageFormProps = {
   readonly name: string;
   readonly text: string;
   readonly onChange: (text: string) => void;
-  readonly onSend: (text: string) => Promise<{ readonly id: string }>;
+  readonly onSend: (message: {
+    readonly content: string;
+    readonly messageId: string;
+  }) => Promise<{ readonly id: string }>;
 };
 
 function MessageForm({ name, text, onChange, onSend }: MessageFormProps) {
+  // The same words again are the same message: what did arrive is not done twice.
+  const sent = useRef<{ readonly content: string; readonly messageId: string }>(undefined);
   return (
     <Form
       name={name}
       submit={name}
       onSubmit={async () => {
         const leadOn = fromHere();
-        leadOn(`/runs/${(await onSend(text)).id}`);
+        if (sent.current?.content !== text) sent.current = { content: text, messageId: newId() };
+        leadOn(`/runs/${(await onSend(sent.current)).id}`);
       }}
     >
       <label className="grid basis-full gap-1 text-muted">

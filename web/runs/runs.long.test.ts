@@ -11,6 +11,7 @@ import {
   untilTrue,
   violationsOf,
 } from "../../test/browser.ts";
+import { until } from "../../test/run-suite.ts";
 import { createClient } from "../../src/client/client.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
 
@@ -150,12 +151,38 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
     );
   });
 
+  test("a call and a message whose answers got lost are made once, however often they are sent", async () => {
+    const lose = (path: string) =>
+      page.route(
+        path,
+        async (route) => {
+          await route.fetch();
+          await route.abort("connectionreset");
+        },
+        { times: 1 },
+      );
+    const runs = async () =>
+      ((await (await fetch(`${server.url}/api/runs?limit=100`)).json()) as { data: unknown[] }).data.length;
+    await page.goto(`${server.url}/runs?tool=look_up`);
+    const form = page.getByRole("form", { name: "look_up" });
+    await form.getByLabel("n (needed)").fill("7");
+    const before = await runs();
+    await lose("**/api/tools/look_up/calls");
+    await form.getByRole("button", { name: "Call" }).click();
+    await form.getByRole("alert").waitFor();
+    await form.getByRole("button", { name: "Call" }).click();
+    await page.getByText("found 7").first().waitFor();
+    assert.equal(await runs(), before + 1);
+    await form.getByRole("button", { name: "Call" }).click();
+    await until(async () => (await runs()) === before + 2);
+  });
+
   test("a run that is not there says so", async () => {
     await page.goto(`${server.url}/runs/018f0000-0000-7000-8000-00000000dead`);
     await page.getByRole("alert").waitFor();
     await findsNothing(page, "gone");
     assert.deepEqual(
-      browser.complaints().filter((text) => !/status of 404|blocked by Playwright/.test(text)),
+      browser.complaints().filter((text) => !/status of 404|ERR_CONNECTION_RESET|blocked by Playwright/.test(text)),
       [],
     );
   });

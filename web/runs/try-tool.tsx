@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import type { ToolCallView } from "../../src/client/client.ts";
+import { newId } from "../../src/protocol/ids.ts";
 import type { ListedTool } from "../../src/protocol/tools-api.ts";
 import { Question } from "../chat/question.tsx";
 import { useLoaded } from "../parts/loaded.ts";
@@ -79,7 +80,16 @@ function OneTool({ tool, given }: { readonly tool: ListedTool; readonly given: u
   const [draft, setDraft] = useState<Draft>(() => draftOf(fields, given));
   const [isTried, setTried] = useState(false);
   const [answer, setAnswer] = useState<ToolCallView>();
+  // A call whose answer got lost is made again under its key: what it did is not done twice.
+  const lost = useRef<{ readonly given: string; readonly key: string }>(undefined);
   const { value, problems } = readForm(fields, draft);
+  const call = async () => {
+    const given = JSON.stringify(value);
+    if (lost.current?.given !== given) lost.current = { given, key: newId() };
+    const answered = await client.callTool(tool.name, { arguments: value, idempotencyKey: lost.current.key });
+    lost.current = undefined;
+    setAnswer(answered);
+  };
   return (
     <section className="grid grid-cols-[minmax(0,1fr)] content-start gap-3" aria-label={tool.name}>
       <div className="flex flex-wrap items-baseline gap-x-3">
@@ -94,7 +104,7 @@ function OneTool({ tool, given }: { readonly tool: ListedTool; readonly given: u
         onSubmit={async () => {
           setTried(true);
           setAnswer(undefined);
-          if (problems.size === 0) setAnswer(await client.callTool(tool.name, { arguments: value }));
+          if (problems.size === 0) await call();
         }}
       >
         {fields.length === 0 ? (
