@@ -46,6 +46,12 @@ export async function untilTrue(page: Page, expression: string): Promise<void> {
   await until(async () => (await page.evaluate(expression)) === true, expression);
 }
 
+/** In the conversation that is open. */
+export async function sayOn(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Message" }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
 export type OpenBrowser = {
   readonly browser: Browser;
   /** A tab; what it complains of, and what it asks of other hosts, is kept. */

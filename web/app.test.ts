@@ -7,6 +7,7 @@ import {
   type OpenBrowser,
   openBrowser,
   type PageServing,
+  sayOn,
   servePage,
   skipBrowser,
   violationsOf,
@@ -37,10 +38,7 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
   const titled = async (title: string) => {
     while ((await page.title()) !== title) await sleep(20);
   };
-  const say = async (text: string) => {
-    await page.getByRole("textbox", { name: "Message" }).fill(text);
-    await page.keyboard.press("Enter");
-  };
+  const say = (text: string) => sayOn(page, text);
 
   test("by keyboard alone to every view: its heading has the focus, its title is said", async () => {
     await page.evaluate("document.body.tabIndex = -1; document.body.focus()");

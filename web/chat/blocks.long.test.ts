@@ -5,6 +5,7 @@ import {
   type OpenBrowser,
   openBrowser,
   type PageServing,
+  sayOn,
   servePage,
   skipBrowser,
   violationsOf,
@@ -27,10 +28,7 @@ describe("what models write, whatever it is", { skip: skipBrowser }, () => {
     await browser.close();
     await server.close();
   });
-  const say = async (text: string) => {
-    await page.getByRole("textbox", { name: "Message" }).fill(text);
-    await page.keyboard.press("Enter");
-  };
+  const say = (text: string) => sayOn(page, text);
   const log = () => page.getByRole("log");
 
   test("a diagram is drawn; what can't be drawn stays code and says why", async () => {

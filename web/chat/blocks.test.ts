@@ -6,6 +6,7 @@ import {
   type OpenBrowser,
   openBrowser,
   type PageServing,
+  sayOn,
   servePage,
   skipBrowser,
   untilTrue,
@@ -118,10 +119,7 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     await server.close();
   });
 
-  const say = async (text: string) => {
-    await page.getByRole("textbox", { name: "Message" }).fill(text);
-    await page.keyboard.press("Enter");
-  };
+  const say = (text: string) => sayOn(page, text);
   const log = () => page.getByRole("log");
   const begin = async () => {
     await page.goto(server.url);

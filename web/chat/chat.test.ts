@@ -6,6 +6,7 @@ import {
   type OpenBrowser,
   openBrowser,
   type PageServing,
+  sayOn,
   servePage,
   skipBrowser,
   violationsOf,
@@ -49,10 +50,7 @@ describe("the page", { skip: skipBrowser }, () => {
     await server.close();
   });
 
-  const say = async (text: string) => {
-    await page.getByRole("textbox", { name: "Message" }).fill(text);
-    await page.keyboard.press("Enter");
-  };
+  const say = (text: string) => sayOn(page, text);
   const log = () => page.getByRole("log");
 
   test("opens on a composer that works at once", async () => {

@@ -6,6 +6,7 @@ import {
   type OpenBrowser,
   openBrowser,
   type PageServing,
+  sayOn,
   servePage,
   skipBrowser,
   violationsOf,
@@ -65,10 +66,7 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
   const log = () => page.getByRole("log");
   const question = () => log().getByRole("region", { name: "waiting for you" });
   const line = (text: string) => log().locator("summary", { hasText: text });
-  const say = async (text: string) => {
-    await page.getByRole("textbox", { name: "Message" }).fill(text);
-    await page.keyboard.press("Enter");
-  };
+  const say = (text: string) => sayOn(page, text);
   const begin = async (agent = "assistant") => {
     await page.goto(`${server.url}/?agent=${agent}`);
     await page.getByRole("heading", { name: "What shall be done?" }).waitFor();

@@ -6,6 +6,7 @@ import {
   type OpenBrowser,
   openBrowser,
   type PageServing,
+  sayOn,
   servePage,
   skipBrowser,
   violationsOf,
@@ -55,10 +56,7 @@ describe("what tools made is seen in the turn", { skip }, () => {
   });
 
   const log = () => page.getByRole("log");
-  const say = async (text: string) => {
-    await page.getByRole("textbox", { name: "Message" }).fill(text);
-    await page.keyboard.press("Enter");
-  };
+  const say = (text: string) => sayOn(page, text);
   const isSeen = async (name: string) => {
     const picture = log().locator(`img[alt="${name}"]`);
     await picture.scrollIntoViewIfNeeded();

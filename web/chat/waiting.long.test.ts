@@ -5,6 +5,7 @@ import {
   type OpenBrowser,
   openBrowser,
   type PageServing,
+  sayOn,
   servePage,
   skipBrowser,
   violationsOf,
@@ -27,10 +28,7 @@ describe("messages that wait for their turn", { skip: skipBrowser }, () => {
     await server.close();
   });
 
-  const say = async (text: string) => {
-    await page.getByRole("textbox", { name: "Message" }).fill(text);
-    await page.keyboard.press("Enter");
-  };
+  const say = (text: string) => sayOn(page, text);
   const log = () => page.getByRole("log");
 
   test("what waits is there after a reload and in another tab, is edited in the one and taken back in the other", async () => {
