@@ -1,7 +1,9 @@
 import { useSyncExternalStore } from "react";
+import { ColloquyError } from "../../src/protocol/errors.ts";
 import { newId } from "../../src/protocol/ids.ts";
 import { createListeners } from "../listeners.ts";
 import { client, reasonOf } from "../server.ts";
+import { words } from "../words.ts";
 import { draftOf, keepDraft } from "./drafts.tsx";
 
 export type Attachment = {
@@ -16,14 +18,18 @@ export type Attachment = {
   readonly id?: string;
   /** Why it can't be sent, or not be read. */
   readonly problem?: string;
+  /** Another try would end alike. */
+  readonly isHopeless?: boolean;
 };
 
 export type Attachments = {
   readonly all: readonly Attachment[];
   readonly add: (files: Iterable<File>) => void;
   readonly remove: (key: string) => void;
-  /** None are left; undefined while some are on their way. */
-  readonly take: () => readonly Attachment[] | undefined;
+  /** Uploads once more what did not arrive. */
+  readonly again: (key: string) => void;
+  /** None are left; a text says why they can't go yet. */
+  readonly take: () => readonly Attachment[] | string;
   /** Those that could not be sent. */
   readonly giveBack: (taken: readonly Attachment[]) => void;
 };
@@ -49,10 +55,17 @@ export function useAttachments(place: string | undefined): Attachments {
           filesAt(place).filter((each) => each.key !== key),
         );
     },
+    again(key) {
+      const file = all.find((each) => each.key === key)?.file;
+      if (place !== undefined && file) upload(place, file, key);
+    },
     take() {
       if (place === undefined) return nothing;
       const taken = filesAt(place);
-      if (taken.some(({ id, problem }) => id === undefined && problem === undefined)) return undefined;
+      const missing = taken.filter(({ id }) => id === undefined);
+      const lost = missing.filter(({ problem }) => problem !== undefined);
+      if (lost.length > 0) return words.filesLost(lost.map(({ name }) => name).join(", "));
+      if (missing.length > 0) return words.filesWait;
       set(place, nothing);
       return taken;
     },
@@ -77,21 +90,28 @@ function set(place: string, all: readonly Attachment[]): void {
   listeners.tell();
 }
 
-function upload(place: string, file: File): void {
+/** `again`: in the place of an earlier try. */
+function upload(place: string, file: File, again?: string): void {
   const key = newId();
   const stop = new AbortController();
-  stops.set(key, stop);
   const change = (to: Partial<Attachment>) =>
     set(
       place,
       filesAt(place).map((each) => (each.key === key ? { ...each, ...to } : each)),
     );
-  set(place, [...filesAt(place), { key, name: file.name, type: file.type, file, part: 0 }]);
+  const first: Attachment = { key, name: file.name, type: file.type, file, part: 0 };
+  // No server takes it, now or later.
+  const begun: Attachment = file.size === 0 ? { ...first, problem: words.fileEmpty, isHopeless: true } : first;
+  const others = filesAt(place);
+  set(place, again === undefined ? [...others, begun] : others.map((each) => (each.key === again ? begun : each)));
+  if (begun.isHopeless) return;
+  stops.set(key, stop);
   client.uploads
     .send(file, { onProgress: (part) => change({ part }), signal: stop.signal })
     .then(({ id, problem }) => change({ id, part: 1, ...(problem === null ? {} : { problem }) }))
     .catch((error: unknown) => {
-      if (!stop.signal.aborted) change({ problem: reasonOf(error) });
+      const isHopeless = error instanceof ColloquyError && error.status === 413;
+      if (!stop.signal.aborted) change({ problem: reasonOf(error), ...(isHopeless && { isHopeless }) });
     })
     .finally(() => stops.delete(key));
 }

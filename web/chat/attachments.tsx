@@ -1,4 +1,4 @@
-import { Paperclip, X } from "lucide-react";
+import { Paperclip, RefreshCw, X } from "lucide-react";
 import { type DragEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { words } from "../words.ts";
 import type { Attachment, Attachments } from "./attachment-store.ts";
@@ -25,7 +25,7 @@ export function AttachButton({ onChoose }: { readonly onChoose: (files: Iterable
   );
 }
 
-export function AttachmentTiles({ all, remove }: Pick<Attachments, "all" | "remove">) {
+export function AttachmentTiles({ all, remove, again }: Pick<Attachments, "all" | "remove" | "again">) {
   if (all.length === 0) return null;
   return (
     <ul className="flex flex-wrap gap-2 px-2 pt-1 pb-2 text-sm">
@@ -36,6 +36,17 @@ export function AttachmentTiles({ all, remove }: Pick<Attachments, "all" | "remo
             <span className="block max-w-48 truncate">{attachment.name}</span>
             <StateOf attachment={attachment} />
           </span>
+          {canGoAgain(attachment) && (
+            <button
+              type="button"
+              className="icon-button"
+              aria-label={words.fileAgain(attachment.name)}
+              title={words.fileAgain(attachment.name)}
+              onClick={() => again(attachment.key)}
+            >
+              <RefreshCw size={16} aria-hidden />
+            </button>
+          )}
           <button
             type="button"
             className="icon-button"
@@ -48,6 +59,10 @@ export function AttachmentTiles({ all, remove }: Pick<Attachments, "all" | "remo
       ))}
     </ul>
   );
+}
+
+function canGoAgain({ id, problem, file, isHopeless = false }: Attachment): boolean {
+  return id === undefined && problem !== undefined && file !== undefined && !isHopeless;
 }
 
 function StateOf({ attachment: { part, id, problem } }: { readonly attachment: Attachment }) {

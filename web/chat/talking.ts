@@ -6,7 +6,6 @@ import { client, reasonOf } from "../server.ts";
 import { lookAround } from "../threads/attention-store.ts";
 import { threadClient } from "../threads/thread-client.ts";
 import { forkThread, threadsChanged } from "../threads/threads-store.ts";
-import { words } from "../words.ts";
 import type { Attachments } from "./attachment-store.ts";
 import { answerLost, attemptOf, hasArrived, mayHaveHappened } from "./attempt.ts";
 import { type Choice, keepChoice } from "./choice.ts";
@@ -66,7 +65,7 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
       setUnsent({ threadId, why });
     };
     const taken = instead === undefined ? attachments.take() : [];
-    if (!taken) return back(words.filesWait);
+    if (typeof taken === "string") return back(taken);
     const files = instead === undefined ? taken.flatMap(({ id }) => id ?? []) : filesOf(turns, instead);
     const from = pathNow();
     if (arrived) answerLost(undefined);

@@ -74,6 +74,10 @@ export const de: typeof en = {
   uploading: (part) => `${Math.round(part * 100)} %`,
   reading: "wird gelesen",
   dropHere: "Dateien hier ablegen",
+  fileEmpty: "Sie ist leer.",
+  fileAgain: (name: string) => `${name} noch einmal hochladen`,
+  filesLost: (names: string) =>
+    `Was nicht hochgeladen werden konnte, kann nicht mitgehen: entfernen Sie es, oder laden Sie es noch einmal hoch (${names}).`,
   filesWait: "Warten Sie, bis die Dateien da sind, oder entfernen Sie sie.",
   welcome: "Was soll getan werden?",
   notify: "Mich benachrichtigen, wenn etwas auf mich wartet",
