@@ -5,6 +5,7 @@ import type { RunEvent } from "../../src/protocol/events.ts";
 import type { PendingView } from "../../src/client/threads.ts";
 import { createListeners } from "../listeners.ts";
 import { client, reasonOf } from "../server.ts";
+import { saw } from "../threads/seen.ts";
 import { threadClient } from "../threads/thread-client.ts";
 import { connectionChanged, connectionForgotten } from "./connection.ts";
 import { prepareMarkdown } from "./load-markdown.ts";
@@ -146,6 +147,7 @@ async function read(threadId: string, signal: AbortSignal, item?: string): Promi
     if (item !== undefined) await showItem(item);
     if (signal.aborted) return;
     set({ ...seen(), isLoading: false, isReading: false });
+    saw(threadId, Number(cursor));
     void follow(threadId, cursor, signal);
   } catch (error) {
     if (!signal.aborted) set({ isLoading: false, isBroken: true, error: reasonOf(error) });
@@ -175,6 +177,7 @@ async function follow(threadId: string, cursor: string, signal: AbortSignal): Pr
       patienceMs: Infinity,
       onConnection: connectionChanged,
     })) {
+      if ("seq" in event) saw(threadId, event.seq);
       if (!log.apply(event)) return await readAgain(threadId);
       if (event.type === "run-start" || event.type === "run-end") void lookAtWaiting();
       if (event.type === "run-wait" && event.reason !== "client") await learnQuestions(event.run, signal);

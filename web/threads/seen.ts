@@ -6,8 +6,8 @@ type Seen = { readonly since: string; readonly seqs: Readonly<Record<string, num
 
 const store = kept("seen");
 const most = 300;
-/** Left just now: whatever stands in them at the next look was seen. */
-const left = new Set<string>();
+/** Left just now, with the list as it was then: whatever stands in them at the next look was seen. */
+const left = new Map<string, readonly ThreadView[]>();
 
 export const useSeen = store.use;
 
@@ -19,18 +19,28 @@ export function isNew(thread: ThreadView): boolean {
 
 /** Called with what a look found; `current` is open. */
 export function lookedAt(threads: readonly ThreadView[], current: string | undefined): void {
-  const found = threads.filter(({ id }) => id === current || left.has(id));
+  const found = threads.filter(({ id }) => id === current || (left.has(id) && left.get(id) !== threads));
   const { since, seqs } = read();
-  const changed = found.filter(({ id, lastSeq }) => seqs[id] !== lastSeq);
-  for (const { id } of found) left.delete(id);
+  // A list may be older than what was shown since.
+  const changed = found.filter(({ id, lastSeq }) => lastSeq > (seqs[id] ?? -1));
+  for (const [id, list] of left) if (list !== threads) left.delete(id);
   if (changed.length === 0 && store.get() !== "") return;
   const others = Object.entries(seqs).filter(([id]) => !changed.some((thread) => thread.id === id));
   const all = [...others, ...changed.map(({ id, lastSeq }): [string, number] => [id, lastSeq])].slice(-most);
   store.set(JSON.stringify({ since, seqs: Object.fromEntries(all) } satisfies Seen));
 }
 
-export function leaves(thread: string): void {
-  left.add(thread);
+/** Shown up to here, which no list may tell of yet. */
+export function saw(thread: string, seq: number): void {
+  const { since, seqs } = read();
+  const { [thread]: before = -1, ...others } = seqs;
+  if (seq <= before) return;
+  const all = [...Object.entries(others), [thread, seq]].slice(-most);
+  store.set(JSON.stringify({ since, seqs: Object.fromEntries(all) } satisfies Seen));
+}
+
+export function leaves(thread: string, threads: readonly ThreadView[]): void {
+  left.set(thread, threads);
 }
 
 const begun = new Date().toISOString();

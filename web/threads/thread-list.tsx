@@ -8,7 +8,7 @@ import { useAttentionOfAll } from "./attention-store.ts";
 import { sectionsOf } from "./sections.ts";
 import { isNew, leaves, lookedAt, useSeen } from "./seen.ts";
 import { ThreadEntry, type ThreadMark } from "./thread-entry.tsx";
-import { loadMore, searchThreads, showArchived, threadsChanged, useThreads } from "./threads-store.ts";
+import { loadMore, searchThreads, showArchived, threadLeft, useThreads } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";
 import "./threads.css";
 
@@ -22,11 +22,13 @@ export function ThreadList({ current, onChoose }: ListProps) {
   const list = useRef<HTMLDivElement>(null);
   useSeen();
   useEffect(() => lookedAt(threads, current), [threads, current]);
+  const latest = useRef(threads);
+  latest.current = threads;
   useEffect(() => {
     if (current === undefined) return undefined;
     return () => {
-      leaves(current);
-      threadsChanged();
+      leaves(current, latest.current);
+      threadLeft();
     };
   }, [current]);
 

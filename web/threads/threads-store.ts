@@ -97,6 +97,12 @@ export function threadsChanged(): void {
   void load();
 }
 
+/** What a list that is asked for now tells of it was seen. */
+export function threadLeft(): void {
+  overtakeLists();
+  threadsChanged();
+}
+
 /** Another one that begins with what was said in this one, up to an item or as it is shown; its title tells that it is a copy. */
 export async function forkThread(id: string, item?: string): Promise<string> {
   const { title } = find(id) ?? (await client.thread(id));
