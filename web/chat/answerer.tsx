@@ -54,7 +54,7 @@ export function Answerer({ agent, model, answerers: { agents, models }, onChoose
 }
 
 /** The model that will answer; undefined as long as it is not known. */
-export function modelOf({ agent, model }: Choice, { agents, models }: Pick<Answerers, "agents" | "models">) {
+function modelOf({ agent, model }: Choice, { agents, models }: Pick<Answerers, "agents" | "models">) {
   const asked = model === "" ? agents.find(({ id }) => id === agent)?.model : model;
   return models.find(({ id }) => id === asked);
 }

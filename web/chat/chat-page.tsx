@@ -5,7 +5,7 @@ import { words } from "../words.ts";
 import { lookAtWaiting, openConversation, useConversation } from "./conversation-store.ts";
 import { AttachButton, AttachmentTiles, DropZone } from "./attachments.tsx";
 import { useAttachments } from "./attachment-store.ts";
-import { Answerer, modelOf } from "./answerer.tsx";
+import { Answerer } from "./answerer.tsx";
 import { useChatShortcuts } from "./chat-shortcuts.ts";
 import { useChoice } from "./choice.ts";
 import { Composer } from "./composer.tsx";
@@ -66,7 +66,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
                 !isBusy && (
                   <Welcome
                     answerers={answerers}
-                    isDemo={modelOf(choice, answerers)?.demo ?? false}
+                    hasModel={!answerers.isLoaded || answerers.models.some(({ demo }) => !demo)}
                     onChoose={(text, agent) => void talk.begin(text, agent)}
                   />
                 )

@@ -106,6 +106,7 @@ describe("the page", { skip: skipBrowser }, () => {
     const question = page.getByRole("region", { name: "waiting for you" });
     await question.waitFor();
     await findsNothing(page, "question");
+    assert.equal(await page.getByRole("button", { name: "Answer again" }).count(), 0, "it is being answered");
     await page.getByRole("button", { name: "Stop" }).waitFor();
     await question.getByLabel("Arguments").fill("no json");
     await question.getByRole("button", { name: "Allow" }).click();
@@ -130,12 +131,13 @@ describe("the page", { skip: skipBrowser }, () => {
 
   test("what a model writes can't take the page away, nor load anything", async () => {
     answers = [
-      "![a](http://) ![b](http://[) ![c](https://x:99999/y) ![d](https://example.com/z.png) <img src=x onerror=alert(1)>",
+      "![a](http://) ![b](http://[) ![c](https://x:99999/y) ![d](https://example.com/z.png) [e](javascript:alert(1)) <img src=x onerror=alert(1)>",
     ];
     await say("pictures?");
     await log().getByRole("link", { name: "d" }).waitFor();
     assert.equal(await log().getByText("<img src=x").count(), 1);
     assert.equal(await log().locator("img").count(), 0);
+    assert.equal(await log().getByRole("link", { name: "e", exact: true }).count(), 0);
   });
 
   test("a tool's line opens to what it was asked and brought", async () => {
@@ -156,6 +158,12 @@ describe("the page", { skip: skipBrowser }, () => {
     await page.getByRole("alert").first().waitFor();
     await page.getByRole("button", { name: "Remove broken.pdf" }).click();
     await page.getByText("being read").waitFor({ state: "detached" });
+    await attach.setInputFiles([{ name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) }]);
+    await page.getByText("It is empty.").waitFor();
+    await say("what is in it?");
+    await log().getByText("remove it, or upload it again (empty.txt)").waitFor();
+    assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "what is in it?");
+    await page.getByRole("button", { name: "Remove empty.txt" }).click();
     await findsNothing(page, "files");
     answers = ["A table."];
     await say("what is in it?");

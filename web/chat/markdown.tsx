@@ -86,7 +86,9 @@ function Code({ children }: { readonly children?: ReactNode }) {
   return <CodeBlock isLive={useContext(IsLive)}>{children}</CodeBlock>;
 }
 
+/** An address that may not be followed, such as a script, was taken out before: what is left is text. */
 function OutsideLink({ href, children }: { readonly href?: string | undefined; readonly children?: ReactNode }) {
+  if (href === undefined || href === "") return children;
   return (
     <a href={href} target="_blank" rel="noreferrer noopener" className="text-accent underline">
       {children}

@@ -74,6 +74,7 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     await page.getByRole("option", { name: /^demo/ }).click();
     await page.locator(".demo-badge").waitFor();
     await looksCalm("with the demo model");
+    assert.equal(await page.getByText("Noch ist kein Sprachmodell eingerichtet").count(), 0, "there is another model");
     await page.getByRole("button", { name: /^Modell:/ }).click();
     await page.getByRole("option", { name: /^vom Agenten/ }).click();
     const held = Promise.withResolvers<void>();

@@ -99,12 +99,14 @@ function PersonTurn({ turn }: { readonly turn: Turn }) {
 
 function AgentTurn({ turn }: { readonly turn: Turn }) {
   const hasFailed = endOfTurn(turn.blocks) === "failed";
+  // Also while something waits for a decision: another answer would only queue up behind it.
+  const { isBusy } = useTalk();
   return (
     <MessagePrimitive.Root className="group turn" data-role="assistant" data-speaker={0}>
       <h2 className="speaker text-sm font-semibold">@{turn.author ?? "agent"}</h2>
       <div className="speaker-rule flex flex-col gap-2">
         <Blocks blocks={turn.blocks} />
-        {hasFailed && (
+        {hasFailed && !isBusy && (
           <ActionBarPrimitive.Root hideWhenRunning>
             <ActionBarPrimitive.Reload className="button">
               <RefreshCw size={16} aria-hidden /> {talkWords.tryAgain}
@@ -117,9 +119,11 @@ function AgentTurn({ turn }: { readonly turn: Turn }) {
         <ActionBarPrimitive.Copy className="icon-button" aria-label={words.copy}>
           <Copy size={16} aria-hidden />
         </ActionBarPrimitive.Copy>
-        <ActionBarPrimitive.Reload className="icon-button" aria-label={words.again}>
-          <RefreshCw size={16} aria-hidden />
-        </ActionBarPrimitive.Reload>
+        {!isBusy && (
+          <ActionBarPrimitive.Reload className="icon-button" aria-label={words.again}>
+            <RefreshCw size={16} aria-hidden />
+          </ActionBarPrimitive.Reload>
+        )}
         <ForkButton turn={turn} />
       </ActionBarPrimitive.Root>
     </MessagePrimitive.Root>

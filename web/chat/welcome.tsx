@@ -5,13 +5,14 @@ import type { Answerers } from "./models-store.ts";
 import { talkWords } from "./talk-words.ts";
 
 type WelcomeProps = {
-  readonly isDemo: boolean;
+  /** Another one than the demo. */
+  readonly hasModel: boolean;
   readonly answerers: Answerers;
   readonly onChoose: (text: string, agent: string) => void;
 };
 
 /** Before anything is said: what can be tried, and where no model answers, why and what to do. */
-export function Welcome({ isDemo, answerers: { agents, looked }, onChoose }: WelcomeProps) {
+export function Welcome({ hasModel, answerers: { agents, looked }, onChoose }: WelcomeProps) {
   const me = useMe();
   const { samples } = talkWords.welcome;
   return (
@@ -31,7 +32,7 @@ export function Welcome({ isDemo, answerers: { agents, looked }, onChoose }: Wel
           </li>
         ))}
       </ul>
-      {isDemo && <NoModel looked={looked} isAdmin={me?.role === "admin"} />}
+      {!hasModel && <NoModel looked={looked} isAdmin={me?.role === "admin"} />}
       {me?.role === "admin" && (
         <ul className="flex flex-wrap gap-x-4 text-sm">
           {words.firstSteps.map(({ text, path }) => (
