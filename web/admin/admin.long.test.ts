@@ -107,12 +107,12 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
 
   test("how long things are kept, what happened, what is set, what is wrong", async () => {
     await section("Retention").click();
-    await row("audit").getByText("to be changed there").waitFor();
-    await page.getByLabel("Days that threads are kept").fill("365");
-    await page.getByRole("button", { name: "What would go?: threads" }).click();
-    await row("threads").getByText("would go now: 0").waitFor();
-    await page.getByRole("button", { name: "Keep so long: threads" }).click();
-    await row("threads").getByText("an admin").waitFor();
+    await row("Audit log").getByText("to be changed there").waitFor();
+    await page.getByLabel("Days to keep: Conversations", { exact: true }).fill("365");
+    await page.getByRole("button", { name: "What would go?: Conversations", exact: true }).click();
+    await row("with their runs and files").getByText("would go now: 0").waitFor();
+    await page.getByRole("button", { name: "Keep so long: Conversations", exact: true }).click();
+    await row("with their runs and files").getByText("an admin").waitFor();
     await findsNothing(page, "retention");
 
     await section("Audit log").click();

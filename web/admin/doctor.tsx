@@ -28,7 +28,7 @@ export function Doctor() {
               <td>
                 <State grade={grades[grade]}>{texts.grades[grade]}</State>
               </td>
-              <th scope="row">{about}</th>
+              <th scope="row">{texts.abouts[about] ?? about}</th>
               <td className="whitespace-pre-wrap">{text}</td>
             </tr>
           ))}

@@ -23,7 +23,7 @@ export function Retention() {
             setTold(
               some.length === 0
                 ? texts.nothingGoes
-                : texts.wouldGo(some.map(({ kind, count }) => `${kind} ${figure(count)}`).join(", ")),
+                : texts.wouldGo(some.map(({ kind, count }) => `${nameOf(kind)}: ${figure(count)}`).join(", ")),
             );
           }}
         >
@@ -35,7 +35,10 @@ export function Retention() {
             const done = await retention.removeNow();
             setTold(
               done
-                .map(({ kind, removed, error }) => `${kind} ${figure(removed)}${error === null ? "" : ` (${error})`}`)
+                .map(
+                  ({ kind, removed, error }) =>
+                    `${nameOf(kind)}: ${figure(removed)}${error === null ? "" : ` (${error})`}`,
+                )
                 .join(", ") || texts.nothingGoes,
             );
             loaded.reload();
@@ -57,8 +60,14 @@ export function Retention() {
   );
 }
 
+/** In the reader's words; of a kind that this page does not know, in the server's. */
+function nameOf(kind: string): string {
+  return texts.kinds[kind]?.[0] ?? kind;
+}
+
 function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onChange: () => void }) {
   const { kind, what, readOnly, source, lastAt, lastRemoved, lastError } = rule;
+  const name = nameOf(kind);
   const [days, setDays] = useState(rule.days?.toString() ?? "");
   const [would, setWould] = useState<string>();
   const isSame = days === (rule.days?.toString() ?? "");
@@ -70,8 +79,8 @@ function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onCha
   return (
     <tr>
       <th scope="row">
-        {kind}
-        <div className="font-normal text-muted">{what}</div>
+        {name}
+        <div className="font-normal text-muted">{texts.kinds[kind]?.[1] ?? what}</div>
       </th>
       <td>
         {readOnly ? (
@@ -89,11 +98,11 @@ function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onCha
             }}
           >
             <input
-              className="field w-24"
+              className="field w-28"
               type="number"
               min={1}
               max={36_500}
-              aria-label={texts.daysOf(kind)}
+              aria-label={texts.daysOf(name)}
               placeholder={texts.forEver}
               value={days}
               onChange={(event) => setDays(event.target.value)}
@@ -102,7 +111,7 @@ function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onCha
               <>
                 {days !== "" && (
                   <Act
-                    name={`${texts.preview}: ${kind}`}
+                    name={`${texts.preview}: ${name}`}
                     onAct={async () => {
                       const [first] = await retention.preview({ kind, days: Number(days) });
                       setWould(texts.wouldGo(figure(first?.count ?? 0)));
@@ -115,7 +124,7 @@ function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onCha
                   type="submit"
                   className="button-main"
                   disabled={set.isBusy}
-                  aria-label={`${texts.set}: ${kind}`}
+                  aria-label={`${texts.set}: ${name}`}
                 >
                   {texts.set}
                 </button>
@@ -131,7 +140,7 @@ function Rule({ rule, onChange }: { readonly rule: RetentionView; readonly onCha
         {readOnly && <div className="text-muted">{texts.readOnly}</div>}
         {source === "admin" && (
           <Act
-            name={`${texts.reset}: ${kind}`}
+            name={`${texts.reset}: ${name}`}
             onAct={async () => {
               await retention.reset(kind);
               setDays(rule.default?.toString() ?? "");

@@ -17,7 +17,7 @@ export function NotInRoom({ id, onIn }: { readonly id: string; readonly onIn: ()
   });
   return (
     <section className="mx-auto grid w-full max-w-[46rem] gap-4 px-4 pt-[8dvh]">
-      <h1 className="text-lg">{roomWords.notIn}</h1>
+      <h1 className="text-lg font-semibold">{roomWords.notIn}</h1>
       <p className="text-muted">{roomWords.mayBeOpen}</p>
       <div className="flex flex-wrap items-center gap-3">
         <button type="button" className="button-main" disabled={coming.isBusy} onClick={() => coming.act()}>

@@ -19,9 +19,9 @@ function RoomList() {
   });
   const { rooms = [], kinds = [], agents = [] } = loaded.data ?? {};
   return (
-    <div className="flex-1 overflow-y-auto px-4 py-6">
+    <div className="flex-1 overflow-y-auto px-4 pb-8">
       <div className="mx-auto flex max-w-[46rem] flex-col gap-6">
-        <h1 className="text-xl">{words.rooms}</h1>
+        <h1 className="text-lg font-semibold">{words.rooms}</h1>
         <Waiting of={loaded} />
         {loaded.data && rooms.length === 0 && <p className="text-muted">{roomWords.none}</p>}
         {rooms.length > 0 && (

@@ -6,7 +6,7 @@ const texts = runsWords.budget;
 const names = ["steps", "toolCalls", "writes", "tokens", "cost"] as const;
 
 /** What the run and all below it have used, against what they may. */
-export function Budget({ budget }: { readonly budget: BudgetUse }) {
+export function Budget({ budget, hasEnded }: { readonly budget: BudgetUse; readonly hasEnded: boolean }) {
   return (
     <dl className="run-budget" aria-label={texts.title}>
       {names
@@ -26,10 +26,12 @@ export function Budget({ budget }: { readonly budget: BudgetUse }) {
             </div>
           );
         })}
-      <div>
-        <dt className="sr-only">{runsWords.facts.took}</dt>
-        <dd className="text-muted">{texts.time(duration(budget.leftMs))}</dd>
-      </div>
+      {!hasEnded && (
+        <div>
+          <dt>{texts.timeLeft}</dt>
+          <dd>{duration(budget.leftMs)}</dd>
+        </div>
+      )}
     </dl>
   );
 }

@@ -116,7 +116,7 @@ function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onCh
           </Act>
         )}
       </div>
-      {budget && <Budget budget={budget} />}
+      {budget && <Budget budget={budget} hasEnded={isEnded(run.status)} />}
     </section>
   );
 }

@@ -15,7 +15,7 @@ export function RunsView({ rest }: ViewProps) {
   return (
     <div className="dense-view flex min-h-0 flex-1 flex-col">
       <nav aria-label={runsWords.title} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
-        <PageLink to="/runs" look="section-link" isCurrent={rest === undefined && !isTool}>
+        <PageLink to="/runs" look="section-link" isCurrent={!isTool}>
           {runsWords.sections.list}
         </PageLink>
         <PageLink to="/runs?tool=" look="section-link" isCurrent={isTool}>
@@ -24,6 +24,7 @@ export function RunsView({ rest }: ViewProps) {
       </nav>
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="grid max-w-[80rem] grid-cols-[minmax(0,1fr)] gap-4">
+          {rest === undefined && <h1>{isTool ? runsWords.sections.tool : runsWords.sections.list}</h1>}
           {rest !== undefined ? <RunPage key={rest} id={rest} /> : isTool ? <TryTool name={tool} /> : <RunList />}
         </div>
       </div>

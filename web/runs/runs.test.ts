@@ -118,10 +118,13 @@ describe("the runs", { skip: skipBrowser }, () => {
     await page.getByRole("heading", { name: "buy milk and tell ada" }).waitFor();
     await line(/@worker/).waitFor();
     await line(/Waits for an approval/).waitFor();
+    await page.getByText("Working time left").waitFor();
+    await page.locator("a[aria-current=page]", { hasText: "What ran" }).waitFor();
     await findsNothing(page, "waiting");
     await page.getByRole("region", { name: "waiting for you" }).getByRole("button", { name: "Allow" }).click();
     await line(/^done/).waitFor();
     await line(/Waited for an approval allowed/).waitFor();
+    await page.getByText("Working time left").waitFor({ state: "detached" });
     assert.deepEqual(sent.length, 1);
     await page.getByText("taken up by").waitFor();
     await line(/^send_mail/).click();

@@ -42,9 +42,14 @@ function everyOf(cron: string): string | undefined {
   return spans.some((span) => span === every) ? every : undefined;
 }
 
+/** Of a cron expression, which has five. */
+export function fieldsOf(cron: string): readonly string[] {
+  return cron.split(/\s+/).filter((field) => field !== "");
+}
+
 /** For the server; undefined while it is not whole. */
 export function cronOf({ kind, at, weekday, day, every, cron }: Rhythm): string | undefined {
-  if (kind === "cron") return cron.trim().split(/\s+/).length === 5 ? cron.trim() : undefined;
+  if (kind === "cron") return fieldsOf(cron).length === 5 ? cron.trim() : undefined;
   if (kind === "every") {
     const count = every.slice(0, -1);
     if (every.endsWith("m")) return `*/${count} * * * *`;

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { AgentView } from "../../src/client/client.ts";
 import type { ScheduleView } from "../../src/client/schedules.ts";
 import { type MissedPolicy, missedPolicies } from "../../src/protocol/schedules.ts";
@@ -6,7 +6,7 @@ import { useLoaded } from "../parts/loaded.ts";
 import { ChoiceField, Field, Form, TextField } from "../parts/parts.tsx";
 import { client } from "../server.ts";
 import { words } from "../words.ts";
-import { cronOf, type Rhythm, type RhythmKind, rhythmKinds, rhythmOf, spans } from "./rhythm.ts";
+import { cronOf, fieldsOf, type Rhythm, type RhythmKind, rhythmKinds, rhythmOf, spans } from "./rhythm.ts";
 import { schedulesWords as texts } from "./schedules-words.ts";
 import { dueText, isTimeZone, ownTimeZone, spanText, weekdayName } from "./told.ts";
 
@@ -75,7 +75,13 @@ export function ScheduleForm({ schedule, agents, onKept, onClose }: FormProps) {
           options={missedPolicies.map((each): [string, string] => [each, texts.missedPolicies[each]])}
         />
         <div className="basis-full">
-          {cron !== undefined && isTimeZone(timeZone) && <NextTimes cron={cron} timeZone={timeZone} />}
+          {cron === undefined ? (
+            rhythm.kind === "cron" && <Times problem={texts.notCron(fieldsOf(rhythm.cron).length)} />
+          ) : isTimeZone(timeZone) ? (
+            <NextTimes cron={cron} timeZone={timeZone} />
+          ) : (
+            <Times problem={texts.noTimeZone} />
+          )}
         </div>
       </Form>
     </section>
@@ -141,9 +147,14 @@ function NextTimes({ cron, timeZone }: { readonly cron: string; readonly timeZon
   const { data, problem } = useLoaded(`${cron} ${timeZone}`, (signal) =>
     client.schedules.times({ cron, timeZone }, signal),
   );
+  return <Times problem={problem}>{data && `${texts.next} ${data.next.slice(0, 3).map(dueText).join(" · ")}`}</Times>;
+}
+
+/** When it would run, or why that can't be said. */
+function Times({ problem, children }: { readonly problem: string | undefined; readonly children?: ReactNode }) {
   return (
-    <p role="status" className="min-h-6 text-sm text-muted">
-      {problem ?? (data && `${texts.next} ${data.next.slice(0, 3).map(dueText).join(" · ")}`)}
+    <p role="status" className={`min-h-6 text-sm ${problem === undefined ? "text-muted" : "text-warn"}`}>
+      {problem ?? children}
     </p>
   );
 }

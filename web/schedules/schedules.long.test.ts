@@ -57,6 +57,8 @@ describe("the schedules", { skip: skipBrowser }, () => {
     const form = page.getByRole("region", { name: "Change the schedule" });
     await form.getByRole("combobox", { name: "When" }).selectOption("cron");
     assert.equal(await form.getByLabel("Minute, hour, day, month, weekday").inputValue(), "15 7 * * 2");
+    await form.getByLabel("Minute, hour, day, month, weekday").fill("61 * * *");
+    await form.getByText("five fields (minute, hour, day, month, weekday); there are 4.").waitFor();
     await form.getByLabel("Minute, hour, day, month, weekday").fill("0 25 * * *");
     await form.getByText(/25/).first().waitFor();
     await form.getByRole("button", { name: "Keep" }).click();

@@ -43,7 +43,7 @@ export function SettingsPage({ rest }: ViewProps) {
       </SectionMenu>
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="grid max-w-[46rem] grid-cols-[minmax(0,1fr)] gap-8">
-          <h1 className="text-lg">{names[section]}</h1>
+          <h1 className="text-lg font-semibold">{names[section]}</h1>
           <Shown key={section} />
         </div>
       </div>

@@ -61,7 +61,7 @@ export const de: typeof en = {
     writes: "Änderungen",
     tokens: "Tokens",
     cost: "Kosten",
-    time: (left) => `noch ${left} Arbeitszeit`,
+    timeLeft: "Arbeitszeit übrig",
     of: (used, max) => `${used} von ${max}`,
   },
   trace: {

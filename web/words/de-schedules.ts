@@ -29,6 +29,9 @@ export const de: typeof en = {
   missed: "Wenn dann kein Server lief",
   missedPolicies: { skip: "auslassen", once: "einmal nachholen" },
   next: "Die nächsten Male:",
+  notCron: (count) =>
+    `Ein Cron-Ausdruck hat fünf Felder (Minute, Stunde, Tag, Monat, Wochentag); da ${count === 1 ? "steht" : "stehen"} ${count}.`,
+  noTimeZone: "Diese Zeitzone gibt es nicht; wählen Sie eine aus der Liste.",
   save: "Speichern",
   told: {
     day: (at) => `jeden Tag um ${at}`,

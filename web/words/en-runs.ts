@@ -59,7 +59,7 @@ export const en = {
     writes: "Writes",
     tokens: "Tokens",
     cost: "Cost",
-    time: (left: string) => `${left} of working time left`,
+    timeLeft: "Working time left",
     of: (used: string, max: string) => `${used} of ${max}`,
   },
   trace: {

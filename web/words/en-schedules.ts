@@ -27,6 +27,9 @@ export const en = {
   missed: "If no server ran at that time",
   missedPolicies: { skip: "leave it out", once: "do it once, later" },
   next: "Next times:",
+  notCron: (count: number) =>
+    `A cron expression has five fields (minute, hour, day, month, weekday); there ${count === 1 ? "is" : "are"} ${count}.`,
+  noTimeZone: "There is no such time zone; choose one from the list.",
   save: "Keep",
   told: {
     day: (at: string) => `every day at ${at}`,
