@@ -31,9 +31,13 @@ type ThreadViewProps = {
 
 /** The dialogue and the composer below it. */
 export function ThreadView({ welcome, notes, status, composer, isBusy }: ThreadViewProps) {
+  const isEmpty = useAuiState(({ thread }) => thread.isEmpty);
   return (
     <ThreadPrimitive.Root className="flex min-h-0 flex-1 flex-col">
       <ThreadPrimitive.Viewport
+        // What is there before anything is said begins at its beginning.
+        autoScroll={!isEmpty}
+        scrollToBottomOnInitialize={!isEmpty}
         className="relative flex-1 overflow-y-auto px-4"
         tabIndex={0}
         aria-label={words.conversations}
