@@ -180,6 +180,10 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
       assert.deepEqual(hidden, [], nameOf(screen));
       await pictureOf(page, `magnified ${nameOf(screen)}`);
     }
+    await page.goto(world.url);
+    await page.getByRole("button", { name: /Uses tools/ }).waitFor();
+    const top = () => page.getByRole("heading", { name: "What shall be done?" }).boundingBox();
+    assert.ok((await top())!.y > 0, "what can be tried is read from its beginning");
     await page.context().close();
   });
 
