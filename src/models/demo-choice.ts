@@ -109,6 +109,8 @@ function scoreOf(tool: ToolSchema, words: ReadonlySet<string>, sentence: string)
     if (said.some((word) => !weakWords.has(word))) score += 4;
     else if (said.length > 0) score += 1;
   }
+  // Of tools that do the same, "read" means the one that is called so.
+  if (named.some((word) => words.has(word) && deedOf(word) && !weakWords.has(word))) score += 0.5;
   // "what are my tasks" names no deed, and means the one that only looks.
   if (
     named.some((word) => deedOf(word)?.[0] === "list") &&

@@ -3,9 +3,14 @@ const most = 2000;
 /** A tool's result in words: JSON becomes lines that a person reads, anything else stays as it is. */
 export function tellResult(tool: string, content: string): string {
   const value = parsed(content);
-  if (typeof value !== "object" || value === null) return shortened(content);
+  if (typeof value !== "object" || value === null) return shortened(withLines(content));
   const text = described(value);
   return shortened(`${deed(tool)}:${text.startsWith("- ") ? "\n" : " "}${text}`);
+}
+
+/** Lines stay lines in Markdown too. */
+function withLines(text: string): string {
+  return text.includes("```") ? text : text.replaceAll(/(?<=\S)\n(?=\S)/g, "  \n");
 }
 
 /** `add_task` → "Add task". */

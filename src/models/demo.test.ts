@@ -110,7 +110,7 @@ test("one wish after the other, then a text from the results", async () => {
   const second = round("list_tasks", {}, "#7 Buy milk");
   assert.equal((await ask([asked, ...first])).calls[0]?.name, "list_tasks");
   const told = await ask([asked, ...first, ...second]);
-  assert.equal(told.text, "Added task 7.\n#7 Buy milk\n\n(demo model, rule-based)");
+  assert.equal(told.text, "Added task 7.\n\n#7 Buy milk\n\n(demo model, rule-based)");
   assert.equal(told.finish, "stop");
 });
 
@@ -194,4 +194,21 @@ test("a prompt for lines of thought and action is answered in them", async () =>
 test("who may pass does", async () => {
   const told = await ask([{ role: "system", content: "If all is well, say:\n[pass]\n" }, user("hi")], { tools: [] });
   assert.equal(told.text, "[pass]");
+});
+
+test("a file that came with the message is read where it is", async () => {
+  const files = [
+    tool("list_files", "Lists the files and folders of the workspace.", { path: text }, []),
+    tool("read_file", "Reads a text file of the workspace.", { path: text }),
+  ];
+  const about = "File: notes.md\nPath: uploads/0476/notes.md (in the workspace)\nType: text/markdown";
+  const read = await ask([user(`read the file notes.md\n<attached-file>\n${about}\n</attached-file>`)], {
+    tools: files,
+  });
+  assert.deepEqual(
+    read.calls.map((call) => `${call.name} ${call.arguments}`),
+    ['read_file {"path":"uploads/0476/notes.md"}'],
+  );
+  const listed = await ask([user("list the files"), ...round("list_files", {}, "a.md\nb.md")], { tools: files });
+  assert.match(listed.text, /^a\.md {2}\nb\.md\n\n/, "lines stay lines in Markdown");
 });

@@ -52,7 +52,8 @@ function planFor(request: ModelRequest): Plan {
   if (request.messages.some((message) => message.role === "system" && mayPass.test(textOf(message))))
     return { text: "[pass]" };
   const asked = request.messages.findLastIndex((message) => message.role === "user");
-  const sentence = textOf(request.messages[asked]).replaceAll(/\s+/g, " ").slice(0, longestSentence);
+  const { said, files } = saidIn(textOf(request.messages[asked]));
+  const sentence = said.replaceAll(/\s+/g, " ").trim().slice(0, longestSentence);
   if (isReActPrompt(textOf(request.messages[asked]))) {
     const question = textOf(request.messages[asked]).split("\n\n", 1)[0]!;
     return { text: `Thought: I follow rules.\nFinal Answer: ${introduction(question.slice(0, longestSentence), [])}` };
@@ -75,11 +76,27 @@ function planFor(request: ModelRequest): Plan {
   const wish = wishes[done];
   if (wish && !failed) {
     const calls = callsFor(wish.clause, wish.tool, { tools, looked: results.at(-1), mayLook: rounds.length === done });
-    if (calls) return { calls };
+    if (calls) return { calls: calls.map(({ tool, input }) => ({ tool, input: withPaths(input, files) })) };
     return finalText(request, `I could not find what you mean by "${contentOf(wish.clause, wish.tool)}".`);
   }
-  if (results.length > 0) return finalText(request, results.map(tell).join("\n"));
+  if (results.length > 0) return finalText(request, results.map(tell).join("\n\n"));
   return finalText(request, introduction(sentence, tools));
+}
+
+/** What was written, without what is told of files that came with it; and where these are, by their names. */
+function saidIn(text: string): { readonly said: string; readonly files: ReadonlyMap<string, string> } {
+  const places = text.matchAll(/^<attached-file>\nFile: (.+)\nPath: (.+) \(in the workspace\)$/gm);
+  return {
+    said: text.replaceAll(/^<attached-file>\n[\s\S]*?\n<\/attached-file>$/gm, ""),
+    files: new Map([...places].map(([, name = "", path = ""]) => [name, path])),
+  };
+}
+
+/** Whoever names a file that came with the message means it where it is. */
+function withPaths(input: Call["input"], files: ReadonlyMap<string, string>): Call["input"] {
+  return Object.fromEntries(
+    Object.entries(input).map(([key, value]) => [key, (typeof value === "string" && files.get(value)) || value]),
+  );
 }
 
 /** Asks for lines of thought and action, which are beyond rules: the request is what the text begins with. */

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import type { AddedView, DocumentView } from "../../src/client/knowledge.ts";
-import { ColloquyError } from "../../src/protocol/errors.ts";
+import { ColloquyError, InvalidInput } from "../../src/protocol/errors.ts";
 import { createListeners } from "../listeners.ts";
 import { client, reasonOf } from "../server.ts";
 
@@ -14,6 +14,8 @@ export type Adding = {
   readonly part: number;
   /** Why it was not sent. */
   readonly problem?: string;
+  /** The same content would be refused again. */
+  readonly isFinal?: boolean;
   readonly outcome?: AddedView["outcome"];
   readonly document?: DocumentView;
 };
@@ -56,7 +58,7 @@ export function addFiles(
       name,
       async send(options) {
         const problem = refuse(content);
-        if (problem !== undefined) throw new Error(problem);
+        if (problem !== undefined) throw new InvalidInput(problem);
         return client.knowledge.sendFile(collectionId, { name, content }, options);
       },
     })),
@@ -152,9 +154,15 @@ async function send(key: number): Promise<void> {
     jobs.delete(key);
     watch();
   } catch (error) {
-    if (!job.stop.signal.aborted) change(key, { state: "stopped", problem: reasonOf(error) });
+    if (!job.stop.signal.aborted)
+      change(key, { state: "stopped", problem: reasonOf(error), isFinal: isOfContent(error) });
   }
   sendNext();
+}
+
+/** Whether the server refused what was sent, not the moment. */
+function isOfContent(error: unknown): boolean {
+  return error instanceof ColloquyError && [400, 413, 415, 422].includes(error.status);
 }
 
 let watching: ReturnType<typeof setTimeout> | undefined;

@@ -18,7 +18,9 @@ export function Additions({ id, onChange }: { readonly id: string; readonly onCh
     if (sent > 0) onChange();
   }, [sent, ready, failed]);
   if (all.length === 0) return null;
-  const order = [...all.filter(hasFailed), ...all.filter(isMoving), ...all.filter(isReady).toReversed()];
+  // What is ready stands in the table below; here only that it was there already.
+  const known = all.filter((each) => isReady(each) && (each.outcome === "unchanged" || each.outcome === "duplicate"));
+  const order = [...all.filter(hasFailed), ...all.filter(isMoving), ...known.toReversed()];
   return (
     <section aria-label={texts.add.progress} className="grid gap-2">
       <div className="flex flex-wrap items-center gap-3">
@@ -76,7 +78,7 @@ function Progress({ adding }: { readonly adding: Adding }) {
         </div>
       ) : null}
       <Problem text={problem} />
-      {hasFailed(adding) && (
+      {hasFailed(adding) && !adding.isFinal && (
         <button
           type="button"
           className="button"

@@ -80,6 +80,16 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     await row("herons.md").getByText("ready").waitFor();
     assert.equal(await row("storks.pdf").getByRole("cell").nth(3).innerText(), "2");
     await isWhole(page, "documents");
+    await choose([{ name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) }]);
+    await added("empty.txt").getByText("empty.txt is empty.").waitFor();
+    assert.equal(
+      await added("empty.txt")
+        .getByRole("button", { name: /Try again/ })
+        .count(),
+      0,
+      "of no use",
+    );
+    assert.equal(await added("storks.pdf").count(), 0, "what is ready stands in the table alone");
     // Again: what is there already is told so.
     await choose([text("herons.md", herons), text("copy.md", herons)]);
     await added("herons.md").getByText("unchanged").waitFor();
@@ -98,7 +108,7 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     assert.equal(await page.getByRole("textbox", { name: "Text" }).inputValue(), "Storks clatter with their bills.");
     await isWhole(page, "a text");
     await page.getByRole("button", { name: "Add the text" }).click();
-    await added("clatter.md").getByText("ready").waitFor();
+    await row("clatter.md").getByText("ready").waitFor();
     await page.getByRole("button", { name: "From the web" }).click();
     await page.getByRole("textbox", { name: "Addresses" }).fill("no-address");
     await page.getByRole("button", { name: "Add them" }).click();
