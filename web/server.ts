@@ -1,5 +1,5 @@
 import { createClient } from "../src/client/client.ts";
-import { ColloquyError } from "../src/protocol/errors.ts";
+import { ColloquyError, Unavailable } from "../src/protocol/errors.ts";
 import { words } from "./words.ts";
 
 /** Below which the server stands, as the page was told: with `/` at its end. */
@@ -18,6 +18,8 @@ export function reasonOf(error: unknown): string {
     location.assign(`${base}login`);
     return words.notLoggedIn;
   }
+  // What a browser says of it is in its own jargon.
+  if (error instanceof Unavailable && error.code === "unreachable") return words.unreachable;
   return error instanceof Error ? error.message : String(error);
 }
 

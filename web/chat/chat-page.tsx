@@ -11,7 +11,7 @@ import { useChoice } from "./choice.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationHead } from "./conversation-head.tsx";
 import { DraftKeeper, useDraftPlace } from "./drafts.tsx";
-import { lookAtModels, useAnswerers } from "./models-store.ts";
+import { dismissNews, lookAtModels, useAnswerers } from "./models-store.ts";
 import { Notes, Status } from "./notes.tsx";
 import { ConversationRuntime } from "./runtime.tsx";
 import { TalkContext, useSteady } from "./talk-actions.ts";
@@ -44,6 +44,8 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
   useEffect(() => {
     if (hasFailed) void lookAtModels();
   }, [hasFailed]);
+  // What came or went was told here; elsewhere it would only be in the way.
+  useEffect(() => dismissNews, [threadId]);
   useLookAgain(isBusy, () => void lookAtWaiting(), 3000);
   // The list shows at once what happens here.
   useEffect(() => void lookAround(), [isBusy, open.length]);
@@ -72,7 +74,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
                 )
               )
             }
-            notes={<Notes conversation={conversation} talk={talk} news={answerers.news} />}
+            notes={<Notes conversation={conversation} agent={choice.agent} talk={talk} news={answerers.news} />}
             status={<Status conversation={conversation} agent={choice.agent} />}
             composer={
               <Composer

@@ -37,12 +37,13 @@ describe("a server that goes away", { skip: skipBrowser }, () => {
     await page.getByText(/trying again · \d+ s/).waitFor();
     await field().fill("What is 6 * 7?");
     await page.keyboard.press("Enter");
-    await log().getByRole("alert").filter({ hasText: "Not sent:" }).waitFor();
+    await log().getByRole("alert").filter({ hasText: "Not sent: The server can't be reached." }).waitFor();
     assert.equal(await field().inputValue(), "What is 6 * 7?");
     assert.deepEqual(await violationsOf(page), []);
 
     server = await startServerProcess({ cwd, env: { COLLOQUY_PORT: port } });
     await page.getByRole("status").filter({ hasText: "The connection is back." }).waitFor();
+    await log().getByText("Not sent yet: the server is there again.").waitFor();
     await log().getByRole("button", { name: "Send again" }).click();
     await log().getByText("42", { exact: true }).first().waitFor();
     assert.equal(await field().inputValue(), "");

@@ -2,6 +2,7 @@ import { useAui, useAuiState } from "@assistant-ui/react";
 import { useEffect, useRef, useState } from "react";
 import { PageLink, State } from "../parts/parts.tsx";
 import { words } from "../words.ts";
+import { Awaited } from "./awaited.tsx";
 import { useConnection } from "./connection.ts";
 import { LostConnection } from "./connection-state.tsx";
 import { openAgain, type ConversationState } from "./conversation-store.ts";
@@ -12,14 +13,17 @@ import type { Talking } from "./talking.ts";
 
 type NotesProps = {
   readonly conversation: ConversationState;
+  readonly agent: string;
   readonly talk: Talking;
   readonly news: ModelNews | undefined;
 };
 
 /** Below the last turn: what waits its turn, what could not be sent, what came or went. */
-export function Notes({ conversation: { waiting, error, isBroken }, talk, news }: NotesProps) {
+export function Notes({ conversation, agent, talk, news }: NotesProps) {
+  const { waiting, error, isBroken } = conversation;
   return (
     <>
+      <Awaited conversation={conversation} agent={agent} />
       {waiting.map((message) => (
         <div key={message.id} className="flex flex-wrap items-center gap-2 text-sm text-muted">
           <span className="min-w-0 grow basis-40 truncate" title={message.text.slice(0, 1000)}>
@@ -57,15 +61,22 @@ export function Notes({ conversation: { waiting, error, isBroken }, talk, news }
   );
 }
 
-/** The text is in the composer again. */
+/** The text is in the composer again. A server that could not be reached may be there again. */
 function Unsent({ why }: { readonly why: string }) {
   const aui = useAui();
   const isEmpty = useAuiState(({ composer }) => composer.text.trim() === "");
+  const hasLost = useConnection().lostFor !== undefined;
+  const [wasLost, setWasLost] = useState(hasLost);
+  useEffect(() => {
+    if (hasLost) setWasLost(true);
+  }, [hasLost]);
+  const isBack = why === words.unreachable && wasLost && !hasLost;
   return (
-    <div role="alert" className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-bad">
-      <span className="min-w-0 break-words">
-        {talkWords.send.notSent} {why}
-      </span>
+    <div
+      role="alert"
+      className={`flex flex-wrap items-center gap-x-3 gap-y-1 text-sm ${isBack ? "text-muted" : "text-bad"}`}
+    >
+      <span className="min-w-0 break-words">{isBack ? talkWords.send.notYet : `${talkWords.send.notSent} ${why}`}</span>
       <button type="button" className="button text-ink" disabled={isEmpty} onClick={() => aui.composer.send()}>
         {talkWords.send.again}
       </button>

@@ -10,6 +10,7 @@ import {
   skipBrowser,
   violationsOf,
 } from "../../test/browser.ts";
+import { pictureOf } from "../../test/page-pictures.ts";
 import type { ScriptAnswer } from "../../src/models/scripted.ts";
 
 let answers: ScriptAnswer[] = [];
@@ -72,6 +73,26 @@ describe("messages that wait for their turn", { skip: skipBrowser }, () => {
     await log().getByRole("link", { name: "list.csv" }).waitFor();
     await other.getByText("and yours").waitFor();
     await other.close();
+  });
+
+  test("a model that says nothing yet: who was asked, and for how long", async () => {
+    const held = Promise.withResolvers<void>();
+    const next = Promise.withResolvers<void>();
+    const call = { call: "calculate", arguments: { expression: "6*7" } };
+    answers = [
+      [{ gate: () => held.promise }, call],
+      [{ gate: () => next.promise }, { text: "It is 42." }],
+    ];
+    await sayOn(page, "6*7?");
+    await log().getByText("Waiting for the model's first word · ").waitFor();
+    assert.deepEqual(await violationsOf(page, "color-contrast"), []);
+    await pictureOf(page, "waiting first word");
+    held.resolve();
+    await log().getByText("Waiting for the model · ").waitFor();
+    await pictureOf(page, "waiting model");
+    next.resolve();
+    await log().getByText("It is 42.").waitFor();
+    await log().getByText("Waiting for the model").waitFor({ state: "detached" });
   });
 
   test("nobody complains", () => assert.deepEqual(browser.complaints(), []));

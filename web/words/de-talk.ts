@@ -44,6 +44,7 @@ export const de: typeof en = {
     steer: "zwischendurch",
     short: { queue: "danach", steer: "jetzt" },
     again: "Noch einmal senden",
+    notYet: "Noch nicht gesendet: der Server ist wieder da.",
     notSent: "Nicht gesendet:",
     editQueued: "Bearbeiten",
   },

@@ -43,6 +43,7 @@ export const en = {
     steer: "now, at its next step",
     short: { queue: "after it", steer: "now" },
     again: "Send again",
+    notYet: "Not sent yet: the server is there again.",
     notSent: "Not sent:",
     editQueued: "Edit",
   },
