@@ -93,7 +93,10 @@ export function App() {
         <KeptFromFalling key={view.path} instead={<Fallen />}>
           <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
             <view.show key={view.path} rest={rest} />
-            <Arrival place={view.path} title={view.name} />
+            <Arrival
+              place={threadId === undefined ? view.path : `${view.path}/${threadId}`}
+              title={threadTitle || view.name}
+            />
           </Suspense>
         </KeptFromFalling>
       </main>

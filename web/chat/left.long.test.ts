@@ -54,6 +54,20 @@ describe("a conversation that one has left", { skip: skipBrowser }, () => {
     await nothingIsNew("it went on elsewhere");
   });
 
+  test("in one that is found by keys the message field has the focus", async () => {
+    await list().getByRole("searchbox").fill("which? (2)");
+    await list().getByRole("link", { name: "which?", exact: true }).waitFor({ state: "detached" });
+    await list().getByRole("searchbox").press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "which? (2)" }).waitFor();
+    await page.locator("[data-composer]:focus").waitFor();
+    await list().getByRole("searchbox").fill("");
+    await list().getByRole("link", { name: "which?", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "which?", exact: true }).waitFor();
+    await page.locator("[data-composer]:focus").waitFor();
+  });
+
   test("nor is one whose answer was watched until the page was loaded anew", async () => {
     await list().getByRole("button", { name: "New conversation" }).click();
     const held = Promise.withResolvers<void>();
