@@ -231,4 +231,5 @@ test("the document describes every route, and the page shows it without a script
   assert.match(String(page.headers["content-security-policy"]), /^default-src 'none'; style-src 'sha256-/);
   for (const { summary } of operations) assert.ok(page.body.includes(summary), summary);
   assert.doesNotMatch(page.body, /<script|https?:\/\//);
+  assert.match(page.body, /its <code>event<\/code> and <code>id<\/code>/);
 });

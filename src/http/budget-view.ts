@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Budget, budgetPeriods, type BudgetState, onBudgetLimit } from "../store/spending.ts";
 import { idSchema } from "./schemas.ts";
+import { shownCost } from "./shown-cost.ts";
 
 export const amountSchema = z.number().nonnegative().max(1e15).nullable();
 const time = z.string().describe("ISO 8601");
@@ -33,8 +34,8 @@ export function budgetView(budget: Budget | BudgetState): z.infer<typeof budgetS
   const state = "state" in budget && {
     startsAt: budget.startsAt.toISOString(),
     endsAt: budget.endsAt.toISOString(),
-    used: budget.used,
-    held: budget.held,
+    used: { ...budget.used, cost: shownCost(budget.used.cost) },
+    held: { ...budget.held, cost: shownCost(budget.held.cost) },
     state: budget.state,
   };
   return { id, kind, user, group, period, tokens, cost, requests, warnAt, onLimit, ...state };

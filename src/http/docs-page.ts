@@ -46,7 +46,7 @@ export function docsPage(source: object): string {
   );
   const sections = (document.tags ?? []).map(({ name, description }) => {
     const own = operations.filter(({ operation }) => operation.tags?.includes(name));
-    return `<h2>${escape(name)}</h2>\n<p>${escape(description ?? "")}</p>\n${own.map(showOperation).join("\n")}`;
+    return `<h2>${escape(name)}</h2>\n<p>${prose(description ?? "")}</p>\n${own.map(showOperation).join("\n")}`;
   });
   const { title, version, description } = document.info;
   return `<!doctype html>
@@ -56,7 +56,7 @@ export function docsPage(source: object): string {
 <title>${escape(title)} API</title>
 <style>${style}</style>
 <h1>${escape(title)} API</h1>
-<p>${escape(description ?? "")} Version ${escape(version)}; as a document: <a href="/openapi.json">/openapi.json</a>.</p>
+<p>${prose(description ?? "")} Version ${escape(version)}; as a document: <a href="/openapi.json">/openapi.json</a>.</p>
 ${sections.join("\n")}
 </html>
 `;
@@ -65,14 +65,14 @@ ${sections.join("\n")}
 function showOperation({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
   const parameters = (operation.parameters ?? []).map(
     (parameter) =>
-      `<tr><td><code>${escape(parameter.name)}</code><td>${escape(parameter.in)}${parameter.required ? ", required" : ""}<td>${escape(parameter.description ?? "")}`,
+      `<tr><td><code>${escape(parameter.name)}</code><td>${escape(parameter.in)}${parameter.required ? ", required" : ""}<td>${prose(parameter.description ?? "")}`,
   );
   const answers = Object.entries(operation.responses ?? {}).map(([status, { description, content }]) =>
     showContent(`Answer ${status}${content ? "" : ": " + (description ?? "")}`, content),
   );
   return `<details>
-<summary><b>${escape(method.toUpperCase())}</b><code>${escape(path)}</code> <span>${escape(operation.summary ?? "")}</span></summary>
-${operation.description ? `<p>${escape(operation.description)}</p>` : ""}
+<summary><b>${escape(method.toUpperCase())}</b><code>${escape(path)}</code> <span>${prose(operation.summary ?? "")}</span></summary>
+${operation.description ? `<p>${prose(operation.description)}</p>` : ""}
 ${parameters.length > 0 ? `<h4>Parameters</h4><table>${parameters.join("")}</table>` : ""}
 ${operation.requestBody ? showContent("Body", operation.requestBody.content) : ""}
 ${answers.join("\n")}
@@ -84,7 +84,12 @@ function showContent(title: string, content: Content = {}): string {
     ([type, { schema }]) =>
       `<h4>${escape(title)} (${escape(type)})</h4><pre>${escape(JSON.stringify(schema, null, 2))}</pre>`,
   );
-  return bodies.length > 0 ? bodies.join("\n") : `<h4>${escape(title)}</h4>`;
+  return bodies.length > 0 ? bodies.join("\n") : `<h4>${prose(title)}</h4>`;
+}
+
+/** A description; what stands between backticks is code. */
+function prose(text: string): string {
+  return escape(text).replaceAll(/`([^`\n]+)`/g, "<code>$1</code>");
 }
 
 function escape(text: string): string {

@@ -3,6 +3,7 @@ import type { AdminRun, RunAbout } from "../protocol/run-trace.ts";
 import type { RunDetails } from "../run/seen-run.ts";
 import { publicQuestion, questionSchema } from "./question-view.ts";
 import { idSchema, itemSchema, publicRun, runSchema } from "./schemas.ts";
+import { shownCost } from "./shown-cost.ts";
 
 const time = z.string().describe("ISO 8601");
 
@@ -31,7 +32,8 @@ export const aboutSchema = z.object({
 });
 
 export function publicAbout(about: RunAbout | undefined): z.infer<typeof aboutSchema> {
-  return { text: about?.text ?? null, used: about?.used ?? null };
+  const used = about?.used;
+  return { text: about?.text ?? null, used: used ? { ...used, cost: shownCost(used.cost) } : null };
 }
 
 const spent = z.object({ used: z.number(), max: z.number().nullable() });
@@ -133,13 +135,17 @@ export function publicDetails(details: RunDetails): z.infer<typeof runDetailsSch
     run: { ...publicAdminRun(run), ...publicAbout(about) },
     questions: questions.map(publicQuestion),
     job: job ?? null,
-    budget: budget ?? null,
-    models: [...models],
+    budget: budget ? { ...budget, cost: { ...budget.cost, used: shownCost(budget.cost.used) } } : null,
+    models: models.map(withShownCost),
     runs: runs.map((one) => ({ ...publicRun(one), parentCall: one.parentCall, takes: [...one.takes] })),
     items: [...items],
-    modelCalls: [...modelCalls],
+    modelCalls: modelCalls.map(withShownCost),
     ledger: [...ledger],
     whole,
     now: new Date().toISOString(),
   };
+}
+
+function withShownCost<Entry extends { readonly cost: number | null }>(entry: Entry): Entry {
+  return { ...entry, cost: entry.cost === null ? null : shownCost(entry.cost) };
 }

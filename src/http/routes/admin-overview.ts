@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { usageGroups } from "../../store/usage.ts";
+import { type Usage, usageGroups } from "../../store/usage.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
 import { budgetSchema, budgetView } from "../budget-view.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { idSchema, listOf, pageQuery } from "../schemas.ts";
+import { shownCost } from "../shown-cost.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const longestDays = 92;
@@ -46,7 +47,7 @@ export const allUsage = endpoint({
   answers: { 200: usageAnswer },
   async handle({ query: { by, user, model, ...span }, caller, services: { overview, spending } }) {
     requireAdmin(caller);
-    const data = await overview.usage({ by, userId: user, model, ...spanOf(span) });
+    const data = (await overview.usage({ by, userId: user, model, ...spanOf(span) })).map(usageView);
     const budgets = await (user === undefined ? spending?.list() : spending?.budgetsOf(user));
     return { data, budgets: (budgets ?? []).map(budgetView) };
   },
@@ -58,10 +59,14 @@ export const ownUsage = endpoint({
   query: usageQuery.extend({ by: z.enum(["model", "agent", "day", "hour"]).default("day") }),
   answers: { 200: usageAnswer },
   async handle({ query: { by, ...span }, caller, services: { overview, spending } }) {
-    const data = await overview.usage({ by, userId: caller.userId, ...spanOf(span) });
+    const data = (await overview.usage({ by, userId: caller.userId, ...spanOf(span) })).map(usageView);
     return { data, budgets: ((await spending?.budgetsOf(caller.userId)) ?? []).map(budgetView) };
   },
 });
+
+function usageView(usage: Usage): Usage {
+  return { ...usage, cost: shownCost(usage.cost) };
+}
 
 function spanOf({ from, to }: { readonly from?: string | undefined; readonly to?: string | undefined }) {
   const end = to === undefined ? new Date() : new Date(to);
