@@ -6,6 +6,7 @@ import { Announced } from "./frame/announce.tsx";
 import { Arrival } from "./frame/arrival.tsx";
 import { Sheet } from "./frame/sheet.tsx";
 import { ShortcutHelp } from "./frame/shortcut-help.tsx";
+import { Nowhere } from "./frame/nowhere.tsx";
 import { ViewMenu, ViewTools } from "./frame/view-menu.tsx";
 import { listChoice, useIsWide } from "./frame/width.ts";
 import { KeptFromFalling } from "./kept-from-falling.tsx";
@@ -31,9 +32,11 @@ export function App() {
   const [isSheetOpen, setSheetOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [, name = "", rest] = /^\/([^/]*)(?:\/([^/]+))?/.exec(path) ?? [];
-  const view = views.find((each) => each.path === name) ?? views[0]!;
+  const found = views.find((each) => each.path === name);
+  const isNowhere = !found && name !== "";
+  const view = found ?? views[0]!;
   const offered = useOffered();
-  const threadId = view.path === "chat" ? rest : undefined;
+  const threadId = found?.path === "chat" ? rest : undefined;
   const threadTitle = useThreadTitle(threadId);
   useTitle(view.path === "chat" ? threadTitle : view.name);
 
@@ -92,7 +95,7 @@ export function App() {
         </header>
         <KeptFromFalling key={view.path} instead={<Fallen />}>
           <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
-            <view.show key={view.path} rest={rest} />
+            {isNowhere ? <Nowhere /> : <view.show key={view.path} rest={rest} />}
             <Arrival
               place={threadId === undefined ? view.path : `${view.path}/${threadId}`}
               title={threadTitle || view.name}

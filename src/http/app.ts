@@ -16,6 +16,7 @@ import { checkLocalOrigin, placeDecorator, withoutBase } from "./origins.ts";
 import { fastifyLog } from "./request-log.ts";
 import type { Services } from "./services.ts";
 import { createSseStreams, type SseStreams } from "./sse.ts";
+import { answerUnknownPage } from "./routes/page.ts";
 import { allRoutes } from "./all-routes.ts";
 
 const megabytes = 1024 * 1024;
@@ -49,7 +50,9 @@ export async function createApp(services: Services, more: readonly Route[] = [])
   const rules = { corsOrigins: server.corsOrigins, hosts: server.hosts ?? [], port: () => portOf(app) };
 
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler(answerUnknownRoute);
+  app.setNotFoundHandler(
+    (request, reply) => answerUnknownPage({ request, reply }, services) ?? answerUnknownRoute(request),
+  );
   app.setValidatorCompiler(validatorCompiler);
   // schemas of answers are for the document; handlers answer in their shape
   app.setSerializerCompiler(() => JSON.stringify);

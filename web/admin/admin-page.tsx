@@ -1,5 +1,6 @@
 import type { ComponentType } from "react";
 import { useMe } from "../me.ts";
+import { Nowhere } from "../frame/nowhere.tsx";
 import type { ViewProps } from "../pages.tsx";
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
@@ -40,7 +41,8 @@ const sections: Readonly<Record<Section, ComponentType>> = {
 
 /** What administrators look at and change. */
 export function AdminPage({ rest }: ViewProps) {
-  const section = rest !== undefined && Object.hasOwn(sections, rest) ? (rest as Section) : "usage";
+  if (rest !== undefined && !Object.hasOwn(sections, rest)) return <Nowhere />;
+  const section = (rest ?? "usage") as Section;
   const Shown = sections[section];
   const me = useMe();
   if (me && me.role !== "admin") return <p className="p-4">{adminWords.adminsOnly}</p>;

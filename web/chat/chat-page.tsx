@@ -25,7 +25,7 @@ import { Welcome } from "./welcome.tsx";
 /** One conversation, or the beginning of one. */
 export function ChatPage({ threadId }: { readonly threadId: string | undefined }) {
   const conversation = useConversation();
-  const { turns, head, working, open, isLoading } = conversation;
+  const { turns, head, working, open, isLoading, isGone } = conversation;
   const answerers = useAnswerers();
   const thread = useThread(threadId);
   const choice = useChoice({ threadId, agents: answerers.agents, begunFor: thread?.agent });
@@ -68,6 +68,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
                 !isBusy && (
                   <Welcome
                     answerers={answerers}
+                    missingAgent={choice.missing}
                     hasModel={!answerers.isLoaded || answerers.models.some(({ demo }) => !demo)}
                     onChoose={(text, agent) => void talk.begin(text, agent)}
                   />
@@ -77,18 +78,20 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
             notes={<Notes conversation={conversation} agent={choice.agent} talk={talk} news={answerers.news} />}
             status={<Status conversation={conversation} agent={choice.agent} />}
             composer={
-              <Composer
-                agent={choice.agent}
-                isBusy={isBusy}
-                onStop={() => void stop()}
-                tiles={<AttachmentTiles {...attachments} />}
-                tools={
-                  <>
-                    <AttachButton onChoose={attachments.add} />
-                    <Answerer {...choice} answerers={answerers} onChoose={choice.choose} />
-                  </>
-                }
-              />
+              isGone && turns.length === 0 ? null : (
+                <Composer
+                  agent={choice.agent}
+                  isBusy={isBusy}
+                  onStop={() => void stop()}
+                  tiles={<AttachmentTiles {...attachments} />}
+                  tools={
+                    <>
+                      <AttachButton onChoose={attachments.add} />
+                      <Answerer {...choice} answerers={answerers} onChoose={choice.choose} />
+                    </>
+                  }
+                />
+              )
             }
           />
         </DropZone>

@@ -24,12 +24,18 @@ export function useChoice({ threadId, agents, begunFor }: ChoiceInput) {
   const [first, setFirst] = useState<Partial<Choice>>({});
   const usual = agents.find(({ isDefault }) => isDefault)?.id ?? "assistant";
   const made = threadId === undefined ? first : kept;
+  const missing =
+    threadId === undefined && wished !== null && agents.length > 0 && !agents.some(({ id }) => id === wished)
+      ? wished
+      : undefined;
   const choice: Choice = {
-    agent: made?.agent ?? (threadId === undefined ? wished : begunFor) ?? usual,
+    agent: made?.agent ?? (threadId !== undefined ? begunFor : missing === undefined ? wished : undefined) ?? usual,
     model: made?.model ?? "",
   };
   return {
     ...choice,
+    /** The address asks for an agent that is not there. */
+    missing,
     choose(change: Partial<Choice>) {
       if (threadId === undefined) setFirst({ ...first, ...change });
       else keepChoice(threadId, { ...choice, ...change });

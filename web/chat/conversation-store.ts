@@ -3,10 +3,13 @@ import type { BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/questions.ts";
 import type { RunEvent } from "../../src/protocol/events.ts";
 import type { PendingView } from "../../src/client/threads.ts";
+import { ColloquyError } from "../../src/protocol/errors.ts";
+import { isId } from "../../src/protocol/ids.ts";
 import { createListeners } from "../listeners.ts";
 import { client, reasonOf } from "../server.ts";
 import { saw } from "../threads/seen.ts";
 import { threadClient } from "../threads/thread-client.ts";
+import { words } from "../words.ts";
 import { connectionChanged, connectionForgotten } from "./connection.ts";
 import { prepareMarkdown } from "./load-markdown.ts";
 import { createLog, type ThreadLog } from "./thread-log.ts";
@@ -31,6 +34,8 @@ export type ConversationState = {
   readonly isLoading: boolean;
   /** It could not be read, or is not followed any more; `error` says why. */
   readonly isBroken: boolean;
+  /** Because it is not there: reading it again would not help. */
+  readonly isGone: boolean;
   readonly error: string | undefined;
 };
 
@@ -47,6 +52,7 @@ const empty: ConversationState = {
   waiting: [],
   isLoading: false,
   isBroken: false,
+  isGone: false,
   error: undefined,
 };
 
@@ -113,6 +119,8 @@ export async function openConversation(threadId: string | undefined, item?: stri
   const signal = begin(threadId);
   if (threadId === undefined) return;
   prepareMarkdown();
+  // No server need be asked.
+  if (!isId(threadId)) return set(gone);
   set({ isLoading: true });
   await read(threadId, signal, item);
 }
@@ -150,7 +158,7 @@ async function read(threadId: string, signal: AbortSignal, item?: string): Promi
     saw(threadId, Number(cursor));
     void follow(threadId, cursor, signal);
   } catch (error) {
-    if (!signal.aborted) set({ isLoading: false, isBroken: true, error: reasonOf(error) });
+    if (!signal.aborted) set({ isLoading: false, ...brokenBy(error) });
   }
 }
 
@@ -184,8 +192,15 @@ async function follow(threadId: string, cursor: string, signal: AbortSignal): Pr
       changed(event);
     }
   } catch (error) {
-    if (!signal.aborted) set({ isBroken: true, error: reasonOf(error) });
+    if (!signal.aborted) set(brokenBy(error));
   }
+}
+
+const gone = { isBroken: true, isGone: true, error: words.threadGone } as const;
+
+function brokenBy(error: unknown): Partial<ConversationState> {
+  const isGone = error instanceof ColloquyError && error.status === 404;
+  return isGone ? gone : { isBroken: true, error: reasonOf(error) };
 }
 
 /** What is shown stays until the new is there. */

@@ -20,7 +20,7 @@ type NotesProps = {
 
 /** Below the last turn: what waits its turn, what could not be sent, what came or went. */
 export function Notes({ conversation, agent, talk, news }: NotesProps) {
-  const { waiting, error, isBroken } = conversation;
+  const { waiting, error, isBroken, isGone } = conversation;
   return (
     <>
       <Awaited conversation={conversation} agent={agent} />
@@ -47,9 +47,11 @@ export function Notes({ conversation, agent, talk, news }: NotesProps) {
       )}
       {isBroken && (
         <div className="flex flex-wrap gap-3">
-          <button type="button" className="button" onClick={() => void openAgain()}>
-            {words.tryAgain}
-          </button>
+          {!isGone && (
+            <button type="button" className="button" onClick={() => void openAgain()}>
+              {words.tryAgain}
+            </button>
+          )}
           <PageLink to="/" look="button">
             {words.newChat}
           </PageLink>

@@ -2,11 +2,13 @@ import { useState } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import { time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, ChoiceField, Form, Once, Waiting } from "../parts/parts.tsx";
+import { Act, ChoiceField, Form, Note, Once, Waiting } from "../parts/parts.tsx";
 import { server } from "../server.ts";
 import { threadClient } from "../threads/thread-client.ts";
 import { talkWords } from "./talk-words.ts";
 
+/** Other machines mean themselves by it. */
+const isThisMachine = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 const spans = [1, 7, 30, 365];
 
 /** Read-only links to a conversation: made, copied, withdrawn. */
@@ -25,6 +27,11 @@ export function ShareDialog({ threadId, onClose }: { readonly threadId: string; 
   return (
     <Dialog title={said.title} onClose={onClose}>
       <p className="text-sm text-muted">{said.what}</p>
+      {isThisMachine(location.hostname) && (
+        <div className="text-sm">
+          <Note>{said.onlyHere(location.host)}</Note>
+        </div>
+      )}
       <Form name={said.title} submit={said.make} onSubmit={make}>
         <ChoiceField
           label={said.ends}

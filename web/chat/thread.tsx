@@ -49,9 +49,11 @@ export function ThreadView({ welcome, notes, status, composer, isBusy }: ThreadV
           <NewerTurns />
           {notes}
         </div>
-        <ThreadPrimitive.ScrollToBottom className="new-below" onClick={showEnd} aria-label={words.newBelow}>
-          <ArrowDown size={16} aria-hidden /> {words.newBelow}
-        </ThreadPrimitive.ScrollToBottom>
+        <AuiIf condition={({ thread }) => !thread.isEmpty}>
+          <ThreadPrimitive.ScrollToBottom className="new-below" onClick={showEnd} aria-label={words.newBelow}>
+            <ArrowDown size={16} aria-hidden /> {words.newBelow}
+          </ThreadPrimitive.ScrollToBottom>
+        </AuiIf>
       </ThreadPrimitive.Viewport>
       <div className="mx-auto w-full max-w-[48rem] px-4 pb-4">
         <p role="status" className="min-h-6 px-2 text-sm text-muted">

@@ -7,17 +7,20 @@ import { talkWords } from "./talk-words.ts";
 type WelcomeProps = {
   /** Another one than the demo. */
   readonly hasModel: boolean;
+  /** Asked for by the address, and not there. */
+  readonly missingAgent: string | undefined;
   readonly answerers: Answerers;
   readonly onChoose: (text: string, agent: string) => void;
 };
 
 /** Before anything is said: what can be tried, and where no model answers, why and what to do. */
-export function Welcome({ hasModel, answerers: { agents, looked }, onChoose }: WelcomeProps) {
+export function Welcome({ hasModel, missingAgent, answerers: { agents, looked }, onChoose }: WelcomeProps) {
   const me = useMe();
   const { samples } = talkWords.welcome;
   return (
     <div className="flex flex-col gap-6 pt-[10dvh]">
       <h1 className="text-xl">{words.welcome}</h1>
+      {missingAgent !== undefined && <Note>{talkWords.agents.missing(missingAgent)}</Note>}
       <ul className="grid gap-2 sm:grid-cols-2">
         {samples.map(({ title, text, agent }) => (
           <li key={title}>
@@ -34,7 +37,7 @@ export function Welcome({ hasModel, answerers: { agents, looked }, onChoose }: W
       </ul>
       {!hasModel && <NoModel looked={looked} isAdmin={me?.role === "admin"} />}
       {me?.role === "admin" && (
-        <ul className="flex flex-wrap gap-x-4 text-sm">
+        <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
           {words.firstSteps.map(({ text, path }) => (
             <li key={path}>
               <PageLink to={path} look="inline-flex min-h-6 items-center text-accent underline">

@@ -1,4 +1,5 @@
 import type { ComponentType } from "react";
+import { Nowhere } from "../frame/nowhere.tsx";
 import type { ViewProps } from "../pages.tsx";
 import { PageLink } from "../parts/parts.tsx";
 import { SectionMenu } from "../parts/section-menu.tsx";
@@ -25,7 +26,8 @@ const sections: Readonly<Record<Section, ComponentType>> = {
 
 /** What everybody sets for themselves. */
 export function SettingsPage({ rest }: ViewProps) {
-  const section = rest !== undefined && Object.hasOwn(sections, rest) ? (rest as Section) : "general";
+  if (rest !== undefined && !Object.hasOwn(sections, rest)) return <Nowhere />;
+  const section = (rest ?? "general") as Section;
   const Shown = sections[section];
   return (
     <div className="flex min-h-0 flex-1 flex-col">

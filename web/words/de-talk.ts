@@ -15,6 +15,8 @@ export const de: typeof en = {
   shares: {
     title: "Durch einen Link teilen",
     what: "Wer einen Link hat, liest ohne Konto, was bis jetzt gesagt wurde. Was Werkzeuge taten, ist nicht dabei.",
+    onlyHere: (host: string) =>
+      `Ein Link auf ${host} führt nur von diesem Gerät hierher: um mit anderen zu teilen, öffnen Sie diese Seite unter einer Adresse, die sie erreichen.`,
     ends: "Der Link endet",
     never: "wenn ich ihn zurückziehe",
     inDays: (days) => (days === 1 ? "in einem Tag" : `in ${days} Tagen`),
@@ -55,6 +57,7 @@ export const de: typeof en = {
   agents: {
     name: "Agent",
     search: "Agenten suchen",
+    missing: (name: string) => `Einen Agenten @${name} gibt es nicht; wählen Sie unten einen anderen.`,
     ownModel: (model) => `fragt ${model}`,
   },
   models: {

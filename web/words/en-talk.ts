@@ -14,6 +14,8 @@ export const en = {
   shares: {
     title: "Share by a link",
     what: "Whoever has a link reads what was said until now, without an account. What tools did is not in it.",
+    onlyHere: (host: string) =>
+      `A link to ${host} leads here from this machine alone: to share with others, open this page by an address that they can reach.`,
     ends: "The link ends",
     never: "when I withdraw it",
     inDays: (days: number) => (days === 1 ? "in a day" : `in ${days} days`),
@@ -54,6 +56,7 @@ export const en = {
   agents: {
     name: "Agent",
     search: "Search agents",
+    missing: (name: string) => `There is no agent @${name}; choose another one below.`,
     ownModel: (model: string) => `asks ${model}`,
   },
   models: {

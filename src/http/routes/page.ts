@@ -4,6 +4,7 @@ import { NotFound } from "../../protocol/errors.ts";
 import { type Endpoint, endpoint } from "../endpoint.ts";
 import { placeOf } from "../origins.ts";
 import type { PageFile } from "../page-files.ts";
+import type { Services } from "../services.ts";
 
 /** Nothing from elsewhere; styles may stand in elements, since the libraries of the page set them so. */
 const policy = [
@@ -39,17 +40,29 @@ function document(name: string, about: { readonly summary: string; readonly desc
       304: z.null(),
     },
     handle({ request, reply, services }) {
-      const base = placeOf(request).basePath ?? "";
       const file = services.page?.get(name);
-      if (!file) return reply.redirect(`${base}/docs`);
-      reply.header("content-security-policy", policy).header("cache-control", "no-cache");
-      if (base === "") return sendPageFile({ request, reply }, file);
-      // Wherever a proxy has put the server.
-      return reply
-        .type(file.type)
-        .send(file.bytes.toString().replace('<base href="/" />', `<base href="${base.replaceAll('"', "%22")}/" />`));
+      return file ? sendDocument({ request, reply }, file) : reply.redirect(`${placeOf(request).basePath ?? ""}/docs`);
     },
   });
+}
+
+function sendDocument({ request, reply }: Answering, file: PageFile): FastifyReply {
+  const base = placeOf(request).basePath ?? "";
+  reply.header("content-security-policy", policy).header("cache-control", "no-cache");
+  if (base === "") return sendPageFile({ request, reply }, file);
+  // Wherever a proxy has put the server.
+  return reply
+    .type(file.type)
+    .send(file.bytes.toString().replace('<base href="/" />', `<base href="${base.replaceAll('"', "%22")}/" />`));
+}
+
+/** For routes nobody has: a person who reads in a browser gets the page, which says so and leads on; undefined for all else. */
+export function answerUnknownPage(answering: Answering, services: Services): FastifyReply | undefined {
+  const { method, url, headers } = answering.request;
+  const isForPeople =
+    method === "GET" && /\btext\/html\b/.test(headers.accept ?? "") && !/^\/(api|v1|assets)\//.test(url);
+  const file = isForPeople ? services.page?.get("index.html") : undefined;
+  return file && sendDocument({ ...answering, reply: answering.reply.code(404) }, file);
 }
 
 /** What the page consists of: the name changes with the content. */
@@ -105,10 +118,9 @@ export const pageIcon = endpoint({
   },
 });
 
-function sendPageFile(
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  { type, tag, bytes, br, gzip }: PageFile,
-): FastifyReply {
+type Answering = { readonly request: FastifyRequest; readonly reply: FastifyReply };
+
+function sendPageFile({ request, reply }: Answering, { type, tag, bytes, br, gzip }: PageFile): FastifyReply {
   reply.header("etag", tag).header("vary", "accept-encoding");
   if (request.headers["if-none-match"] === tag) return reply.code(304).send();
   reply.type(type);

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import {
+  type OpenBrowser,
+  openBrowser,
+  type PageServing,
+  servePage,
+  skipBrowser,
+  violationsOf,
+} from "../../test/browser.ts";
+import { pictureOf } from "../../test/page-pictures.ts";
+
+describe("addresses that lead nowhere", { skip: skipBrowser }, () => {
+  let server: PageServing;
+  let browser: OpenBrowser;
+  let page: Page;
+  before(async () => {
+    server = await servePage(() => "Hello.");
+    browser = await openBrowser();
+    page = await browser.open(server.url, { viewport: { width: 360, height: 740 }, colorScheme: "dark" });
+  });
+  after(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  const findsNothing = async (state: string) => {
+    await pictureOf(page, state);
+    assert.deepEqual(await violationsOf(page), [], state);
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360);
+  };
+
+  test("people get the page, which says so and leads on; programs get JSON", async () => {
+    for (const path of ["/nowhere", "/nowhere/at/all", "/admin/nothing", "/settings/nothing"]) {
+      const answer = await page.goto(server.url + path);
+      assert.equal(answer?.status(), path.startsWith("/nowhere") ? 404 : 200);
+      await page.getByRole("heading", { name: "There is nothing at this address." }).waitFor();
+    }
+    await findsNothing("nowhere");
+    await page.getByRole("link", { name: "To the beginning" }).click();
+    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    const asked: readonly [string, string][] = [
+      ["/nowhere", "*/*"],
+      ["/nowhere", "application/json"],
+      ["/api/nowhere", "text/html"],
+    ];
+    for (const [path, accept] of asked) {
+      const answer = await fetch(server.url + path, { headers: { accept } });
+      assert.deepEqual([answer.status, answer.headers.get("content-type")?.slice(0, 16)], [404, "application/json"]);
+      assert.match(await answer.text(), /unknown_route/);
+    }
+  });
+
+  test("a conversation that is not there is not to be tried again, nor spoken to", async () => {
+    for (const id of ["nonsense", crypto.randomUUID()]) {
+      await page.goto(`${server.url}/chat/${id}`);
+      await page.getByRole("alert").getByText("This conversation is not there:").waitFor();
+      await page.getByRole("log").getByRole("link", { name: "New conversation" }).waitFor();
+      assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
+      assert.equal(await page.getByRole("textbox", { name: "Message" }).count(), 0);
+    }
+    await findsNothing("conversation gone");
+    await page.getByRole("log").getByRole("link", { name: "New conversation" }).click();
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
+  });
+
+  test("an agent that is not there is told of, and the usual one answers", async () => {
+    await page.goto(`${server.url}/?agent=nobody`);
+    await page.getByText("There is no agent @nobody").waitFor();
+    await page.getByRole("textbox", { name: "Message" }).and(page.getByPlaceholder("Message to @assistant")).waitFor();
+    await findsNothing("no such agent");
+  });
+
+  test("a link that only this machine can follow is told of before it is made", async () => {
+    await page.getByRole("textbox", { name: "Message" }).fill("to be shared");
+    await page.keyboard.press("Enter");
+    await page.getByRole("log").getByText("Hello.").waitFor();
+    await page.getByRole("button", { name: "More about this conversation" }).click();
+    await page.getByRole("menuitem", { name: "Share …" }).click();
+    await page.getByRole("dialog").getByText("leads here from this machine alone").waitFor();
+    await findsNothing("share here");
+  });
+
+  test("nobody complains but of what is not there", () => {
+    assert.deepEqual(
+      browser.complaints().filter((text) => !/status of 4(00|04)/.test(text)),
+      [],
+    );
+  });
+});
