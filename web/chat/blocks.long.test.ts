@@ -43,6 +43,8 @@ describe("what models write, whatever it is", { skip: skipBrowser }, () => {
     await page.emulateMedia({ colorScheme: "dark" });
     await log().locator(`img[alt="Diagram"]:not([src="${light}"])`).waitFor();
     assert.deepEqual(await violationsOf(page), [], "dark");
+    const dark = await log().getByRole("img", { name: "Diagram" }).getAttribute("src");
+    assert.doesNotMatch(decodeURIComponent(dark!), /filter: ?(?:drop-shadow|url)/, "no glow");
     await page.emulateMedia({ colorScheme: "light" });
     await log().getByRole("button", { name: "Show Diagram large" }).click();
     await page.getByRole("dialog", { name: "Diagram" }).waitFor();
