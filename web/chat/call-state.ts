@@ -21,10 +21,19 @@ export function stateOfCall(
       // A copy of another conversation has the times of its copying.
       const took =
         endedAt === undefined || run === undefined ? "" : duration(Date.parse(endedAt) - Date.parse(startedAt));
-      const [mark, word, tone] = result.isError ? ["✗", words.failedCall, "text-bad"] : ["✓", words.done, "text-ok"];
+      const [mark, word, tone] = endOf(result);
       return { mark, text: took === "" ? word : `${word} ${took}`, tone };
     }
   }
+}
+
+/** A command that fails is no failure of its tool, but nothing that went well either. */
+function endOf({ isError, data }: NonNullable<BlockOf<"call">["result"]>): readonly [string, string, string] {
+  if (isError) return ["✗", words.failedCall, "text-bad"];
+  const code = typeof data === "object" && data !== null && "exitCode" in data ? data.exitCode : undefined;
+  return typeof code === "number" && code !== 0
+    ? ["✗", words.exitCode(code), "text-warn"]
+    : ["✓", words.done, "text-ok"];
 }
 
 /** The arguments in short: the values alone where that is clear. */

@@ -27,6 +27,16 @@ const mail = defineTool({
     return `sent to ${to}`;
   },
 });
+const shell = defineTool({
+  name: "shell",
+  description: "Runs a command.",
+  input: z.object({}),
+  effect: "read",
+  execute(_, { progress }) {
+    progress("nowhere to be found\n");
+    return { content: "nowhere to be found\n[exit code 6]", data: { exitCode: 6 } };
+  },
+});
 let posted = 0;
 /** A write that never tells what became of it, at first. */
 const letter = defineTool({
@@ -53,7 +63,7 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     server = await servePage(
       () => answers.shift() ?? "nothing more to say",
       {},
-      { tools: [mail, letter], approval: { ask: ["send_mail"], allow: ["send_letter"] }, agents },
+      { tools: [mail, letter, shell], approval: { ask: ["send_mail"], allow: ["send_letter"] }, agents },
     );
     browser = await openBrowser();
     page = await browser.open(server.url, { viewport: { width: 1200, height: 850 } });
@@ -182,6 +192,20 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     await line("calculate").click();
     await log().getByRole("region", { name: "Result" }).getByText(/\w/).first().waitFor();
     await findsNothing("a call failed");
+  });
+
+  test("a command that failed shows its exit code, and its output once", async () => {
+    await begin();
+    answers = [[{ call: "shell", arguments: {} }], "It found nothing."];
+    await say("look for it");
+    await log().getByText("It found nothing.").waitFor();
+    await line("shell")
+      .getByText(/^✗ exit code 6/)
+      .waitFor();
+    await line("shell").click();
+    await log().getByRole("region", { name: "Result" }).getByText("nowhere to be found").waitFor();
+    assert.equal(await log().getByRole("region", { name: "Output" }).count(), 0);
+    await findsNothing("a command failed");
   });
 
   test("files are dropped and pasted into the conversation", async () => {

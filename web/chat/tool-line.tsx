@@ -20,7 +20,7 @@ export function ToolLine({ call, question, isHeld }: CallWithQuestion) {
           <CodeText text={prettyJson(call.arguments).slice(0, mostArguments)} language="json" />
         </Part>
       )}
-      {output !== "" && (
+      {output !== "" && !isIn(output, result?.content) && (
         <Part name={words.output}>
           <LongText text={output} isLive={!result} name={words.output} />
         </Part>
@@ -42,6 +42,11 @@ export function ToolLine({ call, question, isHeld }: CallWithQuestion) {
       )}
     </CallDetails>
   );
+}
+
+/** What was followed while it worked need not stand twice. */
+function isIn(output: string, result = ""): boolean {
+  return result.includes(output.trim());
 }
 
 const mostArguments = 20_000;

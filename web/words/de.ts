@@ -41,6 +41,7 @@ export const de: typeof en = {
   interrupted: "unterbrochen",
   unknown: "Ausgang unbekannt",
   done: "fertig",
+  exitCode: (code: number) => `Exit-Code ${code}`,
   failedCall: "fehlgeschlagen",
   arguments: "Argumente",
   result: "Ergebnis",

@@ -39,6 +39,7 @@ export const en = {
   interrupted: "interrupted",
   unknown: "outcome unknown",
   done: "done",
+  exitCode: (code: number) => `exit code ${code}`,
   failedCall: "failed",
   arguments: "Arguments",
   result: "Result",
