@@ -10,6 +10,7 @@ import {
   skipBrowser,
   violationsOf,
 } from "../../test/browser.ts";
+import { pictureOf } from "../../test/page-pictures.ts";
 import type { ScriptAnswer } from "../../src/models/scripted.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
 
@@ -81,11 +82,32 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     answers = [[{ text: "Ich denke" }, { gate: () => held.promise }]];
     await page.getByRole("textbox", { name: "Nachricht" }).fill("Hallo");
     await page.keyboard.press("Enter");
-    await page.getByRole("radio", { name: "nach der Antwort" }).waitFor();
     await page.getByRole("button", { name: "Anhalten" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /^(Agent|Modell):/ }).count(), 2);
     await looksCalm("at work");
+    await pictureOf(page, "phone at work");
+    await page.getByRole("textbox", { name: "Nachricht" }).fill("Noch etwas");
+    await page.getByRole("radio", { name: "zwischendurch" }).check();
+    await looksCalm("at work, with more to say");
+    await pictureOf(page, "phone at work typing");
+    await page.getByRole("radio", { name: "nach der Antwort" }).check();
+    await page.getByRole("textbox", { name: "Nachricht" }).fill("");
     held.resolve();
     await page.locator("[role=log][aria-busy=false]").waitFor();
+  });
+
+  test("a conversation of the list has its deeds in one menu", async () => {
+    await page.getByRole("button", { name: "Gespräche zeigen" }).click();
+    await page.getByRole("link", { name: "Hallo" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /^Umbenennen/ }).count(), 0);
+    await page.getByRole("button", { name: "Mehr zu: Hallo" }).click();
+    assert.deepEqual(await violationsOf(page), []);
+    await pictureOf(page, "phone list");
+    await page.getByRole("menuitem", { name: "Umbenennen" }).click();
+    await page.getByRole("textbox", { name: "Umbenennen" }).fill("Guten Tag");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Guten Tag" }).waitFor();
+    await page.keyboard.press("Escape");
   });
 
   test("a call that waits for the decision about another one says so", async () => {

@@ -4,15 +4,17 @@ import { kept } from "../kept.ts";
 /** Empty: shown beside the view, where there is room; `closed`. */
 export const listChoice = kept("list");
 
-const wide = matchMedia("(min-width: 768px)");
-
 /** Whether two columns fit. */
-export function useIsWide(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      wide.addEventListener("change", listener);
-      return () => wide.removeEventListener("change", listener);
-    },
-    () => wide.matches,
-  );
+export const useIsWide = whether("(min-width: 768px)");
+
+/** Whether one points with the finger, over which nothing can hover. */
+export const useIsTouched = whether("(pointer: coarse)");
+
+function whether(query: string): () => boolean {
+  const found = matchMedia(query);
+  const listen = (listener: () => void) => {
+    found.addEventListener("change", listener);
+    return () => found.removeEventListener("change", listener);
+  };
+  return () => useSyncExternalStore(listen, () => found.matches);
 }

@@ -28,7 +28,9 @@ export function Menu({ name, icon: Icon, entries }: MenuProps) {
   };
   useClosing(frame, isOpen, close);
   useEffect(() => {
-    if (isOpen) frame.current?.querySelector<HTMLElement>("[role=menuitem]")?.focus();
+    if (!isOpen) return;
+    frame.current?.querySelector("[role=menu]")?.scrollIntoView({ block: "nearest" });
+    frame.current?.querySelector<HTMLElement>("[role=menuitem]")?.focus();
   }, [isOpen]);
 
   function onKeyDown(event: KeyboardEvent): void {

@@ -1,6 +1,8 @@
-import { Archive, ArchiveRestore, Pencil, Trash2 } from "lucide-react";
+import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { ListedThread } from "../../src/client/threads.ts";
+import { useIsTouched } from "../frame/width.ts";
+import { Menu } from "../parts/menu.tsx";
 import { PageLink, Problem } from "../parts/parts.tsx";
 import { reasonOf } from "../server.ts";
 import { words } from "../words.ts";
@@ -30,8 +32,27 @@ export function ThreadEntry({ thread, isCurrent, mark, isNamed, onName, onRemove
     work.catch((error: unknown) => setProblem(reasonOf(error)));
   };
   const isArchived = archivedAt !== null;
+  const isTouched = useIsTouched();
+  const deeds = [
+    { name: words.rename, icon: Pencil, onChoose: () => onName(true) },
+    {
+      name: isArchived ? threadWords.bringBack : words.archive,
+      icon: isArchived ? ArchiveRestore : Archive,
+      onChoose: () => tell(archiveThread(id, !isArchived)),
+    },
+    { name: words.delete, icon: Trash2, isGrave: true, onChoose: () => tell(remove()) },
+  ];
   return (
-    <li className="group thread-entry" aria-current={isCurrent ? "page" : undefined} data-thread={id}>
+    <li
+      className="group thread-entry"
+      aria-current={isCurrent ? "page" : undefined}
+      data-thread={id}
+      onKeyDown={(event) => {
+        if (event.key !== "Delete" || isNamed) return;
+        event.preventDefault();
+        tell(remove());
+      }}
+    >
       {isNamed ? (
         <TitleField
           title={thread.title}
@@ -50,30 +71,21 @@ export function ThreadEntry({ thread, isCurrent, mark, isNamed, onName, onRemove
         </PageLink>
       )}
       <span className="thread-actions">
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={`${words.rename}: ${title}`}
-          onClick={() => onName(true)}
-        >
-          <Pencil size={16} aria-hidden />
-        </button>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={`${isArchived ? threadWords.bringBack : words.archive}: ${title}`}
-          onClick={() => tell(archiveThread(id, !isArchived))}
-        >
-          {isArchived ? <ArchiveRestore size={16} aria-hidden /> : <Archive size={16} aria-hidden />}
-        </button>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={`${words.delete}: ${title}`}
-          onClick={() => tell(remove())}
-        >
-          <Trash2 size={16} aria-hidden />
-        </button>
+        {isTouched ? (
+          <Menu name={threadWords.about(title)} icon={Ellipsis} entries={deeds} />
+        ) : (
+          deeds.map(({ name, icon: Icon, onChoose }) => (
+            <button
+              key={name}
+              type="button"
+              className="icon-button"
+              aria-label={`${name}: ${title}`}
+              onClick={onChoose}
+            >
+              <Icon size={16} aria-hidden />
+            </button>
+          ))
+        )}
       </span>
       {problem !== undefined && <Problem text={problem} />}
     </li>

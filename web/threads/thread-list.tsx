@@ -53,10 +53,6 @@ export function ThreadList({ current, onChoose }: ListProps) {
       event.preventDefault();
       setNamed(entry?.dataset["thread"]);
     }
-    if (key === "Delete" && entry) {
-      event.preventDefault();
-      entry.querySelector<HTMLElement>(".thread-actions > :last-child")?.click();
-    }
   }
 
   const entry = (thread: ListedThread) => (

@@ -10,4 +10,5 @@ export const de: typeof en = {
   showArchived: "Weggelegte zeigen",
   showOthers: "Zurück zu den Gesprächen",
   bringBack: "Zurückholen",
+  about: (title) => `Mehr zu: ${title}`,
 };

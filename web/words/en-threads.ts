@@ -9,4 +9,5 @@ export const en = {
   showArchived: "Show what was put away",
   showOthers: "Back to the conversations",
   bringBack: "Bring back",
+  about: (title: string) => `More about: ${title}`,
 };
