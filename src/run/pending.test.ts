@@ -4,6 +4,7 @@ import { eachRunDatabase, rowOf, until, watch } from "../../test/run-suite.ts";
 import type { TestRuns } from "../../test/runs.ts";
 import { newId } from "../protocol/ids.ts";
 import { textOf } from "../protocol/items.ts";
+import type { ModelRequest } from "../protocol/models.ts";
 import { checkInvariants } from "../store/invariants.ts";
 
 eachRunDatabase((suite) => {
@@ -19,8 +20,9 @@ eachRunDatabase((suite) => {
     );
   const held = () => {
     const gate = Promise.withResolvers<void>();
-    const script = (_: unknown, count: number) =>
-      count === 0 ? [{ text: "one" }, { gate: () => gate.promise }] : `answer ${count}`;
+    // Whose model is asked first is a race where there are several threads.
+    const script = ({ messages }: ModelRequest, count: number) =>
+      messages.at(-1)?.content === "0" ? [{ text: "one" }, { gate: () => gate.promise }] : `answer ${count}`;
     return { gate, script };
   };
 
