@@ -72,9 +72,13 @@ function Unsent({ why }: { readonly why: string }) {
   useEffect(() => {
     if (hasLost) setWasLost(true);
   }, [hasLost]);
+  const place = useRef<HTMLDivElement>(null);
+  // On a phone it may stand below what is seen.
+  useEffect(() => void place.current?.scrollIntoView({ block: "nearest" }), [why]);
   const isBack = why === words.unreachable && wasLost && !hasLost;
   return (
     <div
+      ref={place}
       role="alert"
       className={`flex flex-wrap items-center gap-x-3 gap-y-1 text-sm ${isBack ? "text-muted" : "text-bad"}`}
     >

@@ -7,11 +7,12 @@ import {
   type PageServing,
   servePage,
   skipBrowser,
+  untilTrue,
   violationsOf,
 } from "../../test/browser.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
 
-describe("addresses that lead nowhere", { skip: skipBrowser }, () => {
+describe("what people are told where something leads nowhere", { skip: skipBrowser }, () => {
   let server: PageServing;
   let browser: OpenBrowser;
   let page: Page;
@@ -70,6 +71,20 @@ describe("addresses that lead nowhere", { skip: skipBrowser }, () => {
     await page.getByText("There is no agent @nobody").waitFor();
     await page.getByRole("textbox", { name: "Message" }).and(page.getByPlaceholder("Message to @assistant")).waitFor();
     await findsNothing("no such agent");
+  });
+
+  test("why something was not sent is seen at once, below whatever it stands", async () => {
+    await page
+      .locator("input[type=file]")
+      .setInputFiles([{ name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) }]);
+    await page.getByRole("textbox", { name: "Message" }).fill("what is in it?");
+    await page.keyboard.press("Enter");
+    const told = page.getByRole("alert").filter({ hasText: "Not sent: What could not be uploaded" });
+    await told.waitFor();
+    const box = `document.querySelector("[role=log] [role=alert]").getBoundingClientRect()`;
+    await untilTrue(page, `${box}.bottom <= document.querySelector("form").getBoundingClientRect().top`);
+    await findsNothing("not sent");
+    await page.getByRole("button", { name: "Remove empty.txt" }).click();
   });
 
   test("a link that only this machine can follow is told of before it is made", async () => {
