@@ -70,7 +70,7 @@ function suite(databases: TestDatabases): void {
     const { data: files } = await json<{ data: { id: string }[] }>(who, "POST", "/api/uploads", form);
     const run = await json<{ id: string }>(who, "POST", `/api/threads/${thread.id}/runs`, {
       agent: "assistant",
-      message: { content: `${name} says hi`, files: [files[0]!.id] },
+      message: { content: `List the tasks of ${name}`, files: [files[0]!.id] },
     });
     await (await ask(who, "GET", `/api/runs/${run.id}/events`)).text();
     const made = new FormData();
