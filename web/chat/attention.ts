@@ -32,7 +32,7 @@ async function notify(run: string, thread: string): Promise<void> {
     };
   } catch {
     // Browsers of phones let only a service worker tell; ours leads there.
-    const worker = await navigator.serviceWorker?.getRegistration();
+    const worker = await navigator.serviceWorker?.ready;
     await worker?.showNotification(words.waiting, { ...said, data: (await pathOf(thread)).slice(1) });
   }
 }

@@ -210,17 +210,23 @@ describe("what an answer took, and being called when something waits", { skip: s
     await bell().and(page.locator("[aria-pressed=true]")).waitFor();
     await page.evaluate(`globalThis.Notification = class extends Notification {
       constructor() { throw new TypeError("Illegal constructor"); }
-    }`);
+    };
+    globalThis.toldByWorker = [];
+    ServiceWorkerRegistration.prototype.showNotification = async function (title, options) {
+      toldByWorker.push({ title, ...options, isActive: this.active !== null });
+    };`);
     const { thread, run } = await waits("On a phone");
     await titled("(5)");
-    const shown = () =>
-      page.evaluate<{ tag: string; data: string; body: string }[]>(
-        "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.map(({ tag, data, body }) => ({ tag, data, body })))",
-      );
-    await until(async () => (await shown()).length === 1, "the notification");
-    const [first] = await shown();
-    assert.match(first!.body, /May add_task be called/);
-    assert.deepEqual([first!.tag, first!.data], [`colloquy-${run}`, `chat/${thread}`]);
+    await untilTrue(page, "toldByWorker.length === 1");
+    type Shown = { title: string; body: string; tag: string; data: string; isActive: boolean };
+    const { body, ...first } = await page.evaluate<Shown>("toldByWorker[0]");
+    assert.match(body, /May add_task be called/);
+    assert.deepEqual(first, {
+      title: "waiting for you",
+      tag: `colloquy-${run}`,
+      data: `chat/${thread}`,
+      isActive: true,
+    });
   });
 
   test("asks nothing of other hosts, and complains of nothing but that a thread is no room", () => {
