@@ -223,18 +223,22 @@ async function findGaps(query: Query, submissions: readonly Submission[]): Promi
   );
 }
 
-/** Delegated runs that are done and whose answer, as their parent has it, is not what their script says. */
+/**
+ * Delegated runs that are done and whose answer, as their parent has it, is not what their script says. A parent that ended before
+ * it could read the answer, stopped or failed, says of its call that it was interrupted.
+ */
 async function findWrongErrands(query: Query): Promise<string[]> {
   const rows = await query<{ id: string; task: string; answer: string }>(
     `select c.id, m.body ->> 'content' as task, r.body ->> 'content' as answer from runs c
      join lateral (select body from items where run_id = c.id and kind = 'message' order by seq limit 1) m on true
      join items r on r.run_id = c.parent_run and r.kind = 'result' and r.step || '.' || r.call_index = c.parent_call
-     where c.status = 'done'`,
+     join runs p on p.id = c.parent_run
+     where c.status = 'done' and not (p.status in ('cancelled', 'failed') and r.body ->> 'outcome' in ('interrupted', 'not-run'))`,
   );
   return rows.flatMap(({ id, task, answer }) => {
     const script = scriptIn(task)!;
     const isRight = answer === textOf(script, script.rounds.length).join("");
-    return isRight ? [] : [`the delegated run ${id} (${script.tag}) brought another answer`];
+    return isRight ? [] : [`the delegated run ${id} (${script.tag}) brought another answer: ${answer.slice(0, 100)}`];
   });
 }
 
