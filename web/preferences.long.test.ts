@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import type { Page } from "playwright-core";
 import { type OpenBrowser, openBrowser, skipBrowser } from "../test/browser.ts";
 import { pictureOf } from "../test/page-pictures.ts";
@@ -38,6 +39,12 @@ const controls =
 const states =
   ":is([aria-current]:not([aria-current=false]), [aria-selected=true], [aria-pressed=true], [data-current=true]):not([aria-current] *)";
 
+/** What is pictured of one: itself, and what may be drawn around it. */
+const clipOf = `((each) => {
+  const { left, top, width, height } = each.getBoundingClientRect();
+  return { x: Math.max(0, left - 6), y: Math.max(0, top - 6), width: Math.min(width + 12, innerWidth - left), height: height + 12 };
+})`;
+
 /** One of each kind that is in the window; each has its number in `data-probe`. */
 const mark = (selector: string) => `(() => {
   const kinds = new Set();
@@ -50,15 +57,13 @@ const mark = (selector: string) => `(() => {
     if (!isSeen || kinds.has(kind)) continue;
     kinds.add(kind);
     each.dataset.probe = String(found.length);
-    found.push({
-      name: each.outerHTML.slice(0, 160),
-      clip: { x: Math.max(0, left - 6), y: Math.max(0, top - 6), width: Math.min(width + 12, innerWidth - left), height: height + 12 },
-    });
+    found.push({ name: each.outerHTML.slice(0, 160), clip: ${clipOf}(each) });
   }
   return found;
 })()`;
 
-type Probe = { readonly name: string; readonly clip: { x: number; y: number; width: number; height: number } };
+type Clip = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+type Probe = { readonly name: string; readonly clip: Clip };
 
 describe("the page as people set their system", { skip: skipBrowser }, () => {
   let world: PageWorld;
@@ -80,18 +85,27 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
     await screen.seen(page).first().waitFor();
     await screen.then?.(page);
   }
-  const picture = (page: Page, { clip }: Probe) => page.screenshot({ clip, animations: "disabled" });
-
   /** Those for which a change makes no difference that one could see. */
   async function without(page: Page, selector: string, change: { on: string; off: string }): Promise<string[]> {
     const found: string[] = [];
-    for (const [at, probe] of (await page.evaluate<Probe[]>(mark(selector))).entries()) {
-      const act = (what: string) =>
-        page.evaluate(`((it) => { ${what} })(document.querySelector('[data-probe="${at}"]'))`);
-      await act(change.off);
-      const plain = await picture(page, probe);
-      await act(change.on);
-      if ((await picture(page, probe)).equals(plain)) found.push(probe.name);
+    for (const [at, { name }] of (await page.evaluate<Probe[]>(mark(selector))).entries()) {
+      const act = <R = void>(what: string) =>
+        page.evaluate<R>(`((it) => { ${what} })(document.querySelector('[data-probe="${at}"]'))`);
+      const clip = () => act<Clip>(`return ${clipOf}(it)`);
+      const differs = async (place: Clip) => {
+        const picture = () => page.screenshot({ clip: place, animations: "disabled" });
+        await act(change.off);
+        const plain = await picture();
+        await act(change.on);
+        return !(await picture()).equals(plain);
+      };
+      // What arrives above one moves it: pictures of where it was until then say nothing.
+      let [place, isSeen] = [await clip(), false];
+      for (let before; !isSeen && !isDeepStrictEqual(before, place); place = await clip()) {
+        before = place;
+        isSeen = await differs(place);
+      }
+      if (!isSeen) found.push(name);
       await act(change.off);
     }
     await page.evaluate(`for (const each of document.querySelectorAll("[data-probe]")) delete each.dataset.probe`);
