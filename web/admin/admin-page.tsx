@@ -12,7 +12,6 @@ import { Doctor } from "./doctor.tsx";
 import { Groups } from "./groups.tsx";
 import { McpServers } from "./mcp-servers.tsx";
 import { Models } from "./models.tsx";
-import { PageLink } from "../parts/parts.tsx";
 import { SectionMenu } from "../parts/section-menu.tsx";
 import { People } from "./people.tsx";
 import { RunList } from "../runs/run-list.tsx";
@@ -38,28 +37,18 @@ const sections: Readonly<Record<Section, ComponentType>> = {
   settings: Settings,
   doctor: Doctor,
 };
+const all = Object.keys(sections) as Section[];
 
 /** What administrators look at and change. */
 export function AdminPage({ rest }: ViewProps) {
   if (rest !== undefined && !Object.hasOwn(sections, rest)) return <Nowhere />;
-  const section = (rest ?? "usage") as Section;
+  const section = (rest ?? all[0]) as Section;
   const Shown = sections[section];
   const me = useMe();
   if (me && me.role !== "admin") return <p className="p-4">{adminWords.adminsOnly}</p>;
   return (
     <div className="dense-view flex min-h-0 flex-1 flex-col">
-      <SectionMenu name={words.admin} current={section}>
-        {(Object.keys(sections) as Section[]).map((each) => (
-          <PageLink
-            key={each}
-            to={each === "usage" ? "/admin" : `/admin/${each}`}
-            look="section-link"
-            isCurrent={each === section}
-          >
-            {names[each]}
-          </PageLink>
-        ))}
-      </SectionMenu>
+      <SectionMenu name={words.admin} path="/admin" sections={all} names={names} current={section} />
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="grid max-w-[80rem] grid-cols-[minmax(0,1fr)] gap-5">
           <h1>{names[section]}</h1>

@@ -1,9 +1,17 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
+import { PageLink } from "./parts.tsx";
 
-type MenuProps = { readonly name: string; readonly current: string; readonly children: ReactNode };
+type MenuProps<Section extends string> = {
+  readonly name: string;
+  readonly path: string;
+  /** The first one stands at the path itself. */
+  readonly sections: readonly Section[];
+  readonly names: Readonly<Record<Section, string>>;
+  readonly current: Section;
+};
 
 /** Links beside one another; on a phone, where not all fit, the current one is in sight. */
-export function SectionMenu({ name, current, children }: MenuProps) {
+export function SectionMenu<Section extends string>({ name, path, sections, names, current }: MenuProps<Section>) {
   const menu = useRef<HTMLElement>(null);
   useEffect(() => {
     const { current: frame } = menu;
@@ -18,7 +26,11 @@ export function SectionMenu({ name, current, children }: MenuProps) {
   }, [current]);
   return (
     <nav ref={menu} aria-label={name} className="flex shrink-0 overflow-x-auto border-b border-hairline px-2">
-      {children}
+      {sections.map((each, at) => (
+        <PageLink key={each} to={at === 0 ? path : `${path}/${each}`} look="section-link" isCurrent={each === current}>
+          {names[each]}
+        </PageLink>
+      ))}
     </nav>
   );
 }

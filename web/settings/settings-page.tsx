@@ -1,7 +1,6 @@
 import type { ComponentType } from "react";
 import { Nowhere } from "../frame/nowhere.tsx";
 import type { ViewProps } from "../pages.tsx";
-import { PageLink } from "../parts/parts.tsx";
 import { SectionMenu } from "../parts/section-menu.tsx";
 import { words } from "../words.ts";
 import { Access } from "./access.tsx";
@@ -23,26 +22,16 @@ const sections: Readonly<Record<Section, ComponentType>> = {
   use: Use,
   account: Account,
 };
+const all = Object.keys(sections) as Section[];
 
 /** What everybody sets for themselves. */
 export function SettingsPage({ rest }: ViewProps) {
   if (rest !== undefined && !Object.hasOwn(sections, rest)) return <Nowhere />;
-  const section = (rest ?? "general") as Section;
+  const section = (rest ?? all[0]) as Section;
   const Shown = sections[section];
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <SectionMenu name={words.settings} current={section}>
-        {(Object.keys(sections) as Section[]).map((each) => (
-          <PageLink
-            key={each}
-            to={each === "general" ? "/settings" : `/settings/${each}`}
-            look="section-link"
-            isCurrent={each === section}
-          >
-            {names[each]}
-          </PageLink>
-        ))}
-      </SectionMenu>
+      <SectionMenu name={words.settings} path="/settings" sections={all} names={names} current={section} />
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="grid max-w-[46rem] grid-cols-[minmax(0,1fr)] gap-8">
           <h1 className="text-lg font-semibold">{names[section]}</h1>
