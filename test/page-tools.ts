@@ -49,3 +49,15 @@ export const look = defineTool({
     ],
   }),
 });
+/** To whom mail was sent, in the order of it. */
+export const sent: string[] = [];
+export const mail = defineTool({
+  name: "send_mail",
+  description: "Sends a mail.",
+  input: z.object({ to: z.string() }),
+  effect: "write",
+  execute({ to }) {
+    sent.push(to);
+    return `sent to ${to}`;
+  },
+});

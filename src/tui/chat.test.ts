@@ -3,26 +3,13 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
-import { z } from "zod";
 import { createClient } from "../client/client.ts";
-import { defineTool } from "../tools/define-tool.ts";
 import { serveAgents } from "../../test/serve-agents.ts";
 import { createScripted, type Script, type ScriptAnswer } from "../models/scripted.ts";
 import { openTerminal } from "../../test/tmux.ts";
+import { mail, sent } from "../../test/page-tools.ts";
 import { findPlace } from "./place.ts";
 import { talkInLines } from "./start-chat.ts";
-
-const sent: string[] = [];
-const mail = defineTool({
-  name: "send_mail",
-  description: "Sends a mail.",
-  input: z.object({ to: z.string() }),
-  effect: "write",
-  execute({ to }) {
-    sent.push(to);
-    return `sent to ${to}`;
-  },
-});
 
 let answers: ScriptAnswer[] = [];
 const script: Script = () => answers.shift() ?? "nothing more to say";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { z } from "zod";
 import {
   type OpenBrowser,
   openBrowser,
@@ -11,22 +10,11 @@ import {
   skipBrowser,
   violationsOf,
 } from "../../test/browser.ts";
+import { mail, sent } from "../../test/page-tools.ts";
 import { createScripted, type ScriptAnswer } from "../../src/models/scripted.ts";
-import { defineTool } from "../../src/tools/define-tool.ts";
 
 let answers: ScriptAnswer[] = [];
 let gate = Promise.withResolvers<void>();
-const sent: string[] = [];
-const mail = defineTool({
-  name: "send_mail",
-  description: "Sends a mail.",
-  input: z.object({ to: z.string() }),
-  effect: "write",
-  execute({ to }) {
-    sent.push(to);
-    return `sent to ${to}`;
-  },
-});
 
 async function findsNothing(page: Page, state: string): Promise<void> {
   assert.deepEqual(await violationsOf(page), [], state);

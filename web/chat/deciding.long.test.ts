@@ -12,21 +12,11 @@ import {
   violationsOf,
 } from "../../test/browser.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
+import { mail, sent } from "../../test/page-tools.ts";
 import type { ScriptAnswer } from "../../src/models/scripted.ts";
 import { agentSchema } from "../../src/protocol/agents.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
 
-const sent: string[] = [];
-const mail = defineTool({
-  name: "send_mail",
-  description: "Sends a mail.",
-  input: z.object({ to: z.string() }),
-  effect: "write",
-  execute({ to }) {
-    sent.push(to);
-    return `sent to ${to}`;
-  },
-});
 const shell = defineTool({
   name: "shell",
   description: "Runs a command.",

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { z } from "zod";
 import {
   type OpenBrowser,
   openBrowser,
@@ -11,16 +10,8 @@ import {
   violationsOf,
 } from "../../test/browser.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
+import { mail } from "../../test/page-tools.ts";
 import type { ScriptAnswer } from "../../src/models/scripted.ts";
-import { defineTool } from "../../src/tools/define-tool.ts";
-
-const mail = defineTool({
-  name: "send_mail",
-  description: "Sends a mail.",
-  input: z.object({ to: z.string() }),
-  effect: "write",
-  execute: ({ to }) => `sent to ${to}`,
-});
 
 describe("the message field on a phone, in German", { skip: skipBrowser }, () => {
   let answers: ScriptAnswer[] = [];

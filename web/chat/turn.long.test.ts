@@ -17,7 +17,7 @@ import type { Turn } from "../../src/run/turn.ts";
 import { agentSchema } from "../../src/protocol/agents.ts";
 import { createWorkspaces } from "../../src/sandbox/workspaces.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
-import { chart, draw, look, png } from "../../test/page-tools.ts";
+import { chart, draw, look, png, mail, sent } from "../../test/page-tools.ts";
 import { temporaryFolder } from "../../test/pglite.ts";
 
 let answers: ScriptAnswer[] = [];
@@ -35,17 +35,6 @@ const slow = defineTool({
   },
 });
 
-const sent: string[] = [];
-const mail = defineTool({
-  name: "send_mail",
-  description: "Sends a mail.",
-  input: z.object({ to: z.string() }),
-  effect: "write",
-  execute({ to }) {
-    sent.push(to);
-    return `sent to ${to}`;
-  },
-});
 const order = defineTool({
   name: "order",
   description: "Orders something.",

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { z } from "zod";
 import {
   type OpenBrowser,
   openBrowser,
@@ -11,17 +10,9 @@ import {
   violationsOf,
 } from "../../test/browser.ts";
 import { until } from "../../test/run-suite.ts";
+import { mail } from "../../test/page-tools.ts";
 import type { ListedThread } from "../../src/client/threads.ts";
-import { defineTool } from "../../src/tools/define-tool.ts";
 import { sectionsOf } from "./sections.ts";
-
-const mail = defineTool({
-  name: "send_mail",
-  description: "Sends a mail.",
-  input: z.object({ to: z.string() }),
-  effect: "write",
-  execute: ({ to }) => `sent to ${to}`,
-});
 
 test("threads stand under the day when they were last used", () => {
   const now = new Date(2026, 2, 30, 0, 30);
