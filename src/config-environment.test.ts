@@ -24,6 +24,7 @@ const environmentNames: [string, string, string, unknown][] = [
   ],
   ["COLLOQUY_SERVER__HOSTS", "colloquy.lan", "server.hosts", ["colloquy.lan"]],
   ["COLLOQUY_SERVER__BODY_LIMIT_BYTES", "1000", "server.bodyLimitBytes", 1000],
+  ["COLLOQUY_SERVER__STREAMS_PER_USER", "50", "server.streamsPerUser", 50],
   ["COLLOQUY_SERVER__BASE_PATH", "/colloquy", "server.basePath", "/colloquy"],
   ["COLLOQUY_SERVER__TRUST_PROXY", "loopback,10.0.0.0/8", "server.trustProxy", ["loopback", "10.0.0.0/8"]],
   ["CORS_ORIGINS", "http://c.example", "server.corsOrigins", ["http://c.example"]],

@@ -46,6 +46,8 @@ const configSchema = z.strictObject({
         .int()
         .positive()
         .default(10 * 1024 * 1024),
+      /** Event streams that one user may hold open on each node; 0: any number. */
+      streamsPerUser: z.int().nonnegative().default(1000),
     })
     .prefault({}),
   /** Folders are absolute in a loaded config: from the file relative to it, else to the working directory. */

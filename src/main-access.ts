@@ -69,7 +69,7 @@ export async function openAccess(
 
 /** What is configured of the server, as the routes want it. */
 export function serverSettingsOf({ server, auth }: Config, sharedCounts?: SharedCounts): ServerSettings {
-  const { bodyLimitBytes: bodyLimit, publicUrl, basePath, trustProxy, corsOrigins, hosts } = server;
+  const { bodyLimitBytes: bodyLimit, publicUrl, basePath, trustProxy, corsOrigins, hosts, streamsPerUser } = server;
   const limits = auth.mode === "accounts" ? { requestsPerMinute: auth.requestsPerMinute, sharedCounts } : {};
-  return { corsOrigins, hosts, bodyLimit, publicUrl, basePath, trustProxy, ...limits };
+  return { corsOrigins, hosts, bodyLimit, publicUrl, basePath, trustProxy, streamsPerUser, ...limits };
 }

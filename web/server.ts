@@ -20,6 +20,7 @@ export function reasonOf(error: unknown): string {
   }
   // What a browser says of it is in its own jargon.
   if (error instanceof Unavailable && error.code === "unreachable") return words.unreachable;
+  if (error instanceof ColloquyError && error.code === "too_many_streams") return words.tooManyStreams;
   return error instanceof Error ? error.message : String(error);
 }
 

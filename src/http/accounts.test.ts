@@ -167,6 +167,61 @@ test("a stream that is open ends when the key of its reader is revoked", async (
   await listening.close();
 });
 
+test("who holds too many streams open gets no more of any kind, begins nothing by asking, and others get theirs", async (t) => {
+  const [kay, leo] = await Promise.all([account("kay"), account("leo")]);
+  const thread = await kay.client.createThread();
+  const narrow = await serve({ ...services, server: { corsOrigins: [], graceMs: 1000, streamsPerUser: 1 } });
+  t.after(narrow.close);
+  const ask = (key: string, path: string, body?: object) => {
+    const leave = new AbortController();
+    const answer = fetch(narrow.url + path, {
+      method: body ? "POST" : "GET",
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: "application/json, text/event-stream",
+        ...(body && { "content-type": "application/json" }),
+      },
+      body: body && JSON.stringify(body),
+      signal: leave.signal,
+    });
+    return answer.then((response) => ({ response, leave: () => leave.abort() }));
+  };
+  const path = `/api/threads/${thread.id}/events`;
+  const first = await ask(kay.key, path);
+  assert.equal(first.response.status, 200);
+
+  const message = [{ role: "user", content: "hi" }];
+  const refused: readonly [string, object?][] = [
+    [path],
+    ["/api/tasks/events"],
+    ["/v1/chat/completions", { model: "assistant", messages: message, stream: true }],
+    ["/chat", { messages: message }],
+    ["/chatkit", { message: "hi" }],
+    ["/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }],
+  ];
+  for (const [where, body] of refused) {
+    const { response } = await ask(kay.key, where, body);
+    assert.equal(response.status, 429, where);
+    assert.match(await response.text(), /No more than 1 event streams of one user.*Close some/, where);
+    assert.equal(response.headers.get("retry-after"), "5");
+  }
+  assert.deepEqual(await kay.client.runs(), []);
+  const whole = await ask(kay.key, "/v1/chat/completions", { model: "assistant", messages: message });
+  assert.match(await whole.response.text(), /1 so far/);
+
+  const others = await ask(leo.key, "/api/tasks/events");
+  assert.equal(others.response.status, 200);
+  others.leave();
+
+  first.leave();
+  for (;;) {
+    // The server hears of it a moment later.
+    const { response, leave } = await ask(kay.key, path);
+    if (response.status === 200) return leave();
+    await response.text();
+  }
+});
+
 test("accounts are made by admins, and by commands on this machine", async () => {
   const ask = (token: string, body?: object) =>
     fetch(server.url + "/api/admin/users", {

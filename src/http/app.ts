@@ -44,6 +44,7 @@ export async function createApp(services: Services, more: readonly Route[] = [])
   const entrance = createEntrance(authenticate, server);
   const streams = createSseStreams({
     ...(server.recheckMs !== undefined && { recheckMs: server.recheckMs }),
+    ...(server.streamsPerUser !== undefined && { perUser: server.streamsPerUser }),
     // in local mode nobody logs in
     ...(access.mode === "accounts" && { mayStay: async (request) => authenticate(request) }),
   });

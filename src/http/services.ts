@@ -75,6 +75,8 @@ export type ServerSettings = {
   readonly graceMs?: number;
   /** How often the login of whoever reads an event stream is asked for again; 30 s when absent. */
   readonly recheckMs?: number;
+  /** Event streams that one user may hold open on this node, 0: any number; 1000 when absent. */
+  readonly streamsPerUser?: number;
 };
 
 /** The MCP servers whose tools there are, and how users sign in to them. */

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { Denied } from "../protocol/errors.ts";
+import { ColloquyError, Denied } from "../protocol/errors.ts";
 
 /** One open event stream. Writing to a closed one does nothing. */
 export type SseStream = {
@@ -25,6 +25,11 @@ export type SseOpening = {
 
 /** All open event streams of this process. */
 export type SseStreams = {
+  /**
+   * Takes one of the user's places for an answer that is to become a stream, until its connection is over. Throws 429
+   * `too_many_streams` when none is left; so it is called before anything is begun that such an answer would tell of.
+   */
+  admit(reply: FastifyReply, userId: string): void;
   /** Takes the response over from Fastify, keeping the headers set so far. */
   open(reply: FastifyReply, opening?: SseOpening): SseStream;
   count(): number;
@@ -44,6 +49,8 @@ export type SseLimits = {
    */
   readonly stalledMs: number;
   readonly recheckMs: number;
+  /** Places for streams that one user has on this node; 0: any number. */
+  readonly perUser: number;
 };
 
 export type SseOptions = Partial<SseLimits> & {
@@ -57,6 +64,7 @@ const defaultLimits: SseLimits = {
   keepAliveMs: 15_000,
   stalledMs: 120_000,
   recheckMs: 30_000,
+  perUser: 1000,
 };
 
 const streamHeaders = {
@@ -77,6 +85,7 @@ type OpenStream = SseStream & {
 export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseStreams {
   const bounds = { ...defaultLimits, ...limits };
   const open = new Set<OpenStream>();
+  const held = new Map<string, number>();
   const timers = [
     setInterval(() => {
       for (const stream of open) stream.beat();
@@ -86,6 +95,17 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
   for (const timer of timers) timer.unref();
 
   return {
+    admit({ raw }, userId) {
+      if (bounds.perUser === 0) return;
+      const before = held.get(userId) ?? 0;
+      if (before >= bounds.perUser) throw tooMany(bounds.perUser);
+      held.set(userId, before + 1);
+      whenClosed(raw, () => {
+        const left = held.get(userId)! - 1;
+        if (left > 0) held.set(userId, left);
+        else held.delete(userId);
+      });
+    },
     open(reply, opening = {}) {
       reply.hijack();
       const { raw } = reply;
@@ -109,6 +129,16 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
       for (const stream of open) if (stream.opening.farewell) stream.end(stream.opening.farewell());
     },
   };
+}
+
+function tooMany(perUser: number): ColloquyError {
+  return new ColloquyError(
+    "too_many_streams",
+    429,
+    `No more than ${perUser} event streams of one user may be open here at once (server.streamsPerUser). Close some, such as ` +
+      "tabs of the page, then try again.",
+    { retryAfterSeconds: 5 },
+  );
 }
 
 /** A round that is not over yet is not begun again. */

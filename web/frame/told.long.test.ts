@@ -10,7 +10,11 @@ import {
   untilTrue,
   violationsOf,
 } from "../../test/browser.ts";
+import { buildPage } from "../../test/build-page.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
+import { serve } from "../../test/serve.ts";
+import { createClient } from "../../src/client/client.ts";
+import { loadPage } from "../../src/http/page-files.ts";
 
 describe("what people are told where something leads nowhere", { skip: skipBrowser }, () => {
   let server: PageServing;
@@ -97,9 +101,44 @@ describe("what people are told where something leads nowhere", { skip: skipBrows
     await findsNothing("share here");
   });
 
+  test("a tab too many says so, does not ask again by itself, and goes on when there is room", async () => {
+    const narrow = await serve({
+      ...server.services,
+      page: loadPage(buildPage()),
+      server: { ...server.services.server, streamsPerUser: 1 },
+    });
+    try {
+      const client = createClient({ url: narrow.url });
+      const thread = await client.createThread({ title: "Much is open" });
+      const follows = /\/events$/;
+      const tasks = await browser.open(`${narrow.url}/tasks`);
+      const conversation = await browser.open(`${narrow.url}/chat/${thread.id}`);
+      const more = await browser.open(`${narrow.url}/tasks`);
+      for (const tab of [conversation, more])
+        await tab.getByRole("alert").getByText("So much of yours is open at once").waitFor();
+      const asked: string[] = [];
+      more.on("request", (request) => follows.test(request.url()) && asked.push(request.url()));
+      await pictureOf(conversation, "too many streams");
+      assert.deepEqual(await violationsOf(conversation), []);
+      await tasks.context().close();
+      for (;;) {
+        const heard = conversation.waitForResponse(follows);
+        await conversation.getByRole("button", { name: "Try again" }).click();
+        if ((await heard).ok()) break;
+        await conversation.getByRole("alert").getByText("So much of yours is open at once").waitFor();
+      }
+      await client.startRun(thread.id, { agent: "assistant", content: "is there news?" });
+      await conversation.getByRole("log").getByText("Hello.").waitFor();
+      assert.deepEqual(asked, []);
+      for (const tab of [conversation, more]) await tab.context().close();
+    } finally {
+      await narrow.close();
+    }
+  });
+
   test("nobody complains but of what is not there", () => {
     assert.deepEqual(
-      browser.complaints().filter((text) => !/status of 4(00|04)/.test(text)),
+      browser.complaints().filter((text) => !/status of 4(00|04|29)/.test(text)),
       [],
     );
   });

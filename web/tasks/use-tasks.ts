@@ -51,7 +51,7 @@ export function useTasks(status: "all" | TaskStatus): TasksShown {
   useEffect(() => {
     wanted.current = pageSize;
     void reload();
-    return followWhileSeen(reload);
+    return followWhileSeen(reload, (error) => setShown((before) => ({ ...before, problem: reasonOf(error) })));
   }, [reload]);
 
   return {
@@ -95,7 +95,7 @@ async function readTasks(
 }
 
 /** A hidden tab holds no connection, and looks again when it is seen. */
-function followWhileSeen(changed: () => Promise<void>): () => void {
+function followWhileSeen(changed: () => Promise<void>, failed: (error: unknown) => void): () => void {
   let following: AbortController | undefined;
   const listen = async (signal: AbortSignal) => {
     for await (const _ of tasks.follow({ signal, patienceMs: Infinity })) await changed();
@@ -105,8 +105,12 @@ function followWhileSeen(changed: () => Promise<void>): () => void {
     if (!isSeen) following?.abort();
     else if (!following || following.signal.aborted) {
       following = new AbortController();
-      // Why it can't be followed is what reading says too.
-      listen(following.signal).catch(() => changed());
+      const { signal } = following;
+      listen(signal).catch(async (error: unknown) => {
+        // The list as it is now, and why nobody hears when that changes.
+        await changed();
+        if (!signal.aborted) failed(error);
+      });
     }
   };
   look();

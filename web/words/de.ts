@@ -160,6 +160,8 @@ export const de: typeof en = {
   toBeginning: "Zum Anfang",
   threadGone: "Dieses Gespräch gibt es nicht: es wurde gelöscht, oder die Adresse ist falsch.",
   unreachable: "Der Server ist nicht zu erreichen.",
+  tooManyStreams:
+    "Von Ihnen ist so viel auf einmal offen, dass hier nichts Neues mehr ankommt. Schließen Sie andere Tabs dieser Seite und laden Sie sie dann neu.",
   notLoggedIn: "Sie sind nicht angemeldet.",
   logOut: "Abmelden",
   fell: "Das lässt sich nicht zeigen. Vielleicht ist der Server durch einen neueren ersetzt worden: laden Sie die Seite neu.",

@@ -151,6 +151,8 @@ export const en = {
   toBeginning: "To the beginning",
   threadGone: "This conversation is not there: it was deleted, or the address is wrong.",
   unreachable: "The server can't be reached.",
+  tooManyStreams:
+    "So much of yours is open at once that news no longer comes here. Close other tabs of this page, then load it again.",
   notLoggedIn: "You are not logged in.",
   logOut: "Log out",
   fell: "This can't be shown. Perhaps the server was replaced by a newer one: load the page again.",

@@ -81,12 +81,14 @@ export type McpServing = {
 
 /** Answers one request, whatever its method. */
 export async function serveMcp(call: McpRequest, serving: McpServing): Promise<unknown> {
-  const { request, reply, services } = call;
+  const { request, reply, caller, services, streams } = call;
   const { surface, cancels, silenceMs = defaultSilenceMs } = serving;
   if (!isOwnOrigin(request) && !services.server.corsOrigins.includes(request.headers.origin ?? ""))
     throw new Denied(403, "Pages of this origin may not use this server; list it in server.corsOrigins.", {
       code: "origin_refused",
     });
+  // Whatever is long in coming becomes a stream.
+  streams.admit(reply, caller.userId);
   const exchange = openExchange(reply);
   const forget = noteCancels(call, cancels, exchange.cancel);
   const handler = createMcpHandler(

@@ -74,7 +74,8 @@ async function threadOf({ caller, services }: Call, id: string, from: Cursor): P
 }
 
 function tellEvents(call: Call, target: FollowTarget, from: Cursor): void {
-  const { request, reply, services, streams } = call;
+  const { request, reply, caller, services, streams } = call;
+  streams.admit(reply, caller.userId);
   const write = createEventWriter(from);
   const stream = streams.open(reply, {
     onClose: () => follower.close(),

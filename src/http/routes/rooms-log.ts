@@ -121,6 +121,7 @@ function tellRoom(
   { id, you }: Pick<RoomView, "id" | "you">,
   from: Cursor,
 ): void {
+  streams.admit(reply, caller.userId);
   const write = createEventWriter(from);
   const stream = streams.open(reply, {
     onClose() {

@@ -99,6 +99,7 @@ export const followTasks = endpoint({
     200: eventStream("An event whenever something has changed", eventSchema(z.object({ type: z.literal("changed") }))),
   },
   handle({ caller, services, streams, reply }) {
+    streams.admit(reply, caller.userId);
     let stop = () => {};
     const stream = streams.open(reply, {
       onClose: () => stop(),

@@ -38,13 +38,15 @@ export const runAgent = endpoint({
   },
   failure: answerSchema,
   async handle(call) {
-    const { body, reply } = call;
+    const { body, reply, caller, streams } = call;
+    const isStream =
+      !body.background && (body.stream || call.request.headers.accept?.includes("text/event-stream") === true);
+    if (isStream) streams.admit(reply, caller.userId);
     const started = await start(call, body);
     reply.header("x-colloquy-run", started.runId).header("x-colloquy-thread", started.threadId);
     const reader = createOutcomeReader(started.runId, writesOf(call));
     if (body.background) return answerWith(call, reader);
-    if (body.stream || call.request.headers.accept?.includes("text/event-stream"))
-      return streamRun(call, started, reader);
+    if (isStream) return streamRun(call, started, reader);
     await readUntilStopped(call, started, reader);
     return answerWith(call, reader);
   },

@@ -112,6 +112,7 @@ export const chatCompletions = endpoint({
   async handle(call) {
     const chat = await withAttached(call, decodeChatRequest(call.body));
     const { models, agents } = call.services;
+    if (chat.stream) call.streams.admit(call.reply, call.caller.userId);
     if (models.has(chat.model)) return passThrough(call, chat);
     if (agents.has(chat.model)) return runAgent(call, chat);
     throw unknownModel(chat.model, call);

@@ -38,6 +38,7 @@ export const chat = endpoint({
   answers: { 200: uiMessageStream({ "application/json": { schema: answerSchema } }) },
   async handle(call) {
     const body = decodeChat(call.body, call.request.headers.accept);
+    if (body.streams) call.streams.admit(call.reply, call.caller.userId);
     const started = await start(call, body);
     call.reply.header("x-colloquy-run", started.runId).header("x-colloquy-thread", started.threadId);
     return body.streams ? tellRun(call, started) : await answerWhole(call, started);
@@ -54,7 +55,7 @@ export const resumeChat = endpoint({
     204: z.null(),
   },
   async handle(call) {
-    const { caller, services, params, reply } = call;
+    const { caller, services, params, reply, streams } = call;
     const threadId = await services.runs.findThread(caller, params.id);
     const runs = threadId === undefined ? [] : await services.runs.list(caller, { threadId });
     // Those after it wait for its end.
@@ -64,6 +65,7 @@ export const resumeChat = endpoint({
       await reply.code(204).send();
       return;
     }
+    streams.admit(reply, caller.userId);
     reply.header("x-colloquy-run", run.id).header("x-colloquy-thread", run.threadId);
     const cursor = { seq: first - 1, live: [] };
     tellRun(call, { runId: run.id, threadId: run.threadId, cursor, pending: false });

@@ -32,7 +32,17 @@ export const chatkit = endpoint({
   },
 });
 
+/** What is answered with a stream as long as a run goes on. */
+const streamed: ReadonlySet<ChatKitRequest["type"]> = new Set([
+  "threads.create",
+  "threads.add_user_message",
+  "threads.add_client_tool_output",
+  "threads.add_structured_input",
+  "threads.retry_after_item",
+]);
+
 async function answer(call: Call, request: ChatKitRequest): Promise<object | undefined> {
+  if (streamed.has(request.type)) call.streams.admit(call.reply, call.caller.userId);
   switch (request.type) {
     case "threads.create":
       return streamRun(call, await createThread(call, request));

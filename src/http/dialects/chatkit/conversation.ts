@@ -29,7 +29,8 @@ const bodySchema = z.object({
 /** `{conversation_id, user_id, message}`: a message to the conversation with that number, which is the user's own. */
 export async function askInConversation(call: Call, body: object): Promise<undefined> {
   const { conversation_id: asked, user_id: user, message } = decode(bodySchema, body);
-  const { services, caller, request, reply } = call;
+  const { services, caller, request, reply, streams } = call;
+  streams.admit(reply, caller.userId);
   const label = labelOf(call, user ?? undefined);
   const idempotency = idempotencyOf(request);
   const number = asked ?? (await newNumber(call, label, idempotency?.key));
