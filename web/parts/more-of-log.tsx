@@ -65,8 +65,15 @@ function More({ hasMore, isReading, onMore, text, at }: MoreProps & { text: stri
   }, [hasMore, at]);
   if (!hasMore) return null;
   const Icon = at === "top" ? ArrowUp : ArrowDown;
+  // What hovers over the log (`.new-below`) may come between a press on this one and its release: it comes behind it.
   return (
-    <button ref={button} type="button" className="button self-center" aria-busy={isReading} onClick={press}>
+    <button
+      ref={button}
+      type="button"
+      className="button relative z-1 self-center"
+      aria-busy={isReading}
+      onClick={press}
+    >
       <Icon size={16} aria-hidden /> {isReading ? words.loading : text}
     </button>
   );
