@@ -45,6 +45,8 @@ export type Block =
       readonly threadId: string;
       readonly startedAt: string;
       readonly endedAt?: string;
+      /** A person did not allow it; its result says why, as far as they said. */
+      readonly isDenied?: true;
     }
   | { readonly kind: "plan"; readonly key: string; readonly run: string | undefined; readonly steps: PlanBody["steps"] }
   | {
@@ -173,6 +175,8 @@ export function createConversation(): Conversation {
         if (!question) return [];
         const { decision, arguments: given } = item.body;
         const call = question.call === undefined ? undefined : find(question.call, "call");
+        if (call && decision === "deny")
+          return [...set({ ...question, decision }), ...set({ ...call, isDenied: true as const })];
         if (!call || decision !== "allow" || given === undefined) return set({ ...question, decision });
         // What is done is told, not what the agent asked for.
         return [...set({ ...question, decision, isChanged: true }), ...set({ ...call, arguments: given })];

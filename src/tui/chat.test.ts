@@ -80,7 +80,7 @@ test("into a pipe: questions are answered by lines, and one that is not is the e
 
   answers = [[{ call: "send_mail", arguments: { to: "bob" } }], "Then not."];
   const denied = await inLines("mail bob\nno he is away\n");
-  assert.match(denied.output, /he is away[\s\S]*Then not\./);
+  assert.match(denied.output, /\n\[denied\]: .*he is away[\s\S]*Then not\./);
 
   answers = [[{ call: "send_mail", arguments: { to: "carl" } }], "Done."];
   const edited = await inLines('mail carl\ne\n{"to":"dora"}\n');

@@ -21,12 +21,12 @@ export function callLine({ name, arguments: given }: Pick<BlockOf<"call">, "name
   return `Running: ${printable(command ?? (given === "{}" || given === "" ? name : `${name} ${oneLine(given)}`))}`;
 }
 
-export function resultLine({ result, output }: BlockOf<"call">, isWhole: boolean): string | undefined {
+export function resultLine({ result, output, isDenied }: BlockOf<"call">, isWhole: boolean): string | undefined {
   if (!result) return output === "" ? undefined : printable(isWhole ? output : output.slice(-shownOfResult));
   const text = printable(result.content).trimEnd();
   const shown = isWhole || text.length <= shownOfResult ? text : `${text.slice(0, shownOfResult)} …`;
-  const mark =
-    result.outcome === undefined ? (result.isError ? "failed" : "result") : (outcomes[result.outcome] ?? "result");
+  const end = isDenied ? "denied" : result.isError ? "failed" : "result";
+  const mark = result.outcome === undefined ? end : (outcomes[result.outcome] ?? "result");
   return `[${mark}]:${shown.includes("\n") ? "\n" : " "}${shown}`;
 }
 

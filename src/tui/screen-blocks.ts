@@ -47,7 +47,7 @@ export function createBlockView(place: () => Place, colours: Colours): BlockView
     const line = `\n${speaker(block)}: ${colours.dim(callLine(block))}`;
     const result = resultLine(block, false);
     const sources = sourceLines(block);
-    const colour = block.result?.isError ? colours.bad : colours.dim;
+    const colour = block.result?.isError && !block.isDenied ? colours.bad : colours.dim;
     const parts = [line, ...(result === undefined ? [] : [eachLine(result, colour)])];
     if (sources !== undefined) parts.push(eachLine(sources, colours.dim));
     text.setText(parts.join("\n"));
