@@ -1,4 +1,5 @@
 import type { BlockOf } from "../../src/client/conversation.ts";
+import { failedExitCode } from "../parts/exit-code.ts";
 import { duration } from "../parts/figures.ts";
 import { words } from "../words.ts";
 
@@ -27,13 +28,10 @@ export function stateOfCall(
   }
 }
 
-/** A command that fails is no failure of its tool, but nothing that went well either. */
 function endOf({ isError, data }: NonNullable<BlockOf<"call">["result"]>): readonly [string, string, string] {
   if (isError) return ["✗", words.failedCall, "text-bad"];
-  const code = typeof data === "object" && data !== null && "exitCode" in data ? data.exitCode : undefined;
-  return typeof code === "number" && code !== 0
-    ? ["✗", words.exitCode(code), "text-warn"]
-    : ["✓", words.done, "text-ok"];
+  const code = failedExitCode(data);
+  return code === undefined ? ["✓", words.done, "text-ok"] : ["✗", words.exitCode(code), "text-warn"];
 }
 
 /** The arguments in short: the values alone where that is clear. */

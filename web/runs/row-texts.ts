@@ -1,3 +1,5 @@
+import { failedExitCode } from "../parts/exit-code.ts";
+import { words } from "../words.ts";
 import { runsWords } from "./runs-words.ts";
 import type { TraceRow } from "./trace-rows.ts";
 
@@ -44,5 +46,8 @@ export function rowState(row: TraceRow): string {
     (each) => each === row.output?.facts["outcome"],
   );
   if (outcome) return outcomes[outcome];
-  return row.error === undefined ? "" : outcomes.failed;
+  if (row.isDenied) return runsWords.decisions.deny;
+  if (row.error !== undefined) return outcomes.failed;
+  const code = failedExitCode(row.output?.facts);
+  return code === undefined ? "" : words.exitCode(code);
 }

@@ -31,6 +31,20 @@ const look = defineTool({
   effect: "read",
   execute: ({ n }) => `found ${n}: ${"x".repeat(1000)}`,
 });
+const remove = defineTool({
+  name: "remove_all",
+  description: "Removes all.",
+  input: z.object({}),
+  effect: "write",
+  execute: () => "removed",
+});
+const compile = defineTool({
+  name: "compile",
+  description: "Runs a compiler that fails.",
+  input: z.object({}),
+  effect: "read",
+  execute: () => ({ content: "no such file", data: { exitCode: 3 } }),
+});
 const steps = 120;
 const gate = Promise.withResolvers<void>();
 
@@ -49,6 +63,8 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
         const asked = String(messages.findLast(({ role }) => role === "user")?.content);
         if (asked === "a letter")
           return last.role === "tool" ? "It was sent." : [{ call: "send_letter", arguments: {} }];
+        if (asked === "compile") return last.role === "tool" ? "It fails." : [{ call: "compile", arguments: {} }];
+        if (asked === "remove") return last.role === "tool" ? "Then not." : [{ call: "remove_all", arguments: {} }];
         if (asked === "wait") return [{ text: "one moment" }, { gate: () => gate.promise }];
         if (asked === "fail") return [{ error: "refused", message: "not with me" }];
         const done = messages.filter(({ role }) => role === "tool").length;
@@ -57,7 +73,11 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
           : "enough";
       },
       {},
-      { tools: [silent, look], limits: { steps: steps + 10, toolCalls: 5 * steps + 10 } },
+      {
+        tools: [silent, look, compile, remove],
+        approval: { ask: ["remove_all"] },
+        limits: { steps: steps + 10, toolCalls: 5 * steps + 10 },
+      },
     );
     browser = await openBrowser();
     // What a service worker lets through, Playwright may not see.
@@ -106,6 +126,23 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
     await line(/^Step 1 script, failed/).click();
     await page.getByRole("region", { name: "Step 1" }).getByText("not with me").first().waitFor();
     await findsNothing(page, "failed");
+  });
+
+  test("a command that failed is no success, and what was not allowed no failure", async () => {
+    await page.goto(`${server.url}/runs/${await begin("compile")}`);
+    await line(/^compile exit code 3/)
+      .locator("[data-grade=warn]")
+      .waitFor();
+    await findsNothing(page, "exit code");
+    const id = await begin("remove");
+    const [question] = await client().questions();
+    await client().decide(question!, { decision: "deny", text: "keep it" });
+    await page.goto(`${server.url}/runs/${id}`);
+    await line(/^remove_all denied/)
+      .locator("[data-grade=quiet]")
+      .first()
+      .waitFor();
+    await findsNothing(page, "denied");
   });
 
   test("a long run: its newest part at first, then all; texts are shown whole when asked for", async () => {

@@ -1,6 +1,7 @@
 import type { TracedModelCall, TracedItem, LedgerRow } from "../../src/protocol/run-trace.ts";
 import type { RunDetailsView, TracedRunView } from "../../src/client/run-details.ts";
 import { isEnded } from "../../src/protocol/runs.ts";
+import { failedExitCode } from "../parts/exit-code.ts";
 import type { Grade } from "../parts/parts.tsx";
 
 export type RowKind =
@@ -32,6 +33,8 @@ export type TraceRow = {
   readonly to: number | undefined;
   readonly grade: Grade;
   readonly error?: string;
+  /** A call that a person did not allow. */
+  readonly isDenied?: true;
   /** What went in and what came out, as they stand in the log. */
   readonly input?: TracedItem;
   readonly output?: TracedItem;
@@ -116,7 +119,9 @@ function rowOfItem(item: TracedItem, { details, items, run, over }: Around): Tra
         (one) => one.kind === "decision" && asked.some(({ id }) => id === fact(one, "question")),
       );
       const workedFrom = decided ? at(decided) : asked.length > 0 ? (over ?? Infinity) : undefined;
-      const failed = output?.facts["isError"] === true;
+      // Nothing went wrong: somebody did not want it.
+      const isDenied = decided !== undefined && fact(decided, "decision") === "deny";
+      const failed = output?.facts["isError"] === true && !isDenied;
       const outcome = output ? fact(output, "outcome") : "";
       const isUnknown = outcome === "unknown" || write?.status === "unknown";
       return [
@@ -126,7 +131,8 @@ function rowOfItem(item: TracedItem, { details, items, run, over }: Around): Tra
           name: fact(item, "name"),
           to: output ? at(output) : over,
           ...(workedFrom === undefined ? {} : { workedFrom }),
-          grade: isUnknown || outcome !== "" ? "warn" : failed ? "bad" : output ? "ok" : "quiet",
+          grade: isUnknown || outcome !== "" ? "warn" : failed ? "bad" : output && !isDenied ? endOf(output) : "quiet",
+          ...(isDenied ? { isDenied: true as const } : {}),
           ...(failed && output?.text ? { error: output.text } : {}),
           input: item,
           ...(output ? { output } : {}),
@@ -178,6 +184,10 @@ function rowOfItem(item: TracedItem, { details, items, run, over }: Around): Tra
     case "decision":
       return [];
   }
+}
+
+function endOf(output: TracedItem): Grade {
+  return failedExitCode(output.facts) === undefined ? "ok" : "warn";
 }
 
 /** A step: its message, with every time that a model was asked for it. */
