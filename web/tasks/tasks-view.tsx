@@ -85,15 +85,19 @@ function TaskList({ status }: { readonly status: "all" | TaskStatus }) {
 
 function AddTask({ tasks }: { readonly tasks: TasksShown }) {
   const [title, setTitle] = useState("");
-  const { isBusy, problem, act } = useAct(async () => {
-    await tasks.add({ title });
-    setTitle("");
+  const adding = useRef(new Set<string>());
+  const { problem, act } = useAct(async () => {
+    adding.current.add(title);
+    await tasks.add({ title }).finally(() => adding.current.delete(title));
+    // What was typed meanwhile is the next one.
+    setTitle((now) => (now === title ? "" : now));
   });
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isBusy && title.trim() !== "") act();
+        // Who presses twice means one; the next one need not wait for it.
+        if (!adding.current.has(title) && title.trim() !== "") act();
       }}
     >
       <div className="flex gap-2">

@@ -45,15 +45,40 @@ describe("the tasks", { skip: skipBrowser }, () => {
       await add.fill(title);
       await add.press("Enter");
       await row(title).waitFor();
-      assert.equal(await add.inputValue(), "");
+      await page.locator("input[aria-label='Add a task'][value='']").waitFor();
     }
     await page.getByRole("link", { name: "All 3" }).waitFor();
+  });
+
+  test("what is typed while one is being added is the next one", async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route("**/api/tasks", async (route) => {
+      if (route.request().method() === "POST") await held.promise;
+      await route.continue();
+    });
+    const add = page.getByRole("textbox", { name: "Add a task" });
+    await add.fill("Call Ben");
+    const sent = page.waitForRequest((request) => request.method() === "POST");
+    await add.press("Enter");
+    await sent;
+    await add.press("Enter");
+    await add.fill("Sharpen the knives");
+    held.resolve();
+    await row("Call Ben").waitFor();
+    await add.press("Enter");
+    await row("Sharpen the knives").waitFor();
+    await page.unroute("**/api/tasks");
+    for (const title of ["Call Ben", "Sharpen the knives"])
+      await page.getByRole("button", { name: `Delete: ${title}` }).click();
+    await page.getByRole("link", { name: "All 3" }).waitFor();
+    await page.reload();
   });
 
   test("are completed, and filtered in the address", async () => {
     await page.getByRole("checkbox", { name: "Done: Buy milk" }).check();
     await page.getByRole("link", { name: "Done 1" }).click();
     await page.waitForURL("**/tasks?status=completed");
+    await row("Buy milk").waitFor();
     assert.equal(await page.getByRole("list", { name: "Your tasks" }).getByRole("listitem").count(), 1);
     await page.reload();
     await row("Buy milk").waitFor();
@@ -88,7 +113,7 @@ describe("the tasks", { skip: skipBrowser }, () => {
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("checkbox", { name: "Done: Buy milk" }).waitFor();
     assert.equal(await page.getByRole("checkbox", { name: "Done: Buy milk" }).isChecked(), true);
-    assert.equal(await page.getByText("Deleted:").count(), 0);
+    await page.getByText("Deleted:").waitFor({ state: "detached" });
   });
 
   test("what an agent does shows at once, and what another tab does", async () => {
