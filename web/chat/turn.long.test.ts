@@ -22,6 +22,8 @@ import { temporaryFolder } from "../../test/pglite.ts";
 
 let answers: ScriptAnswer[] = [];
 let gate = Promise.withResolvers<void>();
+/** Output is not kept: who follows later misses it. */
+let followed = Promise.resolve();
 
 const slow = defineTool({
   name: "slow",
@@ -29,6 +31,7 @@ const slow = defineTool({
   input: z.object({}),
   effect: "read",
   async execute(_, { progress }) {
+    await followed;
     for (let line = 1; line <= 30; line++) progress(`line ${line}\n`);
     await gate.promise;
     return "x".repeat(9000);
@@ -210,9 +213,12 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
   test("a call says what it does and for how long; its output is followed, its result opened whole", async () => {
     await begin();
     gate = Promise.withResolvers<void>();
+    const shown = Promise.withResolvers<void>();
+    followed = shown.promise;
     answers = [[{ call: "slow", arguments: {} }], "That took a while."];
     await say("slowly");
     await log().getByText("slow", { exact: true }).click();
+    shown.resolve();
     await log().getByText("line 30").waitFor();
     await log()
       .getByText(/· \d+ (ms|s)/)
