@@ -10,6 +10,9 @@ import {
   skipBrowser,
   violationsOf,
 } from "../../test/browser.ts";
+import { pictureOf } from "../../test/page-pictures.ts";
+import { png } from "../../test/page-tools.ts";
+import { createClient } from "../../src/client/client.ts";
 import type { ScriptAnswer } from "../../src/models/scripted.ts";
 
 let answers: ScriptAnswer[] = [];
@@ -74,6 +77,42 @@ describe("what models write, whatever it is", { skip: skipBrowser }, () => {
     await log().getByText("done with it").waitFor();
     await log().getByText("toString", { exact: true }).click();
     assert.equal(await page.locator('[href^="javascript"], [href^="data:text"]').count(), 0);
+  });
+
+  test("files that a text names by their paths are those of the conversation; what is none is text", async () => {
+    await page.goto(server.url);
+    answers = ["Begun."];
+    await say("begin");
+    await log().getByText("Begun.").waitFor();
+    const { files } = createClient({ url: server.url });
+    const threadId = /[0-9a-f-]{36}$/.exec(page.url())![0];
+    await files.upload({ threadId, path: "charts/plot.png" }, new Uint8Array(png));
+    await files.upload({ threadId, path: "über uns.csv" }, "a,b\n1,2\n");
+    answers = [
+      [
+        "[the table](<über uns.csv>), [the chart](./charts/plot.png), [nothing](gone.csv), [outside](../secret.txt),",
+        "[a place](#here), [a guess](example.com/page), [the web](https://example.com/page)",
+        "",
+        "![plotted](charts/plot.png) ![never plotted](charts/gone.png)",
+      ].join("\n"),
+    ];
+    await say("where is it?");
+    const said = log().getByText("the table, the chart, nothing, outside, a place, a guess, the web");
+    await said.waitFor();
+    await said.getByRole("link", { name: "the table" }).waitFor();
+    await said.getByRole("link", { name: "the chart" }).waitFor();
+    await log().getByRole("img", { name: "plotted", exact: true }).waitFor();
+    await log().getByText("never plotted").waitFor();
+    assert.deepEqual(await said.getByRole("link").evaluateAll((links) => links.map(({ textContent }) => textContent)), [
+      "the table",
+      "the chart",
+      "the web",
+    ]);
+    const saved = page.waitForEvent("download");
+    await said.getByRole("link", { name: "the table" }).click();
+    assert.equal((await saved).suggestedFilename(), "über uns.csv");
+    assert.deepEqual(await violationsOf(page), []);
+    await pictureOf(page, "files by their paths");
   });
 
   test("a text of a megabyte and a table without end leave the page at work", async () => {

@@ -28,8 +28,8 @@ export const Blocks = memo(function Blocks({ blocks }: BlocksProps) {
     [blocks],
   );
   const { files: place } = useContext(TurnPlaceContext);
-  const call = blocks.find((block) => block.kind === "call");
-  const root = place ?? (call && filesOfThread(call.threadId));
+  const thread = threadOf(blocks);
+  const root = place ?? (thread && filesOfThread(thread));
   const files = useMemo(() => madeFiles(blocks), [blocks]);
   return (
     <>
@@ -43,6 +43,15 @@ export const Blocks = memo(function Blocks({ blocks }: BlocksProps) {
     </>
   );
 });
+
+/** Undefined while only an answer that is still being written stands there. */
+function threadOf(blocks: readonly Block[]): string | undefined {
+  for (const block of blocks) {
+    if (block.kind === "call") return block.threadId;
+    if (block.kind === "message" && block.item) return block.item.threadId;
+  }
+  return undefined;
+}
 
 function PieceView({ piece, root }: { readonly piece: Piece; readonly root: string | undefined }) {
   if (piece.kind === "calls") return <ToolGroup calls={piece.calls} show={CallView} />;

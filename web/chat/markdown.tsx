@@ -7,6 +7,7 @@ import { splitAtMarks, withMarks } from "./cited-text.ts";
 import { CitationChip, Marks } from "./citation-chip.tsx";
 import "./code.css";
 import { CodeBlock } from "./code-block.tsx";
+import { FileLink, FilePicture, isRelative } from "./file-link.tsx";
 import { markdownBlocks, withFormulas } from "./markdown-blocks.ts";
 import { useMarkdownExtra } from "./markdown-extras.ts";
 
@@ -71,7 +72,7 @@ const MarkdownBlock = memo(function MarkdownBlock({
 const IsLive = createContext(false);
 
 const components: Components = {
-  a: ({ href, children }) => <OutsideLink href={href}>{children}</OutsideLink>,
+  a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => <Picture src={src} alt={alt} />,
   pre: ({ children }) => <Code>{children}</Code>,
   cite: ({ children }) => <CitationChip at={Number(children)} />,
@@ -87,8 +88,16 @@ function Code({ children }: { readonly children?: ReactNode }) {
 }
 
 /** An address that may not be followed, such as a script, was taken out before: what is left is text. */
-function OutsideLink({ href, children }: { readonly href?: string | undefined; readonly children?: ReactNode }) {
+function Link({ href, children }: { readonly href?: string | undefined; readonly children?: ReactNode }) {
+  const root = useContext(Files);
+  const isLive = useContext(IsLive);
   if (href === undefined || href === "") return children;
+  if (isRelative(href))
+    return (
+      <FileLink root={root} address={href} isLive={isLive}>
+        {children}
+      </FileLink>
+    );
   return (
     <a href={href} target="_blank" rel="noreferrer noopener" className="text-accent underline">
       {children}
@@ -98,11 +107,12 @@ function OutsideLink({ href, children }: { readonly href?: string | undefined; r
 
 /** An address that a model wrote could carry away what it read: only what is here is shown. */
 function Picture({ src, alt }: { readonly src?: string | undefined; readonly alt?: string | undefined }) {
-  const files = useContext(Files);
-  const isFile = files !== undefined && src !== undefined && /^(?!\/)[^:?#]+$/.test(src);
-  const address = isFile ? `${files}/${src.replace(/^\.\//, "")}` : src;
-  if (!isOwn(address)) return <OutsideLink href={src}>{alt || src}</OutsideLink>;
-  return <img src={address} alt={alt ?? ""} loading="lazy" className="max-w-full rounded-card" />;
+  const root = useContext(Files);
+  const isLive = useContext(IsLive);
+  if (src !== undefined && src !== "" && isRelative(src))
+    return <FilePicture root={root} address={src} isLive={isLive} alt={alt} />;
+  if (!isOwn(src)) return <Link href={src}>{alt || src}</Link>;
+  return <img src={src} alt={alt ?? ""} loading="lazy" className="max-w-full rounded-card" />;
 }
 
 function isOwn(address: string | undefined): address is string {
