@@ -7,7 +7,7 @@ import type { Caller } from "../protocol/callers.ts";
 import { ColloquyError } from "../protocol/errors.ts";
 import { noFile } from "../sandbox/file-fault.ts";
 import type { Services } from "./services.ts";
-import { idSchema } from "./schemas.ts";
+import { idSchema } from "../protocol/shapes.ts";
 
 /** From where documents are added, other than as the body of a request. */
 export const addBody = z.union([

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Budget, budgetPeriods, type BudgetState, onBudgetLimit } from "../store/spending.ts";
-import { idSchema } from "./schemas.ts";
+import { idSchema } from "../protocol/shapes.ts";
 import { shownCost } from "./shown-cost.ts";
 
 export const amountSchema = z.number().nonnegative().max(1e15).nullable();

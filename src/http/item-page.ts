@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Caller } from "../protocol/callers.ts";
 import type { Runs } from "../run/runs.ts";
-import { idSchema, itemSchema, listOf, pageQuery, publicItem } from "./schemas.ts";
+import { idSchema } from "../protocol/shapes.ts";
+import { itemSchema, listOf, pageQuery, publicItem } from "./schemas.ts";
 
 const seqSchema = z.coerce.number().int().nonnegative().optional();
 

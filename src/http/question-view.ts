@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { decisions, type ItemOf } from "../protocol/items.ts";
-import { idSchema } from "./schemas.ts";
+import { idSchema } from "../protocol/shapes.ts";
 
 /** An open question with all that is needed to answer it. */
 export const questionSchema = z.object({

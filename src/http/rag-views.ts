@@ -3,7 +3,7 @@ import type { CollectionView } from "../knowledge/collections.ts";
 import type { Added } from "../knowledge/documents.ts";
 import { collectionSettingsSchema, documentStatuses } from "../protocol/knowledge.ts";
 import type { RagDocument } from "../store/rag-documents.ts";
-import { idSchema } from "./schemas.ts";
+import { idSchema } from "../protocol/shapes.ts";
 
 const time = z.string().describe("ISO 8601");
 

@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { AdminRun, RunAbout } from "../protocol/run-trace.ts";
 import type { RunDetails } from "../run/seen-run.ts";
 import { publicQuestion, questionSchema } from "./question-view.ts";
-import { idSchema, itemSchema, publicRun, runSchema } from "./schemas.ts";
+import { idSchema } from "../protocol/shapes.ts";
+import { itemSchema, publicRun, runSchema } from "./schemas.ts";
 import { shownCost } from "./shown-cost.ts";
 
 const time = z.string().describe("ISO 8601");

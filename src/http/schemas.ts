@@ -3,13 +3,10 @@ import { limitsSchema, modelSettingsSchema } from "../protocol/agents.ts";
 import { contentSchema } from "../protocol/content-schema.ts";
 import type { Item } from "../protocol/items.ts";
 import type { ResponseFormat, ToolSchema } from "../protocol/models.ts";
+import { idSchema, timeSchema as time } from "../protocol/shapes.ts";
 import { type RunRecord, runStatuses, type ThreadRecord, waitReasons } from "../protocol/runs.ts";
 
-/** Any UUID; of another form the database would not even be asked. */
-export const idSchema = z.guid("must be an id (a UUID)");
 export const idParams = z.object({ id: idSchema });
-
-const time = z.string().describe("ISO 8601");
 
 export const threadSchema = z.object({
   id: idSchema,

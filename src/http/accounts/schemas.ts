@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Caller, permissionPattern } from "../../protocol/callers.ts";
 import { Denied } from "../../protocol/errors.ts";
 import type { ApiKey } from "../../store/api-keys.ts";
-import { idSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
 
 export const nameSchema = z
   .string()

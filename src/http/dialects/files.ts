@@ -2,7 +2,8 @@ import { z } from "zod";
 import { InvalidInput } from "../../protocol/errors.ts";
 import type { Upload } from "../../store/uploads.ts";
 import { endpoint } from "../endpoint.ts";
-import { idParams, idSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams } from "../schemas.ts";
 import { fileAnswers } from "../send-file.ts";
 import { sendUpload } from "../send-upload.ts";
 

@@ -7,7 +7,7 @@ import { formatCursor } from "../../protocol/events.ts";
 import { definitionEndpoints, definitionParams } from "../definitions/definition-endpoints.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
 
 export const adminAgents = definitionEndpoints("agent", {
   one: "an agent",

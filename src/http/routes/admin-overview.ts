@@ -4,7 +4,8 @@ import { InvalidInput } from "../../protocol/errors.ts";
 import { budgetSchema, budgetView } from "../budget-view.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idSchema, listOf, pageQuery } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { listOf, pageQuery } from "../schemas.ts";
 import { shownCost } from "../shown-cost.ts";
 
 const dayMs = 24 * 60 * 60_000;

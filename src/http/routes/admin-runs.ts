@@ -12,7 +12,8 @@ import {
   publicDetails,
   runDetailsSchema,
 } from "../run-details-view.ts";
-import { idParams, idSchema, listOf, pageQuery, publicRun, runSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf, pageQuery, publicRun, runSchema } from "../schemas.ts";
 
 export const listAllRuns = endpoint({
   tag: "admin",

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { requireWhole } from "../accounts/schemas.ts";
 import { accountsOf } from "../accounts/visitor.ts";
 import { endpoint } from "../endpoint.ts";
-import { idParams, idSchema, listOf } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf } from "../schemas.ts";
 
 const time = z.string().describe("ISO 8601");
 

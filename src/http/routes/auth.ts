@@ -6,7 +6,7 @@ import { accountsOf, visitorOf } from "../accounts/visitor.ts";
 import { checkPage, sessionCookie } from "../auth.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { placeOf } from "../origins.ts";
-import { idSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
 
 const passwordSchema = z.string().max(1000).describe("At least 8 characters, at most 72 bytes in UTF-8");
 const cookie = z

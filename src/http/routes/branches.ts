@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { threadMarkdown } from "../thread-text.ts";
 import { endpoint } from "../endpoint.ts";
-import { idParams, idSchema, itemSchema, publicItem, publicThread, threadSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, itemSchema, publicItem, publicThread, threadSchema } from "../schemas.ts";
 
 const mostExported = 10_000;
 

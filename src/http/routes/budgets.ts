@@ -4,7 +4,8 @@ import { InvalidInput, NotFound } from "../../protocol/errors.ts";
 import { amountSchema as amount, budgetSchema, budgetView } from "../budget-view.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idParams, idSchema, listOf } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf } from "../schemas.ts";
 
 export const ownBudgets = endpoint({
   tag: "accounts",

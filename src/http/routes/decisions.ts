@@ -3,7 +3,8 @@ import { patternSchema } from "../../run/approval.ts";
 import { decisionInputSchema } from "../decision-input.ts";
 import { endpoint } from "../endpoint.ts";
 import { publicQuestion, questionSchema } from "../question-view.ts";
-import { idParams, idSchema, listOf, publicRun, runSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf, publicRun, runSchema } from "../schemas.ts";
 
 export const listQuestions = endpoint({
   tag: "runs",

@@ -9,7 +9,8 @@ import { openFileOf } from "../../sandbox/open-file.ts";
 import { addBody, addDocumentsFrom } from "../add-documents.ts";
 import { endpoint } from "../endpoint.ts";
 import { addedSchema, addedView, documentSchema, documentView } from "../rag-views.ts";
-import { idParams, idSchema, listOf, pageQuery } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf, pageQuery } from "../schemas.ts";
 import { fileAnswers, sendFile } from "../send-file.ts";
 
 const mostTextSlice = 1_000_000;

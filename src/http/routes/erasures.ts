@@ -3,7 +3,8 @@ import { NotFound } from "../../protocol/errors.ts";
 import { type Erasure, erasureSteps } from "../../store/erasures.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idParams, idSchema, listOf } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf } from "../schemas.ts";
 
 const erasureSchema = z.object({
   id: idSchema,

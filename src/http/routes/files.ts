@@ -10,7 +10,7 @@ import type { Entry } from "../../sandbox/walk.ts";
 import { parsePath } from "../../sandbox/workspace-path.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { baseOf } from "../origins.ts";
-import { idSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
 import { fileAnswers, sendFile } from "../send-file.ts";
 import { sessionNameOf } from "../session-name.ts";
 

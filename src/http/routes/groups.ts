@@ -2,7 +2,8 @@ import { z } from "zod";
 import { permissionsSchema } from "../accounts/schemas.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idSchema, listOf } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { listOf } from "../schemas.ts";
 
 const nameParams = z.object({
   name: z

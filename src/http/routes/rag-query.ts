@@ -3,7 +3,8 @@ import { mostQuestion, type RetrievalTrace, type Retrieved } from "../../knowled
 import { retrievals } from "../../protocol/knowledge.ts";
 import { closedSignal } from "../closed-signal.ts";
 import { endpoint } from "../endpoint.ts";
-import { idParams, idSchema, listOf, pageQuery } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf, pageQuery } from "../schemas.ts";
 
 const filtersSchema = z.strictObject({
   documentIds: z.array(idSchema).min(1).max(1000).optional(),

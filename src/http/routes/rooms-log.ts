@@ -11,7 +11,8 @@ import { followUntil } from "../follow-run.ts";
 import { publicQuestion, questionSchema } from "../question-view.ts";
 import { followedEventSchema } from "../run-event-schema.ts";
 import { itemPageQuery, itemPageSchema, readItemPage } from "../item-page.ts";
-import { idParams, idSchema, itemSchema, listOf, publicItem, publicThread, threadSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, itemSchema, listOf, publicItem, publicThread, threadSchema } from "../schemas.ts";
 
 const mostExported = 10_000;
 

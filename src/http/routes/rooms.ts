@@ -5,7 +5,8 @@ import type { Started } from "../../run/runs.ts";
 import { withFiles } from "../attach.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
-import { idParams, idSchema, listOf, messageInputSchema, pageQuery } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf, messageInputSchema, pageQuery } from "../schemas.ts";
 
 const agentSchema = z.object({
   handle: z.string(),

@@ -9,9 +9,9 @@ import { idempotencyOf } from "../idempotency.ts";
 import { withinOf } from "../within.ts";
 import { aboutSchema, publicAbout, publicDetails, runDetailsSchema } from "../run-details-view.ts";
 import { publicQuestion, questionSchema } from "../question-view.ts";
+import { idSchema } from "../../protocol/shapes.ts";
 import {
   idParams,
-  idSchema,
   itemSchema,
   listOf,
   messageInputSchema,

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { missedPolicies, type ScheduleRecord } from "../../protocol/schedules.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
-import { idParams, idSchema, listOf } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf } from "../schemas.ts";
 
 const scheduleSchema = z.object({
   id: idSchema,

@@ -4,7 +4,8 @@ import { contentSchema } from "../../protocol/content-schema.ts";
 import { isErased, isNested } from "../../run/fold.ts";
 import type { Share } from "../../store/shares.ts";
 import { endpoint } from "../endpoint.ts";
-import { idParams, idSchema, listOf } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf } from "../schemas.ts";
 
 const mostShown = 5000;
 const time = z.string().describe("ISO 8601");

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { contentSchema } from "../../protocol/content-schema.ts";
 import { endpoint } from "../endpoint.ts";
 import { itemPageQuery, itemPageSchema, readItemPage } from "../item-page.ts";
-import { idParams, idSchema, listOf, pageQuery, publicThread, threadSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf, pageQuery, publicThread, threadSchema } from "../schemas.ts";
 
 export const createThread = endpoint({
   tag: "threads",

@@ -5,7 +5,8 @@ import { endpoint } from "../endpoint.ts";
 import { resultOfCall } from "../follow-tool-call.ts";
 import { idempotencyOf } from "../idempotency.ts";
 import { publicQuestion, questionSchema } from "../question-view.ts";
-import { idSchema, publicRun, runSchema } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { publicRun, runSchema } from "../schemas.ts";
 
 const resultSchema = z.object({
   content: z.string(),

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { InvalidInput } from "../../protocol/errors.ts";
 import type { Upload } from "../../store/uploads.ts";
 import { type Call, endpoint } from "../endpoint.ts";
-import { idParams, idSchema, listOf, pageQuery } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf, pageQuery } from "../schemas.ts";
 import { fileAnswers } from "../send-file.ts";
 import { sendUpload } from "../send-upload.ts";
 

@@ -5,7 +5,8 @@ import { accountsOf } from "../accounts/visitor.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { baseOf } from "../origins.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idParams, idSchema, listOf } from "../schemas.ts";
+import { idSchema } from "../../protocol/shapes.ts";
+import { idParams, listOf } from "../schemas.ts";
 
 const time = z.string().describe("ISO 8601");
 const inviteView = z.object({

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { runStatuses } from "../../../protocol/runs.ts";
 import type { FrontDesk } from "../../../tools/taiga/front-desk.ts";
 import { type Call, endpoint } from "../../endpoint.ts";
-import { idSchema, listOf } from "../../schemas.ts";
+import { idSchema } from "../../../protocol/shapes.ts";
+import { listOf } from "../../schemas.ts";
 import { noToken, notConfigured, refusalOf, tokenOf } from "./enter.ts";
 import { agentId, tokenHeaders } from "./schemas.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { limitsSchema } from "../../../protocol/agents.ts";
 import { eventSchema } from "../../event-stream.ts";
 import { questionSchema } from "../../question-view.ts";
-import { idSchema } from "../../schemas.ts";
+import { idSchema } from "../../../protocol/shapes.ts";
 
 /** The agent that does the work. */
 export const agentId = "taiga";
