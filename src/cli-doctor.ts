@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { styleText } from "node:util";
+import type { Finding } from "./protocol/overview.ts";
 import { withModels } from "./agents/choose-model.ts";
 import { loadAgents, type LoadedAgents } from "./agents/load.ts";
 import { loadPrompts } from "./agents/load-prompts.ts";
@@ -21,7 +22,7 @@ import type { Tool } from "./protocol/tools.ts";
 import { strategies } from "./run/strategies.ts";
 import { createWorkspaces } from "./sandbox/workspaces.ts";
 import { type DefinitionKey, listDefined } from "./store/definitions.ts";
-import { examineDatabase, type Finding } from "./store/examine.ts";
+import { examineDatabase } from "./store/examine.ts";
 import { refuseHalfImported } from "./store/import.ts";
 import { migrate } from "./store/migrate.ts";
 import { compareFiles } from "./store/node-marker.ts";

@@ -1,3 +1,4 @@
+import type { Finding } from "./protocol/overview.ts";
 import { withModels } from "./agents/choose-model.ts";
 import { createLiveAgents, type LiveAgents } from "./agents/live-agents.ts";
 import { loadAgents, type AgentProblem } from "./agents/load.ts";
@@ -14,7 +15,6 @@ import { InvalidInput } from "./protocol/errors.ts";
 import type { Log } from "./protocol/log.ts";
 import { strategies } from "./run/strategies.ts";
 import type { Database } from "./store/database.ts";
-import type { Finding } from "./store/examine.ts";
 import type { McpServers } from "./tools/mcp/mcp-servers.ts";
 
 export type OpenedDefinitions = {

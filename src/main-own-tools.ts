@@ -1,3 +1,4 @@
+import type { Finding } from "./protocol/overview.ts";
 import type { PromptRegistry } from "./agents/load-prompts.ts";
 import { fillPrompt } from "./agents/prompts.ts";
 import { type Config, plainEnvironment } from "./config.ts";
@@ -7,7 +8,6 @@ import type { Retrieve } from "./knowledge/retrieve.ts";
 import type { Tool } from "./protocol/tools.ts";
 import type { SandboxSource } from "./sandbox/sandbox.ts";
 import type { Workspaces } from "./sandbox/workspaces.ts";
-import type { Finding } from "./store/examine.ts";
 import { builtInTools, codeTools, fileTools } from "./tools/built-in.ts";
 import type { ModelRelay } from "./tools/model-relay.ts";
 import { ragTool } from "./tools/rag.ts";

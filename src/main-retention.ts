@@ -1,3 +1,4 @@
+import type { Finding } from "./protocol/overview.ts";
 import type { Config } from "./config.ts";
 import type { Retention } from "./http/services.ts";
 import type { Uploads } from "./knowledge/uploads.ts";
@@ -6,7 +7,6 @@ import type { Log } from "./protocol/log.ts";
 import type { OldThings } from "./run/remove-threads.ts";
 import type { Workspaces } from "./sandbox/workspaces.ts";
 import type { Database } from "./store/database.ts";
-import type { Finding } from "./store/examine.ts";
 import {
   type ConfiguredDays,
   countDue,

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Finding } from "./protocol/overview.ts";
 import { type Config, engineEnvironment, plainEnvironment } from "./config.ts";
 import { openAllowProxy } from "./egress/allow-proxy.ts";
 import type { AgentRegistry } from "./protocol/agents.ts";
@@ -16,7 +17,6 @@ import type { PythonState } from "./sandbox/python.ts";
 import type { DriverSettings, SandboxDriver, SandboxLimits, SandboxSource } from "./sandbox/sandbox.ts";
 import { simulatedDriver } from "./sandbox/simulated.ts";
 import { unsafeNativeDriver } from "./sandbox/unsafe-native.ts";
-import type { Finding } from "./store/examine.ts";
 
 /** The sandbox that commands run in, as the configuration wants it. */
 export function sandboxOf(config: Config): SandboxSource {

@@ -1,8 +1,8 @@
+import type { Finding } from "./protocol/overview.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./protocol/log.ts";
 import type { ToolSettings } from "./protocol/tool-settings.ts";
 import type { Tool } from "./protocol/tools.ts";
-import type { Finding } from "./store/examine.ts";
 import type { ModelRelay } from "./tools/model-relay.ts";
 import { createRemoteTools, type RemoteTools, type RemoteToolsState } from "./tools/remote/remote-tools.ts";
 

@@ -1,5 +1,5 @@
+import type { Finding } from "./protocol/overview.ts";
 import type { Config } from "./config.ts";
-import type { Finding } from "./store/examine.ts";
 import type { Tool } from "./protocol/tools.ts";
 import { brave } from "./tools/web/brave.ts";
 import { fetchPageTool } from "./tools/web/fetch-page.ts";

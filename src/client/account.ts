@@ -1,6 +1,6 @@
+import type { UsageGroup, UsageView } from "../protocol/overview.ts";
 import type { BudgetView } from "./budgets.ts";
 import type { McpServerState } from "../protocol/mcp-servers.ts";
-import type { UsageGroup, UsageView } from "./overview.ts";
 import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
 import type { KeyView } from "./users.ts";
 

@@ -1,3 +1,4 @@
+import type { Finding } from "../protocol/overview.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Content, Item } from "../protocol/items.ts";
 import type { RunOptions, RunRecord, RunStatus, ThreadRecord } from "../protocol/runs.ts";
@@ -64,12 +65,6 @@ export type AgentView = {
   readonly isDefault: boolean;
 };
 
-export type FindingView = {
-  readonly grade: "ok" | "note" | "trouble";
-  readonly about: string;
-  readonly text: string;
-};
-
 /** The native API of a server. Every verb throws ColloquyError: the server's own, or Unavailable. */
 export type Client = {
   health(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
@@ -126,7 +121,7 @@ export type Client = {
   readonly uploads: UploadClient;
   readonly knowledge: KnowledgeClient;
   /** What the server finds about its database; admins only. */
-  examine(signal?: AbortSignal): Promise<readonly FindingView[]>;
+  examine(signal?: AbortSignal): Promise<readonly Finding[]>;
   /** The run's events until its end, over lost connections too. */
   follow(runId: string, options?: FollowOptions): AsyncGenerator<Followed>;
   /** The thread's events until the signal fires. */

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { UsageView } from "../protocol/overview.ts";
 import { eachDatabase } from "../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
 import { until } from "../../test/run-suite.ts";
 import type { ScriptAnswer } from "../models/scripted.ts";
 import type { ModelRequest } from "../protocol/models.ts";
-import { readModelHealth, type Usage } from "../store/usage.ts";
+import { readModelHealth } from "../store/usage.ts";
 
 eachDatabase((databases) => {
   let server: AgentServing;
@@ -35,9 +36,9 @@ eachDatabase((databases) => {
     await ask();
     const keys: Record<string, string> = {};
     for (const by of ["user", "model", "agent", "day"]) {
-      const { status, data } = await get<readonly Usage[]>(`/api/admin/usage?by=${by}`);
+      const { status, data } = await get<readonly UsageView[]>(`/api/admin/usage?by=${by}`);
       assert.equal(status, 200);
-      const [{ key, requests, errors, inputTokens, outputTokens, runs, totalP50, totalP95 }] = data as [Usage];
+      const [{ key, requests, errors, inputTokens, outputTokens, runs, totalP50, totalP95 }] = data as [UsageView];
       keys[by] = key;
       assert.deepEqual([requests, errors, inputTokens, outputTokens, runs], [2, 0, 14, 6, 2]);
       assert.ok(totalP50! > 0 && totalP95! >= totalP50!);
@@ -46,9 +47,9 @@ eachDatabase((databases) => {
       [keys["user"], keys["agent"], keys["day"]],
       ["owner", "assistant", new Date().toISOString().slice(0, 10)],
     );
-    assert.equal((await get<readonly Usage[]>("/api/usage?by=model")).data.length, 1);
+    assert.equal((await get<readonly UsageView[]>("/api/usage?by=model")).data.length, 1);
     const ofModel = async (model: string) =>
-      (await get<readonly Usage[]>(`/api/admin/usage?by=day&model=${model}`)).data.map(({ requests }) => requests);
+      (await get<readonly UsageView[]>(`/api/admin/usage?by=day&model=${model}`)).data.map(({ requests }) => requests);
     assert.deepEqual([await ofModel(keys["model"]!), await ofModel("other")], [[2], []]);
     assert.deepEqual((await get(`/api/admin/usage?to=2020-01-01T00:00:00Z`)).data, []);
     for (const wrong of ["?by=colour", "?from=2020-01-01T00:00:00Z", "?from=yesterday"])
@@ -71,7 +72,7 @@ eachDatabase((databases) => {
     assert.equal(cancelled.ok, true, await cancelled.text());
     await until(async () => (await asked()) > before);
     for (const { lastError, errors } of await rows()) assert.deepEqual([lastError, errors], [null, 0]);
-    const [used] = (await get<readonly Usage[]>("/api/admin/usage?by=agent")).data;
+    const [used] = (await get<readonly UsageView[]>("/api/admin/usage?by=agent")).data;
     assert.equal(used!.errors, 0);
   });
 

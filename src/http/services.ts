@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import type { UsageView, Finding, SettingView } from "../protocol/overview.ts";
 import type { AgentRegistry } from "../protocol/agents.ts";
 import type { Caller, Rights } from "../protocol/callers.ts";
 import type { McpServerState } from "../protocol/mcp-servers.ts";
@@ -18,7 +19,6 @@ import type { FileLinks } from "./file-links.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { TaskCalls } from "./mcp/task-calls.ts";
 import type { ApiKey } from "../store/api-keys.ts";
-import type { Finding } from "../store/examine.ts";
 import type { Revocation } from "../tools/mcp/sign-in/revoke.ts";
 import type { Returned } from "../tools/mcp/sign-in/sign-ins.ts";
 import type { ModelRelay } from "../tools/model-relay.ts";
@@ -28,7 +28,7 @@ import type { Knowledge } from "../knowledge/knowledge.ts";
 import type { Retrieval } from "../knowledge/retrieve.ts";
 import type { Uploads } from "../knowledge/uploads.ts";
 import type { AuditLog } from "../store/audit-log.ts";
-import type { ModelHealth, Usage, UsageQuestion } from "../store/usage.ts";
+import type { ModelHealth, UsageQuestion } from "../store/usage.ts";
 import type { RequestHolds } from "../run/hold-request.ts";
 import type { Erasure } from "../store/erasures.ts";
 import type { RetentionKind, RetentionRule, RoundResult } from "../store/retention.ts";
@@ -105,10 +105,10 @@ export type ModelProbe = {
 
 /** What administrators look at, beside the runs. */
 export type Overview = {
-  usage(question: UsageQuestion): Promise<readonly Usage[]>;
+  usage(question: UsageQuestion): Promise<readonly UsageView[]>;
   modelHealth(): Promise<readonly ModelHealth[]>;
   /** Secrets masked. */
-  settings(): readonly { readonly path: string; readonly value: unknown; readonly source: string }[];
+  settings(): readonly SettingView[];
   readonly audit: AuditLog;
 };
 

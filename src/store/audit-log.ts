@@ -2,18 +2,10 @@ import { newId } from "../protocol/ids.ts";
 import type { Log } from "../protocol/log.ts";
 import { messageOf } from "../protocol/errors.ts";
 import { plainText } from "../protocol/json-text.ts";
+import type { AuditView } from "../protocol/overview.ts";
 import type { Query } from "../protocol/tools.ts";
 
-export type AuditEntry = {
-  readonly userId: string | null;
-  readonly userName: string;
-  readonly via: string;
-  readonly address: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly requestId: string;
-};
+export type AuditEntry = Omit<AuditView, "id" | "at">;
 export type AuditRow = AuditEntry & { readonly id: string; readonly at: Date };
 
 export type AuditLog = {

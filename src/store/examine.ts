@@ -1,11 +1,9 @@
 import { statfs } from "node:fs/promises";
+import type { Finding } from "../protocol/overview.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "./database.ts";
 import { checkInvariants, stuck } from "./invariants.ts";
 import type { FileProof } from "./node-marker.ts";
-
-/** `trouble` is something that somebody must mend. */
-export type Finding = { readonly grade: "ok" | "note" | "trouble"; readonly about: string; readonly text: string };
 
 export type Examined = { readonly dataDirectory: string; readonly fileProof?: FileProof };
 

@@ -1,7 +1,5 @@
+import type { UsageGroup, UsageView } from "../protocol/overview.ts";
 import type { Query } from "../protocol/tools.ts";
-
-export const usageGroups = ["user", "model", "agent", "day", "hour"] as const;
-export type UsageGroup = (typeof usageGroups)[number];
 
 export type UsageQuestion = {
   readonly from: Date;
@@ -11,23 +9,6 @@ export type UsageQuestion = {
   readonly userId?: string | undefined;
   /** Only of this model, by its id. */
   readonly model?: string | undefined;
-};
-
-/** Of requests to models. Latencies in milliseconds; null where nothing was measured. */
-export type Usage = {
-  /** A name of a user, model or agent, or a time; empty: of nobody, outside of runs. */
-  readonly key: string;
-  readonly requests: number;
-  readonly errors: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** In the unit of `prices`; of models without a price nothing. */
-  readonly cost: number;
-  readonly runs: number;
-  readonly firstPartP50: number | null;
-  readonly firstPartP95: number | null;
-  readonly totalP50: number | null;
-  readonly totalP95: number | null;
 };
 
 /** Of an error of a request: somebody stopped it, which says nothing of the model. */
@@ -43,9 +24,9 @@ const keys: Readonly<Record<UsageGroup, string>> = {
 };
 
 /** From the call log, which goes back 90 days. By time in its order, else the most requests first. */
-export function readUsage(query: Query, { from, to, by, userId, model }: UsageQuestion): Promise<readonly Usage[]> {
+export function readUsage(query: Query, { from, to, by, userId, model }: UsageQuestion): Promise<readonly UsageView[]> {
   const key = keys[by];
-  return query<Usage>(
+  return query<UsageView>(
     `select ${key} as key, count(*)::integer as requests, count(*) filter (where ${isFault("c.error")})::integer as errors,
        coalesce(sum(c.input_tokens), 0)::float8 as "inputTokens", coalesce(sum(c.output_tokens), 0)::float8 as "outputTokens",
        coalesce(sum(c.cost), 0)::float8 as cost, count(distinct c.run_id)::integer as runs,

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { AuditView } from "../../src/client/overview.ts";
+import type { AuditView } from "../../src/protocol/overview.ts";
 import { changeQuery, useQuery } from "../path.ts";
 import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";

@@ -1,4 +1,5 @@
-import type { UsageQuestion, UsageView } from "../../src/client/overview.ts";
+import type { UsageView } from "../../src/protocol/overview.ts";
+import type { UsageQuestion } from "../../src/client/overview.ts";
 import { changeQuery, useQuery } from "../path.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitions, overview, users } from "./admin-client.ts";

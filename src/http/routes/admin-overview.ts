@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Usage, usageGroups } from "../../store/usage.ts";
+import { auditSchema, settingSchema, usageGroups, usageSchema, type UsageView, type AuditView } from "../../protocol/overview.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
 import { budgetSchema, budgetView } from "../budget-view.ts";
 import { endpoint } from "../endpoint.ts";
@@ -10,22 +10,7 @@ import { shownCost } from "../shown-cost.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const longestDays = 92;
-const time = z.string().describe("ISO 8601");
-const milliseconds = z.number().nullable();
 
-const usageSchema = z.object({
-  key: z.string().describe("A user, model, agent, day or hour; empty: of none"),
-  requests: z.int(),
-  errors: z.int(),
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cost: z.number(),
-  runs: z.int(),
-  firstPartP50: milliseconds,
-  firstPartP95: milliseconds,
-  totalP50: milliseconds,
-  totalP95: milliseconds,
-});
 const usageAnswer = listOf(usageSchema).extend({
   budgets: z.array(budgetSchema).describe("What may be spent, and is"),
 });
@@ -65,7 +50,7 @@ export const ownUsage = endpoint({
   },
 });
 
-function usageView(usage: Usage): Usage {
+function usageView(usage: UsageView): UsageView {
   return { ...usage, cost: shownCost(usage.cost) };
 }
 
@@ -83,24 +68,11 @@ export const listSettings = endpoint({
   tag: "admin",
   summary: "What this server is configured with, and where each value is from",
   description: "Secrets are masked. `source` is `environment <VARIABLE>`, `<file>:<line>` or `default`.",
-  answers: { 200: listOf(z.object({ path: z.string(), value: z.unknown(), source: z.string() })) },
+  answers: { 200: listOf(settingSchema) },
   handle({ caller, services }) {
     requireAdmin(caller);
     return { data: services.overview.settings() };
   },
-});
-
-const auditSchema = z.object({
-  id: idSchema,
-  at: time,
-  userId: idSchema.nullable(),
-  userName: z.string(),
-  via: z.string(),
-  address: z.string(),
-  method: z.string(),
-  path: z.string(),
-  status: z.int(),
-  requestId: z.string(),
 });
 
 export const listAudit = endpoint({
@@ -118,6 +90,6 @@ export const listAudit = endpoint({
   async handle({ query: { user, before, limit = 50 }, caller, services }) {
     requireAdmin(caller);
     const rows = await services.overview.audit.list({ limit, ...(user && { user }), ...(before && { before }) });
-    return { data: rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() })) };
+    return { data: rows.map(({ at, ...row }): AuditView => ({ ...row, at: at.toISOString() })) };
   },
 });

@@ -1,13 +1,7 @@
-import { z } from "zod";
+import { findingSchema } from "../../protocol/overview.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { listOf } from "../schemas.ts";
-
-const findingSchema = z.object({
-  grade: z.enum(["ok", "note", "trouble"]).describe("trouble: somebody must mend it"),
-  about: z.string(),
-  text: z.string(),
-});
 
 export const examine = endpoint({
   tag: "admin",
