@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { UserClient, UserView } from "./client/users.ts";
+import type { UserView } from "./protocol/accounts.ts";
+import type { UserClient } from "./client/users.ts";
 import { createClient } from "./client/client.ts";
 import { connect } from "./cli-connect.ts";
 import { type Config, loadConfig } from "./config.ts";

@@ -1,3 +1,4 @@
+import type { ErasureStep } from "./protocol/accounts.ts";
 import type { Erasures } from "./http/services.ts";
 import type { Knowledge } from "./knowledge/knowledge.ts";
 import type { Uploads } from "./knowledge/uploads.ts";
@@ -11,7 +12,6 @@ import type { Database } from "./store/database.ts";
 import {
   beginErasure,
   eraseAccount,
-  type ErasureStep,
   getErasure,
   keepErasure,
   leaveErasure,

@@ -1,5 +1,6 @@
 import { useEffect, useSyncExternalStore } from "react";
-import { type MeView, readMe } from "../src/client/overview.ts";
+import type { MeView } from "../src/protocol/accounts.ts";
+import { readMe } from "../src/client/overview.ts";
 import { createListeners } from "./listeners.ts";
 import { reasonOf, server } from "./server.ts";
 

@@ -1,19 +1,9 @@
+import type { KeyView, LoginView, MadeKey } from "../protocol/accounts.ts";
 import type { UsageGroup, UsageView } from "../protocol/overview.ts";
 import type { BudgetView } from "./budgets.ts";
 import type { McpServerState } from "../protocol/mcp-servers.ts";
 import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
-import type { KeyView } from "./users.ts";
 
-/** Times are ISO 8601. */
-export type LoginView = {
-  readonly id: string;
-  /** What the browser or program calls itself. */
-  readonly label: string;
-  readonly current: boolean;
-  readonly createdAt: string;
-  readonly lastUsedAt: string;
-  readonly expiresAt: string;
-};
 export type KeyInput = {
   readonly label: string;
   readonly scopes?: readonly string[];
@@ -24,7 +14,7 @@ export type KeyInput = {
 export type AccountClient = {
   keys(signal?: AbortSignal): Promise<readonly KeyView[]>;
   /** `text` is the key, told this once. */
-  addKey(key: KeyInput, signal?: AbortSignal): Promise<{ readonly key: KeyView; readonly text: string }>;
+  addKey(key: KeyInput, signal?: AbortSignal): Promise<MadeKey>;
   revokeKey(id: string, signal?: AbortSignal): Promise<void>;
   logins(signal?: AbortSignal): Promise<readonly LoginView[]>;
   endLogin(id: string, signal?: AbortSignal): Promise<void>;

@@ -1,16 +1,6 @@
+import type { InviteView, GroupView, MemberView, MadeInvite } from "../protocol/accounts.ts";
 import type { Role } from "../protocol/callers.ts";
 import { ask, type Asking, askJson, askList, type Server } from "./request.ts";
-
-export type GroupView = { readonly name: string; readonly permissions: readonly string[]; readonly members: number };
-export type MemberView = { readonly id: string; readonly name: string };
-/** Times are ISO 8601. */
-export type InviteView = {
-  readonly id: string;
-  readonly role: Role;
-  readonly groups: readonly string[];
-  readonly createdAt: string;
-  readonly expiresAt: string;
-};
 
 /** What groups grant and who is in them, and invitations; for admins only. */
 export type GroupClient = {
@@ -25,7 +15,7 @@ export type GroupClient = {
   invite(
     input: { readonly role: Role; readonly groups?: readonly string[]; readonly days?: number },
     signal?: AbortSignal,
-  ): Promise<InviteView & { readonly url: string }>;
+  ): Promise<MadeInvite>;
   withdrawInvite(id: string, signal?: AbortSignal): Promise<void>;
 };
 

@@ -1,16 +1,6 @@
+import type { MeView } from "../protocol/accounts.ts";
 import type { UsageGroup, UsageView, SettingView, AuditView, Finding } from "../protocol/overview.ts";
-import type { Role } from "../protocol/callers.ts";
 import { askJson, askList, queryOf, type Server } from "./request.ts";
-
-/** Who asks, and what they may do. */
-export type MeView = {
-  readonly id: string;
-  readonly username: string;
-  readonly role: Role;
-  readonly permissions: readonly string[];
-  readonly groups: readonly string[];
-  readonly via: "local" | "api-key" | "session" | "system";
-};
 
 export type UsageQuestion = {
   readonly by: UsageGroup;

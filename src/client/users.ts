@@ -1,18 +1,6 @@
+import type { UserView, KeyView, ErasureView, ResetLink, MadeKey } from "../protocol/accounts.ts";
 import type { Role } from "../protocol/callers.ts";
 import { addressAt, ask, type Asking, askJson, askList, type Server } from "./request.ts";
-
-export type UserView = { readonly id: string; readonly name: string; readonly role: Role; readonly disabled: boolean };
-/** Times are ISO 8601. */
-export type KeyView = {
-  readonly id: string;
-  readonly label: string;
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-  readonly revokedAt: string | null;
-  readonly expiresAt: string | null;
-  /** Permissions that it is cut to; null: all that the account may. */
-  readonly scopes: readonly string[] | null;
-};
 
 /** Accounts and their keys; for admins only. */
 export type UserClient = {
@@ -28,14 +16,11 @@ export type UserClient = {
     signal?: AbortSignal,
   ): Promise<UserView>;
   /** A link with which a person sets a new password, once. */
-  reset(
-    id: string,
-    signal?: AbortSignal,
-  ): Promise<{ readonly url: string; readonly token: string; readonly expiresAt: string }>;
+  reset(id: string, signal?: AbortSignal): Promise<ResetLink>;
   setPassword(token: string, password: string, signal?: AbortSignal): Promise<void>;
   keys(id: string, signal?: AbortSignal): Promise<readonly KeyView[]>;
   /** `text` is the key, told this once. */
-  addKey(id: string, label: string, signal?: AbortSignal): Promise<{ readonly key: KeyView; readonly text: string }>;
+  addKey(id: string, label: string, signal?: AbortSignal): Promise<MadeKey>;
   revokeKey(keyId: string, signal?: AbortSignal): Promise<void>;
   /** Can't be undone; `confirm` is the account's name. Goes on by itself: `erasure` tells how far it is. */
   erase(id: string, confirm: string, signal?: AbortSignal): Promise<ErasureView>;
@@ -45,17 +30,6 @@ export type UserClient = {
   logOut(id: string, signal?: AbortSignal): Promise<void>;
   /** Where all that the server holds of a person is, as an archive. */
   archiveOf(id: string): string;
-};
-
-export type ErasureView = {
-  readonly id: string;
-  /** Of the account that there is no more. */
-  readonly userId: string;
-  readonly begunAt: string;
-  readonly step: string;
-  /** What keeps it from going on; it is tried again. */
-  readonly problem: string | null;
-  readonly doneAt: string | null;
 };
 
 export function createUserClient(server: Server): UserClient {

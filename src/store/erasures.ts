@@ -1,34 +1,13 @@
+import type { ErasureStep, ErasureView } from "../protocol/accounts.ts";
 import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "./database.ts";
 import { existingUser } from "./users.ts";
 
-/** What is done, in this order; each may be done again. */
-export const erasureSteps = [
-  "runs",
-  "schedules",
-  "threads",
-  "files",
-  "uploads",
-  "collections",
-  "sign-ins",
-  "items",
-  "account",
-  "done",
-] as const;
-export type ErasureStep = (typeof erasureSteps)[number];
-
 /** A person that goes, or went. No name: that somebody was erased is kept, who it was is not. */
-export type Erasure = {
-  readonly id: string;
-  /** Of the account that there is no more. */
-  readonly userId: string;
-  readonly askedBy: string | null;
+export type Erasure = Omit<ErasureView, "begunAt" | "doneAt"> & {
   readonly begunAt: Date;
-  readonly step: ErasureStep;
-  /** What keeps it from going on; it is tried again. */
-  readonly problem: string | null;
   readonly doneAt: Date | null;
 };
 

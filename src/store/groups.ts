@@ -1,8 +1,6 @@
+import type { GroupView, MemberView } from "../protocol/accounts.ts";
 import { NotFound } from "../protocol/errors.ts";
 import type { Query } from "../protocol/tools.ts";
-
-/** A name that stands for permissions, and who has them by it. */
-export type Group = { readonly name: string; readonly permissions: readonly string[]; readonly members: number };
 
 /** Everybody is in it, and nobody can be put out of it: what it grants is what each user may. */
 const everyone = "everyone";
@@ -10,8 +8,8 @@ const everyone = "everyone";
 const noUser = "00000000-0000-0000-0000-000000000000";
 
 /** By name; `everyone` first, with `members` 0. */
-export async function listGroups(query: Query): Promise<readonly Group[]> {
-  return query<Group>(
+export async function listGroups(query: Query): Promise<readonly GroupView[]> {
+  return query<GroupView>(
     `select $1 as name, permissions_of($2, 'user') as permissions, 0 as members
      union all
      (select g.name, g.permissions, count(m.user_id)::integer as members
@@ -43,12 +41,10 @@ export async function groupsOf(query: Query, userId: string): Promise<readonly s
   return rows.map(({ name }) => name);
 }
 
-export type Member = { readonly id: string; readonly name: string };
-
 /** Throws NotFound. */
-export async function listMembers(query: Query, group: string): Promise<readonly Member[]> {
+export async function listMembers(query: Query, group: string): Promise<readonly MemberView[]> {
   await existingGroup(query, group);
-  return query<Member>(
+  return query<MemberView>(
     "select users.id, users.name from group_members m join users on users.id = m.user_id where m.group_name = $1 order by users.name",
     [group],
   );

@@ -1,19 +1,10 @@
+import type { GroupView, MemberView } from "../protocol/accounts.ts";
 import type { Role } from "../protocol/callers.ts";
 import { Conflict } from "../protocol/errors.ts";
 import { type AccountLink, createLink, listInvites, removeInvite } from "./account-links.ts";
 import { type ApiKey, countLiveKeys, createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./api-keys.ts";
 import type { Database } from "./database.ts";
-import {
-  addMember,
-  type Group,
-  groupsOf,
-  listGroups,
-  listMembers,
-  type Member,
-  removeGroup,
-  removeMember,
-  saveGroup,
-} from "./groups.ts";
+import { addMember, groupsOf, listGroups, listMembers, removeGroup, removeMember, saveGroup } from "./groups.ts";
 import { changeUser, createUser, existingUser, listUsers, type User, type UserChange } from "./users.ts";
 import { endWebSessions } from "./web-sessions.ts";
 
@@ -47,11 +38,11 @@ export type UserAdmin = {
   invite(to: { readonly role: Role; readonly groups: readonly string[]; readonly days: number }): Promise<AccountLink>;
   invites(): Promise<readonly AccountLink[]>;
   removeInvite(id: string): Promise<void>;
-  groups(): Promise<readonly Group[]>;
+  groups(): Promise<readonly GroupView[]>;
   groupsOf(userId: string): Promise<readonly string[]>;
   saveGroup(name: string, permissions: readonly string[]): Promise<void>;
   removeGroup(name: string): Promise<void>;
-  members(group: string): Promise<readonly Member[]>;
+  members(group: string): Promise<readonly MemberView[]>;
   addMember(group: string, userId: string): Promise<void>;
   removeMember(group: string, userId: string): Promise<void>;
 };

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { GroupView } from "../../src/client/groups.ts";
+import type { GroupView } from "../../src/protocol/accounts.ts";
 import { changeQuery, useQuery } from "../path.ts";
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";

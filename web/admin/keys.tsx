@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { KeyView, UserView } from "../../src/client/users.ts";
+import type { KeyView, UserView } from "../../src/protocol/accounts.ts";
 import { time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { Act, Form, State, Table, TextField, Waiting } from "../parts/parts.tsx";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
+import type { ErasureView, UserView } from "../../src/protocol/accounts.ts";
 import { Keys } from "./keys.tsx";
-import type { ErasureView, UserView } from "../../src/client/users.ts";
 import type { Role } from "../../src/protocol/callers.ts";
 import { changeQuery, useQuery } from "../path.ts";
 import { words } from "../words.ts";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { KeyView } from "../../src/client/users.ts";
+import type { KeyView } from "../../src/protocol/accounts.ts";
 import { time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { Act, Form, Once, State, TextField } from "../parts/parts.tsx";

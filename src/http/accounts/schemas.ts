@@ -1,29 +1,18 @@
 import { z } from "zod";
+import type { KeyView } from "../../protocol/accounts.ts";
 import { type Caller, permissionPattern } from "../../protocol/callers.ts";
 import { Denied } from "../../protocol/errors.ts";
 import type { ApiKey } from "../../store/api-keys.ts";
-import { idSchema } from "../../protocol/shapes.ts";
 
 export const nameSchema = z
   .string()
   .max(256)
   .transform((text) => text.normalize("NFC"))
   .refine((text) => /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(text), "letters, digits and . _ @ -, at most 64");
-export const roleSchema = z.enum(["admin", "user"]);
-const time = z.string().describe("ISO 8601");
 export const permissionsSchema = z
   .array(z.string().regex(permissionPattern, "such as agent:coder, model:gpt-*, tool:* or collection:Handbook"))
   .max(200);
 
-export const keySchema = z.object({
-  id: idSchema,
-  label: z.string(),
-  createdAt: time,
-  lastUsedAt: time.nullable(),
-  revokedAt: time.nullable(),
-  expiresAt: time.nullable(),
-  scopes: z.array(z.string()).nullable().describe("What it is cut to; null: all that the account may"),
-});
 export const addKeyBody = z.strictObject({
   label: z.string().min(1).max(100),
   scopes: permissionsSchema
@@ -34,7 +23,6 @@ export const addKeyBody = z.strictObject({
     ),
   expiresInDays: z.number().positive().max(3660).optional(),
 });
-export const madeKeySchema = z.object({ key: keySchema, text: z.string() });
 
 /** What is asked for, as the store takes it. */
 export function newKeyOf({ label, scopes, expiresInDays }: z.infer<typeof addKeyBody>) {
@@ -42,12 +30,12 @@ export function newKeyOf({ label, scopes, expiresInDays }: z.infer<typeof addKey
   return { label, scopes, expiresAt };
 }
 
-export function keyView({ id, label, scopes, ...times }: ApiKey): z.infer<typeof keySchema> {
+export function keyView({ id, label, scopes, ...times }: ApiKey): KeyView {
   const { createdAt, lastUsedAt, revokedAt, expiresAt } = times;
   return {
     id,
     label,
-    scopes: scopes && [...scopes],
+    scopes,
     createdAt: createdAt.toISOString(),
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,

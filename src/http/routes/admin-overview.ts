@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { auditSchema, settingSchema, usageGroups, usageSchema, type UsageView, type AuditView } from "../../protocol/overview.ts";
+import {
+  auditSchema,
+  settingSchema,
+  usageGroups,
+  usageSchema,
+  type UsageView,
+  type AuditView,
+} from "../../protocol/overview.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
 import { budgetSchema, budgetView } from "../budget-view.ts";
 import { endpoint } from "../endpoint.ts";

@@ -1,4 +1,5 @@
-import { addKeyBody, keySchema, keyView, madeKeySchema, newKeyOf, requireWhole } from "../accounts/schemas.ts";
+import { keySchema, madeKeySchema } from "../../protocol/accounts.ts";
+import { addKeyBody, keyView, newKeyOf, requireWhole } from "../accounts/schemas.ts";
 import { endpoint } from "../endpoint.ts";
 import { idParams, listOf } from "../schemas.ts";
 import { z } from "zod";

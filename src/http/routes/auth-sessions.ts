@@ -1,29 +1,16 @@
 import { z } from "zod";
+import { loginSchema, type LoginView } from "../../protocol/accounts.ts";
 import { requireWhole } from "../accounts/schemas.ts";
 import { accountsOf } from "../accounts/visitor.ts";
 import { endpoint } from "../endpoint.ts";
-import { idSchema } from "../../protocol/shapes.ts";
 import { idParams, listOf } from "../schemas.ts";
-
-const time = z.string().describe("ISO 8601");
 
 export const listLogins = endpoint({
   tag: "accounts",
   summary: "List where you are logged in",
-  answers: {
-    200: listOf(
-      z.object({
-        id: idSchema,
-        label: z.string().describe("What the browser or program calls itself"),
-        current: z.boolean(),
-        createdAt: time,
-        lastUsedAt: time,
-        expiresAt: time,
-      }),
-    ),
-  },
+  answers: { 200: listOf(loginSchema) },
   async handle({ caller, sessionId, services }) {
-    const data = (await accountsOf(services).sessions(caller.userId)).map(({ id, label, ...times }) => ({
+    const data = (await accountsOf(services).sessions(caller.userId)).map(({ id, label, ...times }): LoginView => ({
       id,
       label,
       current: id === sessionId,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { meSchema, type MeView, ownUserSchema } from "../../protocol/accounts.ts";
 import type { Login } from "../accounts/accounts.ts";
 import { cookieHeader } from "../accounts/cookies.ts";
 import { nameSchema, requireWhole } from "../accounts/schemas.ts";
@@ -6,7 +7,6 @@ import { accountsOf, visitorOf } from "../accounts/visitor.ts";
 import { checkPage, sessionCookie } from "../auth.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { placeOf } from "../origins.ts";
-import { idSchema } from "../../protocol/shapes.ts";
 
 const passwordSchema = z.string().max(1000).describe("At least 8 characters, at most 72 bytes in UTF-8");
 const cookie = z
@@ -14,12 +14,11 @@ const cookie = z
   .optional()
   .describe("For pages: the token goes into a cookie that no script reads, instead of the answer");
 
-const userSchema = z.object({ id: idSchema, username: z.string(), role: z.enum(["admin", "user"]) });
 const loginSchema = z.object({
   access_token: z.string().optional().describe("Send it as `Authorization: Bearer …`; absent with `cookie`"),
   token_type: z.literal("bearer").optional(),
   expires_in: z.int().describe("Seconds"),
-  user: userSchema,
+  user: ownUserSchema,
 });
 
 export const authSettings = endpoint({
@@ -111,14 +110,8 @@ export const logOut = endpoint({
 export const me = endpoint({
   tag: "accounts",
   summary: "Who you are, and what you may do",
-  answers: {
-    200: userSchema.extend({
-      permissions: z.array(z.string()),
-      groups: z.array(z.string()),
-      via: z.enum(["local", "api-key", "session", "system"]),
-    }),
-  },
-  async handle({ caller, services }) {
+  answers: { 200: meSchema },
+  async handle({ caller, services }): Promise<MeView> {
     const groups = services.access.mode === "local" ? [] : await services.users.groupsOf(caller.userId);
     const { userId: id, name: username, role, permissions, via } = caller;
     return { id, username, role, permissions, groups, via };

@@ -1,20 +1,10 @@
 import { z } from "zod";
+import { erasureSchema, type ErasureView } from "../../protocol/accounts.ts";
 import { NotFound } from "../../protocol/errors.ts";
-import { type Erasure, erasureSteps } from "../../store/erasures.ts";
+import type { Erasure } from "../../store/erasures.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idSchema } from "../../protocol/shapes.ts";
 import { idParams, listOf } from "../schemas.ts";
-
-const erasureSchema = z.object({
-  id: idSchema,
-  userId: idSchema.describe("Of the account that there is no more"),
-  askedBy: idSchema.nullable(),
-  begunAt: z.string().describe("ISO 8601"),
-  step: z.enum(erasureSteps),
-  problem: z.string().nullable().describe("What keeps it from going on; it is tried again"),
-  doneAt: z.string().nullable(),
-});
 
 export const erasePerson = endpoint({
   tag: "admin",
@@ -56,7 +46,7 @@ export const getErasure = endpoint({
   },
 });
 
-function view({ begunAt, doneAt, ...erasure }: Erasure): z.infer<typeof erasureSchema> {
+function view({ begunAt, doneAt, ...erasure }: Erasure): ErasureView {
   return { ...erasure, begunAt: begunAt.toISOString(), doneAt: doneAt?.toISOString() ?? null };
 }
 

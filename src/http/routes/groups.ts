@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { groupSchema, memberSchema } from "../../protocol/accounts.ts";
 import { permissionsSchema } from "../accounts/schemas.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
@@ -18,9 +19,7 @@ export const listGroups = endpoint({
   tag: "admin",
   summary: "List the groups and what they grant",
   description: "`everyone` is there always: what it grants is what each user may. Admins may everything.",
-  answers: {
-    200: listOf(z.object({ name: z.string(), permissions: z.array(z.string()), members: z.int() })),
-  },
+  answers: { 200: listOf(groupSchema) },
   async handle({ caller, services }) {
     requireAdmin(caller);
     return { data: await services.users.groups() };
@@ -36,7 +35,7 @@ export const saveGroup = endpoint({
     "They count from the next request on, on other nodes within 30 seconds; what runs is cut back when it is next taken up.",
   params: nameParams,
   body: z.strictObject({ permissions: permissionsSchema }),
-  answers: { 200: z.object({ name: z.string(), permissions: z.array(z.string()) }) },
+  answers: { 200: groupSchema.omit({ members: true }) },
   async handle({ caller, params: { name }, body: { permissions }, services }) {
     requireAdmin(caller);
     await services.users.saveGroup(name, permissions);
@@ -61,7 +60,7 @@ export const listMembers = endpoint({
   tag: "admin",
   summary: "List the members of a group",
   params: nameParams,
-  answers: { 200: listOf(z.object({ id: idSchema, name: z.string() })) },
+  answers: { 200: listOf(memberSchema) },
   async handle({ caller, params, services }) {
     requireAdmin(caller);
     return { data: await services.users.members(params.name) };

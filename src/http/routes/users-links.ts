@@ -1,29 +1,19 @@
 import { z } from "zod";
+import { roleSchema, inviteSchema, madeInviteSchema, resetSchema, type InviteView } from "../../protocol/accounts.ts";
 import type { AccountLink } from "../../store/account-links.ts";
-import { requireWholeFor, roleSchema } from "../accounts/schemas.ts";
+import { requireWholeFor } from "../accounts/schemas.ts";
 import { accountsOf } from "../accounts/visitor.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { baseOf } from "../origins.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idSchema } from "../../protocol/shapes.ts";
 import { idParams, listOf } from "../schemas.ts";
-
-const time = z.string().describe("ISO 8601");
-const inviteView = z.object({
-  id: idSchema,
-  role: roleSchema,
-  groups: z.array(z.string()),
-  createdAt: time,
-  expiresAt: time,
-});
-const url = z.string().describe("For the person alone: it works once");
 
 export const resetUser = endpoint({
   tag: "admin",
   summary: "Make a link with which a person sets a new password",
   description: "For a day; it takes the place of the one before.",
   params: idParams,
-  answers: { 201: z.object({ url, token: z.string(), expiresAt: time }) },
+  answers: { 201: resetSchema },
   async handle(call) {
     requireAdmin(call.caller);
     requireWholeFor(call.caller, await call.services.users.roleOf(call.params.id));
@@ -54,7 +44,7 @@ export const invite = endpoint({
     groups: z.array(z.string().max(64)).max(50).default([]),
     days: z.number().positive().max(365).default(7),
   }),
-  answers: { 201: inviteView.extend({ url, token: z.string() }) },
+  answers: { 201: madeInviteSchema },
   async handle(call) {
     requireAdmin(call.caller);
     requireWholeFor(call.caller, call.body.role);
@@ -67,7 +57,7 @@ export const invite = endpoint({
 export const listInvites = endpoint({
   tag: "admin",
   summary: "List the invitations that nobody has used yet",
-  answers: { 200: listOf(inviteView) },
+  answers: { 200: listOf(inviteSchema) },
   async handle({ caller, services }) {
     requireAdmin(caller);
     return { data: (await services.users.invites()).map(view) };
@@ -92,6 +82,6 @@ function placeOfLink({ request, services }: Call, link: AccountLink, page: strin
   return { url: `${baseOf(request)}/${page}#${token}`, token };
 }
 
-function view({ id, role, groups, createdAt, expiresAt }: AccountLink): z.infer<typeof inviteView> {
-  return { id, role, groups: [...groups], createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() };
+function view({ id, role, groups, createdAt, expiresAt }: AccountLink): InviteView {
+  return { id, role, groups, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() };
 }

@@ -1,24 +1,14 @@
 import { z } from "zod";
-import {
-  addKeyBody,
-  keySchema,
-  keyView,
-  madeKeySchema,
-  nameSchema,
-  newKeyOf,
-  requireWholeFor,
-  roleSchema,
-} from "../accounts/schemas.ts";
+import { keySchema, madeKeySchema, roleSchema, userSchema, type UserView } from "../../protocol/accounts.ts";
+import { addKeyBody, keyView, nameSchema, newKeyOf, requireWholeFor } from "../accounts/schemas.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { idParams, listOf } from "../schemas.ts";
 
-const userView = z.object({ id: z.string(), name: z.string(), role: roleSchema, disabled: z.boolean() });
-
 export const listUsers = endpoint({
   tag: "admin",
   summary: "List the accounts",
-  answers: { 200: listOf(userView) },
+  answers: { 200: listOf(userSchema) },
   async handle({ caller, services }) {
     requireAdmin(caller);
     return { data: (await services.users.list()).map(view) };
@@ -33,7 +23,7 @@ export const addUser = endpoint({
     name: nameSchema,
     role: roleSchema.default("user"),
   }),
-  answers: { 201: z.object({ user: userView, key: z.string() }) },
+  answers: { 201: z.object({ user: userSchema, key: z.string() }) },
   async handle({ caller, body, services, reply }) {
     requireAdmin(caller);
     requireWholeFor(caller, body.role);
@@ -51,7 +41,7 @@ export const changeUser = endpoint({
     "could undo it. Other nodes may need 30 seconds to notice.",
   params: idParams,
   body: z.strictObject({ disabled: z.boolean().optional(), role: roleSchema.optional() }),
-  answers: { 200: userView },
+  answers: { 200: userSchema },
   async handle({ caller, params, body, services }) {
     requireAdmin(caller);
     requireWholeFor(caller, body.role);
@@ -100,6 +90,6 @@ export const revokeKey = endpoint({
   },
 });
 
-function view({ id, name, role: userRole, disabled }: z.infer<typeof userView>): z.infer<typeof userView> {
-  return { id, name, role: userRole, disabled };
+function view({ id, name, role, disabled }: UserView): UserView {
+  return { id, name, role, disabled };
 }
