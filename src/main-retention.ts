@@ -1,3 +1,4 @@
+import { type RetentionKind, retentionNames, type RoundResult } from "./protocol/retention.ts";
 import type { Finding } from "./protocol/overview.ts";
 import type { Config } from "./config.ts";
 import type { Retention } from "./http/services.ts";
@@ -16,9 +17,6 @@ import {
   listDue,
   readRules,
   removeDueRows,
-  type RetentionKind,
-  retentionNames,
-  type RoundResult,
   setRule,
   takeRound,
 } from "./store/retention.ts";

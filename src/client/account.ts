@@ -1,6 +1,6 @@
+import type { BudgetView } from "../protocol/budgets.ts";
 import type { KeyView, LoginView, MadeKey } from "../protocol/accounts.ts";
 import type { UsageGroup, UsageView } from "../protocol/overview.ts";
-import type { BudgetView } from "./budgets.ts";
 import type { McpServerState } from "../protocol/mcp-servers.ts";
 import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
 

@@ -1,26 +1,6 @@
+import type { OnBudgetLimit, BudgetView } from "../protocol/budgets.ts";
 import { ask, askJson, askList, type Server } from "./request.ts";
 
-type Amounts = { readonly tokens: number; readonly cost: number; readonly requests: number };
-export type BudgetLimit = "wait" | "refuse" | "warn";
-/** What may be spent in a calendar day or month (UTC); null: no limit of that kind. */
-export type BudgetView = {
-  readonly id: string;
-  readonly kind: "user" | "group" | "default";
-  readonly user: { readonly id: string; readonly name: string } | null;
-  readonly group: string | null;
-  readonly period: "day" | "month";
-  readonly tokens: number | null;
-  readonly cost: number | null;
-  readonly requests: number | null;
-  readonly warnAt: number;
-  readonly onLimit: BudgetLimit;
-  readonly startsAt?: string;
-  readonly endsAt?: string;
-  /** Absent: each account has this budget by itself. */
-  readonly used?: Amounts & { readonly unpriced: number };
-  readonly held?: Amounts;
-  readonly state?: "ok" | "warning" | "reached";
-};
 export type BudgetInput = {
   /** With neither it is each account's that has none of its own. */
   readonly user?: string;
@@ -30,7 +10,7 @@ export type BudgetInput = {
   readonly cost?: number | null;
   readonly requests?: number | null;
   readonly warnAt?: number;
-  readonly onLimit?: BudgetLimit;
+  readonly onLimit?: OnBudgetLimit;
 };
 
 /** For admins only. */

@@ -1,18 +1,5 @@
+import type { RetentionView, DueView, RoundResult } from "../protocol/retention.ts";
 import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
-
-/** How long a kind of things is kept; `days` null: for ever. */
-export type RetentionView = {
-  readonly kind: string;
-  readonly what: string;
-  readonly days: number | null;
-  readonly default: number | null;
-  /** `admin`, `default`, or where the configuration says it. */
-  readonly source: string;
-  readonly readOnly: boolean;
-  readonly lastAt: string | null;
-  readonly lastRemoved: number | null;
-  readonly lastError: string | null;
-};
 
 /** For admins only. */
 export type RetentionClient = {
@@ -21,13 +8,8 @@ export type RetentionClient = {
   /** As by default again. */
   reset(kind: string, signal?: AbortSignal): Promise<void>;
   /** How much would go now, by the rules or by one that might be; removes nothing. */
-  preview(
-    rule?: { readonly kind?: string; readonly days?: number },
-    signal?: AbortSignal,
-  ): Promise<readonly { readonly kind: string; readonly days: number; readonly count: number }[]>;
-  removeNow(
-    signal?: AbortSignal,
-  ): Promise<readonly { readonly kind: string; readonly removed: number; readonly error: string | null }[]>;
+  preview(rule?: { readonly kind?: string; readonly days?: number }, signal?: AbortSignal): Promise<readonly DueView[]>;
+  removeNow(signal?: AbortSignal): Promise<readonly RoundResult[]>;
 };
 
 export function createRetentionClient(server: Server): RetentionClient {

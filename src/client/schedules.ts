@@ -1,7 +1,7 @@
-import type { MissedPolicy, ScheduleRecord } from "../protocol/schedules.ts";
+import type { ScheduleView, ScheduleTimes } from "../protocol/schedule-shapes.ts";
+import type { MissedPolicy } from "../protocol/schedules.ts";
 import { ask, type Asking, askJson, askList, queryOf, type Server } from "./request.ts";
 
-export type ScheduleView = Omit<ScheduleRecord, "userId">;
 type ScheduleTime = {
   /** One of the two for a new schedule. */
   readonly cron?: string;
@@ -22,10 +22,7 @@ export type ScheduleClient = {
   create(input: ScheduleInput, signal?: AbortSignal): Promise<ScheduleView>;
   list(signal?: AbortSignal): Promise<readonly ScheduleView[]>;
   /** What such a time means as cron, and the first times it would be. */
-  times(
-    time: Pick<ScheduleTime, "cron" | "every" | "timeZone">,
-    signal?: AbortSignal,
-  ): Promise<{ readonly cron: string; readonly next: readonly string[] }>;
+  times(time: Pick<ScheduleTime, "cron" | "every" | "timeZone">, signal?: AbortSignal): Promise<ScheduleTimes>;
   get(id: string, signal?: AbortSignal): Promise<ScheduleView>;
   update(id: string, patch: SchedulePatch, signal?: AbortSignal): Promise<ScheduleView>;
   remove(id: string, signal?: AbortSignal): Promise<void>;

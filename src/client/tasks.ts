@@ -1,21 +1,7 @@
+import type { TaskStatus, TaskView, TaskPage } from "../protocol/tasks.ts";
 import { followEvents, type FollowOptions } from "./events.ts";
 import { type Asking, askJson, queryOf, type Server } from "./request.ts";
 
-export type TaskStatus = "pending" | "completed";
-export type TaskView = {
-  readonly id: number;
-  readonly title: string;
-  readonly description: string;
-  readonly status: TaskStatus;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-};
-export type TaskPage = {
-  /** Newest first. */
-  readonly data: readonly TaskView[];
-  /** Of all one's tasks. */
-  readonly counts: Readonly<Record<TaskStatus, number>>;
-};
 export type TaskInput = { readonly title: string; readonly description?: string; readonly status?: TaskStatus };
 
 /** One's own tasks. */

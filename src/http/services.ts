@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import type { RetentionKind, RoundResult } from "../protocol/retention.ts";
 import type { UsageView, Finding, SettingView } from "../protocol/overview.ts";
 import type { AgentRegistry } from "../protocol/agents.ts";
 import type { Caller, Rights } from "../protocol/callers.ts";
@@ -31,7 +32,7 @@ import type { AuditLog } from "../store/audit-log.ts";
 import type { ModelHealth, UsageQuestion } from "../store/usage.ts";
 import type { RequestHolds } from "../run/hold-request.ts";
 import type { Erasure } from "../store/erasures.ts";
-import type { RetentionKind, RetentionRule, RoundResult } from "../store/retention.ts";
+import type { RetentionRule } from "../store/retention.ts";
 import type { Budget, BudgetState, NewBudget } from "../store/spending.ts";
 import type { SharedCounts } from "../store/shared-counts.ts";
 import type { Shares } from "../store/shares.ts";

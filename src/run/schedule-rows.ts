@@ -1,5 +1,6 @@
+import type { ScheduleRecord } from "../protocol/schedule-shapes.ts";
 import { plainText } from "../protocol/json-text.ts";
-import type { MissedPolicy, ScheduleRecord } from "../protocol/schedules.ts";
+import type { MissedPolicy } from "../protocol/schedules.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Timetable, TimetableEntry } from "./engine-timetable.ts";
 import type { StartInput } from "./runs.ts";

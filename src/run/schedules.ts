@@ -1,9 +1,10 @@
+import type { ScheduleRecord } from "../protocol/schedule-shapes.ts";
 import { permittedAgents } from "../agents/permitted-agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import { plainText } from "../protocol/json-text.ts";
-import type { MissedPolicy, ScheduleRecord } from "../protocol/schedules.ts";
+import type { MissedPolicy } from "../protocol/schedules.ts";
 import type { Query } from "../protocol/tools.ts";
 import { cronOf, cronOfEvery } from "./cron.ts";
 import { fireSchedule } from "./fire-schedule.ts";

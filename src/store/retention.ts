@@ -1,3 +1,4 @@
+import { type RetentionKind, retentionNames, type RetentionView, type RoundResult } from "../protocol/retention.ts";
 import { Conflict } from "../protocol/errors.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "./database.ts";
@@ -70,28 +71,14 @@ export const retentionKinds = {
     what: "the audit log",
     due: "select a.id from audit_log a where a.at < now() - $1 * interval '1 day'",
   },
-} as const satisfies Readonly<Record<string, Kind>>;
-
-export type RetentionKind = keyof typeof retentionKinds;
-export const retentionNames = Object.keys(retentionKinds) as readonly RetentionKind[];
+} as const satisfies Readonly<Record<RetentionKind, Kind>>;
 
 /** What the configuration says of a kind: 0 is for ever. */
 export type ConfiguredDays = Partial<
   Readonly<Record<RetentionKind, { readonly days: number; readonly source: string }>>
 >;
 
-export type RetentionRule = {
-  readonly kind: RetentionKind;
-  readonly what: string;
-  /** null: for ever. */
-  readonly days: number | null;
-  /** `admin`, `default`, or where it is configured. */
-  readonly source: string;
-  readonly readOnly: boolean;
-  readonly lastAt: Date | null;
-  readonly lastRemoved: number | null;
-  readonly lastError: string | null;
-};
+export type RetentionRule = Omit<RetentionView, "default" | "lastAt"> & { readonly lastAt: Date | null };
 
 export async function readRules(query: Query, configured: ConfiguredDays): Promise<readonly RetentionRule[]> {
   const rows = await query<{
@@ -223,10 +210,3 @@ export async function endRound(
     await query("update retention set last_at = now(), leased_until = null where kind = $1", [rounds]);
   });
 }
-
-export type RoundResult = {
-  readonly kind: RetentionKind;
-  readonly removed: number;
-  /** What kept it from going on. */
-  readonly error: string | null;
-};

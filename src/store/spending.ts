@@ -1,13 +1,8 @@
+import type { BudgetPeriod, OnBudgetLimit, Amounts, BudgetView, UsedAmounts } from "../protocol/budgets.ts";
 import { ColloquyError, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import type { Query } from "../protocol/tools.ts";
 import { sqlState } from "./sql-state.ts";
-
-export const budgetPeriods = ["day", "month"] as const;
-export type BudgetPeriod = (typeof budgetPeriods)[number];
-/** `wait`: a run asks whether it may go on; `refuse`: it fails; `warn`: nothing is held up. */
-export const onBudgetLimit = ["wait", "refuse", "warn"] as const;
-export type OnBudgetLimit = (typeof onBudgetLimit)[number];
 
 /** Whose it is: one account's, all members' of a group together, or each account's that has none of its own. */
 export type BudgetSubject =
@@ -28,7 +23,7 @@ export type NewBudget = {
 };
 export type Budget = Omit<NewBudget, "subject"> & {
   readonly id: string;
-  readonly kind: BudgetSubject["kind"];
+  readonly kind: BudgetView["kind"];
   readonly userId: string | null;
   readonly userName: string | null;
   readonly group: string | null;
@@ -39,16 +34,10 @@ export type Budget = Omit<NewBudget, "subject"> & {
 export type BudgetState = Budget & {
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** `unpriced`: requests to models without a price, of which no cost is known. */
-  readonly used: {
-    readonly tokens: number;
-    readonly cost: number;
-    readonly requests: number;
-    readonly unpriced: number;
-  };
+  readonly used: UsedAmounts;
   /** Reserved by requests at work. */
-  readonly held: { readonly tokens: number; readonly cost: number; readonly requests: number };
-  readonly state: "ok" | "warning" | "reached";
+  readonly held: Amounts;
+  readonly state: NonNullable<BudgetView["state"]>;
 };
 
 type Row = {

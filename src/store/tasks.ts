@@ -1,3 +1,4 @@
+import type { TaskStatus } from "../protocol/tasks.ts";
 import type { Query } from "../protocol/tools.ts";
 
 /** A row as tools show it. */
@@ -5,7 +6,7 @@ export type Task = {
   readonly id: number;
   readonly title: string;
   readonly description: string;
-  readonly status: "pending" | "completed";
+  readonly status: TaskStatus;
   readonly created_at: Date;
   readonly updated_at: Date;
 };
@@ -29,7 +30,7 @@ export async function addTask(
 /** Oldest first. */
 export async function listTasks(
   query: Query,
-  { userId, status }: { readonly userId: string; readonly status: "all" | Task["status"] },
+  { userId, status }: { readonly userId: string; readonly status: "all" | TaskStatus },
 ): Promise<Task[]> {
   return query<Task>(`select ${columns} from tasks where user_id = $1 and ($2 = 'all' or status = $2) order by id`, [
     userId,
@@ -46,7 +47,7 @@ export async function getTask(query: Query, { userId, taskId }: OneTask): Promis
 export type TaskPage = {
   readonly tasks: readonly Task[];
   /** Of all tasks of the user. */
-  readonly counts: Readonly<Record<Task["status"], number>>;
+  readonly counts: Readonly<Record<TaskStatus, number>>;
 };
 
 /** Newest first; the counts are of the same moment. */
@@ -54,7 +55,7 @@ export async function pageOfTasks(
   query: Query,
   page: {
     readonly userId: string;
-    readonly status: "all" | Task["status"];
+    readonly status: "all" | TaskStatus;
     /** Those older than this one. */
     readonly before?: number | undefined;
     readonly limit: number;
@@ -105,7 +106,7 @@ export async function updateTask(
 /** Back and forth. Undefined if the user has no such task; what it is already is no fault. */
 export async function setTaskStatus(
   query: Query,
-  { userId, taskId, status }: OneTask & { readonly status: Task["status"] },
+  { userId, taskId, status }: OneTask & { readonly status: TaskStatus },
 ): Promise<Task | undefined> {
   const [task] = await query<Task>(
     `update tasks set status = $3, updated_at = case status when $3 then updated_at else now() end

@@ -1,5 +1,6 @@
 import { useState } from "react";
-import type { BudgetInput, BudgetLimit, BudgetView } from "../../src/client/budgets.ts";
+import type { OnBudgetLimit, BudgetView } from "../../src/protocol/budgets.ts";
+import type { BudgetInput } from "../../src/client/budgets.ts";
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
 import { budgets, groups, users } from "./admin-client.ts";
@@ -105,7 +106,7 @@ function SetBudget({ given, onSet }: SetProps) {
     requests: given?.requests?.toString() ?? "",
     warnAt: ((given?.warnAt ?? 0.8) * 100).toString(),
   });
-  const [onLimit, setOnLimit] = useState<BudgetLimit>(given?.onLimit ?? "wait");
+  const [onLimit, setOnLimit] = useState<OnBudgetLimit>(given?.onLimit ?? "wait");
   const amount = (key: "tokens" | "cost" | "requests") => (values[key] === "" ? null : Number(values[key]));
   const input = (key: keyof typeof values, label: string) => (
     <TextField
@@ -163,7 +164,7 @@ function SetBudget({ given, onSet }: SetProps) {
       <ChoiceField
         label={texts.atLimit}
         value={onLimit}
-        onChange={(value) => setOnLimit(value as BudgetLimit)}
+        onChange={(value) => setOnLimit(value as OnBudgetLimit)}
         options={[
           ["wait", texts.limits.wait],
           ["refuse", texts.limits.refuse],

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { RetentionView } from "../../src/client/retention.ts";
+import type { RetentionView } from "../../src/protocol/retention.ts";
 import { adminWords } from "./admin-words.ts";
 import { retention } from "./admin-client.ts";
 import { figure, time } from "../parts/figures.ts";

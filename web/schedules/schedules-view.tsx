@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ScheduleView } from "../../src/client/schedules.ts";
+import type { ScheduleView } from "../../src/protocol/schedule-shapes.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { useLookAgain } from "../parts/look-again.ts";
 import { Act, Note, PageLink, State, Waiting } from "../parts/parts.tsx";

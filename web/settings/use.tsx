@@ -1,4 +1,4 @@
-import type { BudgetView } from "../../src/client/budgets.ts";
+import type { BudgetView } from "../../src/protocol/budgets.ts";
 import { changeQuery, useQuery } from "../path.ts";
 import { cost, figure, period, time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";

@@ -1,6 +1,7 @@
 import { Pencil, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import type { TaskInput, TaskView } from "../../src/client/tasks.ts";
+import type { TaskView } from "../../src/protocol/tasks.ts";
+import type { TaskInput } from "../../src/client/tasks.ts";
 import { Problem, useAct } from "../parts/parts.tsx";
 import { words as common } from "../words.ts";
 import { tasksWords as words } from "./tasks-words.ts";

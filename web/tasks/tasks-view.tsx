@@ -1,6 +1,6 @@
 import { MessageSquare, Plus } from "lucide-react";
 import { useRef, useState } from "react";
-import type { TaskStatus, TaskView } from "../../src/client/tasks.ts";
+import type { TaskStatus, TaskView } from "../../src/protocol/tasks.ts";
 import { PageLink, Problem, useAct, Waiting } from "../parts/parts.tsx";
 import { useQuery } from "../path.ts";
 import { TaskRow } from "./task-row.tsx";

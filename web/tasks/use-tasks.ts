@@ -1,11 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import {
-  createTaskClient,
-  type TaskInput,
-  type TaskPage,
-  type TaskStatus,
-  type TaskView,
-} from "../../src/client/tasks.ts";
+import type { TaskPage, TaskStatus, TaskView } from "../../src/protocol/tasks.ts";
+import { createTaskClient, type TaskInput } from "../../src/client/tasks.ts";
 import { newId } from "../../src/protocol/ids.ts";
 import { reasonOf, server } from "../server.ts";
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { budgetSchema } from "../../protocol/budgets.ts";
 import {
   auditSchema,
   settingSchema,
@@ -8,7 +9,7 @@ import {
   type AuditView,
 } from "../../protocol/overview.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
-import { budgetSchema, budgetView } from "../budget-view.ts";
+import { budgetView } from "../budget-view.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { idSchema } from "../../protocol/shapes.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { budgetPeriods, type BudgetSubject, onBudgetLimit } from "../../store/spending.ts";
+import { budgetPeriods, onBudgetLimit, budgetSchema, amountSchema } from "../../protocol/budgets.ts";
+import type { BudgetSubject } from "../../store/spending.ts";
 import { InvalidInput, NotFound } from "../../protocol/errors.ts";
-import { amountSchema as amount, budgetSchema, budgetView } from "../budget-view.ts";
+import { budgetView } from "../budget-view.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { idSchema } from "../../protocol/shapes.ts";
@@ -40,9 +41,11 @@ export const setBudget = endpoint({
     user: idSchema.optional(),
     group: z.string().min(1).max(200).optional(),
     period: z.enum(budgetPeriods),
-    tokens: amount.default(null),
-    cost: amount.default(null).describe("In the unit of `prices`; requests to models without a price count nothing"),
-    requests: amount.default(null),
+    tokens: amountSchema.default(null),
+    cost: amountSchema
+      .default(null)
+      .describe("In the unit of `prices`; requests to models without a price count nothing"),
+    requests: amountSchema.default(null),
     warnAt: z.number().gt(0).max(1).default(0.8).describe("From which part on it is told that it is nearly used up"),
     onLimit: z.enum(onBudgetLimit).default("wait"),
   }),

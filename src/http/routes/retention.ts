@@ -1,30 +1,24 @@
 import { z } from "zod";
+import {
+  dueSchema,
+  retentionKindSchema,
+  retentionSchema,
+  type RetentionView,
+  roundSchema,
+} from "../../protocol/retention.ts";
 import { Conflict, NotFound } from "../../protocol/errors.ts";
-import { type RetentionKind, retentionKinds, retentionNames } from "../../store/retention.ts";
+import { retentionKinds } from "../../store/retention.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { listOf } from "../schemas.ts";
 
-const kindSchema = z.enum(retentionNames as [RetentionKind, ...RetentionKind[]]);
-const kindParams = z.object({ kind: kindSchema });
+const kindParams = z.object({ kind: retentionKindSchema });
 const daysSchema = z.number().min(1).max(36_500);
-
-const ruleSchema = z.object({
-  kind: kindSchema,
-  what: z.string(),
-  days: z.number().nullable().describe("null: for ever"),
-  default: z.number().nullable(),
-  source: z.string().describe("`admin`, `default`, or where the configuration says it"),
-  readOnly: z.boolean().describe("Set by the configuration, and only there changed"),
-  lastAt: z.string().nullable().describe("When it was last looked for what is old; ISO 8601"),
-  lastRemoved: z.number().nullable(),
-  lastError: z.string().nullable(),
-});
 
 export const listRetention = endpoint({
   tag: "admin",
   summary: "How long things are kept, and what the last round removed",
-  answers: { 200: listOf(ruleSchema) },
+  answers: { 200: listOf(retentionSchema) },
   async handle({ caller, services }) {
     requireAdmin(caller);
     return { data: await rulesOf(services) };
@@ -39,7 +33,7 @@ export const setRetention = endpoint({
     "`set_elsewhere`: the configuration says it.",
   params: kindParams,
   body: z.strictObject({ days: daysSchema.nullable() }),
-  answers: { 200: ruleSchema },
+  answers: { 200: retentionSchema },
   async handle({ params: { kind }, body, caller, services }) {
     requireAdmin(caller);
     await retentionOf(services).set(kind, body.days);
@@ -63,8 +57,8 @@ export const previewRetention = endpoint({
   tag: "admin",
   summary: "How much would go now",
   description: "By the rules that are set, or with `kind` and `days` by one that might be. Removes nothing.",
-  query: z.object({ kind: kindSchema.optional(), days: z.coerce.number().min(1).max(36_500).optional() }),
-  answers: { 200: listOf(z.object({ kind: kindSchema, days: z.number(), count: z.int() })) },
+  query: z.object({ kind: retentionKindSchema.optional(), days: z.coerce.number().min(1).max(36_500).optional() }),
+  answers: { 200: listOf(dueSchema) },
   async handle({ query: { kind, days }, caller, services }) {
     requireAdmin(caller);
     return { data: await retentionOf(services).preview(kind, days) };
@@ -75,7 +69,7 @@ export const runRetention = endpoint({
   tag: "admin",
   summary: "Remove now what is older than it is kept",
   description: "Answers when this round is done; of very much it leaves a rest. 409 `retention_busy`: a node is at it.",
-  answers: { 200: listOf(z.object({ kind: kindSchema, removed: z.int(), error: z.string().nullable() })) },
+  answers: { 200: listOf(roundSchema) },
   async handle({ caller, services }) {
     requireAdmin(caller);
     const results = await retentionOf(services).removeNow();
@@ -84,7 +78,7 @@ export const runRetention = endpoint({
   },
 });
 
-async function rulesOf(services: Call["services"]): Promise<z.infer<typeof ruleSchema>[]> {
+async function rulesOf(services: Call["services"]): Promise<readonly RetentionView[]> {
   return (await retentionOf(services).rules()).map(({ lastAt, ...rule }) => ({
     ...rule,
     default: retentionKinds[rule.kind].days,

@@ -1,26 +1,17 @@
 import { z } from "zod";
-import { missedPolicies, type ScheduleRecord } from "../../protocol/schedules.ts";
+import {
+  type ScheduleRecord,
+  scheduleSchema,
+  scheduleTimesSchema,
+  type ScheduleView,
+} from "../../protocol/schedule-shapes.ts";
+import { missedPolicies } from "../../protocol/schedules.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
 import { idSchema } from "../../protocol/shapes.ts";
 import { idParams, listOf } from "../schemas.ts";
 
-const scheduleSchema = z.object({
-  id: idSchema,
-  threadId: idSchema,
-  agent: z.string(),
-  prompt: z.string(),
-  cron: z.string(),
-  timeZone: z.string(),
-  missed: z.enum(missedPolicies),
-  enabled: z.boolean(),
-  next: z.string().nullable().describe("When it is due next"),
-  lastRun: idSchema.nullable(),
-  lastError: z.string().nullable().describe("Why the last time started no run"),
-  createdAt: z.string(),
-});
-
-function publicSchedule({ userId: _userId, ...schedule }: ScheduleRecord): z.infer<typeof scheduleSchema> {
+function publicSchedule({ userId: _userId, ...schedule }: ScheduleRecord): ScheduleView {
   return schedule;
 }
 
@@ -67,7 +58,7 @@ export const previewTimes = endpoint({
   tag: "schedules",
   summary: "When such times would be, without keeping any",
   query: z.object(when),
-  answers: { 200: z.object({ cron: z.string(), next: z.array(z.string()).describe("The first five") }) },
+  answers: { 200: scheduleTimesSchema },
   handle({ query, services }) {
     const { cron, next } = services.schedules.times(query);
     return { cron, next: next.map((at) => at.toISOString()) };

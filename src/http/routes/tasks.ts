@@ -1,26 +1,18 @@
 import { z } from "zod";
+import { taskPageSchema, taskSchema, taskStatuses, type TaskView } from "../../protocol/tasks.ts";
 import type { Task } from "../../store/tasks.ts";
 import { endpoint } from "../endpoint.ts";
 import { eventSchema, eventStream } from "../event-stream.ts";
 import { idempotencyOf } from "../idempotency.ts";
-import { listOf, pageQuery } from "../schemas.ts";
+import { pageQuery } from "../schemas.ts";
 
-const statuses = ["pending", "completed"] as const;
 // The column is a 32-bit integer: PostgreSQL would refuse more.
 const taskId = z.coerce.number().int().positive().max(2_147_483_647);
-const taskSchema = z.object({
-  id: z.int(),
-  title: z.string(),
-  description: z.string(),
-  status: z.enum(statuses),
-  createdAt: z.string().describe("ISO 8601"),
-  updatedAt: z.string().describe("ISO 8601"),
-});
 const title = z.string().trim().min(1).max(500);
 const description = z.string().trim().max(10_000);
 const params = z.object({ id: taskId });
 
-function publicTask({ created_at: created, updated_at: updated, ...task }: Task): z.infer<typeof taskSchema> {
+function publicTask({ created_at: created, updated_at: updated, ...task }: Task): TaskView {
   const { id, title: name, description: text, status } = task;
   const times = { createdAt: created.toISOString(), updatedAt: updated.toISOString() };
   return { id, title: name, description: text, status, ...times };
@@ -30,15 +22,11 @@ export const listTasks = endpoint({
   tag: "tasks",
   summary: "List your tasks, newest first",
   query: z.object({
-    status: z.enum(["all", ...statuses]).default("all"),
+    status: z.enum(["all", ...taskStatuses]).default("all"),
     before: taskId.optional().describe("Those older than the task of this id"),
     ...pageQuery,
   }),
-  answers: {
-    200: listOf(taskSchema).extend({
-      counts: z.object({ pending: z.int(), completed: z.int() }).describe("Of all your tasks"),
-    }),
-  },
+  answers: { 200: taskPageSchema },
   async handle({ query: { status, before, limit = 100 }, caller, services }) {
     const { tasks, counts } = await services.taskList.page(caller.userId, { status, before, limit });
     return { data: tasks.map(publicTask), counts };
@@ -52,7 +40,7 @@ export const addTask = endpoint({
   body: z.strictObject({
     title,
     description: description.default(""),
-    status: z.enum(statuses).default("pending"),
+    status: z.enum(taskStatuses).default("pending"),
   }),
   answers: { 201: taskSchema },
   async handle({ body, caller, services, request, reply }) {
@@ -70,7 +58,7 @@ export const changeTask = endpoint({
   body: z.strictObject({
     title: title.optional(),
     description: description.optional(),
-    status: z.enum(statuses).optional(),
+    status: z.enum(taskStatuses).optional(),
   }),
   answers: { 200: taskSchema },
   async handle({ params: { id }, body, caller, services }) {
