@@ -1,3 +1,12 @@
+import type {
+  RoomView,
+  RoomKind,
+  ChosenMember,
+  Interrupted,
+  PresenceEvent,
+  RoomList,
+  StartedInRoom,
+} from "../protocol/rooms.ts";
 import { newId } from "../protocol/ids.ts";
 import type { RunEvent } from "../protocol/events.ts";
 import type { Content, Item } from "../protocol/items.ts";
@@ -6,62 +15,8 @@ import { type Followed, followEvents, type FollowOptions } from "./events.ts";
 import { createFilesAt, type FilesAt } from "./files.ts";
 import { ask, type Asking, askJson, askList, queryOf, type Server } from "./request.ts";
 
-export type RoomMember =
-  | {
-      readonly kind: "agent";
-      readonly handle: string;
-      readonly description: string;
-      readonly activation: Activation;
-      readonly model: string;
-      readonly tools: readonly string[];
-      readonly state: "idle" | "thinking" | "waiting";
-      readonly run?: string;
-    }
-  | {
-      readonly kind: "person";
-      readonly handle: string;
-      readonly name: string;
-      readonly role: "owner" | "member";
-      readonly present: boolean;
-    };
-export type RoomView = {
-  /** Its thread's. */
-  readonly id: string;
-  readonly kind: string | null;
-  readonly title: string;
-  readonly turns: "sequential" | "parallel";
-  /** A handle. */
-  readonly owner: string;
-  readonly members: readonly RoomMember[];
-  /** The caller's handle. */
-  readonly you: string;
-  /** Behind this seq the chapter begins that agents know of. */
-  readonly chapter: number;
-  readonly cursor: string;
-  readonly run: { readonly id: string; readonly status: string } | null;
-  /** Why nobody can work in it any more. */
-  readonly problem?: string;
-};
-/** Who of the people looks at the room, beside what happens in it. */
-export type RoomEvent =
-  | RunEvent
-  | {
-      readonly type: "presence";
-      readonly people: readonly { readonly handle: string; readonly present: boolean }[];
-    };
-export type Activation = "always" | "mention";
-/** An agent by its name; with `activation` it listens otherwise than it does by itself. */
-export type ChosenMember = string | { readonly agent: string; readonly activation?: Activation };
-export type RoomKind = {
-  readonly id: string;
-  readonly title: string;
-  readonly description: string;
-  readonly members: readonly {
-    readonly handle: string;
-    readonly description: string;
-    readonly activation: Activation;
-  }[];
-};
+/** What happens in it, and who of its people looks at it. */
+export type RoomEvent = RunEvent | PresenceEvent;
 
 export type RoomClient = {
   list(signal?: AbortSignal): Promise<{ readonly rooms: readonly RoomView[]; readonly kinds: readonly RoomKind[] }>;
@@ -91,9 +46,9 @@ export type RoomClient = {
     id: string,
     message: { readonly id?: string; readonly content: Content; readonly files?: readonly string[] },
     signal?: AbortSignal,
-  ): Promise<{ readonly run: string; readonly cursor: string }>;
+  ): Promise<StartedInRoom>;
   /** The turn of one agent, or of all. */
-  interrupt(id: string, agent?: string, signal?: AbortSignal): Promise<{ readonly interrupted: readonly string[] }>;
+  interrupt(id: string, agent?: string, signal?: AbortSignal): Promise<Interrupted>;
   /** Past what stopped the agents. */
   continue(id: string, signal?: AbortSignal): Promise<void>;
   clear(id: string, signal?: AbortSignal): Promise<void>;
@@ -107,7 +62,7 @@ export function createRoomClient(server: Server): RoomClient {
     json<Answer>(path, { method: "POST", body, signal });
   return {
     async list(signal) {
-      const { data, kinds } = await json<{ data: readonly RoomView[]; kinds: readonly RoomKind[] }>("", { signal });
+      const { data, kinds } = await json<RoomList>("", { signal });
       return { rooms: data, kinds };
     },
     create: (input, signal) => post("", input, signal),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { approvalSchema } from "./approval.ts";
-import type { RoomGuards, turnOrders, WakeRule } from "./rooms.ts";
+import { activations, type RoomGuards, type turnOrders, type WakeRule } from "./rooms.ts";
 import { sandboxGradeSchema } from "./sandboxes.ts";
 
 /** What one run tree may spend. Reserved before the work. */
@@ -51,7 +51,7 @@ export const agentSchema = z.strictObject({
   tools: z.array(z.string()).default([]),
   /** Ids or globs of the agents it may hand work to. */
   agents: z.array(z.string()).default([]),
-  activation: z.enum(["always", "mention"]).default("mention"),
+  activation: z.enum(activations).default("mention"),
   limits: limitsSchema.partial().default({}),
   settings: modelSettingsSchema.default({}),
   approval: approvalSchema.default({}),

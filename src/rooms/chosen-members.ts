@@ -1,10 +1,5 @@
-import type { AgentDefinition } from "../protocol/agents.ts";
+import type { ChosenMember } from "../protocol/rooms.ts";
 import type { MemberEntry, RoomFile } from "./room-file.ts";
-
-/** An agent by its name; with `activation` it listens otherwise than it does by itself. */
-export type ChosenMember =
-  | string
-  | { readonly agent: string; readonly activation?: AgentDefinition["activation"] | undefined };
 
 export function nameOf(member: ChosenMember): string {
   return typeof member === "string" ? member : member.agent;

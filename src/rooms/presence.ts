@@ -1,10 +1,9 @@
+import type { Present } from "../protocol/rooms.ts";
 import { messageOf } from "../protocol/errors.ts";
 import type { Log } from "../protocol/log.ts";
 import type { Query } from "../protocol/tools.ts";
 import { enterRoom, leaveRoom, presentIn, stayInRoom } from "../store/room-presence.ts";
 import { listPeople } from "../store/rooms.ts";
-
-export type Present = { readonly handle: string; readonly present: boolean };
 
 /** Who has which room open, on all nodes. */
 export type Presence = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { agentSchema, limitsSchema, modelSettingsSchema } from "../protocol/agents.ts";
-import { roomGuardsSchema, turnOrders, wakeSchema } from "../protocol/rooms.ts";
+import { roomGuardsSchema, turnOrders, wakeSchema, activations } from "../protocol/rooms.ts";
 
 const id = z
   .string()
@@ -15,7 +15,7 @@ const about = z.strictObject({
   endpoint: z.url({ protocol: /^https?$/ }).optional(),
   key: z.string().min(1).optional(),
   prompt: z.string().optional(),
-  activation: z.enum(["always", "mention"]).optional(),
+  activation: z.enum(activations).optional(),
   tools: z.array(z.string()).optional(),
   temperature: z.number().min(0).max(2).optional(),
   settings: modelSettingsSchema.optional(),

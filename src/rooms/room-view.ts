@@ -1,45 +1,6 @@
+import type { RoomView, AgentInRoom, PersonInRoom } from "../protocol/rooms.ts";
 import type { AgentDefinition } from "../protocol/agents.ts";
 import type { LiveRoom, RoomPerson, RoomRow } from "../store/rooms.ts";
-
-export type AgentView = {
-  readonly handle: string;
-  readonly kind: "agent";
-  readonly description: string;
-  readonly activation: "always" | "mention";
-  readonly model: string;
-  readonly tools: readonly string[];
-  readonly mayInterrupt: boolean;
-  readonly state: "idle" | "thinking" | "waiting";
-  /** Of its turn. */
-  readonly run?: string;
-};
-export type PersonView = {
-  readonly handle: string;
-  readonly kind: "person";
-  readonly name: string;
-  readonly role: "owner" | "member";
-  readonly present: boolean;
-};
-
-/** A room as its people see it. */
-export type RoomView = {
-  readonly id: string;
-  readonly kind: string | null;
-  readonly title: string;
-  readonly turns: "sequential" | "parallel";
-  /** Handles. */
-  readonly owner: string;
-  readonly you: string;
-  readonly members: readonly (AgentView | PersonView)[];
-  readonly lastSeq: number;
-  /** The seq at which the newest chapter begins; 0: the first. */
-  readonly chapter: number;
-  readonly cursor: string;
-  readonly run: { readonly id: string; readonly status: string } | null;
-  readonly createdAt: string;
-  /** Why nobody can work in it any more. */
-  readonly problem?: string;
-};
 
 export type RoomState = {
   readonly agent?: AgentDefinition;
@@ -61,7 +22,7 @@ export function viewOf(room: RoomRow, { agent, problem, people, present, live, c
     owner: people.find(({ userId }) => userId === room.ownerId)?.handle ?? "",
     you: room.handle,
     members: [
-      ...(spec?.members ?? []).map((member): AgentView => {
+      ...(spec?.members ?? []).map((member): AgentInRoom => {
         const turn = live.turns.findLast((one) => one.agent === member.agent.id);
         const { id, description, activation, model, tools } = member.agent;
         return {
@@ -76,7 +37,7 @@ export function viewOf(room: RoomRow, { agent, problem, people, present, live, c
           ...(turn ? { run: turn.run } : {}),
         };
       }),
-      ...people.map(({ userId, handle, name }): PersonView => ({
+      ...people.map(({ userId, handle, name }): PersonInRoom => ({
         handle,
         kind: "person",
         name,

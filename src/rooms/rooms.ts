@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RoomView, ChosenMember } from "../protocol/rooms.ts";
 import type { AgentDefinition, AgentRegistry } from "../protocol/agents.ts";
 import { type Caller, mayUse } from "../protocol/callers.ts";
 import { ColloquyError, Conflict, Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
@@ -23,12 +24,12 @@ import {
   removePerson,
   type RoomRow,
 } from "../store/rooms.ts";
-import { type ChosenMember, entryOf, nameOf, ownEntry } from "./chosen-members.ts";
+import { entryOf, nameOf, ownEntry } from "./chosen-members.ts";
 import { handleFor, ownersHandle } from "./handles.ts";
 import { roomAgent, unknownMembers } from "./room-agents.ts";
 import { roomFileSchema, type RoomFile } from "./room-file.ts";
 import { isContinue } from "./room-log.ts";
-import { viewOf, type RoomView } from "./room-view.ts";
+import { viewOf } from "./room-view.ts";
 
 /** What differs from a room's kind, or the whole of one that was put together. */
 export type RoomChange = Partial<Pick<RoomFile, "turns">> & { readonly members?: readonly ChosenMember[] };

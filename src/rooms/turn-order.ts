@@ -1,4 +1,4 @@
-import type { RoomGuards } from "../protocol/rooms.ts";
+import type { RoomGuards, Activation } from "../protocol/rooms.ts";
 
 /** A message of the room as the order of turns sees it. `from` and `mentions` are handles. */
 export type Said = {
@@ -40,7 +40,7 @@ export type RoomLog = {
 export type Order = {
   readonly members: readonly {
     readonly id: string;
-    readonly activation: "always" | "mention";
+    readonly activation: Activation;
     /** Of one that always listens: it is not woken by this message. */
     readonly sleeps?: (message: Said) => boolean;
   }[];

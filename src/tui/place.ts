@@ -1,9 +1,10 @@
+import type { RoomView } from "../protocol/rooms.ts";
 import type { Client } from "../client/client.ts";
 import type { DecisionInput, ItemPage, QuestionView } from "../client/questions.ts";
 import type { FilesAt } from "../client/files.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Followed, FollowOptions } from "../client/events.ts";
-import type { RoomEvent, RoomView } from "../client/rooms.ts";
+import type { RoomEvent } from "../client/rooms.ts";
 import { newId } from "../protocol/ids.ts";
 
 export type Member = { readonly id: string; readonly about: string };

@@ -1,4 +1,4 @@
-import type { RoomView } from "../../src/client/rooms.ts";
+import type { RoomView } from "../../src/protocol/rooms.ts";
 import { Note } from "../parts/parts.tsx";
 import { roomWords } from "./room-words.ts";
 

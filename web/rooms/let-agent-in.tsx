@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Activation, ChosenMember, RoomView } from "../../src/client/rooms.ts";
+import type { Activation, ChosenMember, RoomView } from "../../src/protocol/rooms.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { ChoiceField, Form, Waiting } from "../parts/parts.tsx";
 import { client } from "../server.ts";

@@ -1,5 +1,5 @@
 import { UserMinus, X } from "lucide-react";
-import type { RoomView } from "../../src/client/rooms.ts";
+import type { RoomView } from "../../src/protocol/rooms.ts";
 import { FilesPanel } from "../parts/files-panel.tsx";
 import { Problem, useAct } from "../parts/parts.tsx";
 import { goTo } from "../path.ts";

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
+import type { RoomView } from "../../src/protocol/rooms.ts";
 import { type Block, type BlockOf, type Conversation, createConversation } from "../../src/client/conversation.ts";
-import type { RoomView } from "../../src/client/rooms.ts";
 import { ColloquyError } from "../../src/protocol/errors.ts";
 import type { RunEvent } from "../../src/protocol/events.ts";
 import { connectionChanged, connectionForgotten } from "../chat/connection.ts";

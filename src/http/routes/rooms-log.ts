@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { type RoomView, type PresenceEvent, presenceSchema } from "../../protocol/rooms.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
 import { type Cursor, parseCursor } from "../../protocol/events.ts";
 import { decisionInputSchema } from "../decision-input.ts";
-import type { RoomView } from "../../rooms/room-view.ts";
 import { threadMarkdown } from "../thread-text.ts";
 import { type Call, endpoint } from "../endpoint.ts";
 import { eventSchema, eventStream } from "../event-stream.ts";
@@ -81,13 +81,7 @@ export const decideInRoom = endpoint({
   },
 });
 
-const presenceSchema = eventSchema(
-  z.object({
-    type: z.literal("presence"),
-    people: z.array(z.object({ handle: z.string(), present: z.boolean() })),
-  }),
-  "presence",
-);
+const presenceEventSchema = eventSchema(presenceSchema, "presence");
 
 export const followRoom = endpoint({
   tag: "rooms",
@@ -102,7 +96,7 @@ export const followRoom = endpoint({
   answers: {
     200: eventStream(
       "Events: `event` is the type, `data` the event as JSON, `id` the cursor after it",
-      z.union([followedEventSchema, presenceSchema]),
+      z.union([followedEventSchema, presenceEventSchema]),
     ),
   },
   async handle(call) {
@@ -135,7 +129,8 @@ function tellRoom(
   const presence = services.presence.enter({ roomId: id, userId: caller.userId }, (people) => {
     // Let out of the room, or the room is gone.
     if (!people.some(({ handle }) => handle === you)) return stream.end();
-    return stream.write(`event: presence\ndata: ${JSON.stringify({ type: "presence", people })}\n\n`);
+    const event: PresenceEvent = { type: "presence", people };
+    return stream.write(`event: presence\ndata: ${JSON.stringify(event)}\n\n`);
   });
   const follower = followUntil(
     services.runs,

@@ -1,67 +1,28 @@
 import { z } from "zod";
 import { formatCursor } from "../../protocol/events.ts";
-import { continueText, turnOrders } from "../../protocol/rooms.ts";
+import {
+  continueText,
+  turnOrders,
+  chosenMemberSchema,
+  interruptedSchema,
+  type RoomList,
+  roomListSchema,
+  roomSchema,
+  type StartedInRoom,
+  startedInRoomSchema,
+} from "../../protocol/rooms.ts";
 import type { Started } from "../../run/runs.ts";
 import { withFiles } from "../attach.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
 import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf, messageInputSchema, pageQuery } from "../schemas.ts";
+import { idParams, messageInputSchema, pageQuery } from "../schemas.ts";
 
-const agentSchema = z.object({
-  handle: z.string(),
-  kind: z.literal("agent"),
-  description: z.string(),
-  activation: z.enum(["always", "mention"]),
-  model: z.string(),
-  tools: z.array(z.string()),
-  mayInterrupt: z.boolean(),
-  state: z.enum(["idle", "thinking", "waiting"]).describe("waiting: for a person"),
-  run: idSchema.optional().describe("Of its turn"),
-});
-const personSchema = z.object({
-  handle: z.string(),
-  kind: z.literal("person"),
-  name: z.string(),
-  role: z.enum(["owner", "member"]),
-  present: z.boolean().describe("Has the room open"),
-});
-const roomSchema = z.object({
-  id: idSchema.describe("Of its thread too"),
-  kind: z.string().nullable(),
-  title: z.string(),
-  turns: z.enum(turnOrders),
-  owner: z.string().describe("A handle"),
-  you: z.string().describe("Your handle"),
-  members: z.array(z.discriminatedUnion("kind", [agentSchema, personSchema])),
-  lastSeq: z.int(),
-  chapter: z.int().describe("The seq at which the newest chapter begins; 0: the first"),
-  cursor: z.string().describe("Follow the room from here"),
-  run: z.object({ id: idSchema, status: z.string() }).nullable().describe("null: it is the people's turn"),
-  createdAt: z.string().describe("ISO 8601"),
-  problem: z.string().optional().describe("Why nobody can work in it any more: its kind or an agent is gone"),
-});
-const kindSchema = z.object({
-  id: z.string(),
-  title: z.string(),
-  description: z.string(),
-  members: z.array(
-    z.object({ handle: z.string(), description: z.string(), activation: z.enum(["always", "mention"]) }),
-  ),
-});
-
-const chosenMember = z.union([
-  z.string(),
-  z.strictObject({
-    agent: z.string(),
-    activation: z.enum(["always", "mention"]).optional().describe("Absent: as it listens by itself"),
-  }),
-]);
 const changes = {
   title: z.string().max(500).optional(),
   turns: z.enum(turnOrders).optional(),
   members: z
-    .array(chosenMember)
+    .array(chosenMemberSchema)
     .min(1)
     .max(32)
     .optional()
@@ -72,8 +33,8 @@ export const listRooms = endpoint({
   tag: "rooms",
   summary: "List your rooms, newest first, and what kinds of room there are",
   query: z.object(pageQuery),
-  answers: { 200: listOf(roomSchema).extend({ kinds: z.array(kindSchema) }) },
-  async handle({ query: { limit = 100 }, caller, services: { rooms } }) {
+  answers: { 200: roomListSchema },
+  async handle({ query: { limit = 100 }, caller, services: { rooms } }): Promise<RoomList> {
     const kinds = rooms.kinds(caller).map(({ id, description, room }) => ({
       id,
       title: room!.title,
@@ -171,13 +132,6 @@ export const removeMember = endpoint({
   },
 });
 
-const startedSchema = z.object({
-  run: idSchema.describe("The run that works for the room until it is the people's turn"),
-  room: idSchema,
-  cursor: z.string().describe("Follow the room from here"),
-  replayed: z.boolean().describe("It was said before"),
-});
-
 export const sayInRoom = endpoint({
   tag: "rooms",
   summary: "Say something in a room",
@@ -186,7 +140,7 @@ export const sayInRoom = endpoint({
     "has stopped. With the header `Idempotency-Key` the same request sent again answers the first.",
   params: idParams,
   body: messageInputSchema,
-  answers: { 202: startedSchema },
+  answers: { 202: startedInRoomSchema },
   async handle(call) {
     const { params, body, caller, request, reply, services } = call;
     const message = await withFiles({ caller, services }, body);
@@ -201,7 +155,7 @@ export const continueRoom = endpoint({
   summary: "Let agents go on that a guard or a limit has stopped",
   description: `The same as saying \`${continueText}\`.`,
   params: idParams,
-  answers: { 202: startedSchema },
+  answers: { 202: startedInRoomSchema },
   async handle({ params, caller, request, reply, services }) {
     reply.code(202);
     const message = { content: continueText };
@@ -216,10 +170,10 @@ export const interruptRoom = endpoint({
     "Their programs too. What an agent has said until then stays, marked as partial. Whoever is in the room may.",
   params: idParams,
   body: z.strictObject({ agent: z.string().max(100).optional().describe("Absent: all") }).nullish(),
-  answers: { 200: z.object({ interrupted: z.array(idSchema).describe("Runs of turns") }) },
+  answers: { 200: interruptedSchema },
   async handle({ params, body, caller, services }) {
     const agent = body?.agent?.replace(/^@/, "");
-    return { interrupted: [...(await services.rooms.interrupt(caller, params.id, agent))] };
+    return { interrupted: await services.rooms.interrupt(caller, params.id, agent) };
   },
 });
 
@@ -234,7 +188,7 @@ export const clearRoom = endpoint({
   },
 });
 
-function startedView({ runId, threadId, cursor, replayed }: Started): z.infer<typeof startedSchema> {
+function startedView({ runId, threadId, cursor, replayed }: Started): StartedInRoom {
   return { run: runId, room: threadId, cursor: formatCursor(cursor), replayed };
 }
 
