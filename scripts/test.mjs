@@ -34,8 +34,9 @@ const { code } = await runChild(
     "--disable-warning=ExperimentalWarning",
     "--test",
     "--test-reporter=spec",
-    // At least two: most tests wait for processes and sockets more than they compute.
-    `--test-concurrency=${Math.max(2, availableParallelism())}`,
+    // One more than there are processors: most tests wait for processes and sockets more than they compute. Long ones
+    // start whole servers and browsers.
+    `--test-concurrency=${Math.max(2, availableParallelism() + (long ? 0 : 1))}`,
     `--import=${join(import.meta.dirname, "test-limit.mjs")}`,
     `--import=${join(root, "test/answers/watch-answers.ts")}`,
     ...flags,
