@@ -108,6 +108,17 @@ export function stopSending({ key }: Adding): void {
   sendNext();
 }
 
+/** It is read again because of what was done elsewhere. */
+export function followAgain(document: DocumentView): void {
+  tell(additions.map((each) => (each.document?.id === document.id ? { ...each, document, problem: undefined } : each)));
+  watch();
+}
+
+/** It is not there any more. */
+export function forgetDocument(id: string): void {
+  tell(additions.filter(({ document }) => document?.id !== id));
+}
+
 /** Forgets what is through. */
 export function clearDone(collectionId: string): void {
   const isDone = (each: Adding) => each.collectionId === collectionId && !isMoving(each);
@@ -120,6 +131,10 @@ export function isReady({ document }: Adding): boolean {
 }
 export function hasFailed({ state, document, problem }: Adding): boolean {
   return state === "stopped" || problem !== undefined || document?.status === "failed";
+}
+/** The server has it and can't read it: why, and what can be done, stands with the documents. */
+export function isUnread({ document, problem }: Adding): boolean {
+  return document?.status === "failed" && problem === undefined;
 }
 export function isMoving(adding: Adding): boolean {
   return !isReady(adding) && !hasFailed(adding);

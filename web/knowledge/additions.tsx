@@ -2,13 +2,23 @@ import { X } from "lucide-react";
 import { useEffect } from "react";
 import { PageLink, Problem, State } from "../parts/parts.tsx";
 import { words } from "../words.ts";
-import { type Adding, clearDone, hasFailed, isMoving, isReady, stopSending, tryAgain, useAdditions } from "./adding.ts";
+import {
+  type Adding,
+  clearDone,
+  hasFailed,
+  isMoving,
+  isReady,
+  isUnread,
+  stopSending,
+  tryAgain,
+  useAdditions,
+} from "./adding.ts";
 import { DocumentState } from "./document-state.tsx";
 import { texts } from "./knowledge-words.ts";
 
 const shownAtOnce = 50;
 
-/** What is on its way, what failed first; `onChange` when more has become ready. */
+/** What is on its way, what was not sent first; `onChange` when more has become ready. */
 export function Additions({ id, onChange }: { readonly id: string; readonly onChange: () => void }) {
   const all = useAdditions(id);
   const ready = all.filter(isReady).length;
@@ -18,9 +28,10 @@ export function Additions({ id, onChange }: { readonly id: string; readonly onCh
     if (sent > 0) onChange();
   }, [sent, ready, failed]);
   if (all.length === 0) return null;
-  // What is ready stands in the table below; here only that it was there already.
+  // What is ready, or was not to be read, stands in the table below; here only that it was there already.
   const known = all.filter((each) => isReady(each) && (each.outcome === "unchanged" || each.outcome === "duplicate"));
-  const order = [...all.filter(hasFailed), ...all.filter(isMoving), ...known.toReversed()];
+  const unsent = all.filter((each) => hasFailed(each) && !isUnread(each));
+  const order = [...unsent, ...all.filter(isMoving), ...known.toReversed()];
   return (
     <section aria-label={texts.add.progress} className="grid gap-2">
       <div className="flex flex-wrap items-center gap-3">
@@ -28,6 +39,11 @@ export function Additions({ id, onChange }: { readonly id: string; readonly onCh
         <div className="meter grow" aria-hidden>
           <span style={{ width: `${(ready / all.length) * 100}%` }} />
         </div>
+        {all.some(isUnread) && (
+          <PageLink to={`/knowledge/${id}?state=failed`} look="text-accent underline">
+            {texts.add.seeFailed}
+          </PageLink>
+        )}
         {ready + failed > 0 && (
           <button type="button" className="button" onClick={() => clearDone(id)}>
             {texts.add.clear}

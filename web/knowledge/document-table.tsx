@@ -7,6 +7,7 @@ import { useLookAgain } from "../parts/look-again.ts";
 import { Act, ChoiceField, PageLink, Table, TextField, Waiting } from "../parts/parts.tsx";
 import { changeQuery, goTo, useQuery } from "../path.ts";
 import { client } from "../server.ts";
+import { followAgain, forgetDocument } from "./adding.ts";
 import { Counts } from "./collections.tsx";
 import { DocumentState } from "./document-state.tsx";
 import { texts } from "./knowledge-words.ts";
@@ -149,8 +150,10 @@ export function DocumentActs({
         <Act
           name={`${again}: ${name}`}
           onAct={async () => {
-            if (isWeb) await client.knowledge.addUrls(collectionId, [source.url!]);
-            else await client.knowledge.retry(id);
+            const next = isWeb
+              ? (await client.knowledge.addUrls(collectionId, [source.url!])).data[0]?.document
+              : await client.knowledge.retry(id);
+            if (next) followAgain(next);
             onChange();
           }}
         >
@@ -162,6 +165,7 @@ export function DocumentActs({
         onAct={async () => {
           if (!confirm(texts.removeDocument(name))) return;
           await client.knowledge.removeDocument(id);
+          forgetDocument(id);
           onRemoved();
         }}
       >

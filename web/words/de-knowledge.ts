@@ -59,6 +59,7 @@ export const de: typeof en = {
     unchanged: "unverändert: genau dieser Inhalt ist schon da",
     duplicate: (name) => `doppelt: Dieser Inhalt ist schon als ${name} da`,
     summary: (ready, all, failed) => `${ready} von ${all} bereit${failed > 0 ? `, ${failed} gescheitert` : ""}`,
+    seeFailed: "Zeigen, was gescheitert ist",
     progress: "Was hinzugefügt wird",
     clear: "Liste leeren",
     more: (count) => `und ${count} weitere`,

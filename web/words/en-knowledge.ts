@@ -58,6 +58,7 @@ export const en = {
     duplicate: (name: string) => `duplicate: this content is there as ${name}`,
     summary: (ready: number, all: number, failed: number) =>
       `${ready} of ${all} ready${failed > 0 ? `, ${failed} failed` : ""}`,
+    seeFailed: "Show what failed",
     progress: "What is being added",
     clear: "Clear the list",
     more: (count: number) => `and ${count} more`,
