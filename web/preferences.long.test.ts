@@ -91,7 +91,8 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
     for (const [at, { name }] of (await page.evaluate<Probe[]>(mark(selector))).entries()) {
       const act = <R = void>(what: string) =>
         page.evaluate<R>(`((it) => { ${what} })(document.querySelector('[data-probe="${at}"]'))`);
-      const clip = () => act<Clip>(`return ${clipOf}(it)`);
+      // It was in the window when it was marked; what arrives above one may move it out.
+      const clip = () => act<Clip>(`it.scrollIntoView({ block: "nearest" }); return ${clipOf}(it)`);
       const differs = async (place: Clip) => {
         const picture = () => page.screenshot({ clip: place, animations: "disabled" });
         await act(change.off);
