@@ -6,16 +6,19 @@ import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
 import { until } from "../../test/run-suite.ts";
 import type { ScriptAnswer } from "../models/scripted.ts";
 import type { ModelRequest } from "../protocol/models.ts";
+import type { Database } from "../store/database.ts";
 import { readModelHealth } from "../store/usage.ts";
 
 eachDatabase((databases) => {
   let server: AgentServing;
+  let database: Database;
   before(async () => {
     const script = ({ messages }: ModelRequest): ScriptAnswer =>
       messages.at(-1)?.content === "wait"
         ? [{ text: "half" }, { hang: true }]
         : [{ text: "hello" }, { finish: "stop", usage: { inputTokens: 7, outputTokens: 3 } }];
-    server = await serveAgents(script, {}, { database: await databases.open() });
+    database = await databases.open();
+    server = await serveAgents(script, {}, { database });
   });
   after(() => server.close());
 
@@ -74,6 +77,27 @@ eachDatabase((databases) => {
     for (const { lastError, errors } of await rows()) assert.deepEqual([lastError, errors], [null, 0]);
     const [used] = (await get<readonly UsageView[]>("/api/admin/usage?by=agent")).data;
     assert.equal(used!.errors, 0);
+  });
+
+  test("of a model its newest error is told, and none that says nothing of it", async () => {
+    const calls: readonly [minutesAgo: number, error: string | null][] = [
+      [60 * 24 * 8, "long ago"],
+      [60 * 30, "yesterday"],
+      [3, "the newest"],
+      [5, "an older one"],
+      [2, "model_aborted: stopped"],
+      [1, null],
+    ];
+    for (const [minutesAgo, error] of calls)
+      await database.query(
+        `insert into model_calls (id, asked, model, provider, started_at, total_ms, error)
+         values (gen_random_uuid(), 'seen', 'seen', 'test', now() - $1::float8 * interval '1 minute', 1, $2)`,
+        [minutesAgo, error],
+      );
+    const health = (await readModelHealth(database.query)).find(({ model }) => model === "seen")!;
+    const { lastError, requests, errors } = health;
+    assert.deepEqual({ lastError, requests, errors }, { lastError: "the newest", requests: 4, errors: 2 });
+    assert.ok(health.lastErrorAt! < health.lastUsedAt);
   });
 
   test("what is changed is audited, with who did it; what is only read is not", async () => {
