@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { ColloquyError } from "../../src/protocol/errors.ts";
 import { newId } from "../../src/protocol/ids.ts";
 import { createListeners } from "../listeners.ts";
@@ -42,10 +42,16 @@ const nothing: readonly Attachment[] = [];
 
 export function useAttachments(place: string | undefined): Attachments {
   const all = useSyncExternalStore(listeners.listen, () => (place === undefined ? nothing : filesAt(place)));
+  /** Chosen before it was known who one is. */
+  const early = useRef<File[]>([]);
+  useEffect(() => {
+    if (place !== undefined) for (const file of early.current.splice(0)) upload(place, file);
+  }, [place]);
   return {
     all,
     add(added) {
-      if (place !== undefined) for (const file of added) upload(place, file);
+      if (place === undefined) early.current.push(...added);
+      else for (const file of added) upload(place, file);
     },
     remove(key) {
       stops.get(key)?.abort();
@@ -60,7 +66,7 @@ export function useAttachments(place: string | undefined): Attachments {
       if (place !== undefined && file) upload(place, file, key);
     },
     take() {
-      if (place === undefined) return nothing;
+      if (place === undefined) return early.current.length > 0 ? words.filesWait : nothing;
       const taken = filesAt(place);
       const missing = taken.filter(({ id }) => id === undefined);
       const lost = missing.filter(({ problem }) => problem !== undefined);

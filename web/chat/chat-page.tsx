@@ -56,7 +56,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
     <ConversationRuntime {...talk.actions} turns={turns} head={head} isRunning={isBusy && open.length === 0}>
       <TalkContext value={steady}>
         {threadId !== undefined && <ConversationHead key={threadId} threadId={threadId} onFail={talk.fail} />}
-        <DraftKeeper place={place} />
+        <DraftKeeper threadId={threadId} place={place} />
         <DropZone onDrop={attachments.add}>
           <ThreadView
             isBusy={isBusy || isLoading}

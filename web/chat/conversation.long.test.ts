@@ -141,6 +141,32 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     assert.equal(await log().getByText("said once").count(), 1);
   });
 
+  test("what can't be sent comes back although it is not known yet who one is", async () => {
+    const known = Promise.withResolvers<void>();
+    await page.route("**/api/auth/me", async (route) => {
+      await known.promise;
+      await route.continue();
+    });
+    await page.route("**/api/threads/*/runs", (route) => route.abort("connectionreset"));
+    await page.goto(server.url);
+    answers = ["said after all"];
+    await say("said early");
+    await log().getByRole("alert").filter({ hasText: "Not sent:" }).waitFor();
+    const isBack = `document.querySelector("[data-composer]")?.value === "said early"`;
+    await untilTrue(page, isBack);
+    await page
+      .locator("input[type=file]")
+      .setInputFiles([{ name: "early.txt", mimeType: "text/plain", buffer: Buffer.from("early") }]);
+    known.resolve();
+    await page.getByRole("button", { name: "Remove early.txt" }).click();
+    await untilTrue(page, isBack);
+    await page.unroute("**/api/auth/me");
+    await page.unroute("**/api/threads/*/runs");
+    await log().getByRole("button", { name: "Send again" }).click();
+    await log().getByText("said after all").waitFor();
+    await settled();
+  });
+
   test("who answers is chosen with what it is and how it does; the address names one", async () => {
     await page.goto(`${server.url}/?agent=poet`);
     await page.getByText("Demo model", { exact: true }).waitFor();

@@ -19,8 +19,10 @@ const pauseMs = 300;
 /** In the composer, and not kept yet. */
 let unkept: { readonly place: string; readonly text: string } | undefined;
 
-/** Texts that come back to a composer which is shown. */
+/** Texts that come back to a composer which is shown, by its conversation. */
 const returns = new Map<string, (text: string) => void>();
+/** What came back while its composer was not shown and nobody knew whose it is. */
+const unplaced = new Map<string, string>();
 
 /** Where one's draft is kept; undefined until it is known who one is. */
 export function useDraftPlace(threadId: string | undefined): string | undefined {
@@ -65,16 +67,20 @@ function write(place: string, change: Partial<Draft>): void {
   store.set(JSON.stringify(Object.fromEntries(isEmpty ? entries : [...entries, [place, draft]])));
 }
 
-/** What could not be sent stands in the composer again, before what was typed since. */
-export function giveBack(place: string, text: string): void {
-  const back = returns.get(place);
+/** What could not be sent stands in the composer again, before what was typed since; also where it is not known yet who one is. */
+export function giveBack({ threadId, place }: DraftKeeperProps, text: string): void {
+  const thread = threadId ?? beginning;
+  const back = returns.get(thread);
   if (back) return back(text);
+  if (place === undefined) return void unplaced.set(thread, text);
   const { text: typed } = draftOf(place);
   keepDraft(place, { text: typed === "" ? text : `${text}\n${typed}` });
 }
 
+type DraftKeeperProps = { readonly threadId: string | undefined; readonly place: string | undefined };
+
 /** Keeps what is typed in the composer, and brings back what was. */
-export function DraftKeeper({ place }: { readonly place: string | undefined }) {
+export function DraftKeeper({ threadId, place }: DraftKeeperProps) {
   const aui = useAui();
   const text = useAuiState(({ composer }) => composer.text);
   const shown = useRef<string | undefined>(undefined);
@@ -86,12 +92,20 @@ export function DraftKeeper({ place }: { readonly place: string | undefined }) {
     // What was typed before it was known who types.
     if (early === "") aui.composer.setText(draftOf(place).text);
     else keepDraft(place, { text: early });
-    returns.set(place, (back) => {
-      const now = aui.composer.getState().text;
-      aui.composer.setText(now === "" || now === back ? back : `${back}\n${now}`);
-    });
-    return () => void returns.delete(place);
   }, [aui, place]);
+
+  useEffect(() => {
+    const thread = threadId ?? beginning;
+    const back = (text: string) => {
+      const now = aui.composer.getState().text;
+      aui.composer.setText(now === "" || now === text ? text : `${text}\n${now}`);
+    };
+    returns.set(thread, back);
+    const late = unplaced.get(thread);
+    unplaced.delete(thread);
+    if (late !== undefined) back(late);
+    return () => void returns.delete(thread);
+  }, [aui, threadId]);
 
   useEffect(() => {
     if (text !== "") prepareMarkdown();

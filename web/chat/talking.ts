@@ -61,7 +61,7 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
     showEnd();
     setUnsent(undefined);
     const back = (why: string) => {
-      if (place !== undefined) giveBack(place, text);
+      giveBack({ threadId, place }, text);
       setUnsent({ threadId, why });
     };
     const taken = instead === undefined ? attachments.take() : [];
@@ -116,7 +116,7 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
       try {
         await takeBack(run);
         attachments.giveBack(files.map(({ id, name, mediaType }) => ({ key: id, id, name, type: mediaType, part: 1 })));
-        if (place !== undefined) giveBack(place, text);
+        giveBack({ threadId, place }, text);
       } catch (error) {
         fail(error);
       }
