@@ -57,18 +57,21 @@ export class AnswerWriter {
     this.#batch.push({
       type: "finish",
       reason: this.#calls > 0 && reason === "stop" ? "calls" : reason,
-      usage: usage ?? this.#estimate(),
+      usage: usage ?? estimateUsage(this.#request, this.#characters),
       ...(opaque === undefined ? undefined : { opaque }),
     });
   }
+}
 
-  #estimate(): Usage {
-    return {
-      inputTokens: tokensOf(promptCharacters(this.#request)),
-      outputTokens: tokensOf(this.#characters),
-      estimated: true,
-    };
-  }
+/** Of a request whose answer had so many characters. */
+export function estimateUsage(request: ModelRequest, characters: number): Usage {
+  return { inputTokens: tokensOf(promptCharacters(request)), outputTokens: tokensOf(characters), estimated: true };
+}
+
+export function charactersOf(part: ModelPart): number {
+  if (part.type === "text" || part.type === "reasoning") return part.text.length;
+  if (part.type === "call-start") return part.name.length;
+  return part.type === "call-delta" ? part.arguments.length : 0;
 }
 
 function tokensOf(characters: number): number {

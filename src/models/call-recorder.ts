@@ -1,6 +1,7 @@
 import type { ModelError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import type { ModelCallRecord, ModelPart, ModelRequest } from "../protocol/models.ts";
+import { charactersOf, estimateUsage } from "./answer.ts";
 
 /** Takes every prompt with its answer; must not throw or wait. */
 export type PromptSink = { write(entry: PromptEntry): void };
@@ -27,6 +28,7 @@ export class CallRecorder {
   readonly #start = performance.now();
   readonly #parts: ModelPart[] = [];
   #firstPartMs: number | null = null;
+  #characters = 0;
   #reported = false;
 
   constructor(call: RecordedCall) {
@@ -35,6 +37,7 @@ export class CallRecorder {
 
   batch(parts: readonly ModelPart[]): void {
     this.#firstPartMs ??= this.#elapsed();
+    for (const part of parts) this.#characters += charactersOf(part);
     if (this.#call.prompts) this.#parts.push(...parts);
     const last = parts.at(-1);
     if (last?.type === "finish") this.#report(last, null);
@@ -57,6 +60,9 @@ export class CallRecorder {
     if (this.#reported) return;
     this.#reported = true;
     const { request, sink, prompts, asked, model, provider } = this.#call;
+    // What broke off was begun, and is paid for: its provider only did not come to say how much it was.
+    const hasBegun = this.#firstPartMs !== null;
+    const usage = finish?.usage ?? (hasBegun ? estimateUsage(request, this.#characters) : undefined);
     const record: ModelCallRecord = {
       id: newId(),
       userId: request.origin?.userId ?? null,
@@ -69,8 +75,8 @@ export class CallRecorder {
       startedAt: this.#startedAt,
       firstPartMs: this.#firstPartMs,
       totalMs: this.#elapsed(),
-      inputTokens: finish?.usage.inputTokens ?? null,
-      outputTokens: finish?.usage.outputTokens ?? null,
+      inputTokens: usage?.inputTokens ?? null,
+      outputTokens: usage?.outputTokens ?? null,
       finish: finish?.reason ?? null,
       error,
     };

@@ -49,36 +49,28 @@ export function dearest(
 }
 
 /**
- * What a request came to, also one that broke off: where its provider does not say, what was sent and what came of the answer
- * are estimated; a request that was refused or brought nothing used nothing.
+ * What a request came to, also one that broke off: its records say, or estimate, what was used; where there are none yet, what
+ * was sent and what came of the answer are estimated. A request that was refused or brought nothing used nothing.
  */
 export function spentBy(
   answer: Pick<Answer, "records" | "usage" | "text" | "reasoning">,
   { expected, input, model }: Held,
   costOf: CostOf,
 ): Spent {
-  const told = answer.records.filter((record) => record.inputTokens !== null || record.outputTokens !== null);
-  const written = estimate(answer.text) + estimate(answer.reasoning);
-  if (told.length === 0 && !answer.usage) {
-    const brought =
-      written > 0 || answer.records.some(({ error, firstPartMs }) => error === null || firstPartMs !== null);
-    const usage = { inputTokens: brought ? input : 0, outputTokens: written };
-    const cost = costOf(answer.records.at(-1)?.model ?? model, usage) ?? costOf(model, usage);
-    return {
-      id: expected.id,
-      tokens: usage.inputTokens + usage.outputTokens,
-      cost: cost ?? 0,
-      requests: brought ? 1 : 0,
-      isUnpriced: brought && cost === undefined,
-    };
+  const uses = answer.records
+    .filter(({ inputTokens, outputTokens }) => inputTokens !== null || outputTokens !== null)
+    .map(useOf);
+  if (uses.length === 0) {
+    const written = estimate(answer.text) + estimate(answer.reasoning);
+    const usage = answer.usage ?? (written > 0 ? { inputTokens: input, outputTokens: written } : undefined);
+    if (usage) uses.push({ model, usage });
   }
-  const uses = told.length > 0 ? told.map(useOf) : [{ model, usage: answer.usage! }];
   const costs = uses.map((use) => costOf(use.model, use.usage) ?? costOf(model, use.usage));
   return {
     id: expected.id,
     tokens: uses.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0),
     cost: costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
-    requests: 1,
+    requests: uses.length > 0 ? 1 : 0,
     isUnpriced: costs.some((cost) => cost === undefined),
   };
 }

@@ -148,6 +148,8 @@ eachRunDatabase((suite) => {
     const { tokens, cost } = (await used(live.runId))!;
     assert.ok(tokens > 0 && tokens < 1000, String(tokens));
     assert.equal(cost, 3);
+    const logged = "select (input_tokens + output_tokens)::integer as tokens, cost from model_calls where run_id = $1";
+    assert.deepEqual(await suite.database().query(logged, [live.runId]), [{ tokens, cost }]);
   });
 
   test("a repeated call is one with the same arguments, in whatever order and spacing", async () => {
