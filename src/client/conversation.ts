@@ -69,6 +69,8 @@ export type Block =
       readonly author: string | undefined;
       readonly status: "done" | "failed" | "cancelled";
       readonly error?: string;
+      /** Of the error: what kind it is. */
+      readonly code?: string;
     };
 export type BlockOf<Kind extends Block["kind"]> = Extract<Block, { kind: Kind }>;
 
@@ -195,7 +197,7 @@ export function createConversation(): Conversation {
   }
 
   function state({ body, runId, seq, author }: ItemOf<"state">): readonly Block[] {
-    if (body.type === "run-end") return end(runId ?? "", body.status, body.error?.message);
+    if (body.type === "run-end") return end(runId ?? "", body.status, body.error);
     if (body.type === "chapter") return chapter(seq, author ?? "");
     if (body.type === "turn" && runId !== null) working.set(runId, body.agent);
     return [];
@@ -206,10 +208,21 @@ export function createConversation(): Conversation {
     return set({ kind: "notice", key: `chapter/${seq}`, text: `A new chapter begins${who}.`, code: "chapter" });
   }
 
-  function end(run: string, status: BlockOf<"end">["status"], error: string | undefined): readonly Block[] {
+  function end(
+    run: string,
+    status: BlockOf<"end">["status"],
+    error: { readonly code: string; readonly message: string } | undefined,
+  ): readonly Block[] {
     const author = working.get(run);
     working.delete(run);
-    return set({ kind: "end", key: `end/${run}`, run, author, status, ...(error === undefined ? {} : { error }) });
+    return set({
+      kind: "end",
+      key: `end/${run}`,
+      run,
+      author,
+      status,
+      ...(error && { error: error.message, code: error.code }),
+    });
   }
 
   function apply(event: RunEvent): readonly Block[] {
@@ -246,7 +259,7 @@ export function createConversation(): Conversation {
       case "summary":
         return read(event.item);
       case "run-end":
-        return end(event.run, event.status, event.error?.message);
+        return end(event.run, event.status, event.error);
       // Also what a newer server tells.
       default:
         return [];

@@ -78,7 +78,7 @@ const BlockView = memo(function BlockView({ block, files }: BlockProps) {
       if (block.status === "cancelled") return <p className="text-sm text-muted">{words.stopped}</p>;
       return block.status === "failed" ? (
         <p role="alert" className="text-sm text-bad">
-          {words.failed(block.error ?? "")}
+          {words.failed(words.whyFailed(block.error ?? "", block.code))}
         </p>
       ) : null;
   }

@@ -195,7 +195,7 @@ function Row({
             )}
           </span>
         </div>
-        {error !== null && <div className="text-muted">{error.message.slice(0, 300)}</div>}
+        {error !== null && <div className="text-muted">{words.whyFailed(error.message.slice(0, 300), error.code)}</div>}
         {takeovers > 0 && <div className="text-muted">{texts.takeovers(takeovers)}</div>}
         {run.cancelAsked === true && !isEnded(status) && <div className="text-muted">{texts.ending}</div>}
       </td>

@@ -88,7 +88,7 @@ function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onCh
         </span>
       </div>
       <p className="text-muted">{facts.join(" · ")}</p>
-      {run.error && <p className="text-bad">{run.error.message}</p>}
+      {run.error && <p className="text-bad">{words.whyFailed(run.error.message, run.error.code)}</p>}
       {takes.length > 0 && (
         <ul className="grid gap-0.5">
           {takes.slice(-5).map((take) => (

@@ -126,6 +126,17 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
     await line(/^Step 1 script, failed/).click();
     await page.getByRole("region", { name: "Step 1" }).getByText("not with me").first().waitFor();
     await findsNothing(page, "failed");
+    const german = await browser.open(`${server.url}/runs/${id}`, { locale: "de-DE" });
+    const why = /Das Modell hat die Anfrage abgelehnt\. \(Meldung des Servers: .*not with me/;
+    await german.getByText(why).first().waitFor();
+    await german.goto(`${server.url}/chat/${(await client().run(id)).threadId}`);
+    await german
+      .getByRole("alert")
+      .getByText(/^Fehlgeschlagen: /)
+      .and(german.getByText(why))
+      .waitFor();
+    await findsNothing(german, "failed, in German");
+    await german.context().close();
   });
 
   test("a command that failed is no success, and what was not allowed no failure", async () => {

@@ -7,6 +7,7 @@ import { client } from "../server.ts";
 import { type Draft, keepDraft } from "./draft.ts";
 import { PlanEditor } from "./plan-editor.tsx";
 import { isAboutPlan, type RunState } from "./run-fold.ts";
+import { words as pageWords } from "../words.ts";
 import { taigaWords as words } from "./taiga-words.ts";
 import { useRun } from "./use-run.ts";
 import { Seconds } from "./seconds.tsx";
@@ -123,7 +124,9 @@ function End({ run, about }: { readonly run: RunState; readonly about: Draft | u
   };
   return (
     <section className="grid gap-2" aria-label={words.result}>
-      {end?.status === "failed" && <Problem text={words.failed(end.error ?? "")} />}
+      {end?.status === "failed" && (
+        <Problem text={words.failed(pageWords.whyFailed(end.error?.message ?? "", end.error?.code))} />
+      )}
       {end?.status === "cancelled" && <p>{words.cancelled}</p>}
       {made.length === 0 && <p>{words.nothingMade}</p>}
       {/* What it says of planned writes is in English, and stands in the lines above. */}

@@ -27,7 +27,12 @@ export type RunState = {
   readonly lines: Readonly<Record<string, WriteLine>>;
   readonly questions: readonly ItemOf<"question">[];
   readonly warnings: readonly string[];
-  readonly end: { readonly status: "done" | "failed" | "cancelled"; readonly error?: string } | undefined;
+  readonly end:
+    | {
+        readonly status: "done" | "failed" | "cancelled";
+        readonly error?: { readonly code: string; readonly message: string };
+      }
+    | undefined;
 };
 
 export const beginning: RunState = {
@@ -72,7 +77,7 @@ export function afterEvent(state: RunState, event: RunEvent): RunState {
       return {
         ...state,
         questions: [],
-        end: { status: event.status, ...(event.error && { error: event.error.message }) },
+        end: { status: event.status, ...(event.error && { error: event.error }) },
       };
     default:
       return state;

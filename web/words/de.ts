@@ -1,3 +1,4 @@
+import { reasonOfRun } from "./de-run-errors.ts";
 import type { en } from "./en.ts";
 
 export const de: typeof en = {
@@ -34,6 +35,11 @@ export const de: typeof en = {
   newerAnswer: "Spätere Fassung",
   stopped: "Angehalten.",
   failed: (why) => `Fehlgeschlagen: ${why}`,
+  whyFailed: (why, code) => {
+    const reason = reasonOfRun(code ?? "");
+    if (reason === undefined) return why;
+    return why === "" ? reason : `${reason} (Meldung des Servers: ${why})`;
+  },
   thought: "Gedanken",
   running: "läuft",
   notRun: "nicht ausgeführt",

@@ -32,6 +32,8 @@ export const en = {
   newerAnswer: "Later version",
   stopped: "Stopped.",
   failed: (why: string) => `Failed: ${why}`,
+  /** What a server says of a run that failed, which is English, and by its code in the reader's own words. */
+  whyFailed: (why: string, _code: string | undefined) => why,
   thought: "Thoughts",
   running: "running",
   notRun: "not run",
