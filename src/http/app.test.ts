@@ -227,6 +227,10 @@ test("the document describes every route, and the page shows it without a script
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   assert.ok(operations.every(({ summary }) => summary.length > 0));
   const page = await accounts.inject("/docs");
+  for (const url of ["/docs", "/openapi.json", "/health"]) {
+    const head = await accounts.inject({ method: "HEAD", url });
+    assert.deepEqual([head.statusCode, head.body], [200, ""], url);
+  }
   assert.match(String(page.headers["content-type"]), /^text\/html/);
   assert.match(String(page.headers["content-security-policy"]), /^default-src 'none'; style-src 'sha256-/);
   for (const { summary } of operations) assert.ok(page.body.includes(summary), summary);

@@ -125,6 +125,7 @@ function addRoute(
     to.route({
       method,
       url: path,
+      exposeHeadRoute: endpoint.takesHead ?? false,
       schema: schemaOf([method, path, endpoint]),
       config: { takesForm: endpoint.takesForm ?? false },
       ...(endpoint.decodesBody && { validatorCompiler: () => () => true }),

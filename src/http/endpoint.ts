@@ -45,6 +45,8 @@ type Description = {
   readonly tag: Tag;
   /** Which requests are answered without a login; none when absent. Their call has no caller. */
   readonly open?: (request: FastifyRequest) => boolean;
+  /** HEAD is answered as GET, without the body: what browsers, crawlers and monitors look at. */
+  readonly takesHead?: true;
   /** By status; failures are described without it, but where they are no errors in the usual form. */
   readonly answers: Readonly<Partial<Record<number | "4xx" | "5xx", Answer>>>;
   /** The body of a failure, where it tells more than the error. */

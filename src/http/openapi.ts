@@ -132,6 +132,7 @@ export const openApiDocument = endpoint({
   tag: "server",
   summary: "This API as an OpenAPI document",
   open: () => true,
+  takesHead: true,
   answers: { 200: z.looseObject({ openapi: z.string() }) },
   handle: ({ request }) => request.server.swagger(),
 });
@@ -140,6 +141,7 @@ export const docs = endpoint({
   tag: "server",
   summary: "This API as a page to read",
   open: () => true,
+  takesHead: true,
   answers: { 200: { description: "HTML", content: { "text/html": { schema: z.string() } } } },
   handle({ request, reply }) {
     reply.type("text/html; charset=utf-8").header("content-security-policy", docsPolicy);

@@ -8,6 +8,7 @@ export const health = endpoint({
     "`?verbose` adds the version and the models, and needs a login where there are accounts; to admins it says all: where the " +
     "database is, whether files are shared, how many runs are at work.",
   open: ({ query }) => !Object.hasOwn(query as object, "verbose"),
+  takesHead: true,
   query: z.object({ verbose: z.string().optional() }),
   answers: { 200: z.looseObject({ status: z.literal("ok") }) },
   async handle({ query, caller, services }) {

@@ -34,6 +34,7 @@ function document(name: string, about: { readonly summary: string; readonly desc
     tag: "server",
     ...about,
     open: () => true,
+    takesHead: true,
     answers: {
       200: { description: "A page", content: { "text/html": { schema: z.string() } } },
       302: z.null(),
@@ -70,6 +71,7 @@ export const pageAsset = endpoint({
   tag: "server",
   summary: "A part of the page",
   open: () => true,
+  takesHead: true,
   params: z.object({ path: z.string() }),
   answers: { 200: { description: "The file", content: { "*/*": { schema: z.string() } } }, 304: z.null() },
   handle({ params, request, reply, services }) {
@@ -94,6 +96,7 @@ function namedFile(name: string, summary: string, type: string): Endpoint {
     tag: "server",
     summary,
     open: () => true,
+    takesHead: true,
     answers: { 200: { description: "The file", content: { [type]: { schema: z.string() } } }, 304: z.null() },
     handle({ request, reply, services }) {
       const file = services.page?.get(name);
@@ -108,6 +111,7 @@ export const pageIcon = endpoint({
   tag: "server",
   summary: "An icon of the page, in the size of its name",
   open: () => true,
+  takesHead: true,
   params: z.object({ name: z.string().max(100) }),
   answers: { 200: { description: "An image", content: { "image/png": { schema: z.string() } } }, 304: z.null() },
   handle({ params, request, reply, services }) {
