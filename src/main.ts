@@ -139,6 +139,7 @@ export async function startColloquy(
       name: "todo",
       version,
       log,
+      unasked: tasks.tools.filter((tool) => tool.unasked).map((tool) => tool.name),
       fetchFor: (caller) => inProcess(() => todoSurface(tasks, caller, version)),
     });
     opened.push(todo.close);

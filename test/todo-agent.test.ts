@@ -21,7 +21,7 @@ type ChatBody = {
 
 const asked: ChatBody[] = [];
 
-/** A model server that adds the task it is told of, and then says so. */
+/** A model server that adds or deletes the task it is told of, and then says what came of it. */
 const model = createServer((request, response) => {
   let text = "";
   request.on("data", (data: Buffer) => (text += data.toString()));
@@ -31,10 +31,13 @@ const model = createServer((request, response) => {
     asked.push(body);
     const last = body.messages.at(-1)!;
     const said = last.content ?? "";
-    const call = { name: "todo_add_task", arguments: JSON.stringify({ title: said, description: "" }) };
+    const [, id] = /^Delete task (\d+)/.exec(said) ?? [];
+    const call = id
+      ? { name: "todo_delete_task", arguments: JSON.stringify({ task_id: Number(id) }) }
+      : { name: "todo_add_task", arguments: JSON.stringify({ title: said, description: "" }) };
     const delta =
       last.role === "tool"
-        ? { content: `I've added it: ${said}` }
+        ? { content: `I've done it: ${said}` }
         : { tool_calls: [{ index: 0, id: "call_abc123", type: "function", function: call }] };
     const finish = last.role === "tool" ? "stop" : "tool_calls";
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -83,8 +86,8 @@ async function ask(token: string, content: string): Promise<string> {
 }
 
 test("the todo agent works on its user's tasks through MCP, and each request carries the tools and the choice", async () => {
-  assert.match(await ask(keys[0]!, "Buy milk"), /added it.*"title":"Buy milk"/);
-  assert.match(await ask(keys[1]!, "Buy oats"), /added it/);
+  assert.match(await ask(keys[0]!, "Buy milk"), /done it.*"title":"Buy milk"/);
+  assert.match(await ask(keys[1]!, "Buy oats"), /done it/);
   const rows = await colloquy.database.query(
     "select name, title from tasks join users on users.id = user_id order by name",
   );
@@ -108,6 +111,16 @@ test("the todo agent works on its user's tasks through MCP, and each request car
     "select count(*)::int as calls from task_calls",
   );
   assert.equal(calls, 2, "the key of the ledger came along");
+});
+
+test("deleting a task destroys it, and yet nobody is asked", async () => {
+  const added = JSON.parse((await ask(keys[0]!, "Buy paper")).slice("I've done it: ".length)) as { id: number };
+  assert.match(await ask(keys[0]!, `Delete task ${added.id}`), /done it.*"deleted":true/);
+  const { data } = (await (
+    await fetch(`${colloquy.url}/api/tools/list`, { headers: { authorization: `Bearer ${colloquy.token}` } })
+  ).json()) as { data: { name: string; destructive: boolean; unasked?: true }[] };
+  const { destructive, unasked } = data.find(({ name }) => name === "delete_task")!;
+  assert.deepEqual([destructive, unasked], [true, true]);
 });
 
 test("agents that have all tools do not have the same ones twice", async () => {

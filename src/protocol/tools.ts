@@ -110,6 +110,8 @@ export type Tool = {
   readonly effect: Effect;
   readonly scope: "remote" | "local" | "sandbox";
   readonly destructive: boolean;
+  /** Destructive, but only of what its caller has named of their own: nobody is asked, unless a rule says so. */
+  readonly unasked?: true;
   readonly sendsOut: boolean;
   /** Its results hold text that others wrote: pages, documents, mails. They are marked as untrusted. */
   readonly bringsIn?: true;

@@ -50,7 +50,7 @@ export function afterUntrusted({
 
 function natural(tool: Tool, sandbox: SandboxInfo | undefined): Verdict {
   const isExposed = tool.effect === "write" && sandbox !== undefined && isWeak(sandbox);
-  return tool.destructive || tool.sendsOut || isExposed ? "ask" : "allow";
+  return (tool.destructive && !tool.unasked) || tool.sendsOut || isExposed ? "ask" : "allow";
 }
 
 function verdictIn(rules: ApprovalRules, tool: Tool): Verdict | undefined {

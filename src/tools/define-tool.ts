@@ -14,6 +14,8 @@ export type ToolDefinition<Input extends z.ZodType> = {
   readonly effect: Effect;
   readonly scope?: "local" | "sandbox";
   readonly destructive?: boolean;
+  /** Destructive, but only of what its caller has named of their own: nobody is asked, unless a rule says so. */
+  readonly unasked?: boolean;
   readonly sendsOut?: boolean;
   /** Its results hold text that others wrote; they are marked as untrusted. */
   readonly bringsIn?: boolean;
@@ -58,6 +60,7 @@ export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<I
     effect: definition.effect,
     scope: definition.scope ?? "remote",
     destructive: definition.destructive ?? false,
+    ...(definition.unasked ? { unasked: true } : {}),
     sendsOut: definition.sendsOut ?? false,
     ...(definition.bringsIn ? { bringsIn: true } : {}),
     ...(unavailable === undefined ? {} : { unavailable }),

@@ -74,8 +74,9 @@ const remove = defineTool({
   input: ownTask({ task_id: taskId }),
   effect: "write",
   scope: "local",
-  // Not `destructive`, which would ask a person first: it removes one row of the caller's own, as they said.
-  destructive: false,
+  destructive: true,
+  // One row of the caller's own, as they said.
+  unasked: true,
   execute: async (input, { caller, query }) => {
     const task = await deleteTask(query, { userId: caller.userId, taskId: input.task_id });
     return task ? { deleted: true, task: describeTask(task) } : noSuchTask(input.task_id);

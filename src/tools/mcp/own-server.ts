@@ -9,6 +9,8 @@ export type OwnServerOptions = {
   readonly name: string;
   readonly version: string;
   readonly log: Log;
+  /** Of its tools, those that nobody is asked about though they destroy; by its own names. */
+  readonly unasked?: readonly string[];
   /** Reaches it as this caller. */
   readonly fetchFor: (caller: Caller) => GuardedFetch["fetch"];
 };
@@ -22,7 +24,7 @@ const none: readonly Tool[] = [];
  * An MCP server of this very process as a source of tools: each caller has a connection of their own. It honours the
  * idempotency key, so a call whose outcome nobody knows is made again; and an agent has its tools by a glob of their own only.
  */
-export function createOwnServer({ name, version, log, fetchFor }: OwnServerOptions): OwnServer {
+export function createOwnServer({ name, version, log, unasked = [], fetchFor }: OwnServerOptions): OwnServer {
   const byUser = new Map<string, Connection>();
   const ownTools = new WeakMap<readonly Tool[], readonly Tool[]>();
 
@@ -54,7 +56,12 @@ export function createOwnServer({ name, version, log, fetchFor }: OwnServerOptio
   function asOwn(tools: readonly Tool[]): readonly Tool[] {
     const known = ownTools.get(tools);
     if (known) return known;
-    const own = tools.map((tool) => ({ ...tool, idempotent: true, mustBeNamed: true }));
+    const own = tools.map((tool) => ({
+      ...tool,
+      ...(unasked.some((each) => tool.name === `${name}_${each}`) && { unasked: true as const }),
+      idempotent: true,
+      mustBeNamed: true,
+    }));
     ownTools.set(tools, own);
     return own;
   }
