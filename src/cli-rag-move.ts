@@ -1,7 +1,9 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { z } from "zod";
-import type { CollectionView, DocumentView, KnowledgeClient } from "./client/knowledge.ts";
+import type { DocumentView } from "./protocol/documents.ts";
+import type { CollectionView } from "./protocol/collections.ts";
+import type { KnowledgeClient } from "./client/knowledge.ts";
 import { Conflict, InvalidInput } from "./protocol/errors.ts";
 import { collectionSettingsSchema } from "./protocol/knowledge.ts";
 

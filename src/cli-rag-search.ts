@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CollectionView, KnowledgeClient } from "./client/knowledge.ts";
+import type { CollectionView } from "./protocol/collections.ts";
+import type { KnowledgeClient } from "./client/knowledge.ts";
 import {
   type Evaluation,
   evaluationRows,

@@ -1,89 +1,15 @@
+import type { KnowledgeAnswer, TracePlace, KeptTrace } from "../protocol/passages.ts";
+import type { DocumentView, AddedView, ChunkView, TextPart, AllAdded } from "../protocol/documents.ts";
+import type { CollectionView, KnowledgeChoices } from "../protocol/collections.ts";
 import type { CollectionSettings, DocumentStatus, Retrieval } from "../protocol/knowledge.ts";
 import { addressAt, ask, type Asking, askJson, askList, encodedPath, queryOf, type Server } from "./request.ts";
 import { sendFile, type SendOptions } from "./send-file.ts";
-
-export type CollectionView = {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly owner: string;
-  readonly isOwn: boolean;
-  readonly embeddingModel: string;
-  readonly dimension: number | null;
-  readonly settings: CollectionSettings;
-  readonly sharedWith: readonly string[];
-  readonly counts: Readonly<
-    Record<"documents" | "queued" | "working" | "ready" | "failed" | "chunks" | "bytes", number>
-  >;
-};
-
-export type DocumentView = {
-  readonly id: string;
-  readonly collectionId: string;
-  readonly name: string;
-  readonly source: { readonly kind: "file" | "upload" | "folder" | "url" | "session"; readonly url?: string };
-  readonly bytes: number;
-  readonly sha256: string | null;
-  readonly status: DocumentStatus;
-  readonly error: string | null;
-  readonly progress: {
-    readonly stage?: "fetching" | "reading" | "embedding" | "storing";
-    /** Of `total` chunks. */
-    readonly done?: number;
-    readonly total?: number;
-  };
-  readonly revision: number;
-  readonly kind: string | null;
-  readonly mediaType: string | null;
-  readonly metadata: Readonly<Record<string, unknown>> | null;
-  readonly pages: number | null;
-  readonly characters: number;
-  readonly chunks: number;
-};
-
-export type AddedView = {
-  readonly outcome: "added" | "replaced" | "unchanged" | "duplicate";
-  readonly document: DocumentView;
-};
 
 export type CollectionInput = {
   readonly name: string;
   readonly description?: string;
   readonly embeddingModel?: string;
   readonly settings?: Partial<CollectionSettings>;
-};
-
-/** What a collection may be made with. */
-export type KnowledgeChoices = {
-  readonly defaults: CollectionSettings & { readonly embeddingModel: string };
-  readonly embeddingModels: readonly string[];
-  /** Which others one may choose; `*` stands for any text. */
-  readonly otherModels: readonly string[];
-  readonly languages: readonly string[];
-  readonly rerankers: readonly string[];
-  readonly reranker: string | null;
-  readonly documentBytes: number;
-};
-
-export type ChunkView = {
-  readonly ordinal: number;
-  readonly charStart: number;
-  readonly charEnd: number;
-  readonly page: number | null;
-  readonly headingPath: readonly string[];
-  readonly tokens: number;
-  /** Characters at its beginning with which the one before ends. */
-  readonly overlap: number;
-  readonly text: string;
-};
-
-/** A part of a document's text, in UTF-16 units. */
-export type TextPart = {
-  readonly from: number;
-  readonly to: number;
-  /** Of the whole text. */
-  readonly characters: number;
-  readonly text: string;
 };
 
 export type KnowledgeQuestion = {
@@ -94,56 +20,6 @@ export type KnowledgeQuestion = {
   readonly weight?: number;
   readonly limit?: number;
   readonly tokens?: number;
-};
-
-export type CandidateView = {
-  readonly collectionId: string;
-  readonly documentId: string;
-  readonly documentName: string;
-  readonly ordinal: number;
-  readonly charStart: number;
-  readonly charEnd: number;
-  readonly page: number | null;
-  readonly headingPath: readonly string[];
-  readonly score: number;
-  readonly lexical?: { readonly rank: number; readonly score: number };
-  readonly vector?: { readonly rank: number; readonly similarity: number };
-  readonly relevance?: number;
-  readonly place?: number;
-  readonly cut?: "rank" | "tokens" | "same";
-};
-
-export type TraceView = {
-  readonly question: string;
-  /** What was searched for, if a model put it into other words. */
-  readonly searched?: string;
-  readonly collections: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly retrieval: Retrieval;
-    readonly weight: number;
-    readonly embeddingModel: string;
-  }[];
-  readonly lexical: readonly string[];
-  readonly vector: readonly string[];
-  readonly reranker?: string;
-  readonly notes: readonly string[];
-  readonly milliseconds: Readonly<Record<string, number>>;
-  readonly candidates: readonly CandidateView[];
-};
-
-export type KnowledgeAnswer = {
-  readonly id: string;
-  readonly passages: readonly (CandidateView & { readonly text: string })[];
-  readonly trace: TraceView;
-};
-
-export type TracePlace = {
-  readonly id: string;
-  readonly question: string;
-  /** Of the run that asked; null: a person did. */
-  readonly runId: string | null;
-  readonly createdAt: string;
 };
 
 /** Collections of documents. */
@@ -189,11 +65,7 @@ export type KnowledgeClient = {
     text: { readonly name: string; readonly text: string },
     signal?: AbortSignal,
   ): Promise<AddedView>;
-  addUrls(
-    collectionId: string,
-    urls: readonly string[],
-    signal?: AbortSignal,
-  ): Promise<{ readonly data: readonly AddedView[]; readonly problems: readonly { name: string; message: string }[] }>;
+  addUrls(collectionId: string, urls: readonly string[], signal?: AbortSignal): Promise<AllAdded>;
   /** With the parts `about`, `original`, `text` and `chunks`. */
   importDocument(collectionId: string, form: FormData, signal?: AbortSignal): Promise<AddedView>;
   retry(id: string, signal?: AbortSignal): Promise<DocumentView>;
@@ -216,7 +88,7 @@ export type KnowledgeClient = {
     page?: { readonly before?: string; readonly limit?: number; readonly run?: string },
     signal?: AbortSignal,
   ): Promise<readonly TracePlace[]>;
-  trace(id: string, signal?: AbortSignal): Promise<TracePlace & { readonly trace: TraceView }>;
+  trace(id: string, signal?: AbortSignal): Promise<KeptTrace>;
 };
 
 export function createKnowledgeClient(server: Server): KnowledgeClient {
@@ -241,7 +113,7 @@ export function createKnowledgeClient(server: Server): KnowledgeClient {
       (await (await sendFile(server, `/api/rag/${fileOf(id, name)}`, content, options)).json()) as AddedView,
     async addText(id, body, signal) {
       const path = `collections/${id}/documents`;
-      const { data } = await answer<{ data: readonly AddedView[] }>(path, { method: "POST", body, signal });
+      const { data } = await answer<AllAdded>(path, { method: "POST", body, signal });
       return data[0]!;
     },
     addUrls: (id, urls, signal) => answer(`collections/${id}/documents`, { method: "POST", body: { urls }, signal }),
@@ -258,10 +130,7 @@ export function createKnowledgeClient(server: Server): KnowledgeClient {
     async text(id, signal) {
       let text = "";
       for (;;) {
-        const part = await answer<{ to: number; characters: number; text: string }>(
-          `documents/${id}/text?from=${text.length}`,
-          { signal },
-        );
+        const part = await answer<TextPart>(`documents/${id}/text?from=${text.length}`, { signal });
         text += part.text;
         if (part.to >= part.characters) return text;
       }

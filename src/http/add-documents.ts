@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { z } from "zod";
+import type { AllAdded } from "../protocol/documents.ts";
 import { bytesOf } from "../knowledge/document-files.ts";
 import type { Added, NewFile } from "../knowledge/documents.ts";
 import { filesOfFolder } from "../knowledge/folder-source.ts";
@@ -26,7 +27,7 @@ export const addBody = z.union([
 
 export type AddedDocuments = {
   readonly added: readonly Added[];
-  readonly problems: readonly { readonly name: string; readonly message: string }[];
+  readonly problems: AllAdded["problems"];
   readonly removed?: number;
 };
 

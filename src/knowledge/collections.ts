@@ -1,3 +1,4 @@
+import type { CollectionCounts, KnowledgeChoices } from "../protocol/collections.ts";
 import { type Caller, mayUse } from "../protocol/callers.ts";
 import { Conflict, Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { matchesGlob } from "../protocol/glob.ts";
@@ -8,7 +9,6 @@ import { removeChunks, removeCollectionChunks } from "../store/rag-chunks.ts";
 import {
   changeCollection,
   type Collection,
-  type CollectionCounts,
   countDocuments,
   createCollection,
   deleteCollection,
@@ -25,7 +25,7 @@ import type { DocumentFiles } from "./document-files.ts";
 import type { Embedders } from "./embed.ts";
 import { localModels } from "./local-models.ts";
 
-export type CollectionView = Collection & { readonly counts: CollectionCounts };
+export type CountedCollection = Collection & { readonly counts: CollectionCounts };
 
 export type NewCollection = {
   readonly name: string;
@@ -48,30 +48,25 @@ export type Reindex = {
 };
 
 /** What a collection may be made with. */
-export type CollectionChoices = {
-  readonly defaults: CollectionSettings & { readonly embeddingModel: string };
-  /** Embedding models that are known by name and that the caller may choose. */
-  readonly embeddingModels: readonly string[];
+export type CollectionChoices = Pick<KnowledgeChoices, "defaults" | "embeddingModels" | "languages"> & {
   /** Which others the caller may choose: names or globs. */
   readonly others: readonly string[];
-  /** What words are reduced to their stems by. */
-  readonly languages: readonly string[];
 };
 
 /** Collections of documents. Each verb throws NotFound for what the caller may not read, Denied for what is only the owner's. */
 export type Collections = {
-  create(caller: Caller, collection: NewCollection): Promise<CollectionView>;
+  create(caller: Caller, collection: NewCollection): Promise<CountedCollection>;
   /** What the caller may make one with. */
   choices(caller: Caller): Promise<CollectionChoices>;
   /** Own ones, then those shared with the caller or a group, then those of everyone. */
-  list(caller: Caller): Promise<readonly CollectionView[]>;
-  get(caller: Caller, id: string): Promise<CollectionView>;
+  list(caller: Caller): Promise<readonly CountedCollection[]>;
+  get(caller: Caller, id: string): Promise<CountedCollection>;
   /** By id, or by name: one's own, else the only one of that name that is shared with the caller. */
   find(caller: Caller, idOrName: string): Promise<Collection>;
   /** Throws Conflict `reindex_needed` for what changes how documents are cut. */
-  change(caller: Caller, id: string, edit: CollectionEdit): Promise<CollectionView>;
+  change(caller: Caller, id: string, edit: CollectionEdit): Promise<CountedCollection>;
   /** All of its documents are read anew, in their turn; meanwhile they are searched as they are. */
-  reindex(caller: Caller, id: string, change: Reindex): Promise<CollectionView>;
+  reindex(caller: Caller, id: string, change: Reindex): Promise<CountedCollection>;
   /** With all that is in it. */
   remove(caller: Caller, id: string): Promise<void>;
   /** Goes on with removals that a process did not finish. */
@@ -101,7 +96,7 @@ export function createCollections(options: CollectionsOptions): Collections {
   const { database, files, embedders, defaults, models, modelsFolder, onQueued } = options;
   const { query } = database;
 
-  const shown = async (collection: Collection): Promise<CollectionView> => {
+  const shown = async (collection: Collection): Promise<CountedCollection> => {
     const counts = await countDocuments(query, [collection.id]);
     return { ...collection, counts: counts.get(collection.id) ?? noCounts };
   };

@@ -1,7 +1,8 @@
+import type { CandidateView } from "../protocol/passages.ts";
 import type { Passage } from "../store/rag-search.ts";
 
 /** Why a candidate is not among the passages. `rank`: others are before it; `tokens`: it does not fit any more; `same`: its text is there already. */
-export type Cut = "rank" | "tokens" | "same";
+export type Cut = NonNullable<CandidateView["cut"]>;
 
 /** In their order: as many as are wanted and have room together. The first one is always taken. */
 export function cutPassages<Each extends Pick<Passage, "text" | "tokens">>(

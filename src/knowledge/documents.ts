@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
+import type { ChunkView, AddedView } from "../protocol/documents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import type { Query } from "../protocol/tools.ts";
 import type { Database } from "../store/database.ts";
-import { type ChunkPage, listChunks, type ReadChunk, readChunks } from "../store/rag-chunk-rows.ts";
+import { type ChunkPage, listChunks, readChunks } from "../store/rag-chunk-rows.ts";
 import { removeChunks } from "../store/rag-chunks.ts";
 import type { Collection } from "../store/rag-collections.ts";
 import {
@@ -29,7 +30,7 @@ import { workOn } from "./work.ts";
 export type Added = {
   readonly document: RagDocument;
   /** `unchanged`: it is there with this content; `duplicate`: this content is there under another name, which is the document's. */
-  readonly outcome: "added" | "replaced" | "unchanged" | "duplicate";
+  readonly outcome: AddedView["outcome"];
 };
 
 export type NewFile = {
@@ -58,7 +59,7 @@ export type Documents = {
   /** A document that was exported: neither read nor embedded again, if the collection would do it in the same way. */
   import(caller: Caller, collectionId: string, document: GivenDocument): Promise<Added>;
   /** Its chunks with their text. */
-  chunks(caller: Caller, id: string, page: ChunkPage): Promise<readonly ReadChunk[]>;
+  chunks(caller: Caller, id: string, page: ChunkPage): Promise<readonly ChunkView[]>;
   /** Its chunks as an export has them, a line each. */
   exportChunks(caller: Caller, id: string): Promise<AsyncIterable<string>>;
   /** What is at an address; it is fetched in its turn, also if it was before. */

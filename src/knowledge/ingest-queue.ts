@@ -1,7 +1,8 @@
+import type { DocumentProgress } from "../protocol/documents.ts";
 import { ColloquyError, messageOf } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Log } from "../protocol/log.ts";
-import type { DocumentProgress, LeasedDocument } from "../store/rag-documents.ts";
+import type { LeasedDocument } from "../store/rag-documents.ts";
 import { failDocument, releaseAllDocuments, releaseDocument, takeDocument, touchDocument } from "../store/rag-queue.ts";
 import { ingest, type IngestOptions, LostDocument } from "./ingest.ts";
 import { UnreadableFile } from "./parse/parsed.ts";

@@ -1,3 +1,4 @@
+import type { CandidateView, PassageView, TraceView } from "../protocol/passages.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { InvalidInput, messageOf } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
@@ -9,7 +10,7 @@ import type { SearchFilters } from "../store/rag-filters.ts";
 import type { Candidate, Passage, Search, SearchedCollection, SearchTrace } from "../store/rag-search.ts";
 import { addTrace, type StoredTrace } from "../store/rag-traces.ts";
 import { chosenCollections, groupsOf } from "./choose-collections.ts";
-import { type Cut, cutPassages } from "./cut-passages.ts";
+import { cutPassages } from "./cut-passages.ts";
 import type { Knowledge } from "./knowledge.ts";
 import type { Reranker } from "./rerank.ts";
 import { reranked, rerankedMost, rerankerOf } from "./rerank-passages.ts";
@@ -30,38 +31,12 @@ export type RetrievalRequest = {
   readonly runId?: string | undefined;
 };
 
-export type FoundPassage = Passage & {
-  readonly collectionName: string;
-  /** By the reranker. */
-  readonly relevance?: number;
-};
+export type FoundPassage = Passage & Pick<PassageView, "collectionName" | "relevance">;
 
 /** All that can be told of how passages were found, without their text. */
-export type RetrievalTrace = {
-  readonly question: string;
-  /** What was searched for, if it is not the question. */
-  readonly searched?: string;
-  readonly collections: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly retrieval: RetrievalKind;
-    readonly weight: number;
-    readonly embeddingModel: string;
-  }[];
+export type RetrievalTrace = Omit<TraceView, "filters" | "candidates"> & {
   readonly filters?: SearchFilters;
-  /** By what it was searched. */
-  readonly lexical: SearchTrace["lexical"];
-  readonly vector: SearchTrace["vector"];
-  readonly reranker?: string;
-  /** What was left out or done otherwise, and why. */
-  readonly notes: readonly string[];
-  readonly milliseconds: Readonly<Record<string, number>>;
-  readonly candidates: readonly (Candidate & {
-    readonly relevance?: number;
-    /** Its place among the passages. */
-    readonly place?: number;
-    readonly cut?: Cut;
-  })[];
+  readonly candidates: readonly (Candidate & Pick<CandidateView, "relevance" | "place" | "cut">)[];
 };
 
 export type Retrieved = {

@@ -1,15 +1,9 @@
+import type { ChunkView } from "../protocol/documents.ts";
 import type { Chunk } from "../protocol/knowledge.ts";
 import type { Query } from "../protocol/tools.ts";
 
 /** As it is kept, with the vector of the given model. */
 export type ChunkRow = Chunk & { readonly embedding: readonly number[] | null };
-
-/** A chunk as people read it. */
-export type ReadChunk = Omit<Chunk, "page"> & {
-  readonly page: number | null;
-  /** Characters at its beginning with which the chunk before ends. */
-  readonly overlap: number;
-};
 
 export type ChunkPage = {
   /** An ordinal, exclusive. */
@@ -24,8 +18,8 @@ export function readChunks(
   query: Query,
   documentId: string,
   { after, at, limit }: ChunkPage,
-): Promise<readonly ReadChunk[]> {
-  return query<ReadChunk>(
+): Promise<readonly ChunkView[]> {
+  return query<ChunkView>(
     `select c.ordinal, c.char_start as "charStart", c.char_end as "charEnd", c.page, c.heading_path as "headingPath", c.text, c.tokens,
        greatest(0, coalesce((select p.char_end from rag_chunks p
          where p.document_id = c.document_id and p.revision = c.revision and p.ordinal = c.ordinal - 1), 0) - c.char_start) as overlap

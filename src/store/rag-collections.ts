@@ -1,3 +1,4 @@
+import type { CollectionCounts } from "../protocol/collections.ts";
 import { Conflict, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import { jsonText, plainText } from "../protocol/json-text.ts";
@@ -21,17 +22,6 @@ export type Collection = {
   readonly sharedWith: readonly string[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
-};
-
-export type CollectionCounts = {
-  readonly queued: number;
-  readonly working: number;
-  readonly ready: number;
-  readonly failed: number;
-  readonly documents: number;
-  readonly chunks: number;
-  /** Of all originals. */
-  readonly bytes: number;
 };
 
 const columns = `c.id, c.user_id as "userId", u.name as owner, c.name, c.description, c.settings, c.embedding_model as "embeddingModel",

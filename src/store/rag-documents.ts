@@ -1,3 +1,4 @@
+import type { DocumentProgress } from "../protocol/documents.ts";
 import { NotFound } from "../protocol/errors.ts";
 import { isId } from "../protocol/ids.ts";
 import { jsonText, plainText } from "../protocol/json-text.ts";
@@ -11,13 +12,6 @@ export type DocumentSource =
   | { readonly kind: "folder"; readonly path: string }
   | { readonly kind: "url"; readonly url: string }
   | { readonly kind: "session"; readonly threadId: string; readonly path: string };
-
-export type DocumentProgress = {
-  readonly stage?: "fetching" | "reading" | "embedding" | "storing";
-  /** Of `total` chunks. */
-  readonly done?: number;
-  readonly total?: number;
-};
 
 export type RagDocument = {
   readonly id: string;

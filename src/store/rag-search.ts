@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { FoundChunk, TraceView } from "../protocol/passages.ts";
 import type { Retrieval } from "../protocol/knowledge.ts";
 import { plainText } from "../protocol/json-text.ts";
 import type { Database } from "./database.ts";
@@ -29,29 +30,11 @@ export type Question = {
 };
 
 /** A chunk that may be what was asked for. */
-export type Candidate = {
-  readonly id: number;
-  readonly collectionId: string;
-  readonly documentId: string;
-  readonly documentName: string;
-  readonly ordinal: number;
-  readonly charStart: number;
-  readonly charEnd: number;
-  readonly page: number | null;
-  readonly headingPath: readonly string[];
-  readonly tokens: number;
-  /** Fused from both ranks. */
-  readonly score: number;
-  readonly lexical?: { readonly rank: number; readonly score: number };
-  /** Cosine similarity, from -1 to 1. */
-  readonly vector?: { readonly rank: number; readonly similarity: number };
-};
+export type Candidate = Omit<FoundChunk, "relevance"> & { readonly id: number };
 export type Passage = Candidate & { readonly text: string };
 
 /** How it was searched. `terms`, `scan`: by our own means, where PostgreSQL has no extension for it. */
-export type SearchTrace = {
-  readonly lexical: readonly ("bm25" | "terms")[];
-  readonly vector: readonly ("hnsw" | "ivfflat" | "exact" | "scan")[];
+export type SearchTrace = Pick<TraceView, "lexical" | "vector"> & {
   readonly candidates: readonly Candidate[];
 };
 

@@ -1,6 +1,6 @@
 import { FileUp, FolderUp, Globe, Type } from "lucide-react";
 import { type ChangeEvent, type DragEvent, useEffect, useRef, useState } from "react";
-import type { KnowledgeChoices } from "../../src/client/knowledge.ts";
+import type { KnowledgeChoices } from "../../src/protocol/collections.ts";
 import { size } from "../parts/figures.ts";
 import { Field, Form, Problem, TextField } from "../parts/parts.tsx";
 import { words } from "../words.ts";

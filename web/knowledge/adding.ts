@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { AddedView, DocumentView } from "../../src/client/knowledge.ts";
+import type { AddedView, DocumentView } from "../../src/protocol/documents.ts";
 import { ColloquyError, InvalidInput } from "../../src/protocol/errors.ts";
 import { createListeners } from "../listeners.ts";
 import { client, reasonOf } from "../server.ts";

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
-import type { CollectionView, KnowledgeAnswer } from "../../src/client/knowledge.ts";
+import type { KnowledgeAnswer } from "../../src/protocol/passages.ts";
+import type { CollectionView } from "../../src/protocol/collections.ts";
 import type { Retrieval } from "../../src/protocol/knowledge.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { ChoiceField, Field, Form, PageLink, TextField, Waiting } from "../parts/parts.tsx";

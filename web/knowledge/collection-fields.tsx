@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import type { CollectionInput, CollectionView, KnowledgeChoices } from "../../src/client/knowledge.ts";
+import type { CollectionView, KnowledgeChoices } from "../../src/protocol/collections.ts";
+import type { CollectionInput } from "../../src/client/knowledge.ts";
 import { ChoiceField, Field, TextField } from "../parts/parts.tsx";
 import { texts } from "./knowledge-words.ts";
 

@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { useState } from "react";
-import type { CollectionView, KnowledgeChoices } from "../../src/client/knowledge.ts";
+import type { CollectionView, KnowledgeChoices } from "../../src/protocol/collections.ts";
 import { figure } from "../parts/figures.ts";
 import { Act, ChoiceField, Form, TextField } from "../parts/parts.tsx";
 import { fromHere } from "../path.ts";

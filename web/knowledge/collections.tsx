@@ -1,6 +1,6 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import type { CollectionView } from "../../src/client/knowledge.ts";
+import type { CollectionView } from "../../src/protocol/collections.ts";
 import { figure, size } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { useLookAgain } from "../parts/look-again.ts";

@@ -1,4 +1,4 @@
-import type { ChunkView, DocumentView } from "../../src/client/knowledge.ts";
+import type { ChunkView, DocumentView } from "../../src/protocol/documents.ts";
 import { figure } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { PageLink, Waiting } from "../parts/parts.tsx";

@@ -1,5 +1,6 @@
 import { Download } from "lucide-react";
-import type { CollectionView, DocumentView } from "../../src/client/knowledge.ts";
+import type { DocumentView } from "../../src/protocol/documents.ts";
+import type { CollectionView } from "../../src/protocol/collections.ts";
 import { figure, size } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { useLookAgain } from "../parts/look-again.ts";

@@ -1,4 +1,4 @@
-import type { DocumentView } from "../../src/client/knowledge.ts";
+import type { DocumentView } from "../../src/protocol/documents.ts";
 import { State } from "../parts/parts.tsx";
 import { texts } from "./knowledge-words.ts";
 

@@ -1,5 +1,6 @@
 import { useEffect } from "react";
-import type { CollectionView, DocumentView } from "../../src/client/knowledge.ts";
+import type { DocumentView } from "../../src/protocol/documents.ts";
+import type { CollectionView } from "../../src/protocol/collections.ts";
 import type { DocumentStatus } from "../../src/protocol/knowledge.ts";
 import { figure, size } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";

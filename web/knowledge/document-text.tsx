@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { DocumentView, TextPart } from "../../src/client/knowledge.ts";
+import type { DocumentView, TextPart } from "../../src/protocol/documents.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { Act, PageLink, Waiting } from "../parts/parts.tsx";
 import { client } from "../server.ts";

@@ -1,4 +1,4 @@
-import type { CandidateView, KnowledgeAnswer, TraceView } from "../../src/client/knowledge.ts";
+import type { CandidateView, KnowledgeAnswer, TraceView } from "../../src/protocol/passages.ts";
 import { duration } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { PageLink } from "../parts/parts.tsx";

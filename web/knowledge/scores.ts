@@ -1,4 +1,4 @@
-import type { CandidateView } from "../../src/client/knowledge.ts";
+import type { CandidateView } from "../../src/protocol/passages.ts";
 import { locale } from "../language.ts";
 import { texts } from "./knowledge-words.ts";
 

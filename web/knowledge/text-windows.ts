@@ -1,4 +1,4 @@
-import type { TextPart } from "../../src/client/knowledge.ts";
+import type { TextPart } from "../../src/protocol/documents.ts";
 
 /** In UTF-16 units of a text, the end exclusive. */
 export type PassagePlace = { readonly from: number; readonly to: number };
@@ -40,5 +40,5 @@ export function windowAround(part: TextPart, keep: PassagePlace | undefined): Te
     !(keep && from + lastLine + 1 < keep.to)
   )
     end = lastLine + 1;
-  return { from: from + begin, to: from + end, characters, text: text.slice(begin, end) };
+  return { ...part, from: from + begin, to: from + end, text: text.slice(begin, end) };
 }

@@ -1,4 +1,4 @@
-import type { CandidateView, TraceView } from "../../src/client/knowledge.ts";
+import type { CandidateView, TraceView } from "../../src/protocol/passages.ts";
 import { figure } from "../parts/figures.ts";
 import { Note, PageLink, State, Table } from "../parts/parts.tsx";
 import { texts } from "./knowledge-words.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { collectionSchema, choicesSchema, type KnowledgeChoices } from "../../protocol/collections.ts";
 import { collectionSettingsSchema } from "../../protocol/knowledge.ts";
 import { endpoint } from "../endpoint.ts";
-import { collectionSchema, collectionView } from "../rag-views.ts";
+import { collectionView } from "../rag-views.ts";
 import { idParams, listOf } from "../schemas.ts";
 
 const name = z.string().trim().min(1).max(100);
@@ -37,18 +38,8 @@ export const readChoices = endpoint({
   summary: "What a collection may be made with",
   description:
     "What it is made with where nothing is said, and which embedding models, languages and rerankers you may choose.",
-  answers: {
-    200: z.object({
-      defaults: collectionSettingsSchema.extend({ embeddingModel: z.string() }),
-      embeddingModels: z.array(z.string()).readonly().describe("Those that are known by name"),
-      otherModels: z.array(z.string()).readonly().describe("Which others you may choose; `*` stands for any text"),
-      languages: z.array(z.string()).readonly().describe("Text search configurations of the database"),
-      rerankers: z.array(z.string()).readonly(),
-      reranker: z.string().nullable().describe("Of collections that name none"),
-      documentBytes: z.number().describe("Of one document, at most"),
-    }),
-  },
-  async handle({ caller, services: { knowledge, retrieval } }) {
+  answers: { 200: choicesSchema },
+  async handle({ caller, services: { knowledge, retrieval } }): Promise<KnowledgeChoices> {
     const { others, ...choices } = await knowledge.collections.choices(caller);
     const { names, standard } = retrieval.rerankers;
     const { documentBytes } = knowledge;

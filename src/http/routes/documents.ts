@@ -1,6 +1,15 @@
 import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { z } from "zod";
+import {
+  addedSchema,
+  documentSchema,
+  type AllAdded,
+  allAddedSchema,
+  chunkSchema,
+  type TextPart,
+  textPartSchema,
+} from "../../protocol/documents.ts";
 import type { Added } from "../../knowledge/documents.ts";
 import { contentSchema } from "../../knowledge/prepared-work.ts";
 import { InvalidInput, NotFound } from "../../protocol/errors.ts";
@@ -8,8 +17,7 @@ import { documentStatuses } from "../../protocol/knowledge.ts";
 import { openFileOf } from "../../sandbox/open-file.ts";
 import { addBody, addDocumentsFrom } from "../add-documents.ts";
 import { endpoint } from "../endpoint.ts";
-import { addedSchema, addedView, documentSchema, documentView } from "../rag-views.ts";
-import { idSchema } from "../../protocol/shapes.ts";
+import { addedView, documentView } from "../rag-views.ts";
 import { idParams, listOf, pageQuery } from "../schemas.ts";
 import { fileAnswers, sendFile } from "../send-file.ts";
 
@@ -23,17 +31,8 @@ export const addDocuments = endpoint({
     "after the other: `status` says how far. The same name again replaces a document as soon as the new content is read.",
   params: idParams,
   body: addBody,
-  answers: {
-    202: z.object({
-      data: z.array(addedSchema),
-      problems: z
-        .array(z.object({ name: z.string(), message: z.string() }))
-        .readonly()
-        .describe("What could not be added, and why; the rest was"),
-      removed: z.int().optional().describe("Documents of the folder whose files are gone"),
-    }),
-  },
-  async handle({ params, body, caller, reply, services }) {
+  answers: { 202: allAddedSchema },
+  async handle({ params, body, caller, reply, services }): Promise<AllAdded> {
     const { added, ...rest } = await addDocumentsFrom({ caller, collectionId: params.id, services }, body);
     reply.code(202);
     return { data: added.map(addedView), ...rest };
@@ -181,20 +180,7 @@ export const listChunks = endpoint({
       .describe("A place in the text: begin with the chunk that holds it"),
     ...pageQuery,
   }),
-  answers: {
-    200: listOf(
-      z.object({
-        ordinal: z.int().describe("From 0"),
-        charStart: z.int(),
-        charEnd: z.int().describe("Exclusive; in UTF-16 units"),
-        page: z.int().nullable(),
-        headingPath: z.array(z.string()).readonly(),
-        tokens: z.int().describe("About how many"),
-        overlap: z.int().describe("Characters at its beginning with which the chunk before ends"),
-        text: z.string(),
-      }),
-    ),
-  },
+  answers: { 200: listOf(chunkSchema) },
   async handle({ params, query: { limit = 50, ...page }, caller, services: { knowledge } }) {
     return { data: await knowledge.documents.chunks(caller, params.id, { ...page, limit }) };
   },
@@ -251,10 +237,8 @@ export const getDocumentText = endpoint({
     from: z.coerce.number().int().min(0).default(0),
     to: z.coerce.number().int().min(0).optional().describe(`At most ${mostTextSlice} characters behind \`from\``),
   }),
-  answers: {
-    200: z.object({ documentId: idSchema, from: z.int(), to: z.int(), characters: z.int(), text: z.string() }),
-  },
-  async handle({ params, query: { from, to = Infinity }, caller, services: { knowledge } }) {
+  answers: { 200: textPartSchema },
+  async handle({ params, query: { from, to = Infinity }, caller, services: { knowledge } }): Promise<TextPart> {
     const whole = await knowledge.documents.text(caller, params.id);
     const start = Math.min(from, whole.length);
     const end = Math.max(start, Math.min(to, whole.length, start + mostTextSlice));
