@@ -1,3 +1,4 @@
+import type { OwnShareView } from "../protocol/shares.ts";
 import type { BudgetView } from "../protocol/budgets.ts";
 import type { KeyView, LoginView, MadeKey } from "../protocol/accounts.ts";
 import type { UsageGroup, UsageView } from "../protocol/overview.ts";
@@ -34,15 +35,6 @@ export type AccountClient = {
   withdrawShare(id: string, signal?: AbortSignal): Promise<void>;
   /** Where all that the server holds of one is, as an archive. */
   readonly archive: string;
-};
-
-/** A read-only link to a thread. */
-export type OwnShareView = {
-  readonly id: string;
-  readonly threadId: string;
-  readonly title: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
 };
 
 export function createAccountClient(server: Server): AccountClient {

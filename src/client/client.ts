@@ -1,7 +1,8 @@
+import type { ThreadView } from "../protocol/threads.ts";
 import type { Finding } from "../protocol/overview.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Content, Item } from "../protocol/items.ts";
-import type { RunOptions, RunRecord, RunStatus, ThreadRecord } from "../protocol/runs.ts";
+import type { RunOptions, RunRecord, RunStatus } from "../protocol/runs.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
 import type { ArgumentPattern, DecisionInput, ItemPage, QuestionView } from "./questions.ts";
 import { createFileClient, type FileClient } from "./files.ts";
@@ -12,7 +13,6 @@ import { createScheduleClient, type ScheduleClient } from "./schedules.ts";
 import { createUploadClient, type UploadClient } from "./uploads.ts";
 import { createUserClient, type UserClient } from "./users.ts";
 
-export type ThreadView = Omit<ThreadRecord, "userId" | "hidden">;
 export type RunView = Omit<RunRecord, "userId" | "epoch" | "takeovers">;
 export type GrantView = {
   readonly id: string;

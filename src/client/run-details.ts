@@ -1,3 +1,4 @@
+import type { ThreadView } from "../protocol/threads.ts";
 import type { Item } from "../protocol/items.ts";
 import type {
   AdminRun,
@@ -10,7 +11,7 @@ import type {
 } from "../protocol/run-trace.ts";
 import type { RunStatus } from "../protocol/runs.ts";
 import type { ListedTool } from "../protocol/tools-api.ts";
-import type { RunView, ThreadView } from "./client.ts";
+import type { RunView } from "./client.ts";
 import type { QuestionView } from "./questions.ts";
 import { askJson, askList, queryOf, type Server } from "./request.ts";
 

@@ -1,38 +1,8 @@
+import type { ThreadView, ListedThread, PendingView, EditedMessage } from "../protocol/threads.ts";
+import type { ShareView, SharedView, MadeShare } from "../protocol/shares.ts";
 import type { Content } from "../protocol/items.ts";
-import type { ThreadView } from "./client.ts";
 import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
-/** A thread in a list; of a search with the newest message that fits. */
-export type ListedThread = ThreadView & { readonly found?: { readonly item: string; readonly excerpt: string } };
-export type ShareView = {
-  readonly id: string;
-  readonly threadId: string;
-  readonly leaf: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-};
-/** What whoever has a link reads. */
-export type SharedView = {
-  readonly title: string;
-  readonly sharedAt: string;
-  readonly messages: readonly {
-    readonly role: "user" | "assistant";
-    readonly author: string | null;
-    readonly content: Content;
-    readonly createdAt: string;
-  }[];
-};
-/** A message that waits for its turn. */
-export type PendingView = {
-  /** Of the run that it will begin. */
-  readonly id: string;
-  readonly agent: string;
-  readonly text: string;
-  /** Whether `text` is all of it. */
-  readonly whole: boolean;
-  readonly files: readonly { readonly id: string; readonly name: string; readonly mediaType: string }[];
-  readonly createdAt: string;
-};
 export type ThreadPage = {
   readonly before?: string;
   readonly limit?: number;
@@ -52,12 +22,9 @@ export type ThreadClient = {
   editMessage(
     id: string,
     input: { readonly message: { readonly id?: string; readonly content: Content }; readonly instead: string },
-  ): Promise<{ readonly id: string; readonly thread: ThreadView }>;
+  ): Promise<EditedMessage>;
   /** `page`: the link for people, below the server's address; told this once. */
-  share(
-    id: string,
-    input?: { readonly days?: number },
-  ): Promise<{ readonly share: ShareView; readonly path: string; readonly page: string }>;
+  share(id: string, input?: { readonly days?: number }): Promise<MadeShare>;
   shares(id: string, signal?: AbortSignal): Promise<readonly ShareView[]>;
   withdraw(share: string): Promise<void>;
   readShared(token: string, signal?: AbortSignal): Promise<SharedView>;

@@ -1,17 +1,6 @@
+import type { UploadView } from "../protocol/uploads.ts";
 import { pause } from "./pause.ts";
 import { addressAt, ask, type Asking, askJson, type Server } from "./request.ts";
-
-export type UploadView = {
-  readonly id: string;
-  readonly name: string;
-  readonly bytes: number;
-  readonly state: "receiving" | "reading" | "ready";
-  readonly offset?: number;
-  readonly mediaType: string | null;
-  readonly kind: string | null;
-  /** Why its content can't be read. */
-  readonly problem: string | null;
-};
 
 export type UploadClient = {
   /** In pieces, so that it can be told how far it is; `onProgress` gets the part that is there, from 0 to 1. */

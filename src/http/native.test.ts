@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { threadSchema } from "../protocol/threads.ts";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
 import { type Client, createClient, type StartedRun } from "../client/client.ts";
 import type { ListedRunView } from "../client/run-details.ts";
@@ -8,7 +9,7 @@ import { createSseParser } from "../client/sse.ts";
 import type { ScriptAnswer } from "../models/scripted.ts";
 import type { ModelRequest } from "../protocol/models.ts";
 import { newId } from "../protocol/ids.ts";
-import { itemSchema, runSchema, threadSchema } from "./schemas.ts";
+import { itemSchema, runSchema } from "./schemas.ts";
 import { serve } from "../../test/serve.ts";
 
 let gate = Promise.withResolvers<void>();

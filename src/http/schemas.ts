@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ThreadView } from "../protocol/threads.ts";
 import { limitsSchema, modelSettingsSchema } from "../protocol/agents.ts";
 import { contentSchema } from "../protocol/content-schema.ts";
 import type { Item } from "../protocol/items.ts";
@@ -7,17 +8,6 @@ import { idSchema, timeSchema as time } from "../protocol/shapes.ts";
 import { type RunRecord, runStatuses, type ThreadRecord, waitReasons } from "../protocol/runs.ts";
 
 export const idParams = z.object({ id: idSchema });
-
-export const threadSchema = z.object({
-  id: idSchema,
-  title: z.string(),
-  agent: z.string().nullable(),
-  leaf: idSchema.nullable(),
-  lastSeq: z.int(),
-  archivedAt: time.nullable(),
-  createdAt: time,
-  updatedAt: time,
-});
 
 export function publicThread({
   id,
@@ -28,7 +18,7 @@ export function publicThread({
   archivedAt,
   createdAt,
   updatedAt,
-}: ThreadRecord): z.infer<typeof threadSchema> {
+}: ThreadRecord): ThreadView {
   return { id, title, agent, leaf, lastSeq, archivedAt, createdAt, updatedAt };
 }
 

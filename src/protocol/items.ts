@@ -3,7 +3,7 @@ import type { JsonSchema, ModelCall } from "./models.ts";
 import type { WaitReason } from "./runs.ts";
 import type { Source } from "./sources.ts";
 
-export type Content = string | ContentPart[];
+export type Content = string | readonly ContentPart[];
 export type ContentPart = { type: "text"; text: string } | { type: "image"; url: string };
 
 /** A file that came with a message: where tools find it, and what a model is told of it. */

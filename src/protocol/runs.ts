@@ -1,3 +1,4 @@
+import type { ThreadView } from "./threads.ts";
 import type { AgentDefinition, Limits } from "./agents.ts";
 import type { StrategySettings } from "./strategies.ts";
 import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "./models.ts";
@@ -70,15 +71,4 @@ export type RunRecord = {
   readonly endedAt: string | null;
 };
 
-export type ThreadRecord = {
-  readonly id: string;
-  readonly userId: string;
-  readonly title: string;
-  readonly agent: string | null;
-  readonly hidden: boolean;
-  readonly leaf: string | null;
-  readonly lastSeq: number;
-  readonly archivedAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-};
+export type ThreadRecord = ThreadView & { readonly userId: string; readonly hidden: boolean };

@@ -1,6 +1,6 @@
 import { Archive, ArchiveRestore, Braces, Ellipsis, FileDown, Pencil, Share2, Split, Trash2 } from "lucide-react";
 import { useRef, useState } from "react";
-import type { ThreadView } from "../../src/client/client.ts";
+import type { ThreadView } from "../../src/protocol/threads.ts";
 import { Menu } from "../parts/menu.tsx";
 import { fromHere, goTo, pathNow } from "../path.ts";
 import { base } from "../server.ts";

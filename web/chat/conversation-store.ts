@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from "react";
+import type { PendingView } from "../../src/protocol/threads.ts";
 import type { BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/questions.ts";
 import type { RunEvent } from "../../src/protocol/events.ts";
-import type { PendingView } from "../../src/client/threads.ts";
 import { ColloquyError } from "../../src/protocol/errors.ts";
 import { isId } from "../../src/protocol/ids.ts";
 import { createListeners } from "../listeners.ts";

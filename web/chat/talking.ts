@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { PendingView } from "../../src/client/threads.ts";
+import type { PendingView } from "../../src/protocol/threads.ts";
 import { newId } from "../../src/protocol/ids.ts";
 import { fromHere, goTo, pathNow } from "../path.ts";
 import { client, reasonOf } from "../server.ts";

@@ -1,6 +1,6 @@
 import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
-import type { ListedThread } from "../../src/client/threads.ts";
+import type { ListedThread } from "../../src/protocol/threads.ts";
 import { useIsTouched } from "../frame/width.ts";
 import { Menu } from "../parts/menu.tsx";
 import { PageLink, Problem } from "../parts/parts.tsx";

@@ -1,6 +1,6 @@
 import { Plus } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import type { ListedThread } from "../../src/client/threads.ts";
+import type { ListedThread } from "../../src/protocol/threads.ts";
 import { Act, Problem } from "../parts/parts.tsx";
 import { goTo, pathNow } from "../path.ts";
 import { words } from "../words.ts";

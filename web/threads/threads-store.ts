@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from "react";
-import type { ThreadView } from "../../src/client/client.ts";
-import type { ListedThread, ThreadPage } from "../../src/client/threads.ts";
+import type { ThreadView, ListedThread } from "../../src/protocol/threads.ts";
+import type { ThreadPage } from "../../src/client/threads.ts";
 import { createListeners } from "../listeners.ts";
 import { client, reasonOf } from "../server.ts";
 import { threadClient } from "./thread-client.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
+import type { ListedThread } from "../../src/protocol/threads.ts";
 import {
   type OpenBrowser,
   openBrowser,
@@ -11,7 +12,6 @@ import {
 } from "../../test/browser.ts";
 import { until } from "../../test/run-suite.ts";
 import { mail } from "../../test/page-tools.ts";
-import type { ListedThread } from "../../src/client/threads.ts";
 import { sectionsOf } from "./sections.ts";
 
 test("threads stand under the day when they were last used", () => {

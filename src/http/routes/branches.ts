@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { threadSchema } from "../../protocol/threads.ts";
 import { threadMarkdown } from "../thread-text.ts";
 import { endpoint } from "../endpoint.ts";
 import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, itemSchema, publicItem, publicThread, threadSchema } from "../schemas.ts";
+import { idParams, itemSchema, publicItem, publicThread } from "../schemas.ts";
 
 const mostExported = 10_000;
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { threadSchema } from "../../protocol/threads.ts";
 import { type RoomView, type PresenceEvent, presenceSchema } from "../../protocol/rooms.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
 import { type Cursor, parseCursor } from "../../protocol/events.ts";
@@ -12,7 +13,7 @@ import { publicQuestion, questionSchema } from "../question-view.ts";
 import { followedEventSchema } from "../run-event-schema.ts";
 import { itemPageQuery, itemPageSchema, readItemPage } from "../item-page.ts";
 import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, itemSchema, listOf, publicItem, publicThread, threadSchema } from "../schemas.ts";
+import { idParams, itemSchema, listOf, publicItem, publicThread } from "../schemas.ts";
 
 const mostExported = 10_000;
 

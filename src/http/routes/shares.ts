@@ -1,21 +1,21 @@
 import { z } from "zod";
+import {
+  type MadeShare,
+  madeShareSchema,
+  ownShareSchema,
+  type OwnShareView,
+  type SharedView,
+  sharedSchema,
+  shareSchema,
+  type ShareView,
+} from "../../protocol/shares.ts";
 import { Conflict, NotFound } from "../../protocol/errors.ts";
-import { contentSchema } from "../../protocol/content-schema.ts";
 import { isErased, isNested } from "../../run/fold.ts";
 import type { Share } from "../../store/shares.ts";
 import { endpoint } from "../endpoint.ts";
-import { idSchema } from "../../protocol/shapes.ts";
 import { idParams, listOf } from "../schemas.ts";
 
 const mostShown = 5000;
-const time = z.string().describe("ISO 8601");
-const shareSchema = z.object({
-  id: idSchema,
-  threadId: idSchema,
-  leaf: idSchema,
-  createdAt: time,
-  expiresAt: time.nullable(),
-});
 
 export const shareThread = endpoint({
   tag: "threads",
@@ -27,8 +27,8 @@ export const shareThread = endpoint({
   body: z
     .strictObject({ days: z.number().positive().max(3650).optional().describe("Absent: until it is withdrawn") })
     .nullish(),
-  answers: { 201: z.object({ share: shareSchema, path: z.string(), page: z.string() }) },
-  async handle({ params, body, caller, reply, services: { runs, shares } }) {
+  answers: { 201: madeShareSchema },
+  async handle({ params, body, caller, reply, services: { runs, shares } }): Promise<MadeShare> {
     const { days } = body ?? {};
     const { id: threadId, leaf } = await runs.getThread(caller, params.id);
     if (leaf === null) throw new Conflict("The thread is empty: there is nothing to share.", { code: "thread_empty" });
@@ -58,9 +58,14 @@ export const listOwnShares = endpoint({
   tag: "threads",
   summary: "List your links to threads",
   description: "Those that still lead there, the newest first; at most 500.",
-  answers: { 200: listOf(shareSchema.extend({ title: z.string() })) },
+  answers: { 200: listOf(ownShareSchema) },
   async handle({ caller, services: { shares } }) {
-    return { data: (await shares.listOwn(caller.userId)).map(({ title, ...share }) => ({ ...view(share), title })) };
+    return {
+      data: (await shares.listOwn(caller.userId)).map(({ title, ...share }): OwnShareView => ({
+        ...view(share),
+        title,
+      })),
+    };
   },
 });
 
@@ -81,21 +86,8 @@ export const readShared = endpoint({
   description: "Without a login.",
   open: () => true,
   params: z.object({ id: z.string().max(100) }),
-  answers: {
-    200: z.object({
-      title: z.string(),
-      sharedAt: time,
-      messages: z.array(
-        z.object({
-          role: z.enum(["user", "assistant"]),
-          author: z.string().nullable(),
-          content: contentSchema,
-          createdAt: time,
-        }),
-      ),
-    }),
-  },
-  async handle({ params, reply, services: { runs, shares } }) {
+  answers: { 200: sharedSchema },
+  async handle({ params, reply, services: { runs, shares } }): Promise<SharedView> {
     const share = await shares.find(params.id);
     if (!share) throw new NotFound("There is no such link, or it was withdrawn.", { code: "share_not_found" });
     const { userId, threadId, leaf, title, createdAt } = share;
@@ -113,6 +105,6 @@ export const readShared = endpoint({
   },
 });
 
-function view({ id, threadId, leaf, createdAt, expiresAt }: Share): z.infer<typeof shareSchema> {
+function view({ id, threadId, leaf, createdAt, expiresAt }: Share): ShareView {
   return { id, threadId, leaf, createdAt: createdAt.toISOString(), expiresAt: expiresAt?.toISOString() ?? null };
 }

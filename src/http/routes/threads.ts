@@ -1,9 +1,18 @@
 import { z } from "zod";
+import {
+  threadSchema,
+  type EditedMessage,
+  editedSchema,
+  type ListedThread,
+  listedThreadSchema,
+  pendingSchema,
+  type PendingView,
+} from "../../protocol/threads.ts";
 import { contentSchema } from "../../protocol/content-schema.ts";
 import { endpoint } from "../endpoint.ts";
 import { itemPageQuery, itemPageSchema, readItemPage } from "../item-page.ts";
 import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf, pageQuery, publicThread, threadSchema } from "../schemas.ts";
+import { idParams, listOf, pageQuery, publicThread } from "../schemas.ts";
 
 export const createThread = endpoint({
   tag: "threads",
@@ -31,9 +40,7 @@ export const listThreads = endpoint({
     search: z.string().max(500).optional(),
     ...pageQuery,
   }),
-  answers: {
-    200: listOf(threadSchema.extend({ found: z.object({ item: idSchema, excerpt: z.string() }).optional() })),
-  },
+  answers: { 200: listOf(listedThreadSchema) },
   async handle({ query: { search, archived, sort, ...page }, caller, services: { runs } }) {
     if (search === undefined || search.trim() === "")
       return {
@@ -43,7 +50,7 @@ export const listThreads = endpoint({
       };
     const found = await runs.searchThreads(caller, { text: search, ...(page.limit && { limit: page.limit }) });
     return {
-      data: found.map(({ thread, item }) => ({
+      data: found.map(({ thread, item }): ListedThread => ({
         ...publicThread(thread),
         ...(item && { found: { item: item.id, excerpt: item.excerpt } }),
       })),
@@ -56,21 +63,10 @@ export const listPending = endpoint({
   summary: "List the messages that wait for their turn, the next one first",
   description: "Each waits behind a run that has not ended. To take one back, cancel its run.",
   params: idParams,
-  answers: {
-    200: listOf(
-      z.object({
-        id: idSchema.describe("Of the run that it will begin"),
-        agent: z.string(),
-        text: z.string(),
-        whole: z.boolean().describe("Whether `text` is all of it"),
-        files: z.array(z.object({ id: z.string(), name: z.string(), mediaType: z.string() })),
-        createdAt: z.string(),
-      }),
-    ),
-  },
+  answers: { 200: listOf(pendingSchema) },
   async handle({ params, caller, services }) {
     const messages = await services.runs.pending(caller, params.id);
-    return { data: messages.map(({ isWhole, ...message }) => ({ ...message, whole: isWhole })) };
+    return { data: messages.map(({ isWhole, ...message }): PendingView => ({ ...message, whole: isWhole })) };
   },
 });
 
@@ -119,8 +115,8 @@ export const editMessage = endpoint({
     message: z.strictObject({ id: idSchema.optional(), content: contentSchema }),
     instead: idSchema.describe("The message of yours that it stands in place of"),
   }),
-  answers: { 201: z.object({ id: idSchema, thread: threadSchema }) },
-  async handle({ params, body: { message, instead }, caller, reply, services }) {
+  answers: { 201: editedSchema },
+  async handle({ params, body: { message, instead }, caller, reply, services }): Promise<EditedMessage> {
     const { messageId, thread } = await services.runs.editMessage(caller, { threadId: params.id, message, instead });
     reply.code(201);
     return { id: messageId, thread: publicThread(thread) };

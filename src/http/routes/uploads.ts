@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
+import { uploadSchema, type UploadView } from "../../protocol/uploads.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
 import type { Upload } from "../../store/uploads.ts";
 import { type Call, endpoint } from "../endpoint.ts";
@@ -7,19 +8,6 @@ import { idSchema } from "../../protocol/shapes.ts";
 import { idParams, listOf, pageQuery } from "../schemas.ts";
 import { fileAnswers } from "../send-file.ts";
 import { sendUpload } from "../send-upload.ts";
-
-const uploadSchema = z.object({
-  id: idSchema,
-  name: z.string(),
-  bytes: z.int(),
-  state: z.enum(["receiving", "reading", "ready"]),
-  offset: z.int().optional().describe("While it is received: so many bytes are here"),
-  mediaType: z.string().nullable().describe("Found out from its content"),
-  kind: z.string().nullable(),
-  metadata: z.looseObject({}).nullable().describe("What is in it: columns, pages, headings, definitions, …"),
-  problem: z.string().nullable().describe("Why its content can't be read"),
-  createdAt: z.string().describe("ISO 8601"),
-});
 
 export const uploadFiles = endpoint({
   tag: "files",
@@ -129,11 +117,11 @@ export const deleteUpload = endpoint({
   },
 });
 
-async function shown(uploads: Call["services"]["uploads"], upload: Upload): Promise<z.infer<typeof uploadSchema>> {
+async function shown(uploads: Call["services"]["uploads"], upload: Upload): Promise<UploadView> {
   return view(upload, upload.state === "receiving" ? await uploads.offsetOf(upload) : undefined);
 }
 
-function view(upload: Upload, offset?: number): z.infer<typeof uploadSchema> {
+function view(upload: Upload, offset?: number): UploadView {
   const { id, name, bytes, state, kind, mediaType, metadata, problem, createdAt } = upload;
   return {
     id,
