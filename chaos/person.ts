@@ -1,5 +1,5 @@
+import type { QuestionView } from "../src/protocol/run-shapes.ts";
 import type { Client } from "../src/client/client.ts";
-import type { QuestionView } from "../src/client/questions.ts";
 import { ColloquyError } from "../src/protocol/errors.ts";
 import { askAny, type Node } from "./cluster.ts";
 import type { Outside } from "./outside.ts";

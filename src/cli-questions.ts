@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
-import type { DecisionInput, QuestionView } from "./client/questions.ts";
+import type { QuestionView } from "./protocol/run-shapes.ts";
+import type { DecisionInput } from "./client/questions.ts";
 
 /** Where a person sits: what they type, what they see, and what Ctrl+C means. */
 export type Terminal = {

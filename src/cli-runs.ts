@@ -1,5 +1,5 @@
-import { createClient, type RunView } from "./client/client.ts";
-import type { QuestionView } from "./client/questions.ts";
+import type { RunView, QuestionView } from "./protocol/run-shapes.ts";
+import { createClient } from "./client/client.ts";
 import { connect } from "./cli-connect.ts";
 import { exitCodes, followRun, processOutput } from "./cli-follow.ts";
 import { answerCommand, describeQuestion } from "./cli-questions.ts";

@@ -1,5 +1,6 @@
+import type { StartedRun } from "../protocol/run-shapes.ts";
 import { newId } from "../protocol/ids.ts";
-import type { AdminRun, RunAbout } from "../protocol/run-trace.ts";
+import type { ListedAdminRun } from "../protocol/run-trace.ts";
 import type { RunListFilter } from "./run-details.ts";
 import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
@@ -11,7 +12,7 @@ export type AdminRunFilter = Omit<RunListFilter, "thread"> & {
 /** Everybody's runs; for admins only. */
 export type AdminRunClient = {
   /** Newest first. */
-  list(filter?: AdminRunFilter, signal?: AbortSignal): Promise<readonly (AdminRun & RunAbout)[]>;
+  list(filter?: AdminRunFilter, signal?: AbortSignal): Promise<readonly ListedAdminRun[]>;
   cancel(id: string, signal?: AbortSignal): Promise<void>;
   /** What became of a write whose outcome nobody knows. */
   resolve(
@@ -20,7 +21,7 @@ export type AdminRunClient = {
     signal?: AbortSignal,
   ): Promise<void>;
   /** The message of one that failed or was cancelled once more, as a new run. */
-  retry(id: string, signal?: AbortSignal): Promise<{ readonly id: string; readonly threadId: string }>;
+  retry(id: string, signal?: AbortSignal): Promise<StartedRun>;
 };
 
 export function createAdminRunClient(server: Server): AdminRunClient {

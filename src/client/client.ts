@@ -1,10 +1,19 @@
+import type {
+  RunView,
+  GrantView,
+  ToolCallView,
+  StartedRun,
+  QuestionView,
+  SeenRun,
+  SteeredRun,
+} from "../protocol/run-shapes.ts";
 import type { ThreadView } from "../protocol/threads.ts";
 import type { Finding } from "../protocol/overview.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Content, Item } from "../protocol/items.ts";
-import type { RunOptions, RunRecord, RunStatus } from "../protocol/runs.ts";
+import type { RunOptions, RunStatus } from "../protocol/runs.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
-import type { ArgumentPattern, DecisionInput, ItemPage, QuestionView } from "./questions.ts";
+import type { DecisionInput, ItemPage } from "./questions.ts";
 import { createFileClient, type FileClient } from "./files.ts";
 import { createRoomClient, type RoomClient } from "./rooms.ts";
 import { createKnowledgeClient, type KnowledgeClient } from "./knowledge.ts";
@@ -13,33 +22,12 @@ import { createScheduleClient, type ScheduleClient } from "./schedules.ts";
 import { createUploadClient, type UploadClient } from "./uploads.ts";
 import { createUserClient, type UserClient } from "./users.ts";
 
-export type RunView = Omit<RunRecord, "userId" | "epoch" | "takeovers">;
-export type GrantView = {
-  readonly id: string;
-  readonly tool: string;
-  readonly argumentsHash?: string;
-  readonly pattern?: ArgumentPattern;
-  readonly createdAt: string;
-};
 export type ToolCallInput = {
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly threadId?: string;
   /** false: don't wait for the result. */
   readonly wait?: boolean;
   readonly idempotencyKey?: string;
-};
-/** `result` once the run has ended, else what it waits for. */
-export type ToolCallView = {
-  readonly run: RunView;
-  readonly result?: { readonly content: string; readonly isError?: boolean; readonly data?: unknown };
-  readonly questions?: readonly QuestionView[];
-};
-export type StartedRun = {
-  readonly id: string;
-  readonly threadId: string;
-  readonly cursor: string;
-  readonly pending: boolean;
-  readonly replayed: boolean;
 };
 export type RunInput = {
   readonly agent: string;
@@ -97,7 +85,7 @@ export type Client = {
     input: { readonly agent: string; readonly again: string; readonly options?: RunOptions },
     signal?: AbortSignal,
   ): Promise<StartedRun>;
-  run(id: string, signal?: AbortSignal): Promise<RunView & { readonly questions: readonly QuestionView[] }>;
+  run(id: string, signal?: AbortSignal): Promise<SeenRun>;
   runs(filter?: RunFilter, signal?: AbortSignal): Promise<readonly RunView[]>;
   cancel(id: string, signal?: AbortSignal): Promise<RunView>;
   /** The run sees the message at its next step. */
@@ -105,7 +93,7 @@ export type Client = {
     id: string,
     message: { readonly id?: string; readonly content: Content },
     signal?: AbortSignal,
-  ): Promise<{ readonly runId: string; readonly messageId: string; readonly cursor: string }>;
+  ): Promise<SteeredRun>;
   /** The open questions of all runs of the caller, oldest first. */
   questions(signal?: AbortSignal): Promise<readonly QuestionView[]>;
   decide(question: Pick<QuestionView, "id" | "runId">, input: DecisionInput, signal?: AbortSignal): Promise<RunView>;

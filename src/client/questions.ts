@@ -1,13 +1,6 @@
-import type { Decision, QuestionBody } from "../protocol/items.ts";
+import type { ArgumentPattern } from "../protocol/approval.ts";
+import type { Decision } from "../protocol/items.ts";
 
-/** An open question, with what may be decided. */
-export type QuestionView = QuestionBody & {
-  readonly id: string;
-  readonly runId: string;
-  readonly threadId: string;
-  readonly decisions: readonly Decision[];
-  readonly createdAt: string;
-};
 export type DecisionInput = {
   readonly decision: Decision;
   readonly text?: string;
@@ -16,7 +9,6 @@ export type DecisionInput = {
   readonly argumentsHash?: string;
   readonly always?: true | ArgumentPattern;
 };
-export type ArgumentPattern = Readonly<Record<string, string | number | boolean | null>>;
 
 /** Which items of a thread. */
 export type ItemPage = {

@@ -1,3 +1,4 @@
+import type { QuestionView } from "../protocol/run-shapes.ts";
 import type {
   RoomView,
   RoomKind,
@@ -10,7 +11,7 @@ import type {
 import { newId } from "../protocol/ids.ts";
 import type { RunEvent } from "../protocol/events.ts";
 import type { Content, Item } from "../protocol/items.ts";
-import type { DecisionInput, ItemPage, QuestionView } from "./questions.ts";
+import type { DecisionInput, ItemPage } from "./questions.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
 import { createFilesAt, type FilesAt } from "./files.ts";
 import { ask, type Asking, askJson, askList, queryOf, type Server } from "./request.ts";

@@ -1,42 +1,10 @@
 import type { ThreadView } from "../protocol/threads.ts";
 import type { Item } from "../protocol/items.ts";
-import type {
-  AdminRun,
-  BudgetUse,
-  LedgerRow,
-  RunAbout,
-  Take,
-  TracedItem,
-  TracedModelCall,
-} from "../protocol/run-trace.ts";
+import type { ListedRunView, RunDetailsView } from "../protocol/run-trace.ts";
 import type { RunStatus } from "../protocol/runs.ts";
 import type { ListedTool } from "../protocol/tools-api.ts";
-import type { RunView } from "./client.ts";
-import type { QuestionView } from "./questions.ts";
 import { askJson, askList, queryOf, type Server } from "./request.ts";
 
-export type ListedRunView = RunView & RunAbout;
-
-export type TracedRunView = RunView & {
-  /** Which call of its parent it stands for: `step.index`. */
-  readonly parentCall: string | null;
-  readonly takes: readonly Take[];
-};
-export type RunDetailsView = {
-  readonly run: AdminRun & RunAbout;
-  readonly questions: readonly QuestionView[];
-  readonly job: { readonly state: string; readonly heartbeatSeconds: number | null } | null;
-  readonly budget: BudgetUse | null;
-  /** It and those that it delegated. */
-  readonly runs: readonly TracedRunView[];
-  readonly items: readonly TracedItem[];
-  readonly modelCalls: readonly TracedModelCall[];
-  readonly ledger: readonly LedgerRow[];
-  /** Nothing was left out. */
-  readonly whole: boolean;
-  /** The time of the server. */
-  readonly now: string;
-};
 export type RunListFilter = {
   readonly thread?: string;
   readonly status?: RunStatus;

@@ -1,3 +1,4 @@
+import type { StartedRun } from "../protocol/run-shapes.ts";
 import type { ScheduleView, ScheduleTimes } from "../protocol/schedule-shapes.ts";
 import type { MissedPolicy } from "../protocol/schedules.ts";
 import { ask, type Asking, askJson, askList, queryOf, type Server } from "./request.ts";
@@ -27,7 +28,7 @@ export type ScheduleClient = {
   update(id: string, patch: SchedulePatch, signal?: AbortSignal): Promise<ScheduleView>;
   remove(id: string, signal?: AbortSignal): Promise<void>;
   /** Starts its run now; resolves to the run. */
-  runNow(id: string, signal?: AbortSignal): Promise<{ readonly id: string; readonly threadId: string }>;
+  runNow(id: string, signal?: AbortSignal): Promise<Omit<StartedRun, "cursor">>;
 };
 
 export function createScheduleClient(server: Server): ScheduleClient {

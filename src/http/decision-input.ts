@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { patternSchema } from "../protocol/approval.ts";
 import { decisions, type Decision } from "../protocol/items.ts";
-import { patternSchema } from "../run/approval.ts";
 
 const everyDecision = Object.values(decisions).flat() as readonly Decision[];
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { z } from "zod";
+import type { StartedRun, QuestionView } from "../protocol/run-shapes.ts";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { type Client, createClient, type StartedRun } from "../client/client.ts";
-import type { QuestionView } from "../client/questions.ts";
+import { type Client, createClient } from "../client/client.ts";
 import type { ScriptAnswer } from "../models/scripted.ts";
 import { newId } from "../protocol/ids.ts";
 import type { ModelRequest } from "../protocol/models.ts";

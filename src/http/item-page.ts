@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { itemSchema } from "../protocol/item-schema.ts";
 import type { Caller } from "../protocol/callers.ts";
 import type { Runs } from "../run/runs.ts";
 import { idSchema } from "../protocol/shapes.ts";
-import { itemSchema, listOf, pageQuery, publicItem } from "./schemas.ts";
+import { listOf, pageQuery, publicItem } from "./schemas.ts";
 
 const seqSchema = z.coerce.number().int().nonnegative().optional();
 

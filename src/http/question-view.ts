@@ -1,43 +1,15 @@
-import { z } from "zod";
+import type { QuestionView } from "../protocol/run-shapes.ts";
 import { decisions, type ItemOf } from "../protocol/items.ts";
-import { idSchema } from "../protocol/shapes.ts";
-
-/** An open question with all that is needed to answer it. */
-export const questionSchema = z.object({
-  id: idSchema,
-  runId: idSchema,
-  threadId: idSchema,
-  reason: z.enum(["approval", "limit", "unknown", "question"]),
-  text: z.string(),
-  tool: z.string().optional(),
-  arguments: z.string().optional().describe("JSON text"),
-  argumentsHash: z.string().optional().describe("Sent back with a decision, it binds it to these arguments"),
-  outside: z
-    .array(z.string())
-    .optional()
-    .describe("Tools (or files, or @people) that brought in text of others, which may be what asks for the call"),
-  choices: z.array(z.string()).optional().describe("Of a question: one of these is the answer"),
-  schema: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe("Of a question: the form, to be filled in as arguments"),
-  limit: z.string().optional().describe("Which limit was reached"),
-  decisions: z.array(z.string()).describe("What may be decided"),
-  createdAt: z.string().describe("ISO 8601"),
-});
-export type QuestionView = z.infer<typeof questionSchema>;
 
 export function publicQuestion({ id, runId, threadId, body, createdAt }: ItemOf<"question">): QuestionView {
-  const { state: _state, choices, outside, ...shown } = body;
+  const { state: _state, ...shown } = body;
   return {
     id,
     runId: runId!,
     threadId,
     ...shown,
-    ...(choices ? { choices: [...choices] } : {}),
-    ...(outside ? { outside: [...outside] } : {}),
     ...(body.arguments === undefined ? {} : { arguments: plainArguments(body.arguments) }),
-    decisions: [...decisions[body.reason]],
+    decisions: decisions[body.reason],
     createdAt,
   };
 }

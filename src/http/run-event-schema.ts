@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { itemSchema } from "../protocol/item-schema.ts";
 import { waitReasons } from "../protocol/runs.ts";
 import { idSchema } from "../protocol/shapes.ts";
-import { itemSchema } from "./schemas.ts";
 
 const ofRun = { run: idSchema };
 const ofStep = { ...ofRun, step: z.string() };

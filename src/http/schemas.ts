@@ -1,11 +1,12 @@
 import { z } from "zod";
+import type { RunView, RunRecord } from "../protocol/run-shapes.ts";
 import type { ThreadView } from "../protocol/threads.ts";
 import { limitsSchema, modelSettingsSchema } from "../protocol/agents.ts";
 import { contentSchema } from "../protocol/content-schema.ts";
 import type { Item } from "../protocol/items.ts";
 import type { ResponseFormat, ToolSchema } from "../protocol/models.ts";
-import { idSchema, timeSchema as time } from "../protocol/shapes.ts";
-import { type RunRecord, runStatuses, type ThreadRecord, waitReasons } from "../protocol/runs.ts";
+import { idSchema } from "../protocol/shapes.ts";
+import type { ThreadRecord } from "../protocol/runs.ts";
 
 export const idParams = z.object({ id: idSchema });
 
@@ -22,43 +23,10 @@ export function publicThread({
   return { id, title, agent, leaf, lastSeq, archivedAt, createdAt, updatedAt };
 }
 
-export const runSchema = z.object({
-  id: idSchema,
-  threadId: idSchema,
-  agent: z.string(),
-  parentRun: idSchema.nullable(),
-  rootRun: idSchema,
-  status: z.enum(runStatuses),
-  waitReason: z.enum(waitReasons).nullable(),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
-  createdAt: time,
-  startedAt: time.nullable(),
-  endedAt: time.nullable(),
-});
-
-export function publicRun(run: RunRecord): z.infer<typeof runSchema> {
+export function publicRun(run: RunRecord): RunView {
   const { id, threadId, agent, parentRun, rootRun, status, waitReason, error, createdAt, startedAt, endedAt } = run;
   return { id, threadId, agent, parentRun, rootRun, status, waitReason, error, createdAt, startedAt, endedAt };
 }
-
-export const itemSchema = z.looseObject({
-  id: idSchema,
-  threadId: idSchema,
-  seq: z.int(),
-  kind: z.enum(["message", "call", "result", "question", "decision", "plan", "summary", "state", "notice"]),
-  parentId: idSchema.nullable(),
-  runId: idSchema.nullable(),
-  step: z.string().nullable(),
-  index: z.int().nullable(),
-  attempt: z.int().nullable(),
-  author: z.string().nullable(),
-  body: z
-    .looseObject({})
-    .describe(
-      "By kind; of a message {role, content, …}, of a call {name, arguments, target}, of a result {content, …}",
-    ),
-  createdAt: time,
-});
 
 /** Without what is only for the provider. */
 export function publicItem<Shown extends Item>(item: Shown): Shown {

@@ -1,3 +1,4 @@
+import type { Shape } from "./shapes.ts";
 import { z } from "zod";
 
 /** A tool's name or a glob of names, alone or for one effect only. */
@@ -30,3 +31,10 @@ export type ApprovalPolicy = Readonly<z.infer<typeof approvalPolicySchema>>;
 /** From the freest to the strictest. */
 export const verdicts = ["allow", "ask", "ask-always", "deny"] as const;
 export type Verdict = (typeof verdicts)[number];
+
+/** Each key that stands in it must fit: a text is a glob over the argument's text, anything else must be the same. */
+export const patternSchema = z.record(
+  z.string().max(200),
+  z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]),
+);
+export type ArgumentPattern = Shape<typeof patternSchema>;

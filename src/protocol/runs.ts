@@ -54,21 +54,4 @@ export type TeamMember = { readonly agent: AgentDefinition; readonly tools: read
 /** Who was asked to do what; the task as a hash. */
 export type Errand = { readonly agent: string; readonly task: string };
 
-export type RunRecord = {
-  readonly id: string;
-  readonly threadId: string;
-  readonly userId: string;
-  readonly agent: string;
-  readonly parentRun: string | null;
-  readonly rootRun: string;
-  readonly status: RunStatus;
-  readonly waitReason: WaitReason | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
-  readonly epoch: number;
-  readonly takeovers: number;
-  readonly createdAt: string;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-};
-
 export type ThreadRecord = ThreadView & { readonly userId: string; readonly hidden: boolean };

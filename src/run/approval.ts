@@ -1,10 +1,10 @@
-import { z } from "zod";
 import {
   verdicts,
   type ApprovalPolicy,
   type ApprovalRule,
   type ApprovalRules,
   type Verdict,
+  type ArgumentPattern,
 } from "../protocol/approval.ts";
 import type { Query, Tool } from "../protocol/tools.ts";
 import { isWeak, type SandboxInfo } from "./sandbox-demand.ts";
@@ -72,13 +72,6 @@ function matches(rule: ApprovalRule, tool: Tool): boolean {
 export function stricter(one: Verdict, other: Verdict): Verdict {
   return verdicts.indexOf(one) >= verdicts.indexOf(other) ? one : other;
 }
-
-/** Each key that stands in it must fit: a text is a glob over the argument's text, anything else must be the same. */
-export const patternSchema = z.record(
-  z.string().max(200),
-  z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]),
-);
-export type ArgumentPattern = z.infer<typeof patternSchema>;
 
 /** To which calls of a tool a person has said "always": this very one, or all that fit. */
 export type Grant = { readonly exact: string } | { readonly fits: ArgumentPattern };

@@ -1,6 +1,6 @@
+import type { RunRecord } from "../protocol/run-shapes.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { isId } from "../protocol/ids.ts";
-import type { RunRecord } from "../protocol/runs.ts";
 import type { RunEnd } from "./append.ts";
 import { endLocked, lockRun, noRun, publishEnd, queueAgain } from "./locked.ts";
 import { endPending, startNext } from "./pending.ts";

@@ -1,13 +1,14 @@
+import type { ArgumentPattern } from "../protocol/approval.ts";
+import type { RunRecord } from "../protocol/run-shapes.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { Conflict, InvalidInput, messageOf, NotFound } from "../protocol/errors.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import { decisions, type Item, type ItemOf, type NewItem } from "../protocol/items.ts";
 import { jsonText } from "../protocol/json-text.ts";
-import type { RunRecord } from "../protocol/runs.ts";
 import type { PlannedWrite, Query } from "../protocol/tools.ts";
 import type { JsonSchema } from "../protocol/models.ts";
 import { parseCall } from "../tools/call-tool.ts";
-import type { ArgumentPattern, Grant } from "./approval.ts";
+import type { Grant } from "./approval.ts";
 import { resultItem, type Call } from "./call-item.ts";
 import { chosenWrites } from "./chosen-writes.ts";
 import { openQuestions, stillWaits } from "./decisions.ts";

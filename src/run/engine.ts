@@ -1,4 +1,5 @@
 import { PgBoss, type JobWithMetadata } from "pg-boss";
+import type { JobState } from "../protocol/run-trace.ts";
 import { newId } from "../protocol/ids.ts";
 import type { Log } from "../protocol/log.ts";
 import type { Query } from "../protocol/tools.ts";
@@ -7,15 +8,6 @@ import { createTimetable, scheduleTransaction, type Timetable } from "./engine-t
 
 /** A claim on a run: `retryCount` fences every settle to the fetch that gave the job out. */
 export type Job = { readonly id: string; readonly retryCount: number; readonly runId: string };
-
-export type JobState = {
-  readonly id: string;
-  readonly state: string;
-  readonly retryCount: number;
-  readonly startedAt: string | null;
-  /** Since its node was last heard of; null: it is not at work, or its node needs no heartbeat. */
-  readonly heartbeatSeconds: number | null;
-};
 
 /** pg-boss as a table with a fetch: it says who works on a run and when; what happened is ours to keep. */
 export type Engine = {

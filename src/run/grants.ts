@@ -1,20 +1,12 @@
+import type { GrantView } from "../protocol/run-shapes.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { NotFound } from "../protocol/errors.ts";
 import { isId } from "../protocol/ids.ts";
 import type { Database } from "../store/database.ts";
-import type { ArgumentPattern, Grant } from "./approval.ts";
-
-/** One "always" of a person: for the call with this hash, or for all whose arguments fit the pattern. */
-export type GrantRecord = {
-  readonly id: string;
-  readonly tool: string;
-  readonly argumentsHash?: string;
-  readonly pattern?: ArgumentPattern;
-  readonly createdAt: string;
-};
+import type { Grant } from "./approval.ts";
 
 /** Newest first. */
-export async function listGrants(database: Database, caller: Caller): Promise<GrantRecord[]> {
+export async function listGrants(database: Database, caller: Caller): Promise<GrantView[]> {
   const rows = await database.query<{ id: string; tool: string; pattern: Grant; created_at: Date }>(
     "select id, tool, pattern, created_at from grants where user_id = $1 order by id desc limit 500",
     [caller.userId],

@@ -1,8 +1,8 @@
+import type { RunRecord } from "../protocol/run-shapes.ts";
 import type { Caller } from "../protocol/callers.ts";
 import { NotFound } from "../protocol/errors.ts";
 import { isId } from "../protocol/ids.ts";
 import type { ItemOf } from "../protocol/items.ts";
-import type { RunRecord } from "../protocol/runs.ts";
 import type { Database } from "../store/database.ts";
 import { itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } from "./rows.ts";
 import { wordsOf } from "./run-trace.ts";

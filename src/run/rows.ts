@@ -1,6 +1,7 @@
+import type { RunRecord } from "../protocol/run-shapes.ts";
 import { jsonText } from "../protocol/json-text.ts";
 import type { Item, NewItem } from "../protocol/items.ts";
-import type { RunRecord, RunStatus, ThreadRecord, WaitReason } from "../protocol/runs.ts";
+import type { RunStatus, ThreadRecord, WaitReason } from "../protocol/runs.ts";
 
 export type RunRow = {
   id: string;

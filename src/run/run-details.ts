@@ -5,8 +5,8 @@ import { noRun } from "./locked.ts";
 import { type RunRow, runColumns, toRun } from "./rows.ts";
 import { readTrace, type TraceAsked } from "./run-trace.ts";
 import type { Runtime } from "./runtime.ts";
-import type { AdminRun, Spent } from "../protocol/run-trace.ts";
-import type { ModelUse, RunDetails } from "./seen-run.ts";
+import type { AdminRun, Spent, ModelUse } from "../protocol/run-trace.ts";
+import type { RunDetails } from "./seen-run.ts";
 
 export type AdminRow = RunRow & {
   user_name: string;

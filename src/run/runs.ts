@@ -1,12 +1,12 @@
+import type { ArgumentPattern } from "../protocol/approval.ts";
+import type { RunRecord, GrantView } from "../protocol/run-shapes.ts";
 import type { RunAbout } from "../protocol/run-trace.ts";
 import type { RunDetails } from "./seen-run.ts";
 import type { AgentDefinition } from "../protocol/agents.ts";
 import type { Caller } from "../protocol/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/events.ts";
 import type { AttachedFile, Content, Decision, Item, ItemOf, NewItem } from "../protocol/items.ts";
-import type { RunOptions, RunRecord, ThreadRecord } from "../protocol/runs.ts";
-import type { ArgumentPattern } from "./approval.ts";
-import type { GrantRecord } from "./grants.ts";
+import type { RunOptions, ThreadRecord } from "../protocol/runs.ts";
 
 export type StartInput = {
   /** Agent id. */
@@ -207,7 +207,7 @@ export type Runs = {
   /** A run of one tool call and no model. Throws NotFound or InvalidInput before anything is written. */
   callTool(caller: Caller, input: ToolCallInput): Promise<Started>;
   /** What the caller said "always" to, newest first. */
-  grants(caller: Caller): Promise<readonly GrantRecord[]>;
+  grants(caller: Caller): Promise<readonly GrantView[]>;
   removeGrant(caller: Caller, grantId: string): Promise<void>;
   /** The open questions of the caller's runs, oldest first. */
   questions(caller: Caller, runId?: string): Promise<readonly ItemOf<"question">[]>;

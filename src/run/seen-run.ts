@@ -1,3 +1,4 @@
+import type { RunRecord } from "../protocol/run-shapes.ts";
 import type { ItemOf } from "../protocol/items.ts";
 import type {
   AdminRun,
@@ -7,9 +8,9 @@ import type {
   Take,
   TracedItem,
   TracedModelCall,
+  JobState,
+  ModelUse,
 } from "../protocol/run-trace.ts";
-import type { RunRecord } from "../protocol/runs.ts";
-import type { JobState } from "./engine.ts";
 
 export type TracedRun = RunRecord & {
   /** Which call of its parent it stands for. */
@@ -39,15 +40,4 @@ export type RunDetails = RunTrace & {
   /** Of the whole tree; undefined for a message that waits for its turn. */
   readonly budget: BudgetUse | undefined;
   readonly models: readonly ModelUse[];
-};
-
-export type ModelUse = {
-  readonly model: string;
-  readonly provider: string;
-  readonly calls: number;
-  readonly failed: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cost: number | null;
-  readonly totalMs: number;
 };

@@ -1,6 +1,7 @@
+import type { QuestionView } from "../protocol/run-shapes.ts";
 import type { RoomView } from "../protocol/rooms.ts";
 import type { Client } from "../client/client.ts";
-import type { DecisionInput, ItemPage, QuestionView } from "../client/questions.ts";
+import type { DecisionInput, ItemPage } from "../client/questions.ts";
 import type { FilesAt } from "../client/files.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Followed, FollowOptions } from "../client/events.ts";

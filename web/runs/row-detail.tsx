@@ -1,6 +1,5 @@
 import { type ReactNode, useState } from "react";
-import type { TracedItem } from "../../src/protocol/run-trace.ts";
-import type { RunDetailsView } from "../../src/client/run-details.ts";
+import type { TracedItem, RunDetailsView } from "../../src/protocol/run-trace.ts";
 import type { Item } from "../../src/protocol/items.ts";
 import { textOf } from "../../src/protocol/items.ts";
 import { copyText } from "../copy-text.ts";

@@ -1,6 +1,5 @@
 import { type KeyboardEvent, useState } from "react";
-import type { AdminRun } from "../../src/protocol/run-trace.ts";
-import type { ListedRunView } from "../../src/client/run-details.ts";
+import type { AdminRun, ListedRunView } from "../../src/protocol/run-trace.ts";
 import { isEnded, runStatuses } from "../../src/protocol/runs.ts";
 import { useMe } from "../me.ts";
 import { cost, duration, figure, moment, time } from "../parts/figures.ts";

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
-import type { RunDetailsView } from "../../src/client/run-details.ts";
-import type { QuestionView } from "../../src/client/questions.ts";
+import type { RunDetailsView } from "../../src/protocol/run-trace.ts";
+import type { QuestionView } from "../../src/protocol/run-shapes.ts";
 import { isEnded } from "../../src/protocol/runs.ts";
 import { Question } from "../chat/question.tsx";
 import { useMe } from "../me.ts";

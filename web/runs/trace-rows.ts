@@ -1,5 +1,10 @@
-import type { TracedModelCall, TracedItem, LedgerRow } from "../../src/protocol/run-trace.ts";
-import type { RunDetailsView, TracedRunView } from "../../src/client/run-details.ts";
+import type {
+  TracedModelCall,
+  TracedItem,
+  LedgerRow,
+  RunDetailsView,
+  TracedRunView,
+} from "../../src/protocol/run-trace.ts";
 import { isEnded } from "../../src/protocol/runs.ts";
 import { failedExitCode } from "../parts/exit-code.ts";
 import type { Grade } from "../parts/parts.tsx";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import type { ToolCallView } from "../../src/client/client.ts";
+import type { ToolCallView } from "../../src/protocol/run-shapes.ts";
 import { newId } from "../../src/protocol/ids.ts";
 import type { ListedTool } from "../../src/protocol/tools-api.ts";
 import { Question } from "../chat/question.tsx";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import type { RunDetailsView } from "../../src/client/run-details.ts";
+import type { RunDetailsView } from "../../src/protocol/run-trace.ts";
 import { isEnded } from "../../src/protocol/runs.ts";
 import { useMe } from "../me.ts";
 import { useLoaded } from "../parts/loaded.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useSyncExternalStore } from "react";
-import type { RunView } from "../../src/client/client.ts";
+import type { RunView } from "../../src/protocol/run-shapes.ts";
 import { createListeners } from "../listeners.ts";
 import { client } from "../server.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import type { RunRecord } from "../../protocol/run-shapes.ts";
 import type { Item, ItemOf } from "../../protocol/items.ts";
-import type { RunRecord } from "../../protocol/runs.ts";
 import { listedTool, listedToolSchema, readToolCall, toolAnswer, toolAnswerSchema } from "../../protocol/tools-api.ts";
 import type { Started } from "../../run/runs.ts";
 import { toolName } from "../../tools/taiga/names.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { startedRunSchema } from "../../protocol/run-shapes.ts";
 import { agentFile } from "../../agents/agent-file.ts";
 import { strayNames } from "../../agents/stray-names.ts";
 import { agentSchema } from "../../protocol/agents.ts";
@@ -7,7 +8,6 @@ import { formatCursor } from "../../protocol/events.ts";
 import { definitionEndpoints, definitionParams } from "../definitions/definition-endpoints.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idSchema } from "../../protocol/shapes.ts";
 
 export const adminAgents = definitionEndpoints("agent", {
   one: "an agent",
@@ -50,7 +50,7 @@ export const tryAgent = endpoint({
   description: "A run in a new thread of yours, as any other: follow it at `/api/runs/{id}/events`.",
   params: definitionParams,
   body: z.strictObject({ prompt: z.string().min(1).max(100_000) }),
-  answers: { 202: z.object({ id: idSchema, threadId: idSchema, cursor: z.string() }) },
+  answers: { 202: startedRunSchema.pick({ id: true, threadId: true, cursor: true }) },
   async handle({ params, body, caller, services, reply }) {
     requireAdmin(caller);
     const started = await services.runs.start(caller, {

@@ -1,19 +1,14 @@
 import { z } from "zod";
+import { runDetailsSchema, listedAdminRunSchema, type ListedAdminRun } from "../../protocol/run-trace.ts";
+import { runSchema, startedRunSchema, type StartedRun } from "../../protocol/run-shapes.ts";
 import { formatCursor } from "../../protocol/events.ts";
 import { runStatuses, waitReasons } from "../../protocol/runs.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
 import { requireAdmin } from "../require-admin.ts";
-import {
-  adminRunSchema,
-  aboutSchema,
-  publicAbout,
-  publicAdminRun,
-  publicDetails,
-  runDetailsSchema,
-} from "../run-details-view.ts";
+import { publicAbout, publicAdminRun, publicDetails } from "../run-details-view.ts";
 import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf, pageQuery, publicRun, runSchema } from "../schemas.ts";
+import { idParams, listOf, pageQuery, publicRun } from "../schemas.ts";
 
 export const listAllRuns = endpoint({
   tag: "admin",
@@ -28,7 +23,7 @@ export const listAllRuns = endpoint({
     before: idSchema.optional().describe("The last id of the page before"),
     ...pageQuery,
   }),
-  answers: { 200: listOf(adminRunSchema.extend(aboutSchema.shape)) },
+  answers: { 200: listOf(listedAdminRunSchema) },
   async handle({ query: { wait, thread, root, ...filter }, caller, services }) {
     requireAdmin(caller);
     const runs = await services.adminRuns.list({
@@ -38,7 +33,7 @@ export const listAllRuns = endpoint({
       isRoot: root !== undefined,
     });
     const about = await services.runs.about(runs.map(({ id }) => id));
-    return { data: runs.map((run) => ({ ...publicAdminRun(run), ...publicAbout(about.get(run.id)) })) };
+    return { data: runs.map((run): ListedAdminRun => ({ ...publicAdminRun(run), ...publicAbout(about.get(run.id)) })) };
   },
 });
 
@@ -74,16 +69,8 @@ export const retryRun = endpoint({
     "it is now, with the rights of the first run's owner. The first run stays as it is; what it has written stays written. " +
     "With the header `Idempotency-Key` the same request sent again answers the same new run.",
   params: idParams,
-  answers: {
-    202: z.object({
-      id: idSchema,
-      threadId: idSchema,
-      cursor: z.string(),
-      pending: z.boolean().describe("It waits for another run of the thread"),
-      replayed: z.boolean().describe("It was started before"),
-    }),
-  },
-  async handle({ params, caller, request, reply, services }) {
+  answers: { 202: startedRunSchema },
+  async handle({ params, caller, request, reply, services }): Promise<StartedRun> {
     requireAdmin(caller);
     const { runId, threadId, cursor, pending, replayed } = await services.adminRuns.retry(
       params.id,
@@ -109,6 +96,6 @@ export const resolveWrite = endpoint({
   async handle({ params: { id, step, index }, body, caller, services }) {
     requireAdmin(caller);
     await services.adminRuns.resolve(caller, id, { step, index, ...body });
-    return { ledger: [...(await services.adminRuns.get(id)).ledger] };
+    return { ledger: (await services.adminRuns.get(id)).ledger };
   },
 });

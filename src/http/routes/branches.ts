@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { itemSchema } from "../../protocol/item-schema.ts";
 import { threadSchema } from "../../protocol/threads.ts";
 import { threadMarkdown } from "../thread-text.ts";
 import { endpoint } from "../endpoint.ts";
 import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, itemSchema, publicItem, publicThread } from "../schemas.ts";
+import { idParams, publicItem, publicThread } from "../schemas.ts";
 
 const mostExported = 10_000;
 

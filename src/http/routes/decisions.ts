@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { patternSchema } from "../../run/approval.ts";
+import { runSchema, questionSchema, grantSchema } from "../../protocol/run-shapes.ts";
 import { decisionInputSchema } from "../decision-input.ts";
 import { endpoint } from "../endpoint.ts";
-import { publicQuestion, questionSchema } from "../question-view.ts";
+import { publicQuestion } from "../question-view.ts";
 import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf, publicRun, runSchema } from "../schemas.ts";
+import { idParams, listOf, publicRun } from "../schemas.ts";
 
 export const listQuestions = endpoint({
   tag: "runs",
@@ -49,14 +49,6 @@ export const continueRun = endpoint({
   async handle({ params, caller, services }) {
     return publicRun(await services.runs.continue(caller, params.id));
   },
-});
-
-const grantSchema = z.object({
-  id: idSchema,
-  tool: z.string(),
-  argumentsHash: z.string().optional().describe("Only the call with exactly these arguments"),
-  pattern: patternSchema.optional().describe("All calls whose arguments fit"),
-  createdAt: z.string().describe("ISO 8601"),
 });
 
 export const listGrants = endpoint({

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { runSchema } from "../../protocol/run-shapes.ts";
 import { formatCursor } from "../../protocol/events.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
 import { callIdOf, itemIdOfCall } from "../../protocol/items.ts";
 import { isId } from "../../protocol/ids.ts";
 import { endpoint } from "../endpoint.ts";
-import { idParams, runSchema, publicRun } from "../schemas.ts";
+import { idParams, publicRun } from "../schemas.ts";
 
 const resultSchema = z.strictObject({
   call: z.string().describe("The call's item id, or its `call_…` id"),

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { questionSchema } from "../../protocol/run-shapes.ts";
+import { itemSchema } from "../../protocol/item-schema.ts";
 import { threadSchema } from "../../protocol/threads.ts";
 import { type RoomView, type PresenceEvent, presenceSchema } from "../../protocol/rooms.ts";
 import { InvalidInput } from "../../protocol/errors.ts";
@@ -9,11 +11,11 @@ import { type Call, endpoint } from "../endpoint.ts";
 import { eventSchema, eventStream } from "../event-stream.ts";
 import { createEventWriter } from "../event-text.ts";
 import { followUntil } from "../follow-run.ts";
-import { publicQuestion, questionSchema } from "../question-view.ts";
+import { publicQuestion } from "../question-view.ts";
 import { followedEventSchema } from "../run-event-schema.ts";
 import { itemPageQuery, itemPageSchema, readItemPage } from "../item-page.ts";
 import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, itemSchema, listOf, publicItem, publicThread } from "../schemas.ts";
+import { idParams, listOf, publicItem, publicThread } from "../schemas.ts";
 
 const mostExported = 10_000;
 

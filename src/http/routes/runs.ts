@@ -1,4 +1,15 @@
 import { z } from "zod";
+import { runDetailsSchema, listedRunSchema, type ListedRunView } from "../../protocol/run-trace.ts";
+import { itemSchema } from "../../protocol/item-schema.ts";
+import {
+  runSchema,
+  seenRunSchema,
+  startedRunSchema,
+  steeredSchema,
+  type StartedRun,
+  type SteeredRun,
+  type SeenRun,
+} from "../../protocol/run-shapes.ts";
 import { InvalidInput, NotFound } from "../../protocol/errors.ts";
 import { formatCursor } from "../../protocol/events.ts";
 import { runStatuses } from "../../protocol/runs.ts";
@@ -7,19 +18,17 @@ import { withFiles } from "../attach.ts";
 import { endpoint } from "../endpoint.ts";
 import { idempotencyOf } from "../idempotency.ts";
 import { withinOf } from "../within.ts";
-import { aboutSchema, publicAbout, publicDetails, runDetailsSchema } from "../run-details-view.ts";
-import { publicQuestion, questionSchema } from "../question-view.ts";
+import { publicAbout, publicDetails } from "../run-details-view.ts";
+import { publicQuestion } from "../question-view.ts";
 import { idSchema } from "../../protocol/shapes.ts";
 import {
   idParams,
-  itemSchema,
   listOf,
   messageInputSchema,
   pageQuery,
   publicItem,
   publicRun,
   runOptionsSchema,
-  runSchema,
 } from "../schemas.ts";
 
 export const startRun = endpoint({
@@ -49,16 +58,8 @@ export const startRun = endpoint({
           "next step), interrupt it (it is cancelled), or reject the message (409 `thread_busy`)",
       ),
   }),
-  answers: {
-    202: z.object({
-      id: idSchema,
-      threadId: idSchema,
-      cursor: z.string().describe("Follow /api/runs/{id}/events from here"),
-      pending: z.boolean().describe("It waits for another run of the thread"),
-      replayed: z.boolean().describe("It was started before"),
-    }),
-  },
-  async handle(call) {
+  answers: { 202: startedRunSchema },
+  async handle(call): Promise<StartedRun> {
     const { params, body, caller, request, reply, services } = call;
     const { message, instead, again, ...rest } = body;
     const model = body.options?.model;
@@ -93,8 +94,8 @@ export const getRun = endpoint({
   tag: "runs",
   summary: "Get a run, with the questions it waits for",
   params: idParams,
-  answers: { 200: runSchema.extend({ questions: z.array(questionSchema) }) },
-  async handle({ params, caller, services }) {
+  answers: { 200: seenRunSchema },
+  async handle({ params, caller, services }): Promise<SeenRun> {
     const run = await services.runs.get(caller, params.id);
     const questions = run.status === "waiting" ? await services.runs.questions(caller, run.id) : [];
     return { ...publicRun(run), questions: questions.map(publicQuestion) };
@@ -112,11 +113,11 @@ export const listRuns = endpoint({
     before: idSchema.optional().describe("The last id of the page before"),
     ...pageQuery,
   }),
-  answers: { 200: listOf(runSchema.extend(aboutSchema.shape)) },
+  answers: { 200: listOf(listedRunSchema) },
   async handle({ query: { thread, root, ...filter }, caller, services }) {
     const runs = await services.runs.list(caller, { ...filter, threadId: thread, isRoot: root !== undefined });
     const about = await services.runs.about(runs.map(({ id }) => id));
-    return { data: runs.map((run) => ({ ...publicRun(run), ...publicAbout(about.get(run.id)) })) };
+    return { data: runs.map((run): ListedRunView => ({ ...publicRun(run), ...publicAbout(about.get(run.id)) })) };
   },
 });
 
@@ -162,10 +163,8 @@ export const steerRun = endpoint({
   description: "It sees the message at its next step, or before it ends. 409 (`run_not_live`): it has ended.",
   params: idParams,
   body: messageInputSchema,
-  answers: {
-    202: z.object({ runId: idSchema, messageId: idSchema, cursor: z.string().describe("Follow the run from here") }),
-  },
-  async handle({ params, body, caller, reply, services }) {
+  answers: { 202: steeredSchema },
+  async handle({ params, body, caller, reply, services }): Promise<SteeredRun> {
     const { runId, messageId, seq } = await services.runs.steer(
       caller,
       params.id,

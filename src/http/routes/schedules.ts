@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { startedRunSchema } from "../../protocol/run-shapes.ts";
 import {
   type ScheduleRecord,
   scheduleSchema,
@@ -102,12 +103,7 @@ export const runSchedule = endpoint({
   summary: "Start a schedule's run now",
   params: idParams,
   answers: {
-    202: z.object({
-      id: idSchema.describe("The run's"),
-      threadId: idSchema,
-      pending: z.boolean().describe("It waits for another run of the thread"),
-      replayed: z.boolean().describe("It was started before"),
-    }),
+    202: startedRunSchema.omit({ cursor: true }),
   },
   async handle({ params, caller, services, request, reply }) {
     const started = await services.schedules.runNow(caller, params.id, idempotencyOf(request));

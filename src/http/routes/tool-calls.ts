@@ -1,20 +1,12 @@
 import { z } from "zod";
-import { sourceSchema } from "../../protocol/sources.ts";
+import { endedCallSchema, openCallSchema, type ToolCallView } from "../../protocol/run-shapes.ts";
 import { toolName } from "../../tools/taiga/names.ts";
 import { endpoint } from "../endpoint.ts";
 import { resultOfCall } from "../follow-tool-call.ts";
 import { idempotencyOf } from "../idempotency.ts";
-import { publicQuestion, questionSchema } from "../question-view.ts";
+import { publicQuestion } from "../question-view.ts";
 import { idSchema } from "../../protocol/shapes.ts";
-import { publicRun, runSchema } from "../schemas.ts";
-
-const resultSchema = z.object({
-  content: z.string(),
-  isError: z.boolean().optional(),
-  data: z.unknown().optional(),
-  sources: z.array(sourceSchema).optional().describe("What it rests on, in the order of the numbers that it names"),
-  untrusted: z.literal(true).optional().describe("It holds text that others wrote"),
-});
+import { publicRun } from "../schemas.ts";
 
 export const callTool = endpoint({
   tag: "agents",
@@ -30,10 +22,10 @@ export const callTool = endpoint({
     wait: z.boolean().default(true).describe("false: answer at once"),
   }),
   answers: {
-    200: z.object({ run: runSchema, result: resultSchema }),
-    202: z.object({ run: runSchema, questions: z.array(questionSchema) }),
+    200: endedCallSchema,
+    202: openCallSchema,
   },
-  async handle(call) {
+  async handle(call): Promise<ToolCallView> {
     const { params, body, caller, request, reply, services } = call;
     const { wait, arguments: given, threadId } = body;
     const started = await services.runs.callTool(caller, {
@@ -50,7 +42,7 @@ export const callTool = endpoint({
     const run = publicRun(await services.runs.get(caller, started.runId));
     if (result) {
       const { content, isError, data, sources, untrusted } = result.body;
-      return { run, result: { content, isError, data, sources: sources && [...sources], untrusted } };
+      return { run, result: { content, isError, data, sources, untrusted } };
     }
     reply.code(202);
     const questions = await services.runs.questions(caller, started.runId);

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { questionSchema } from "../../../protocol/run-shapes.ts";
 import { limitsSchema } from "../../../protocol/agents.ts";
 import { eventSchema } from "../../event-stream.ts";
-import { questionSchema } from "../../question-view.ts";
-import { idSchema } from "../../../protocol/shapes.ts";
+import { idSchema, type Shape } from "../../../protocol/shapes.ts";
 
 /** The agent that does the work. */
 export const agentId = "taiga";
@@ -62,7 +62,7 @@ export const answerSchema = z.object({
   questions: z.array(questionSchema).optional().describe("Of a run that waits: what a person must answer first"),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 });
-export type AgentRunAnswer = z.output<typeof answerSchema>;
+export type AgentRunAnswer = Shape<typeof answerSchema>;
 
 /** What a stream tells of a run. */
 export const eventsSchema = z.union([

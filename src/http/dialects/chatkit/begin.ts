@@ -1,7 +1,8 @@
+import type { RunRecord } from "../../../protocol/run-shapes.ts";
 import { InvalidInput } from "../../../protocol/errors.ts";
 import { newId } from "../../../protocol/ids.ts";
 import type { MessageBody } from "../../../protocol/items.ts";
-import type { RunRecord, ThreadRecord } from "../../../protocol/runs.ts";
+import type { ThreadRecord } from "../../../protocol/runs.ts";
 import type { Started, StartInput } from "../../../run/runs.ts";
 import type { Call } from "../../endpoint.ts";
 import { idempotencyOf } from "../../idempotency.ts";

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { patternSchema } from "./approval.ts";
+import type { Decision } from "./items.ts";
+import { runStatuses, waitReasons } from "./runs.ts";
+import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { sourceSchema } from "./sources.ts";
+
+export const runSchema = z.object({
+  id: idSchema,
+  threadId: idSchema,
+  agent: z.string(),
+  parentRun: idSchema.nullable(),
+  rootRun: idSchema,
+  status: z.enum(runStatuses),
+  waitReason: z.enum(waitReasons).nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  createdAt: timeSchema,
+  startedAt: timeSchema.nullable(),
+  endedAt: timeSchema.nullable(),
+});
+export type RunView = Shape<typeof runSchema>;
+export type RunRecord = RunView & { readonly userId: string; readonly epoch: number; readonly takeovers: number };
+
+/** An open question with all that is needed to answer it. */
+export const questionSchema = z.object({
+  id: idSchema,
+  runId: idSchema,
+  threadId: idSchema,
+  reason: z.enum(["approval", "limit", "unknown", "question"]),
+  text: z.string(),
+  tool: z.string().optional(),
+  arguments: z.string().optional().describe("JSON text"),
+  argumentsHash: z.string().optional().describe("Sent back with a decision, it binds it to these arguments"),
+  outside: z
+    .array(z.string())
+    .optional()
+    .describe("Tools (or files, or @people) that brought in text of others, which may be what asks for the call"),
+  choices: z.array(z.string()).optional().describe("Of a question: one of these is the answer"),
+  schema: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("Of a question: the form, to be filled in as arguments"),
+  limit: z.string().optional().describe("Which limit was reached"),
+  decisions: z.array(z.string()).describe("What may be decided"),
+  createdAt: timeSchema,
+});
+export type QuestionView = Omit<Shape<typeof questionSchema>, "decisions"> & {
+  readonly decisions: readonly Decision[];
+};
+
+export const seenRunSchema = runSchema.extend({ questions: z.array(questionSchema) });
+export type SeenRun = RunView & { readonly questions: readonly QuestionView[] };
+
+export const startedRunSchema = z.object({
+  id: idSchema.describe("The run's"),
+  threadId: idSchema,
+  cursor: z.string().describe("Follow /api/runs/{id}/events from here"),
+  pending: z.boolean().describe("It waits for another run of the thread"),
+  replayed: z.boolean().describe("It was started before"),
+});
+export type StartedRun = Shape<typeof startedRunSchema>;
+
+/** That a run was told something while it works. */
+export const steeredSchema = z.object({
+  runId: idSchema,
+  messageId: idSchema,
+  cursor: z.string().describe("Follow the run from here"),
+});
+export type SteeredRun = Shape<typeof steeredSchema>;
+
+/** One "always" of a person: for the call with this hash, or for all whose arguments fit the pattern. */
+export const grantSchema = z.object({
+  id: idSchema,
+  tool: z.string(),
+  argumentsHash: z.string().optional().describe("Only the call with exactly these arguments"),
+  pattern: patternSchema.optional().describe("All calls whose arguments fit"),
+  createdAt: timeSchema,
+});
+export type GrantView = Shape<typeof grantSchema>;
+
+const callResultSchema = z.object({
+  content: z.string(),
+  isError: z.boolean().optional(),
+  data: z.unknown().optional(),
+  sources: z.array(sourceSchema).optional().describe("What it rests on, in the order of the numbers that it names"),
+  untrusted: z.literal(true).optional().describe("It holds text that others wrote"),
+});
+/** A run of one call: with its result once it has ended, else with what it waits for. */
+export const endedCallSchema = z.object({ run: runSchema, result: callResultSchema });
+export const openCallSchema = z.object({ run: runSchema, questions: z.array(questionSchema) });
+export type ToolCallView = {
+  readonly run: RunView;
+  readonly result?: Shape<typeof callResultSchema>;
+  readonly questions?: readonly QuestionView[];
+};
