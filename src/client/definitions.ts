@@ -1,88 +1,15 @@
-import type { DefinitionProblem, DefinitionSource } from "../protocol/definitions.ts";
-import type { McpServerState } from "../protocol/mcp-servers.ts";
+import type { FoundModels, ModelTrial, McpTrial } from "../protocol/trials.ts";
+import type {
+  Definition,
+  DefinedView,
+  DefinedAgent,
+  DefinedModel,
+  DefinedMcpServer,
+  DefaultView,
+} from "../protocol/definitions.ts";
 import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
-export type Definition = Readonly<Record<string, unknown>>;
 export type Draft = { readonly id: string; readonly definition: Definition };
-
-/** Something that is defined: in a file, in the environment, or by an admin. Secrets in it read `***`. */
-export type DefinedView = {
-  readonly id: string;
-  readonly source: DefinitionSource;
-  /** The variable, or the file and its line. */
-  readonly where: string | null;
-  readonly readOnly: boolean;
-  readonly state: "active" | "shadowed" | "refused";
-  readonly problems: readonly DefinitionProblem[];
-  readonly revision: string | null;
-  readonly createdBy: string | null;
-  readonly createdAt: string | null;
-  readonly changedBy: string | null;
-  readonly updatedAt: string | null;
-  readonly definition: Definition | null;
-  readonly secrets: readonly string[];
-};
-export type DefinedAgent = DefinedView & { readonly model: string | null; readonly warnings: readonly string[] };
-export type DefinedModel = DefinedView & {
-  readonly provider: string;
-  readonly name: string;
-  readonly available: boolean;
-  readonly reason?: string;
-  readonly reach: Reach | null;
-  readonly health: {
-    readonly lastUsedAt: string;
-    readonly lastError: string | null;
-    readonly lastErrorAt: string | null;
-    /** Of the last day. */
-    readonly requests: number;
-    readonly errors: number;
-  } | null;
-};
-export type DefinedMcpServer = DefinedView & { readonly server: McpServerState | null };
-
-type Reach = "this machine" | "private network" | "internet";
-export type FoundModels = {
-  readonly reach: Reach;
-  /** null: nothing there speaks a protocol that is known. */
-  readonly provider: string | null;
-  readonly baseUrl: string | null;
-  readonly models: readonly string[];
-  readonly wantsKey: boolean;
-  readonly tried: readonly { readonly url: string; readonly provider: string; readonly outcome: string }[];
-};
-export type ModelTrial =
-  | {
-      readonly ok: true;
-      readonly model: string;
-      readonly text: string;
-      readonly firstPartMs: number;
-      readonly totalMs: number;
-    }
-  | {
-      readonly ok: false;
-      readonly code: string;
-      readonly error: string;
-      readonly advice: string;
-      readonly totalMs: number;
-    };
-export type McpTrial = {
-  readonly server: McpServerState;
-  readonly totalMs: number;
-  readonly tools: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly effect: "read" | "write";
-    readonly destructive: boolean;
-  }[];
-};
-export type DefaultView = {
-  readonly of: "agent" | "model";
-  readonly value: string | null;
-  readonly source: DefinitionSource;
-  readonly where: string | null;
-  readonly readOnly: boolean;
-  readonly problem: string | null;
-};
 
 /** One kind of what is defined. */
 export type KindClient<View extends DefinedView> = {

@@ -1,27 +1,12 @@
+import type { FoundModels, FoundProvider } from "../protocol/trials.ts";
+import type { Reach } from "../protocol/definitions.ts";
 import { isPrivateHost } from "./ask-context-size.ts";
 import { askJson, fieldOf, type Reply } from "./ask-json.ts";
-
-export type FoundProvider = "ollama" | "openai" | "anthropic";
-
-/** How far an address is: on this machine, in a network that is not the internet (as far as its name says), or there. */
-export type Reach = "this machine" | "private network" | "internet";
 
 export type FindWish = {
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-};
-
-export type FoundModels = {
-  readonly reach: Reach;
-  /** As an entry of `models` wants them; null: nothing here speaks a protocol that is known. */
-  readonly provider: FoundProvider | null;
-  readonly baseUrl: string | null;
-  readonly models: readonly string[];
-  /** There is one, and it says nothing without a key, or another one. */
-  readonly wantsKey: boolean;
-  /** What was asked, and what came of it. */
-  readonly tried: readonly { readonly url: string; readonly provider: FoundProvider; readonly outcome: string }[];
 };
 
 const timeoutMs = 8000;

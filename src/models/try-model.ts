@@ -1,27 +1,6 @@
+import type { ModelTrial } from "../protocol/trials.ts";
 import { ModelError, type ModelErrorKind, messageOf } from "../protocol/errors.ts";
 import type { FinishReason, Model, ModelRequest, Usage } from "../protocol/models.ts";
-
-export type Trial =
-  | {
-      readonly ok: true;
-      /** Who served. */
-      readonly model: string;
-      readonly text: string;
-      /** Characters that it thought before. */
-      readonly reasoning: number;
-      readonly finish: FinishReason;
-      readonly firstPartMs: number;
-      readonly totalMs: number;
-      readonly usage: Usage;
-    }
-  | {
-      readonly ok: false;
-      readonly code: string;
-      readonly error: string;
-      /** What to do, for a person. */
-      readonly advice: string;
-      readonly totalMs: number;
-    };
 
 const advice: Readonly<Record<ModelErrorKind, string>> = {
   refused: "The server does not take the request: check the model's name, which has to be one that the server knows.",
@@ -39,7 +18,7 @@ const advice: Readonly<Record<ModelErrorKind, string>> = {
 };
 
 /** One short answer of a model, with what it took; a failure is a value, in words that say what to do. */
-export async function tryModel(model: Model, request: ModelRequest, signal: AbortSignal): Promise<Trial> {
+export async function tryModel(model: Model, request: ModelRequest, signal: AbortSignal): Promise<ModelTrial> {
   const begun = performance.now();
   const since = () => Math.round(performance.now() - begun);
   let firstPartMs: number | undefined;

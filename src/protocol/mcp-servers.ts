@@ -1,3 +1,4 @@
+import { type Shape, timeSchema } from "./shapes.ts";
 import { z } from "zod";
 
 /** Each user signs in by OAuth 2.1; what the client is called there, unless it may register itself. */
@@ -81,35 +82,35 @@ export type McpServerConfig = z.infer<typeof mcpServerSchema>;
 export type McpServersConfig = Readonly<Record<string, McpServerConfig>>;
 
 /** `http`: whichever of the two the server speaks. */
-export type McpTransport = "stdio" | "http" | "streamable-http" | "sse" | "invoke";
+const mcpTransports = ["stdio", "http", "streamable-http", "sse", "invoke"] as const;
+export type McpTransport = (typeof mcpTransports)[number];
 
 export function transportOf({ command, transport, type }: McpServerConfig): McpTransport {
   return transport ?? type ?? (command === undefined ? "http" : "stdio");
 }
 
 /** How a server of tools is doing. */
-export type McpServerState = {
-  readonly name: string;
-  readonly transport: McpTransport;
+export const mcpServerStateSchema = z.object({
+  name: z.string(),
+  transport: z.enum(mcpTransports),
   /** There without being configured. */
-  readonly isDefault?: true;
-  /** The address without what may be secret in it, or the command. */
-  readonly target: string;
+  isDefault: z.boolean().optional(),
+  target: z.string().describe("The address or command, without what may be secret in it"),
   /**
    * `idle`: nobody has needed it yet, or nobody configured it and nothing listens there (`isDefault`). `sign-in needed`: the
    * user must open `signIn`.
    */
-  readonly state: "idle" | "connecting" | "ready" | "failed" | "sign-in needed" | "disabled";
-  readonly signIn?: string;
-  /** Since when it is in this state, as an ISO time. */
-  readonly since: string;
-  readonly reason?: string;
-  readonly nextTry?: string;
+  state: z.enum(["idle", "connecting", "ready", "failed", "sign-in needed", "disabled"]),
+  signIn: z.string().optional().describe("Where you sign in, for an hour"),
+  /** Since when it is in this state. */
+  since: timeSchema,
+  reason: z.string().optional(),
+  nextTry: timeSchema.optional(),
   /** The protocol's revision that was agreed on. */
-  readonly protocol?: string;
-  /** How many tools are offered, and what offering them all costs in tokens of each prompt. */
-  readonly tools: number;
-  readonly tokens: number;
+  protocol: z.string().optional(),
+  tools: z.int(),
+  tokens: z.int().describe("What its tools cost in each prompt"),
   /** Tools that can't be offered, and why. */
-  readonly unusable: readonly { readonly tool: string; readonly reason: string }[];
-};
+  unusable: z.array(z.object({ tool: z.string(), reason: z.string() })),
+});
+export type McpServerState = Shape<typeof mcpServerStateSchema>;

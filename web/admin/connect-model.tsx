@@ -1,5 +1,6 @@
 import { useState } from "react";
-import type { DefinedModel, FoundModels } from "../../src/client/definitions.ts";
+import type { FoundModels } from "../../src/protocol/trials.ts";
+import type { DefinedModel } from "../../src/protocol/definitions.ts";
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
+import type { DefinedView } from "../../src/protocol/definitions.ts";
 import { ColloquyError } from "../../src/protocol/errors.ts";
-import type { DefinedView, Draft, KindClient } from "../../src/client/definitions.ts";
+import type { Draft, KindClient } from "../../src/client/definitions.ts";
 import { changeQuery, useQuery } from "../path.ts";
 import { words } from "../words.ts";
 import { adminWords } from "./admin-words.ts";

@@ -1,4 +1,5 @@
-import type { DefinedMcpServer, McpTrial } from "../../src/client/definitions.ts";
+import type { McpTrial } from "../../src/protocol/trials.ts";
+import type { DefinedMcpServer } from "../../src/protocol/definitions.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import type { FieldSpec } from "./definition-fields.ts";

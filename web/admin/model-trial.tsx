@@ -1,4 +1,4 @@
-import type { ModelTrial } from "../../src/client/definitions.ts";
+import type { ModelTrial } from "../../src/protocol/trials.ts";
 import { adminWords } from "./admin-words.ts";
 import type { FieldSpec } from "./definition-fields.ts";
 import { duration } from "../parts/figures.ts";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { DefinedModel } from "../../src/client/definitions.ts";
+import type { DefinedModel } from "../../src/protocol/definitions.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import { ConnectModel } from "./connect-model.tsx";

@@ -1,4 +1,4 @@
-import type { ModelState } from "../../src/client/models.ts";
+import type { ModelState } from "../../src/protocol/model-states.ts";
 import { time } from "../parts/figures.ts";
 import { ListBox, type ListOption } from "../parts/list-box.tsx";
 import { State } from "../parts/parts.tsx";

@@ -1,6 +1,7 @@
 import { useEffect, useSyncExternalStore } from "react";
+import type { ModelLook, ModelState } from "../../src/protocol/model-states.ts";
 import type { AgentView } from "../../src/client/client.ts";
-import { type ModelLook, type ModelState, readModelStates } from "../../src/client/models.ts";
+import { readModelStates } from "../../src/client/models.ts";
 import { createListeners } from "../listeners.ts";
 import { client, server } from "../server.ts";
 

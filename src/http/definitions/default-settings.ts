@@ -1,24 +1,14 @@
 import { isDefaultConfigured } from "../../models/choose.ts";
 import { isFallback } from "../../models/config.ts";
 import type { AgentRegistry } from "../../protocol/agents.ts";
-import type { DefaultKind, DefinitionPlace } from "../../protocol/definitions.ts";
+import type { DefaultKind, DefaultView } from "../../protocol/definitions.ts";
 import type { StoredDefinition } from "../../store/definitions.ts";
 import { newRow } from "./check-draft.ts";
 import type { Definitive } from "./live-definitions.ts";
 import type { ParsePolicy } from "./parse-definition.ts";
 import { defaultOf, resolveDefinitions } from "./resolve.ts";
 
-export type DefaultSetting = DefinitionPlace & {
-  readonly of: DefaultKind;
-  /** Null: there is none; each way in has its own. */
-  readonly value: string | null;
-  readonly readOnly: boolean;
-  readonly revision: string | null;
-  /** Why what is set does not count. */
-  readonly problem: string | null;
-};
-
-export function readDefault(of: DefaultKind, now: Definitive, agents: AgentRegistry): DefaultSetting {
+export function readDefault(of: DefaultKind, now: Definitive, agents: AgentRegistry): DefaultView {
   const row = now.rows.find(({ kind, id }) => kind === "default" && id === of);
   const wanted = defaultOf(row?.body);
   const revision = row?.revision ?? null;

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Caller } from "../../protocol/callers.ts";
-import type { DefinitionKind } from "../../protocol/definitions.ts";
+import { type DefinitionKind, entrySchema, type EntryView, problemSchema } from "../../protocol/definitions.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
-import { idSchema } from "../../protocol/shapes.ts";
+import { idSchema, type Shape } from "../../protocol/shapes.ts";
 import { listOf } from "../schemas.ts";
 import type { Services } from "../services.ts";
-import { entrySchema, entryView, type EntryView, problemSchema } from "./definition-view.ts";
+import { entryView } from "./definition-view.ts";
 import type { Entry } from "./resolve.ts";
 import { shownDefinition } from "./secrets.ts";
 
@@ -19,21 +19,21 @@ const revisionSchema = idSchema.describe("That was read: another one means that 
 type Asked = { readonly services: Services; readonly caller: Caller };
 
 /** What a kind of definition is called, and what it has beside what all have. */
-export type DefinitionWords<Shape extends z.ZodRawShape> = {
+export type DefinitionWords<Fields extends z.ZodRawShape> = {
   readonly one: string;
   readonly many: string;
-  readonly shape: Shape;
+  readonly shape: Fields;
   /** How they are doing, for whoever asks; asked once for a list. */
-  readonly look: (services: Services, caller: Caller) => Promise<(entry: Entry) => z.output<z.ZodObject<Shape>>>;
+  readonly look: (services: Services, caller: Caller) => Promise<(entry: Entry) => Shape<z.ZodObject<Fields>>>;
 };
 
 /** Listing, reading and changing definitions: the same for all kinds. */
-export function definitionEndpoints<Shape extends z.ZodRawShape>(
+export function definitionEndpoints<Fields extends z.ZodRawShape>(
   kind: DefinitionKind,
-  { one, many, shape, look }: DefinitionWords<Shape>,
+  { one, many, shape, look }: DefinitionWords<Fields>,
 ) {
   const viewSchema = entrySchema.extend(shape);
-  type View = EntryView & z.output<z.ZodObject<Shape>>;
+  type View = EntryView & Shape<z.ZodObject<Fields>>;
   const view = async ({ services, caller }: Asked, entry: Entry): Promise<View> => ({
     ...entryView(entry),
     ...(await look(services, caller))(entry),

@@ -1,12 +1,12 @@
 import type { KnownNames } from "../../agents/stray-names.ts";
 import type { ModelChoice } from "../../models/choose.ts";
 import type { Caller } from "../../protocol/callers.ts";
-import type { DefaultKind, DefinitionKind } from "../../protocol/definitions.ts";
+import type { DefaultKind, DefinitionKind, DefaultView } from "../../protocol/definitions.ts";
 import { Conflict } from "../../protocol/errors.ts";
 import type { Database } from "../../store/database.ts";
 import { createDefinitionStore, type DefinitionKey } from "../../store/definitions.ts";
 import { type Checked, checkDraft, type Draft } from "./check-draft.ts";
-import { type DefaultSetting, leadsToItself, readDefault } from "./default-settings.ts";
+import { leadsToItself, readDefault } from "./default-settings.ts";
 import { definitionInvalid } from "./definition-invalid.ts";
 import { createLiveDefinitions, type LiveOptions, titles } from "./live-definitions.ts";
 import { neededBy } from "./needed-by.ts";
@@ -111,14 +111,14 @@ export async function createDefinitions(options: DefinitionsOptions) {
     });
   }
 
-  const defaultNow = (of: DefaultKind): DefaultSetting => readDefault(of, live.now(), agents);
+  const defaultNow = (of: DefaultKind): DefaultView => readDefault(of, live.now(), agents);
 
   /** Undefined: as it would be without. */
   async function setDefault(
     of: DefaultKind,
     { value, revision }: { readonly value: string | undefined; readonly revision?: string | undefined },
     caller: Caller,
-  ): Promise<DefaultSetting> {
+  ): Promise<DefaultView> {
     await settle((stamp) => {
       const before = defaultNow(of);
       if (before.readOnly)

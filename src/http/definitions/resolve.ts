@@ -2,7 +2,7 @@ import { type ModelChoice, type StoredModels, withStoredModels } from "../../mod
 import { type ModelConfig, problemsOf } from "../../models/config.ts";
 import type { BackendWish } from "../../models/probe.ts";
 import type { AgentDefinition } from "../../protocol/agents.ts";
-import type { DefinitionKind, DefinitionPlace, DefinitionProblem } from "../../protocol/definitions.ts";
+import type { DefinitionKind, DefinitionPlace, DefinitionProblem, EntryState } from "../../protocol/definitions.ts";
 import type { McpServerConfig, McpServersConfig } from "../../protocol/mcp-servers.ts";
 import type { StoredDefinition } from "../../store/definitions.ts";
 import { defaultServers } from "../../tools/mcp/mcp-servers.ts";
@@ -27,9 +27,6 @@ export type Base = {
   /** Where an entry of the configuration is set. */
   readonly placeOf: (kind: "model" | "mcp-server", id: string) => DefinitionPlace;
 };
-
-/** `shadowed`: something stronger defines the same id. `refused`: it can't be right, or not beside the others. */
-export type EntryState = "active" | "shadowed" | "refused";
 
 export type Entry = {
   readonly kind: DefinitionKind;

@@ -1,11 +1,12 @@
-import { findModels, type FindWish, type FoundModels } from "../../models/find-models.ts";
+import type { FoundModels, ModelTrial, McpTrial } from "../../protocol/trials.ts";
+import { findModels, type FindWish } from "../../models/find-models.ts";
 import { createModels, type ModelsOptions } from "../../models/registry.ts";
-import { tryModel, type Trial } from "../../models/try-model.ts";
+import { tryModel } from "../../models/try-model.ts";
 import type { Caller } from "../../protocol/callers.ts";
 import { Conflict } from "../../protocol/errors.ts";
 import type { ModelCallRecord } from "../../protocol/models.ts";
 import type { McpOptions, McpServers } from "../../tools/mcp/mcp-servers.ts";
-import { tryNewServer, tryServer, type ServerTrial } from "../../tools/mcp/try-server.ts";
+import { tryNewServer, tryServer } from "../../tools/mcp/try-server.ts";
 import { definitionInvalid } from "./definition-invalid.ts";
 import type { Draft } from "./check-draft.ts";
 import type { Definitions } from "./definitions.ts";
@@ -29,7 +30,7 @@ export function createTrials({ definitions, servers, onCall, isOwn, ...options }
     async model(
       asked: string | Draft,
       { prompt, caller, signal }: { readonly prompt: string; readonly caller: Caller; readonly signal: AbortSignal },
-    ): Promise<Trial> {
+    ): Promise<ModelTrial> {
       const id = typeof asked === "string" ? asked : asked.id;
       const { models: all } = definitions.choice();
       const draft = typeof asked === "string" ? undefined : sound("model", asked);
@@ -53,7 +54,7 @@ export function createTrials({ definitions, servers, onCall, isOwn, ...options }
 
     findModels: (wish: FindWish): Promise<FoundModels> => findModels(wish),
 
-    server(asked: string | Draft, caller: Caller, signal: AbortSignal): Promise<ServerTrial> {
+    server(asked: string | Draft, caller: Caller, signal: AbortSignal): Promise<McpTrial> {
       if (typeof asked !== "string")
         return tryNewServer({ name: asked.id, config: sound("mcp-server", asked) }, options, caller, signal);
       const { state } = definitions.find("mcp-server", asked);

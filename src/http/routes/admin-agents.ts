@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { agentDoingSchema } from "../../protocol/definitions.ts";
 import { startedRunSchema } from "../../protocol/run-shapes.ts";
 import { agentFile } from "../../agents/agent-file.ts";
 import { strayNames } from "../../agents/stray-names.ts";
@@ -12,10 +13,7 @@ import { requireAdmin } from "../require-admin.ts";
 export const adminAgents = definitionEndpoints("agent", {
   one: "an agent",
   many: "agents",
-  shape: {
-    model: z.string().nullable().describe("Which model its wish stands for now"),
-    warnings: z.array(z.string()).describe("What it names that is not there"),
-  },
+  shape: agentDoingSchema.shape,
   async look({ agents, definitions }) {
     const known = definitions.knownNames();
     return ({ id, state }) => {

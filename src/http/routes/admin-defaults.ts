@@ -1,19 +1,10 @@
 import { z } from "zod";
-import { defaultKinds, definitionSources } from "../../protocol/definitions.ts";
+import { defaultKinds, defaultSchema } from "../../protocol/definitions.ts";
 import { endpoint } from "../endpoint.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { idSchema } from "../../protocol/shapes.ts";
 import { listOf } from "../schemas.ts";
 
-const defaultSchema = z.object({
-  of: z.enum(defaultKinds),
-  value: z.string().nullable().describe("null: each way in has its own"),
-  source: z.enum(definitionSources),
-  where: z.string().nullable(),
-  readOnly: z.boolean(),
-  revision: z.string().nullable(),
-  problem: z.string().nullable().describe("Why what is set does not count"),
-});
 const params = z.object({ of: z.enum(defaultKinds) });
 
 export const listDefaults = endpoint({

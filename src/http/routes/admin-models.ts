@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { foundModelsSchema, modelTrialSchema } from "../../protocol/trials.ts";
+import { modelDoingSchema, type ModelHealthView, type Reach } from "../../protocol/definitions.ts";
 import { reachOf } from "../../models/find-models.ts";
 import type { ModelHealth } from "../../store/usage.ts";
 import { definitionEndpoints, definitionParams, draftSchema } from "../definitions/definition-endpoints.ts";
@@ -8,34 +10,10 @@ import { sendable } from "../definitions/parse-definition.ts";
 import { closedSignal } from "../closed-signal.ts";
 import { requireAdmin } from "../require-admin.ts";
 
-const time = z.string().describe("ISO 8601");
-const reaches = ["this machine", "private network", "internet"] as const;
-
-const healthSchema = z
-  .object({
-    lastUsedAt: time,
-    lastError: z.string().nullable(),
-    lastErrorAt: time.nullable(),
-    requests: z.int().describe("Of the last day"),
-    errors: z.int(),
-  })
-  .nullable()
-  .describe("null: not asked within a week");
-
 export const adminModels = definitionEndpoints("model", {
   one: "a model",
   many: "models",
-  shape: {
-    provider: z.string(),
-    name: z.string().describe("As the provider knows it"),
-    available: z.boolean(),
-    reason: z.string().optional().describe("Why it is not available"),
-    reach: z
-      .enum(reaches)
-      .nullable()
-      .describe("How far its address is; only what its name says counts. null: the provider's own"),
-    health: healthSchema,
-  },
+  shape: modelDoingSchema.shape,
   async look({ models, overview }) {
     const health = new Map((await overview.modelHealth()).map((row) => [row.model, row]));
     const listed = new Map(models.list().map((model) => [model.id, model]));
@@ -63,12 +41,12 @@ function textOr(value: unknown, otherwise: string): string {
   return typeof value === "string" ? value : otherwise;
 }
 
-function reachOfText(address: unknown): (typeof reaches)[number] | null {
+function reachOfText(address: unknown): Reach | null {
   const url = typeof address === "string" ? URL.parse(address) : null;
   return url && reachOf(url);
 }
 
-function healthView(row: ModelHealth | undefined): z.infer<typeof healthSchema> {
+function healthView(row: ModelHealth | undefined): ModelHealthView | null {
   if (!row) return null;
   const { lastUsedAt, lastError, lastErrorAt, requests, errors } = row;
   return {
@@ -81,31 +59,6 @@ function healthView(row: ModelHealth | undefined): z.infer<typeof healthSchema> 
 }
 
 const promptSchema = z.string().min(1).max(10_000).default("Say hello in one short sentence.");
-const trialSchema = z.discriminatedUnion("ok", [
-  z.object({
-    ok: z.literal(true),
-    model: z.string().describe("Who served"),
-    text: z.string(),
-    reasoning: z.int().describe("Characters that it thought before"),
-    finish: z.enum(["stop", "length", "calls", "filter", "other"]),
-    firstPartMs: z.int().describe("Until its first token"),
-    totalMs: z.int(),
-    usage: z.object({
-      inputTokens: z.int(),
-      outputTokens: z.int(),
-      cachedTokens: z.int().optional(),
-      reasoningTokens: z.int().optional(),
-      estimated: z.boolean().optional(),
-    }),
-  }),
-  z.object({
-    ok: z.literal(false),
-    code: z.string(),
-    error: z.string(),
-    advice: z.string().describe("What to do"),
-    totalMs: z.int(),
-  }),
-]);
 
 export const tryModel = endpoint({
   tag: "admin",
@@ -113,7 +66,7 @@ export const tryModel = endpoint({
   description: "One short answer, without further tries. A failure is an answer too.",
   params: definitionParams,
   body: z.strictObject({ prompt: promptSchema }).prefault({}),
-  answers: { 200: trialSchema },
+  answers: { 200: modelTrialSchema },
   handle({ params, body, caller, services, reply }) {
     requireAdmin(caller);
     return services.trials.model(params.id, { prompt: body.prompt, caller, signal: closedSignal(reply) });
@@ -125,7 +78,7 @@ export const tryModelDraft = endpoint({
   summary: "Try a model that is not kept",
   description: "With the id of one that is defined here, *** stands for its secrets.",
   body: draftSchema.extend({ prompt: promptSchema }),
-  answers: { 200: trialSchema },
+  answers: { 200: modelTrialSchema },
   handle({ body: { prompt, ...draft }, caller, services, reply }) {
     requireAdmin(caller);
     return services.trials.model(draft, { prompt, caller, signal: closedSignal(reply) });
@@ -133,7 +86,6 @@ export const tryModelDraft = endpoint({
 });
 
 const unsendable = "has a line break or another character that can't be sent: copy it again";
-const providers = ["ollama", "openai", "anthropic"] as const;
 
 export const findModels = endpoint({
   tag: "admin",
@@ -153,16 +105,7 @@ export const findModels = endpoint({
       .record(z.string().regex(/^[\w.-]{1,200}$/), z.string().max(10_000).regex(sendable, unsendable))
       .optional(),
   }),
-  answers: {
-    200: z.object({
-      reach: z.enum(reaches),
-      provider: z.enum(providers).nullable().describe("null: nothing here speaks a protocol that is known"),
-      baseUrl: z.string().nullable(),
-      models: z.array(z.string()),
-      wantsKey: z.boolean().describe("It says nothing without a key, or another one"),
-      tried: z.array(z.object({ url: z.string(), provider: z.enum(providers), outcome: z.string() })),
-    }),
-  },
+  answers: { 200: foundModelsSchema },
   handle({ body, caller, services }) {
     requireAdmin(caller);
     return services.trials.findModels(body);

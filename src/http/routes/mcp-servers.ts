@@ -1,12 +1,12 @@
 import { STATUS_CODES } from "node:http";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
+import { mcpServerStateSchema } from "../../protocol/mcp-servers.ts";
 import { ColloquyError, NotFound } from "../../protocol/errors.ts";
 import { clientMetadataOf } from "../../tools/mcp/sign-in/flow.ts";
 import { endpoint } from "../endpoint.ts";
 import { nativeErrorSchema } from "../error-schemas.ts";
 import { closedSignal } from "../closed-signal.ts";
-import { mcpServerSchema } from "../mcp-server-view.ts";
 import { listOf } from "../schemas.ts";
 import type { McpSignIns, Services } from "../services.ts";
 
@@ -23,7 +23,7 @@ export const listMcpServers = endpoint({
   tag: "agents",
   summary: "List the MCP servers whose tools you have",
   description: "As they are for you: to some of them each user signs in.",
-  answers: { 200: listOf(mcpServerSchema) },
+  answers: { 200: listOf(mcpServerStateSchema) },
   async handle({ caller, services, reply }) {
     return { data: (await services.mcp?.statesFor(caller, closedSignal(reply))) ?? [] };
   },

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { type ModelState, type ModelStates, modelStatesSchema } from "../../protocol/model-states.ts";
 import { messageOf, NotFound } from "../../protocol/errors.ts";
 import type { Model, ModelInfo, ModelRegistry } from "../../protocol/models.ts";
 import type { ModelHealth } from "../../store/usage.ts";
@@ -8,52 +8,29 @@ import type { Overview } from "../services.ts";
 /** All pages ask again and again; what is this old is new enough for them. */
 const healthMs = 10_000;
 
-const modelSchema = z.object({
-  id: z.string(),
-  provider: z.string(),
-  state: z.enum(["ready", "failing", "untried", "unavailable"]),
-  reason: z.string().optional(),
-  demo: z.boolean().describe("Rules, not an LLM"),
-  members: z.array(z.string()).describe("Of a chain, in order"),
-  mayName: z.boolean().describe("false: it is only that of an agent of yours"),
-  lastErrorAt: z.string().optional().describe("ISO 8601"),
-  lastError: z.string().optional(),
-});
-const lookedSchema = z.object({
-  kind: z.string(),
-  outcome: z.string(),
-  url: z.string().optional(),
-  detail: z.string().optional(),
-});
-
 export const modelStates = endpoint({
   tag: "agents",
   summary: "List the models with how they do",
   description:
     "Those that you may name, and those of your agents. `failing`: the last request to it failed; `unavailable`: it can't be " +
     "asked at all, and `reason` says why. Addresses, and what a provider answered, are told to admins alone.",
-  answers: {
-    200: z.object({
-      data: z.array(modelSchema),
-      looked: z.array(lookedSchema).describe("Where models were looked for on this machine when the server began"),
-    }),
-  },
-  async handle({ caller, services: { models, agents, overview, probes } }) {
+  answers: { 200: modelStatesSchema },
+  async handle({ caller, services: { models, agents, overview, probes } }): Promise<ModelStates> {
     const isAdmin = caller.role === "admin";
     const health = new Map((await recentHealth(overview)).map((each) => [each.model, each]));
     const named = models.list();
     const others = new Set(agents.list().map(({ model }) => model));
     for (const { id } of named) others.delete(id);
-    const view = (id: string, info?: ModelInfo) => {
+    const view = (id: string, info?: ModelInfo): ModelState => {
       const { model, reason } = found(models, id);
       const seen = seenOf((model?.members ?? [id]).map((name) => health.get(name)));
       return {
         id,
         provider: model?.provider ?? info?.provider ?? "",
-        state: model ? stateOf(seen) : ("unavailable" as const),
+        state: model ? stateOf(seen) : "unavailable",
         ...(reason !== undefined && { reason: info?.reason ?? reason }),
         demo: model?.demo ?? false,
-        members: [...(model?.members ?? [])],
+        members: model?.members ?? [],
         mayName: info !== undefined,
         ...(seen?.lastErrorAt && { lastErrorAt: seen.lastErrorAt.toISOString() }),
         ...(isAdmin && seen?.lastError ? { lastError: seen.lastError } : {}),

@@ -1,21 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { McpTrial } from "../../protocol/trials.ts";
 import type { Caller } from "../../protocol/callers.ts";
 import { NotFound } from "../../protocol/errors.ts";
-import type { McpServerConfig, McpServerState } from "../../protocol/mcp-servers.ts";
-import type { JsonSchema } from "../../protocol/models.ts";
+import type { McpServerConfig } from "../../protocol/mcp-servers.ts";
 import { createMcpServers, defaultServers, type McpOptions, type McpServers } from "./mcp-servers.ts";
-
-export type ServerTrial = {
-  readonly state: McpServerState;
-  readonly totalMs: number;
-  readonly tools: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly effect: "read" | "write";
-    readonly destructive: boolean;
-    readonly parameters: JsonSchema;
-  }[];
-};
 
 /** A little longer than connecting may take. */
 const patienceMs = 25_000;
@@ -27,7 +15,7 @@ export async function tryServer(
   name: string,
   caller: Caller,
   signal: AbortSignal,
-): Promise<ServerTrial> {
+): Promise<McpTrial> {
   const begun = performance.now();
   const state = async () => (await servers.statesFor(caller, signal)).find((one) => one.name === name);
   if ((await state())?.state === "failed") await servers.restart(name);
@@ -41,7 +29,7 @@ export async function tryServer(
   if (!now) throw new NotFound(`There is no MCP server "${name}".`);
   const tools = servers.sources.find((source) => source.name === name)?.tools(caller) ?? [];
   return {
-    state: now,
+    server: now,
     totalMs: Math.round(performance.now() - begun),
     tools: tools.map(({ name: tool, description, effect, destructive, parameters }) => ({
       name: tool,
@@ -59,7 +47,7 @@ export async function tryNewServer(
   options: Pick<McpOptions, "version" | "environment" | "log">,
   caller: Caller,
   signal: AbortSignal,
-): Promise<ServerTrial> {
+): Promise<McpTrial> {
   const none = Object.fromEntries(Object.keys(defaultServers).map((each) => [each, { disabled: true }]));
   const servers = createMcpServers({ ...options, servers: { ...none, [name]: config } });
   try {
