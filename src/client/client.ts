@@ -1,3 +1,4 @@
+import type { AgentView } from "../protocol/agents.ts";
 import type {
   RunView,
   GrantView,
@@ -42,15 +43,6 @@ export type RunInput = {
   /** What happens if the thread has a run that has not ended; `queue` when absent. */
   readonly mode?: "queue" | "steer" | "interrupt" | "reject";
   readonly idempotencyKey?: string;
-};
-export type AgentView = {
-  readonly id: string;
-  readonly description: string;
-  readonly model: string;
-  readonly strategy: string;
-  readonly tools: readonly string[];
-  /** Answers where nobody is named. */
-  readonly isDefault: boolean;
 };
 
 /** The native API of a server. Every verb throws ColloquyError: the server's own, or Unavailable. */

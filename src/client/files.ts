@@ -1,17 +1,5 @@
-import type { FileChange } from "../protocol/files.ts";
+import type { BroughtFile, FileView } from "../protocol/files.ts";
 import { ask, askJson, encodedPath, queryOf, type Server } from "./request.ts";
-
-export type FileView = {
-  /** Relative to the workspace, with `/`. */
-  readonly path: string;
-  readonly kind: "file" | "folder" | "link" | "other";
-  readonly bytes: number;
-  /** ISO 8601. */
-  readonly modified: string;
-  readonly mediaType?: string;
-  /** Of a file: for 30 days at least whoever has it needs no login. */
-  readonly url?: string;
-};
 
 export type FileList = { readonly data: readonly FileView[]; readonly more: boolean };
 
@@ -20,11 +8,7 @@ export type FilesAt = {
   /** Each folder before what is in it. */
   list(options?: { readonly under?: string; readonly depth?: number }, signal?: AbortSignal): Promise<FileList>;
   download(path: string, signal?: AbortSignal): Promise<Uint8Array>;
-  upload(
-    path: string,
-    content: string | Uint8Array<ArrayBuffer>,
-    signal?: AbortSignal,
-  ): Promise<FileChange & { readonly url: string }>;
+  upload(path: string, content: string | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<BroughtFile>;
   /** A file, or a folder with all that is in it. */
   remove(path: string, signal?: AbortSignal): Promise<void>;
 };
@@ -34,11 +18,7 @@ export type FileClient = {
   at(threadId: string): FilesAt;
   list(threadId: string, options?: Parameters<FilesAt["list"]>[0], signal?: AbortSignal): Promise<FileList>;
   download(file: FilePlace, signal?: AbortSignal): Promise<Uint8Array>;
-  upload(
-    file: FilePlace,
-    content: string | Uint8Array<ArrayBuffer>,
-    signal?: AbortSignal,
-  ): Promise<FileChange & { readonly url: string }>;
+  upload(file: FilePlace, content: string | Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<BroughtFile>;
   remove(file: FilePlace, signal?: AbortSignal): Promise<void>;
 };
 

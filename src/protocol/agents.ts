@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Shape } from "./shapes.ts";
 import { approvalSchema } from "./approval.ts";
 import { activations, type RoomGuards, type turnOrders, type WakeRule } from "./rooms.ts";
 import { sandboxGradeSchema } from "./sandboxes.ts";
@@ -101,3 +102,14 @@ export type AgentRegistry = {
   /** Who answers where nobody is named, if that has been said. */
   defaultId?(): string | undefined;
 };
+
+/** An agent as whoever may use it sees it. */
+export const listedAgentSchema = z.object({
+  id: z.string(),
+  description: z.string(),
+  model: z.string(),
+  strategy: z.string(),
+  tools: z.array(z.string()),
+  isDefault: z.boolean().describe("Who answers where nobody is named, if that has been said"),
+});
+export type AgentView = Shape<typeof listedAgentSchema>;

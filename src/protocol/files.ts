@@ -1,3 +1,4 @@
+import { type Shape, timeSchema } from "./shapes.ts";
 import { z } from "zod";
 
 /**
@@ -14,6 +15,24 @@ export const fileChangeSchema = z.object({
   mediaType: z.string().optional(),
 });
 export type FileChange = Readonly<z.infer<typeof fileChangeSchema>>;
+
+const url = z.string().describe("Of a file: for 30 days at least whoever has it needs no login").optional();
+
+/** A file of a workspace, or a folder of one. */
+export const fileSchema = z.object({
+  /** Relative to the workspace, with `/`. */
+  path: z.string(),
+  kind: z.enum(["file", "folder", "link", "other"]),
+  bytes: z.int(),
+  modified: timeSchema,
+  mediaType: z.string().optional(),
+  url,
+});
+export type FileView = Shape<typeof fileSchema>;
+
+/** A file that was brought. */
+export const broughtFileSchema = fileChangeSchema.extend({ url });
+export type BroughtFile = Shape<typeof broughtFileSchema> & { readonly url: string };
 
 const dataSchema = z.looseObject({ files: z.array(fileChangeSchema) });
 

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { AgentView } from "../../src/client/client.ts";
+import type { AgentView } from "../../src/protocol/agents.ts";
 import { kept } from "../kept.ts";
 import { useQuery } from "../path.ts";
 

@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from "react";
+import type { AgentView } from "../../src/protocol/agents.ts";
 import type { ModelLook, ModelState } from "../../src/protocol/model-states.ts";
-import type { AgentView } from "../../src/client/client.ts";
 import { readModelStates } from "../../src/client/models.ts";
 import { createListeners } from "../listeners.ts";
 import { client, server } from "../server.ts";

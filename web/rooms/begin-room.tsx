@@ -1,6 +1,6 @@
 import { useState } from "react";
+import type { AgentView } from "../../src/protocol/agents.ts";
 import type { Activation, RoomKind } from "../../src/protocol/rooms.ts";
-import type { AgentView } from "../../src/client/client.ts";
 import { ChoiceField, Form, Note, TextField } from "../parts/parts.tsx";
 import { fromHere } from "../path.ts";
 import { client } from "../server.ts";

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
+import type { AgentView } from "../../src/protocol/agents.ts";
 import type { ScheduleView } from "../../src/protocol/schedule-shapes.ts";
-import type { AgentView } from "../../src/client/client.ts";
 import { type MissedPolicy, missedPolicies } from "../../src/protocol/schedules.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { ChoiceField, Field, Form, TextField } from "../parts/parts.tsx";

@@ -4,7 +4,14 @@ import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Caller } from "../../protocol/callers.ts";
 import { InvalidInput, NotFound } from "../../protocol/errors.ts";
-import { type FileChange, fileChangeSchema, mediaTypeOf } from "../../protocol/files.ts";
+import {
+  type FileChange,
+  mediaTypeOf,
+  type BroughtFile,
+  broughtFileSchema,
+  fileSchema,
+  type FileView,
+} from "../../protocol/files.ts";
 import { noFile } from "../../sandbox/file-fault.ts";
 import type { Entry } from "../../sandbox/walk.ts";
 import { parsePath } from "../../sandbox/workspace-path.ts";
@@ -16,16 +23,6 @@ import { sessionNameOf } from "../session-name.ts";
 
 const mostListed = 2000;
 
-const url = z.string().describe("Of a file: for 30 days at least whoever has it needs no login").optional();
-const entrySchema = z.object({
-  path: z.string(),
-  kind: z.enum(["file", "folder", "link", "other"]),
-  bytes: z.int(),
-  modified: z.string().describe("ISO 8601"),
-  mediaType: z.string().optional(),
-  url,
-});
-const changeSchema = fileChangeSchema.extend({ url });
 const path = z.string().min(1).describe("Relative to the workspace; may hold /");
 
 /** Which thread is meant: the one that the path names, or that of a session. */
@@ -70,7 +67,7 @@ function fileRoutes(
         depth: z.coerce.number().int().min(1).max(64).optional().describe("Levels of folders; absent: all"),
       }),
       answers: {
-        200: z.object({ data: z.array(entrySchema), more: z.boolean().describe(`There are more than ${mostListed}`) }),
+        200: z.object({ data: z.array(fileSchema), more: z.boolean().describe(`There are more than ${mostListed}`) }),
       },
       async handle({ query: { under = "", depth }, ...call }) {
         const threadId = await threadOf(await inName(call));
@@ -109,7 +106,7 @@ function fileRoutes(
         "made. With `If-Match` it is only changed if it is still that one.",
       params: pathParams,
       takesBody: "any",
-      answers: { 200: changeSchema, 201: changeSchema },
+      answers: { 200: broughtFileSchema, 201: broughtFileSchema },
       async handle({ params, body, reply, ...call }) {
         const asked = await inName({ ...call, params });
         const threadId = await threadOf(asked, { make: true });
@@ -131,7 +128,7 @@ function fileRoutes(
       params,
       query: z.object({ under: z.string().default("") }),
       takesBody: "form",
-      answers: { 201: z.object({ data: z.array(changeSchema) }) },
+      answers: { 201: z.object({ data: z.array(broughtFileSchema) }) },
       async handle({ query: { under }, reply, ...call }) {
         const asked = await inName(call);
         const threadId = await threadOf(asked, { make: true });
@@ -194,7 +191,7 @@ function noLink(): NotFound {
   return new NotFound("This link is not valid, or not any more.", { code: "link_invalid" });
 }
 
-function viewOf(call: Pick<Call, "request" | "services">, threadId: string, entry: Entry): z.infer<typeof entrySchema> {
+function viewOf(call: Pick<Call, "request" | "services">, threadId: string, entry: Entry): FileView {
   const { path: place, kind, bytes, modified } = entry;
   const mediaType = kind === "file" ? mediaTypeOf(place) : undefined;
   return {
@@ -207,7 +204,7 @@ function viewOf(call: Pick<Call, "request" | "services">, threadId: string, entr
   };
 }
 
-function withUrl(call: Pick<Call, "request" | "services">, threadId: string, change: FileChange) {
+function withUrl(call: Pick<Call, "request" | "services">, threadId: string, change: FileChange): BroughtFile {
   return { ...change, url: urlOf(call, threadId, change.path) };
 }
 
