@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { loadConfig, type Config } from "./config.ts";
 import { createLog } from "./log.ts";
 import { sandboxLine } from "./main-sandbox.ts";
+import type { ModelChoice } from "./models/choose.ts";
 import { startColloquy, version, type Colloquy } from "./main.ts";
 
 /** Stop takes at most the grace for running steps and this. */
@@ -12,14 +13,18 @@ export async function serve(): Promise<number> {
   // A full disk or a closed pipe behind the output must not end the server.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const config = loadConfig();
-  const log = createLog({ level: config.log.level, pretty: process.stderr.isTTY });
+  const isWatched = process.stderr.isTTY;
+  const log = createLog({ level: config.log.level, pretty: isWatched });
   console.log(`${styleText("bold", "Colloquy")} ${version}`);
   line("data", config.data);
   const onFatal = (error: Error) => {
     log.fatal({ error: error.message }, "the database is gone; start again, and what was accepted goes on");
     process.exit(1);
   };
-  const colloquy = await startColloquy(config, { log, onStep: (text) => line("database", `${text} …`), onFatal });
+  const colloquy = await startColloquy(config, {
+    ...{ log, onFatal, quiet: isWatched },
+    onStep: (text) => line("database", `${text} …`),
+  });
   const isTried = colloquy.sandbox.known() !== undefined;
   await report(colloquy, config, isTried);
   const setup = await colloquy.setupLink();
@@ -49,13 +54,17 @@ async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolea
       "keys",
       `${unused.join(", ")} found; not used unless a model in colloquy.yaml names them, since they cost money`,
     );
-  line(
-    "model",
-    choice.demo ? `${choice.detail}. Start Ollama, or name a model in colloquy.yaml, for real answers` : choice.detail,
-  );
+  line("model", choice.demo ? `${choice.detail}. ${adviceOn(choice)}, for real answers` : choice.detail);
   for (const problem of problems) line("problem", problem);
   if (isSandboxTried) await reportSandbox(colloquy);
   line("listening", `${styleText("bold", url)}  (API: ${url}/docs)`);
+}
+
+/** With the demo as `default` though there are others, an admin wanted it so. */
+function adviceOn({ models }: ModelChoice): string {
+  const others = models.filter(({ id }) => id !== "default" && id !== "demo").length;
+  if (others === 0) return "Start Ollama, or name a model in colloquy.yaml";
+  return `Choose ${others === 1 ? "the other model" : `one of ${others} others`} in Administration, Models`;
 }
 
 /** A container takes a while to try; who listens already is told later. */

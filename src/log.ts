@@ -14,7 +14,7 @@ export function createLog({ level, pretty: readable, file }: LogOptions): Logger
   const stream = file
     ? destination({ dest: file, mkdir: true, sync: true })
     : readable
-      ? pretty({ destination: 2, sync: true, translateTime: "SYS:HH:MM:ss", ignore: "pid,hostname" })
+      ? pretty({ destination: 2, sync: true, singleLine: true, translateTime: "SYS:HH:MM:ss", ignore: "pid,hostname" })
       : { write: (line: string) => void process.stderr.write(line) };
   return pino(
     {

@@ -83,6 +83,8 @@ export type StartOptions = {
   readonly onFatal?: (error: Error) => void;
   /** False: takes no runs, for a command that only looks. */
   readonly works?: boolean;
+  /** Of requests, only those that failed or were slow are logged at level info. */
+  readonly quiet?: boolean;
 };
 
 const graceMs = 10_000;
@@ -90,7 +92,7 @@ const graceMs = 10_000;
 /** Config → store → models → tools → strategies → runs → HTTP. What was opened is closed again if a later part fails. */
 export async function startColloquy(
   config: Config,
-  { log, onStep, onFatal, works = true }: StartOptions,
+  { log, onStep, onFatal, works = true, quiet = false }: StartOptions,
 ): Promise<Colloquy> {
   const opened: Opened = [];
   const close = async () => {
@@ -295,7 +297,7 @@ export async function startColloquy(
       spending,
       ...personal,
       access,
-      server: { ...serverSettingsOf(config, counts), graceMs },
+      server: { ...serverSettingsOf(config, counts), graceMs, quiet },
       log,
       version,
     });

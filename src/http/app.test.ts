@@ -218,6 +218,21 @@ test("no secret gets into the log", async () => {
   assert.doesNotMatch(JSON.stringify(lines), /ck_/);
 });
 
+test("where a person watches, a request that went well is told to who debugs alone", async () => {
+  const watched = await createApp({ ...services, server: { ...services.server, quiet: true } });
+  lines.length = 0;
+  for (const url of ["/health", "/api/nothing"]) await watched.inject(url);
+  await watched.close();
+  const told = lines.filter(({ text }) => text === "request");
+  assert.deepEqual(
+    told.map(({ level, fields }) => [level, fields["path"]]),
+    [
+      ["debug", "/health"],
+      ["info", "/api/nothing"],
+    ],
+  );
+});
+
 test("the document describes every route, and the page shows it without a script", async () => {
   const document = (await accounts.inject("/openapi.json")).json<{
     paths: Record<string, Record<string, { summary: string }>>;

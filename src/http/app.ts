@@ -21,6 +21,9 @@ import { allRoutes } from "./all-routes.ts";
 
 const megabytes = 1024 * 1024;
 
+/** From here on a request is told in any case. */
+const slowMs = 3000;
+
 /** The HTTP server with all its routes; the caller listens and closes. */
 export async function createApp(services: Services, more: readonly Route[] = []): Promise<FastifyInstance> {
   const { server, access, log, version } = services;
@@ -74,10 +77,11 @@ export async function createApp(services: Services, more: readonly Route[] = [])
   });
   app.addHook("onResponse", (request, reply, done) => {
     const { method } = request;
-    request.log.info(
-      { method, path: loggedPath(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      "request",
-    );
+    const [status, ms] = [reply.statusCode, Math.round(reply.elapsedTime)];
+    // An event stream is as long as what it tells of.
+    const isSlow = ms >= slowMs && !String(reply.getHeader("content-type")).startsWith("text/event-stream");
+    const level = server.quiet && status < 400 && !isSlow ? "debug" : "info";
+    log[level]({ requestId: request.id, method, path: loggedPath(request), status, ms }, "request");
     done();
   });
   closeInTime(app, streams, server.graceMs ?? 10_000);

@@ -1,7 +1,10 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Log } from "../protocol/log.ts";
 
-/** Our log as Fastify wants it. Requests and replies are left out of its lines: their headers hold secrets. */
+/**
+ * Our log as Fastify wants it. Requests and replies are left out of its lines: their headers hold secrets. What it is glad of
+ * (where it listens) is told by whoever started it.
+ */
 export function fastifyLog(log: Log, bound: object = {}): FastifyBaseLogger {
   const writer = (level: keyof Log) => (first: unknown, text?: string) => {
     if (typeof first === "string") return log[level](bound, first);
@@ -14,7 +17,7 @@ export function fastifyLog(log: Log, bound: object = {}): FastifyBaseLogger {
     fatal: writer("error"),
     error: writer("error"),
     warn: writer("warn"),
-    info: writer("info"),
+    info: writer("debug"),
     debug: writer("debug"),
     trace: nothing,
     silent: nothing,

@@ -76,6 +76,8 @@ export type ServerSettings = {
   readonly graceMs?: number;
   /** How often the login of whoever reads an event stream is asked for again; 30 s when absent. */
   readonly recheckMs?: number;
+  /** For a person who watches: requests that went well and fast are logged at level debug instead of info. */
+  readonly quiet?: boolean;
   /** Event streams that one user may hold open on this node, 0: any number; 1000 when absent. */
   readonly streamsPerUser?: number;
 };
