@@ -5,7 +5,7 @@ import { addressOfFile } from "./made-files.ts";
 
 /** Whether an address that an agent wrote is none of the web's, but the path of a file, a place in the text or nothing at all. */
 export function isRelative(address: string): boolean {
-  return !address.startsWith("/") && !URL.canParse(address);
+  return !/^(\/|[a-z][a-z0-9+.-]*:)/i.test(address);
 }
 
 /** As deep as a server looks. */
