@@ -40,7 +40,12 @@ export function CollectionPage({ id }: { readonly id: string }) {
     >
       <Waiting of={loaded} />
       {document !== null ? (
-        <DocumentPage key={document} id={document} collection={collection} />
+        <DocumentPage
+          key={document}
+          id={document}
+          collection={collection}
+          isPlaceKnown={collection !== undefined || loaded.problem !== undefined}
+        />
       ) : (
         collection && (
           <>

@@ -14,15 +14,21 @@ import { DocumentText } from "./document-text.tsx";
 import { texts } from "./knowledge-words.ts";
 import type { PassagePlace } from "./text-windows.ts";
 
-type PageProps = { readonly id: string; readonly collection: CollectionView | undefined };
+type PageProps = {
+  readonly id: string;
+  readonly collection: CollectionView | undefined;
+  /** Of its collection all is known that will be: what came later above a text would move what is being read. */
+  readonly isPlaceKnown: boolean;
+};
 
 /** One document: its text, at a passage if the address names one, or its chunks. */
-export function DocumentPage({ id, collection }: PageProps) {
+export function DocumentPage({ id, collection, isPlaceKnown }: PageProps) {
   const query = useQuery();
   const loaded = useLoaded(id, (signal) => client.knowledge.document(id, signal));
   const document = loaded.data;
   useLookAgain(document?.status === "queued" || document?.status === "working", loaded.reload);
   if (!document) return <Waiting of={loaded} />;
+  if (!isPlaceKnown) return null;
   const shelf = `/knowledge/${document.collectionId}`;
   const isChunks = query.get("tab") === "chunks";
   const passage = passageOf(query);

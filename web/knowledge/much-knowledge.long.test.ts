@@ -33,8 +33,21 @@ describe("much knowledge", { skip: skipBrowser }, () => {
     const whole = await server.knowledge.text(added.document.id);
     const from = whole.indexOf("Line 15000:");
     const address = `${server.url}/knowledge/${id}?document=${added.document.id}`;
+    const collection = `**/api/rag/collections/${id}`;
+    const held = Promise.withResolvers<void>();
+    await page.route(collection, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const read = page.waitForResponse(`**/api/rag/documents/${added.document.id}`);
     await page.goto(`${address}&from=${from}&to=${from + 50}`);
     const mark = page.locator("mark");
+    await (await read).finished();
+    await page.evaluate("new Promise((shown) => requestAnimationFrame(() => setTimeout(shown, 50)))");
+    assert.equal(await page.getByRole("article").count(), 0, "not before what stands above it");
+    held.resolve();
+    await mark.waitFor();
+    await page.unroute(collection);
     assert.match(await mark.innerText(), /^Line 15000: the heron/);
     const shown = () => page.evaluate("document.querySelector('.reader').textContent.length");
     const top = async () => Math.round((await mark.boundingBox())!.y);
