@@ -1,10 +1,10 @@
+import type { TaigaToken } from "../src/protocol/taiga.ts";
 import type { Caller } from "../src/protocol/callers.ts";
 import { newId } from "../src/protocol/ids.ts";
 import type { PlannedWrite, ToolAnswer, ToolContext, ToolResult } from "../src/protocol/tools.ts";
 import { executeTool, checkCall, parseCall } from "../src/tools/call-tool.ts";
 import { createToolRegistry } from "../src/tools/registry.ts";
 import { taigaSystem } from "../src/tools/taiga/access.ts";
-import type { TaigaToken } from "../src/tools/taiga/session.ts";
 import { createTaiga, type TaigaOptions } from "../src/tools/taiga/taiga.ts";
 import type { Taiga } from "./taiga/server.ts";
 import type { Username } from "./taiga/sample-data.ts";

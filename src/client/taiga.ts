@@ -1,49 +1,26 @@
-import type { RunStatus } from "../protocol/runs.ts";
+import type { TaigaToken, TaigaSprints, TaigaRun, TaigaProjects, TaigaView } from "../protocol/taiga.ts";
 import { type Asking, askJson, queryOf, type Server } from "./request.ts";
 
-/** As it is sent to this server with a request; `token` may be `Application …`. */
-export type TaigaLogin = { readonly token: string; readonly refresh?: string };
-export type TaigaProject = { readonly id: number; readonly slug: string; readonly name: string };
-export type TaigaSprint = {
-  readonly id: number;
-  readonly name: string;
-  readonly closed: boolean;
-  readonly start: string | null;
-  readonly finish: string | null;
-};
-/** `more`: there are others; more words of their name find them. */
-type Listed<Entry> = { readonly data: readonly Entry[]; readonly more: boolean };
-export type TaigaSprints = Listed<TaigaSprint> & {
-  readonly project: TaigaProject;
-  /** Of the rights to add stories and tasks, those that one has not. */
-  readonly missing: readonly string[];
-};
-export type TaigaRun = {
-  readonly id: string;
-  readonly title: string;
-  readonly status: RunStatus;
-  readonly createdAt: string;
-};
 export type Proposal = { readonly project: string; readonly sprint: string; readonly prompt: string };
 
 /** What the agent makes of minutes in a Taiga project. Without a login an admin works with the operator's. */
 export type TaigaClient = {
-  describe(signal?: AbortSignal): Promise<{ readonly configured: boolean; readonly needsToken: boolean }>;
-  signIn(login: { readonly username: string; readonly password: string }): Promise<TaigaLogin>;
+  describe(signal?: AbortSignal): Promise<TaigaView>;
+  signIn(login: { readonly username: string; readonly password: string }): Promise<TaigaToken>;
   projects(
-    login: TaigaLogin | undefined,
+    login: TaigaToken | undefined,
     page?: { readonly search?: string },
     signal?: AbortSignal,
-  ): Promise<Listed<TaigaProject>>;
+  ): Promise<TaigaProjects>;
   /** Newest first. */
   sprints(
-    login: TaigaLogin | undefined,
+    login: TaigaToken | undefined,
     project: string,
     page?: { readonly search?: string },
     signal?: AbortSignal,
   ): Promise<TaigaSprints>;
   /** Begins a run that only plans, until a person allows it; resolves to its id. At a limit it waits. */
-  propose(login: TaigaLogin | undefined, proposal: Proposal, idempotencyKey: string): Promise<string>;
+  propose(login: TaigaToken | undefined, proposal: Proposal, idempotencyKey: string): Promise<string>;
   /** Newest first. */
   runs(signal?: AbortSignal): Promise<{ readonly data: readonly TaigaRun[] }>;
 };
@@ -78,6 +55,6 @@ export function createTaigaClient(server: Server): TaigaClient {
   };
 }
 
-function headersOf(login: TaigaLogin | undefined): Readonly<Record<string, string>> {
+function headersOf(login: TaigaToken | undefined): Readonly<Record<string, string>> {
   return login === undefined ? {} : { "x-taiga-token": login.token };
 }

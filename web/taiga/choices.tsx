@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { TaigaProject, TaigaSprint } from "../../src/client/taiga.ts";
+import type { ProjectEntry, SprintEntry } from "../../src/protocol/taiga.ts";
 import { locale } from "../language.ts";
 import { type Loaded, useLoaded } from "../parts/loaded.ts";
 import { Waiting } from "../parts/parts.tsx";
@@ -33,7 +33,7 @@ export function Choices({ draft, onChange }: ChoicesProps) {
         none={words.noProjects}
         found={projects}
         value={draft.project}
-        options={(projects.data?.data ?? []).map(({ slug, name }: TaigaProject) => [slug, name])}
+        options={(projects.data?.data ?? []).map(({ slug, name }: ProjectEntry) => [slug, name])}
         onChoose={(project) => onChange({ project, sprint: "" })}
       />
       <Sprints
@@ -79,11 +79,11 @@ function Sprints({ draft, onChange, search, onSearch }: SprintsProps) {
   );
 }
 
-function openFirst(sprints: readonly TaigaSprint[]): readonly TaigaSprint[] {
+function openFirst(sprints: readonly SprintEntry[]): readonly SprintEntry[] {
   return [...sprints].sort((one, other) => Number(one.closed) - Number(other.closed));
 }
 
-function describe({ name, closed, start, finish }: TaigaSprint): string {
+function describe({ name, closed, start, finish }: SprintEntry): string {
   const day = (text: string) =>
     new Date(text).toLocaleDateString(locale, { day: "numeric", month: "short", timeZone: "UTC" });
   const dates = start !== null && finish !== null ? [`${day(start)} – ${day(finish)}`] : [];

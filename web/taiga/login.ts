@@ -1,13 +1,14 @@
 import { useSyncExternalStore } from "react";
+import type { TaigaToken } from "../../src/protocol/taiga.ts";
 import { ColloquyError } from "../../src/protocol/errors.ts";
-import { createTaigaClient, type TaigaLogin } from "../../src/client/taiga.ts";
+import { createTaigaClient } from "../../src/client/taiga.ts";
 import { createListeners } from "../listeners.ts";
 import { server } from "../server.ts";
 
 export const taiga = createTaigaClient(server);
 
 /** `name`: undefined for a token that was pasted. */
-export type Login = TaigaLogin & { readonly name?: string };
+export type Login = TaigaToken & { readonly name?: string };
 type State = { readonly login: Login | undefined; /** Taiga took the last one no more. */ readonly isOver: boolean };
 
 /** In this tab alone, and gone with it: never in an address. */

@@ -1,10 +1,11 @@
+import type { TaigaToken } from "../../protocol/taiga.ts";
 import type { Caller, Standing } from "../../protocol/callers.ts";
 import { newId } from "../../protocol/ids.ts";
 import type { RightsSource } from "../../protocol/tools.ts";
 import type { PageRequest, TaigaClient, TaigaRequest } from "./client.ts";
 import { TaigaFailure } from "./failure.ts";
 import { readProject, type TaigaProject } from "./project.ts";
-import { createSession, type TaigaLogin, type TaigaSession, type TaigaToken } from "./session.ts";
+import { createSession, type TaigaLogin, type TaigaSession } from "./session.ts";
 
 /** The name of Taiga as a system that gives rights, and of a token kept with a run. */
 export const taigaSystem = "taiga";

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import type { ProjectEntry, SprintEntry, TaigaToken } from "../../protocol/taiga.ts";
 import type { TaigaClient } from "./client.ts";
 import { TaigaFailure } from "./failure.ts";
 import { readProject, type TaigaProject } from "./project.ts";
-import { createSession, type TaigaLogin, type TaigaSession, type TaigaToken, tokenIn } from "./session.ts";
+import { createSession, type TaigaLogin, type TaigaSession, tokenIn } from "./session.ts";
 import { milestoneSchema, parsed } from "./shapes.ts";
 
 /** Where people sign in and choose what to work on; nothing of it is kept. Each throws TaigaFailure. */
@@ -23,14 +24,6 @@ export type FrontDesk = {
 export type Search = { readonly text?: string | undefined; readonly signal: AbortSignal };
 /** `more`: there are others; more words of their name find them. */
 export type Listed<Entry> = { readonly data: readonly Entry[]; readonly more: boolean };
-export type ProjectEntry = { readonly id: number; readonly slug: string; readonly name: string };
-export type SprintEntry = {
-  readonly id: number;
-  readonly name: string;
-  readonly closed: boolean;
-  readonly start: string | null;
-  readonly finish: string | null;
-};
 
 const mostListed = 100;
 const meSchema = z.looseObject({ id: z.int() });

@@ -1,8 +1,7 @@
 import { z } from "zod";
+import type { TaigaToken } from "../../protocol/taiga.ts";
 import { TaigaFailure } from "./failure.ts";
 
-/** A token as it is: of a person's login with what renews it, or of an application (`Application …`). */
-export type TaigaToken = { readonly token: string; readonly refresh?: string | undefined };
 export type TaigaLogin = TaigaToken | { readonly username: string; readonly password: string };
 
 /** Somebody who is signed in. */

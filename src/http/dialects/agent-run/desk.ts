@@ -1,8 +1,18 @@
 import { z } from "zod";
-import { runStatuses } from "../../../protocol/runs.ts";
+import {
+  type TaigaToken,
+  taigaTokenSchema,
+  type TaigaProjects,
+  taigaProjectsSchema,
+  type TaigaRun,
+  taigaRunSchema,
+  taigaSchema,
+  type TaigaSprints,
+  taigaSprintsSchema,
+  type TaigaView,
+} from "../../../protocol/taiga.ts";
 import type { FrontDesk } from "../../../tools/taiga/front-desk.ts";
 import { type Call, endpoint } from "../../endpoint.ts";
-import { idSchema } from "../../../protocol/shapes.ts";
 import { listOf } from "../../schemas.ts";
 import { noToken, notConfigured, refusalOf, tokenOf } from "./enter.ts";
 import { agentId, tokenHeaders } from "./schemas.ts";
@@ -11,18 +21,12 @@ const deskMs = 15_000;
 const mostRuns = 20;
 
 const search = z.string().max(200).optional().describe("A part of the name");
-const more = z.boolean().describe("There are others: search for them");
 
 export const describeTaiga = endpoint({
   tag: "agents",
   summary: "Whether there is a Taiga here, and how you come in",
-  answers: {
-    200: z.object({
-      configured: z.boolean(),
-      needsToken: z.boolean().describe("false: the operator's login is yours too"),
-    }),
-  },
-  handle({ caller, services: { taigaDesk } }) {
+  answers: { 200: taigaSchema },
+  handle({ caller, services: { taigaDesk } }): TaigaView {
     return { configured: taigaDesk !== undefined, needsToken: !(taigaDesk?.hasLogin && caller.role === "admin") };
   },
 });
@@ -32,13 +36,8 @@ export const signInToTaiga = endpoint({
   summary: "Sign in to Taiga, for clients that can't reach it themselves",
   description: "Name and password go to Taiga and what it answers comes back; nothing of it is kept here.",
   body: z.strictObject({ username: z.string().min(1).max(255), password: z.string().min(1).max(1000) }),
-  answers: {
-    200: z.object({
-      token: z.string().describe("For X-Taiga-Token"),
-      refresh: z.string().optional().describe("For X-Taiga-Refresh"),
-    }),
-  },
-  async handle({ body: { username, password }, services, reply }) {
+  answers: { 200: taigaTokenSchema },
+  async handle({ body: { username, password }, services, reply }): Promise<TaigaToken> {
     const desk = services.taigaDesk ?? notConfigured();
     reply.header("cache-control", "no-store");
     try {
@@ -54,8 +53,9 @@ export const listTaigaProjects = endpoint({
   summary: "List the Taiga projects that you work in",
   description: tokenHeaders,
   query: z.object({ search }),
-  answers: { 200: listOf(z.object({ id: z.int(), slug: z.string(), name: z.string() })).extend({ more }) },
-  handle: (call) => atDesk(call, (desk, token, signal) => desk.projects(token, { text: call.query.search, signal })),
+  answers: { 200: taigaProjectsSchema },
+  handle: (call): Promise<TaigaProjects> =>
+    atDesk(call, (desk, token, signal) => desk.projects(token, { text: call.query.search, signal })),
 });
 
 export const listTaigaSprints = endpoint({
@@ -63,22 +63,8 @@ export const listTaigaSprints = endpoint({
   summary: "List the sprints of a Taiga project, the newest first",
   description: tokenHeaders,
   query: z.object({ project: z.string().min(1).max(500).describe("The project's slug or number"), search }),
-  answers: {
-    200: listOf(
-      z.object({
-        id: z.int(),
-        name: z.string(),
-        closed: z.boolean(),
-        start: z.string().nullable(),
-        finish: z.string().nullable(),
-      }),
-    ).extend({
-      more,
-      project: z.object({ id: z.int(), slug: z.string(), name: z.string() }),
-      missing: z.array(z.string()).describe("Of the rights to add stories and tasks, those that you have not"),
-    }),
-  },
-  async handle(call) {
+  answers: { 200: taigaSprintsSchema },
+  async handle(call): Promise<TaigaSprints> {
     const { query } = call;
     const { project, ...found } = await atDesk(call, (desk, token, signal) =>
       desk.sprints(token, query.project, { text: query.search, signal }),
@@ -93,20 +79,13 @@ export const listTaigaRuns = endpoint({
   tag: "agents",
   summary: "List your latest runs in Taiga, newest first",
   description: "A run without a session of its own is kept for some days.",
-  answers: {
-    200: listOf(
-      z.object({
-        id: idSchema,
-        title: z.string().describe("Project and sprint"),
-        status: z.enum(runStatuses),
-        createdAt: z.string().describe("ISO 8601"),
-      }),
-    ),
-  },
+  answers: { 200: listOf(taigaRunSchema) },
   async handle({ caller, services: { runs } }) {
     const found = await runs.list(caller, { agent: agentId, isRoot: true, limit: mostRuns });
     const titles = await Promise.all(found.map(async ({ threadId }) => (await runs.getThread(caller, threadId)).title));
-    return { data: found.map(({ id, status, createdAt }, at) => ({ id, title: titles[at]!, status, createdAt })) };
+    return {
+      data: found.map(({ id, status, createdAt }, at): TaigaRun => ({ id, title: titles[at]!, status, createdAt })),
+    };
   },
 });
 

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from "fastify";
+import type { TaigaToken } from "../../../protocol/taiga.ts";
 import type { Caller } from "../../../protocol/callers.ts";
 import { Denied, InvalidInput, NotFound, Unavailable } from "../../../protocol/errors.ts";
 import { taigaSystem, type TaigaAccess } from "../../../tools/taiga/access.ts";
 import { TaigaFailure } from "../../../tools/taiga/failure.ts";
 import type { TaigaProject } from "../../../tools/taiga/project.ts";
-import type { TaigaToken } from "../../../tools/taiga/session.ts";
 import type { Call } from "../../endpoint.ts";
 
 export type Entered = {
