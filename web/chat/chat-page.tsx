@@ -13,6 +13,7 @@ import { ConversationHead } from "./conversation-head.tsx";
 import { DraftKeeper, useDraftPlace } from "./drafts.tsx";
 import { dismissNews, lookAtModels, useAnswerers } from "./models-store.ts";
 import { Notes, Status } from "./notes.tsx";
+import { OutgoingTurn } from "./outgoing.tsx";
 import { ConversationRuntime } from "./runtime.tsx";
 import { TalkContext, useSteady } from "./talk-actions.ts";
 import { useTalking } from "./talking.ts";
@@ -59,13 +60,14 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
         <DraftKeeper threadId={threadId} place={place} />
         <DropZone onDrop={attachments.add}>
           <ThreadView
-            isBusy={isBusy || isLoading}
+            isBusy={isBusy || isLoading || talk.outgoing !== undefined}
             welcome={
               isLoading ? (
                 <p className="text-muted">{words.loading}</p>
               ) : (
                 !conversation.isBroken &&
-                !isBusy && (
+                !isBusy &&
+                !talk.outgoing && (
                   <Welcome
                     answerers={answerers}
                     missingAgent={choice.missing}
@@ -75,8 +77,13 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
                 )
               )
             }
-            notes={<Notes conversation={conversation} agent={choice.agent} talk={talk} news={answerers.news} />}
-            status={<Status conversation={conversation} agent={choice.agent} />}
+            notes={
+              <>
+                {talk.outgoing && <OutgoingTurn {...talk.outgoing} />}
+                <Notes conversation={conversation} agent={choice.agent} talk={talk} news={answerers.news} />
+              </>
+            }
+            status={<Status conversation={conversation} agent={choice.agent} outgoing={talk.outgoing} />}
             composer={
               isGone && turns.length === 0 ? null : (
                 <Composer

@@ -123,6 +123,38 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     assert.equal(new URL(page.url()).pathname, `/chat/${id}`);
   });
 
+  test("what is said stands there at once, however late the server hears of it", async () => {
+    await page.getByRole("navigation", { name: "Conversations" }).getByRole("button", { name: "New conv" }).click();
+    const held = { thread: Promise.withResolvers<void>(), events: Promise.withResolvers<void>() };
+    await page.route(/\/api\/threads$/, async (route) => {
+      await held.thread.promise;
+      await route.continue();
+    });
+    await page.route("**/api/threads/*/events*", async (route) => {
+      await held.events.promise;
+      await route.continue();
+    });
+    answers = ["Slowly, then.", "And again."];
+    for (const text of ["slowly", "once more"]) {
+      await say(text);
+      await log().getByText(text, { exact: true }).waitFor();
+      assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "");
+      assert.equal(await log().getByRole("heading", { name: "What shall be done?" }).count(), 0);
+      if (text === "slowly") await page.getByRole("status").getByText("Sending …").waitFor();
+      await findsNothing(`${text} is on its way`);
+      held.thread.resolve();
+      await page.waitForURL(/\/chat\//);
+      held.events.resolve();
+      await log()
+        .getByText(text === "slowly" ? "Slowly, then." : "And again.")
+        .waitFor();
+      await settled();
+      assert.equal(await log().getByText(text, { exact: true }).count(), 1);
+    }
+    await page.unroute(/\/api\/threads$/);
+    await page.unroute("**/api/threads/*/events*");
+  });
+
   test("an answer that got lost on its way does nothing twice", async () => {
     await page.goto(server.url);
     const before = server.model.requests.length;

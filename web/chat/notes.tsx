@@ -7,6 +7,7 @@ import { useConnection } from "./connection.ts";
 import { LostConnection } from "./connection-state.tsx";
 import { openAgain, type ConversationState } from "./conversation-store.ts";
 import { dismissNews, type ModelNews } from "./models-store.ts";
+import type { Outgoing } from "./outgoing.tsx";
 import { talkWords } from "./talk-words.ts";
 import { endOfTurn } from "./turn-end.ts";
 import type { Talking } from "./talking.ts";
@@ -102,8 +103,14 @@ function News({ news: { model, isThere, reason } }: { readonly news: ModelNews }
   );
 }
 
+type StatusProps = {
+  readonly conversation: ConversationState;
+  readonly agent: string;
+  readonly outgoing: Outgoing | undefined;
+};
+
 /** The one line that is said politely: what is going on, never word by word. */
-export function Status({ conversation, agent }: { readonly conversation: ConversationState; readonly agent: string }) {
+export function Status({ conversation, agent, outgoing }: StatusProps) {
   const { working, open, threadId } = conversation;
   const { lostFor, isBack } = useConnection();
   const who = working.map(({ agent: id }) => id ?? agent)[0];
@@ -111,6 +118,7 @@ export function Status({ conversation, agent }: { readonly conversation: Convers
   if (lostFor !== undefined) return <LostConnection seconds={lostFor} />;
   if (isBack) return talkWords.back;
   if (open.length > 0) return <span className="text-warn">▲ {words.waiting}</span>;
+  if (outgoing && outgoing.run === undefined) return talkWords.send.sending;
   if (who !== undefined) return words.works(who);
   return hasFinished ? endOf(conversation) : "";
 }

@@ -21,6 +21,7 @@ import {
 import { giveBack } from "./drafts.tsx";
 import type { ConversationActions } from "./runtime.tsx";
 import { sendMode } from "./send-mode.tsx";
+import { type Outgoing, useOutgoing } from "./outgoing.tsx";
 import { lastItemOf, type TalkActions } from "./talk-actions.ts";
 import { titleOf } from "./title-of.ts";
 import type { Turn } from "./turns.ts";
@@ -41,6 +42,8 @@ export type Talking = Pick<TalkActions, "fork" | "saveEdit"> & {
   readonly fail: (error: unknown) => void;
   /** Why the last message is in the composer again. */
   readonly unsent: string | undefined;
+  /** What is not in the log yet. */
+  readonly outgoing: Outgoing | undefined;
   readonly takeBack: (run: string) => Promise<void>;
   /** Back into the composer. */
   readonly editQueued: (message: PendingView) => Promise<void>;
@@ -51,6 +54,7 @@ type Sending = { readonly instead?: string; readonly agent?: string };
 /** What is done with a conversation. What was typed is never lost: what can't be sent comes back. */
 export function useTalking({ threadId, conversation, choice, attachments, place }: TalkingInput): Talking {
   const [unsent, setUnsent] = useState<{ readonly threadId: string | undefined; readonly why: string }>();
+  const [outgoing, setOutgoing] = useOutgoing(conversation, threadId);
   const { working, turns } = conversation;
   const fail = (error: unknown) => failedIn(threadId, error);
   const arrived = unsent !== undefined && hasArrived(turns);
@@ -61,6 +65,7 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
     showEnd();
     setUnsent(undefined);
     const back = (why: string) => {
+      setOutgoing(undefined);
       giveBack({ threadId, place }, text);
       setUnsent({ threadId, why });
     };
@@ -71,6 +76,8 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
     if (arrived) answerLost(undefined);
     const attempt = attemptOf(JSON.stringify([threadId, agent, text, files, instead]), threadId);
     const { threadId: id, messageId } = attempt;
+    const message = { messageId, text, files: taken.map(({ name }) => name) };
+    if (instead === undefined) setOutgoing({ ...message, of: [threadId, id] });
     try {
       if (threadId === undefined) await client.createThread({ id, title: titleOf(text), agent });
       const mode = instead === undefined && working.length > 0 && sendMode.get() === "steer" ? "steer" : "queue";
@@ -97,7 +104,11 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
       }
       const run = await sending;
       answerLost(undefined);
-      if (run.pending) await lookAtWaiting();
+      if (instead === undefined) setOutgoing({ ...message, of: [id], run: run.id });
+      if (run.pending) {
+        await lookAtWaiting();
+        setOutgoing(undefined);
+      }
       threadsChanged();
       void lookAround();
     } catch (error) {
@@ -110,6 +121,7 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
   return {
     unsent: unsent?.threadId === threadId && !arrived ? unsent?.why : undefined,
     fail,
+    outgoing,
     begin: (text, agent) => send(text, agent === "" ? {} : { agent }),
     takeBack: (run) => takeBack(run).catch(fail),
     async editQueued({ id: run, text, files }) {

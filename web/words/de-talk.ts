@@ -45,6 +45,7 @@ export const de: typeof en = {
     queue: "nach der Antwort",
     steer: "zwischendurch",
     short: { queue: "danach", steer: "jetzt" },
+    sending: "Wird gesendet …",
     again: "Noch einmal senden",
     notYet: "Noch nicht gesendet: der Server ist wieder da.",
     notSent: "Nicht gesendet:",

@@ -44,6 +44,7 @@ export const en = {
     queue: "after this answer",
     steer: "now, at its next step",
     short: { queue: "after it", steer: "now" },
+    sending: "Sending …",
     again: "Send again",
     notYet: "Not sent yet: the server is there again.",
     notSent: "Not sent:",
