@@ -1,0 +1,39 @@
+import { useEffect, useState } from "react";
+import type { ConversationState } from "./conversation-store.ts";
+import { words } from "../words.ts";
+
+/** A message on its way: what was said stands in the conversation before the log tells of it. */
+export type Outgoing = {
+  /** Where it is seen: until it has arrived, also where a conversation begins. */
+  readonly of: readonly (string | undefined)[];
+  readonly messageId: string;
+  readonly text: string;
+  readonly files: readonly string[];
+  /** The server has it; as what it runs there. */
+  readonly run?: string;
+};
+
+type Shown = readonly [Outgoing | undefined, (next: Outgoing | undefined) => void];
+
+/** Of the conversation that is open; until the log tells of it, or it is among those that wait for their turn. */
+export function useOutgoing({ turns, waiting }: ConversationState, threadId: string | undefined): Shown {
+  const [outgoing, setOutgoing] = useState<Outgoing>();
+  const isThere =
+    outgoing !== undefined &&
+    (turns.some(({ id }) => id === outgoing.messageId) || waiting.some(({ id }) => id === outgoing.run));
+  // For good: it may leave the page again, with the turns around it.
+  useEffect(() => {
+    if (isThere) setOutgoing(undefined);
+  }, [isThere]);
+  return [outgoing?.of.includes(threadId) && !isThere ? outgoing : undefined, setOutgoing];
+}
+
+export function OutgoingTurn({ text, files }: Outgoing) {
+  return (
+    <section className="turn" data-role="user">
+      <h2 className="text-sm font-semibold">{words.you}</h2>
+      <div className="whitespace-pre-wrap">{text}</div>
+      {files.length > 0 && <p className="text-sm text-muted">{files.join(" · ")}</p>}
+    </section>
+  );
+}
