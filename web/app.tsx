@@ -16,7 +16,7 @@ import { goTo, usePath } from "./path.ts";
 import { type Action, defaultKeys, useShortcut } from "./shortcuts.ts";
 import { nextTheme } from "./theme.ts";
 import { ThreadList } from "./threads/thread-list.tsx";
-import { useThreadTitle } from "./threads/threads-store.ts";
+import { endSearch, useThreadTitle } from "./threads/threads-store.ts";
 import { useTitle } from "./title.ts";
 import { HeadPlace } from "./view-head.tsx";
 import { words } from "./words.ts";
@@ -48,6 +48,7 @@ export function App() {
   useShortcut("theme", nextTheme);
   useShortcut("help", () => setHelpOpen(true));
   useShortcut("new-conversation", () => {
+    endSearch();
     goTo("/");
     toComposer();
   });

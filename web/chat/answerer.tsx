@@ -70,11 +70,20 @@ function optionOf(model: ModelState): ListOption {
     about: (
       <>
         <StateOfModel model={model} /> · {demo ? talkWords.models.demo : chain}
-        {reason !== undefined && <span className="block">{reason}</span>}
-        {state === "failing" && lastError !== undefined && <span className="block">{lastError}</span>}
+        {reason !== undefined && <Why text={reason} />}
+        {state === "failing" && lastError !== undefined && <Why text={lastError} />}
       </>
     ),
   };
+}
+
+/** One line of it, without what the line above says already; the whole where one points at it. */
+function Why({ text }: { readonly text: string }) {
+  return (
+    <span className="block truncate" title={text}>
+      {text.replace(/^(\w+: )?Model ".*?" at \S+: /, "")}
+    </span>
+  );
 }
 
 const grades = { ready: "ok", untried: "quiet", failing: "warn", unavailable: "bad" } as const;

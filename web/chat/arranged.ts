@@ -8,6 +8,11 @@ export type CallWithQuestion = {
   readonly isHeld?: boolean;
 };
 
+export type CallShown = CallWithQuestion & {
+  /** What all of a group share stands below it. */
+  readonly isInGroup?: boolean;
+};
+
 /** What is shown of a turn, in order. */
 export type Piece =
   | { readonly kind: "block"; readonly key: string; readonly block: Block }

@@ -1,7 +1,7 @@
 import { Fragment, memo, useContext, useMemo } from "react";
 import type { Block, BlockOf } from "../../src/client/conversation.ts";
 import { words } from "../words.ts";
-import { arranged, type CallWithQuestion, isDelegation, type Piece } from "./arranged.ts";
+import { arranged, type CallShown, isDelegation, type Piece } from "./arranged.ts";
 import "./blocks.css";
 import { SourceList, sourcesOf } from "./citation-chip.tsx";
 import { Delegation } from "./delegation.tsx";
@@ -85,11 +85,11 @@ const BlockView = memo(function BlockView({ block, files }: BlockProps) {
 });
 
 /** A call of a tool, or of another agent, whose own turn stands below it; its arguments may be long, and are read once. */
-const CallView = memo(function CallView({ call, question, isHeld }: CallWithQuestion) {
+const CallView = memo(function CallView({ call, question, isHeld, isInGroup }: CallShown) {
   return isDelegation(call) ? (
     <Delegation call={call} question={question} show={Blocks} />
   ) : (
-    <ToolLine call={call} question={question} isHeld={isHeld} />
+    <ToolLine call={call} question={question} isHeld={isHeld} isInGroup={isInGroup} />
   );
 });
 

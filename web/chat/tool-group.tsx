@@ -1,11 +1,12 @@
 import { type ComponentType, useEffect, useState } from "react";
 import { duration } from "../parts/figures.ts";
 import { words } from "../words.ts";
-import type { CallWithQuestion } from "./arranged.ts";
+import type { CallShown, CallWithQuestion } from "./arranged.ts";
 import { argumentsInShort } from "./call-state.ts";
+import { RunLink } from "./tool-line.tsx";
 import { Ticking } from "./ticking.tsx";
 
-type GroupProps = { readonly calls: readonly CallWithQuestion[]; readonly show: ComponentType<CallWithQuestion> };
+type GroupProps = { readonly calls: readonly CallWithQuestion[]; readonly show: ComponentType<CallShown> };
 
 /** Calls in a row, in one line that opens to a line for each. */
 export function ToolGroup({ calls, show: Show }: GroupProps) {
@@ -16,6 +17,8 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
   }, [isAsking]);
   const running = calls.findLast(({ call }) => !call.result)?.call;
   const failed = calls.filter(({ call }) => call.result?.isError).length;
+  const runs = new Set(calls.map(({ call }) => call.run));
+  const run = runs.size === 1 ? calls[0]?.call.run : undefined;
   const names = [...new Set(calls.map(({ call }) => call.name))].join(", ");
   return (
     <details className="tool-line" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -41,8 +44,9 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
       {isOpen && (
         <div className="call-inside">
           {calls.map((each) => (
-            <Show key={each.call.key} {...each} />
+            <Show key={each.call.key} {...each} isInGroup={run !== undefined} />
           ))}
+          {run !== undefined && <RunLink run={run} />}
         </div>
       )}
     </details>

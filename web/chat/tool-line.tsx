@@ -1,9 +1,10 @@
 import { type ReactNode, useContext, useEffect, useState } from "react";
 import { PageLink } from "../parts/parts.tsx";
 import { words } from "../words.ts";
-import type { CallWithQuestion } from "./arranged.ts";
+import type { CallShown, CallWithQuestion } from "./arranged.ts";
 import { argumentsInShort, prettyJson, stateOfCall } from "./call-state.ts";
 import { SourceList } from "./citation-chip.tsx";
+import { setOut } from "../parts/set-out.ts";
 import { CodeText } from "./code-text.tsx";
 import { LongText } from "./long-text.tsx";
 import { Question } from "./question.tsx";
@@ -11,7 +12,7 @@ import { Ticking } from "./ticking.tsx";
 import { TurnPlaceContext } from "./turn-place.ts";
 
 /** What an agent did, in one quiet line; arguments, output and result on demand. It opens by itself when it asks something. */
-export function ToolLine({ call, question, isHeld }: CallWithQuestion) {
+export function ToolLine({ call, question, isHeld, isInGroup = false }: CallShown) {
   const { name, run, result, output } = call;
   return (
     <CallDetails call={call} question={question} isHeld={isHeld} name={name} short={argumentsInShort(call.arguments)}>
@@ -27,7 +28,7 @@ export function ToolLine({ call, question, isHeld }: CallWithQuestion) {
       )}
       {result && (
         <Part name={words.result}>
-          <LongText text={result.content} isLive={false} name={words.result} isError={result.isError} />
+          <LongText text={setOut(result.content)} isLive={false} name={words.result} isError={result.isError} />
         </Part>
       )}
       {result && result.sources.length > 0 && (
@@ -35,12 +36,16 @@ export function ToolLine({ call, question, isHeld }: CallWithQuestion) {
           <SourceList sources={result.sources.map((source, at) => ({ number: at + 1, source }))} />
         </Part>
       )}
-      {run !== undefined && (
-        <p>
-          <PageLink to={`/runs/${run}`}>{words.turn.seeRun}</PageLink>
-        </p>
-      )}
+      {!isInGroup && run !== undefined && <RunLink run={run} />}
     </CallDetails>
+  );
+}
+
+export function RunLink({ run }: { readonly run: string }) {
+  return (
+    <p>
+      <PageLink to={`/runs/${run}`}>{words.turn.seeRun}</PageLink>
+    </p>
   );
 }
 

@@ -246,6 +246,12 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     await log().getByText("All done.").waitFor();
     await log().getByText("4 calls").click();
     await log().getByText("2+2").click();
+    assert.equal(
+      await log()
+        .getByRole("link", { name: /Its run/ })
+        .count(),
+      1,
+    );
     await log().getByRole("region", { name: "Result" }).getByText("4").waitFor();
     await findsNothing("group");
   });

@@ -6,6 +6,7 @@ import { copyText } from "../copy-text.ts";
 import { useMe } from "../me.ts";
 import { cost, duration, figure, time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
+import { setOut } from "../parts/set-out.ts";
 import { Act, PageLink, Waiting } from "../parts/parts.tsx";
 import { RunAgain } from "./run-again.tsx";
 import { adminRuns, runsInside } from "./runs-client.ts";
@@ -119,7 +120,7 @@ function Part({ name, item }: { readonly name: string; readonly item: TracedItem
     <div className="grid grid-cols-[minmax(0,1fr)] gap-1">
       <h3>{name}</h3>
       <pre tabIndex={0} className="run-text" aria-label={name}>
-        {pretty(shown)}
+        {setOut(shown)}
         {item.cut && !whole && " …"}
       </pre>
       {item.cut && !whole && (
@@ -154,15 +155,6 @@ function wordsOf(item: Item): string {
       return item.body.text ?? "";
     case "state":
       return JSON.stringify(item.body);
-  }
-}
-
-function pretty(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" ? JSON.stringify(value, null, 2) : text;
-  } catch {
-    return text;
   }
 }
 

@@ -6,6 +6,7 @@ import { Menu } from "../parts/menu.tsx";
 import { PageLink, Problem } from "../parts/parts.tsx";
 import { reasonOf } from "../server.ts";
 import { words } from "../words.ts";
+import { FoundWords } from "./found-words.tsx";
 import { archiveThread, removeThread, renameThread } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";
 import { TitleField } from "./title-field.tsx";
@@ -17,13 +18,15 @@ type EntryProps = {
   readonly isCurrent: boolean;
   readonly mark: ThreadMark;
   readonly isNamed: boolean;
+  /** What the list was searched for; empty: nothing. */
+  readonly search: string;
   /** Whether its title is being changed. */
   readonly onName: (isNamed: boolean) => void;
   readonly onRemove: () => void;
 };
 
 /** A conversation in the list: where it leads, what happens in it, and what can be done with it. */
-export function ThreadEntry({ thread, isCurrent, mark, isNamed, onName, onRemove }: EntryProps) {
+export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, onRemove }: EntryProps) {
   const { id, archivedAt, found } = thread;
   const [problem, setProblem] = useState<string>();
   const title = thread.title === "" ? words.noTitle : thread.title;
@@ -64,10 +67,16 @@ export function ThreadEntry({ thread, isCurrent, mark, isNamed, onName, onRemove
       ) : (
         <PageLink to={`/chat/${id}${found ? `?item=${found.item}` : ""}`} look="thread-link" isCurrent={isCurrent}>
           <span className="flex min-w-0 items-baseline gap-2">
-            <span className={`min-w-0 truncate ${mark === "new" ? "font-semibold" : ""}`}>{title}</span>
+            <span className={`min-w-0 truncate ${mark === "new" ? "font-semibold" : ""}`}>
+              <FoundWords text={title} search={search} />
+            </span>
             {mark && <Mark of={mark} />}
           </span>
-          {found && <span className="block truncate text-xs text-muted">{found.excerpt}</span>}
+          {found && found.excerpt !== title && (
+            <span className="block truncate text-xs text-muted">
+              <FoundWords text={found.excerpt} search={search} fromFirst />
+            </span>
+          )}
         </PageLink>
       )}
       <span className="thread-actions">

@@ -8,7 +8,7 @@ import { useAttentionOfAll } from "./attention-store.ts";
 import { sectionsOf } from "./sections.ts";
 import { isNew, leaves, lookedAt, useSeen } from "./seen.ts";
 import { ThreadEntry, type ThreadMark } from "./thread-entry.tsx";
-import { loadMore, searchThreads, showArchived, threadLeft, useThreads } from "./threads-store.ts";
+import { endSearch, loadMore, searchThreads, showArchived, threadLeft, useThreads } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";
 import "./threads.css";
 
@@ -61,6 +61,7 @@ export function ThreadList({ current, onChoose }: ListProps) {
       thread={thread}
       isCurrent={thread.id === current}
       mark={markOf(thread)}
+      search={search}
       isNamed={named === thread.id}
       onName={(isNamed) => {
         setNamed(isNamed ? thread.id : undefined);
@@ -86,6 +87,7 @@ export function ThreadList({ current, onChoose }: ListProps) {
         type="button"
         className="button justify-start"
         onClick={() => {
+          endSearch();
           goTo("/");
           onChoose();
         }}
@@ -97,7 +99,7 @@ export function ThreadList({ current, onChoose }: ListProps) {
         className="field"
         aria-label={words.search}
         placeholder={words.search}
-        defaultValue={search}
+        value={search}
         onChange={(event) => searchThreads(event.target.value)}
         onKeyDown={(event) => {
           if (event.key !== "ArrowDown") return;

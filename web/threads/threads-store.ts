@@ -85,6 +85,11 @@ export function searchThreads(search: string): void {
   typing = setTimeout(() => void load(), typingMs);
 }
 
+/** A new conversation would not be among what was searched for. */
+export function endSearch(): void {
+  if (listed.search !== "") searchThreads("");
+}
+
 export function showArchived(archived: boolean): void {
   set({ ...fresh, archived });
   void load();

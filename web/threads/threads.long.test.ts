@@ -12,6 +12,7 @@ import {
 } from "../../test/browser.ts";
 import { until } from "../../test/run-suite.ts";
 import { mail } from "../../test/page-tools.ts";
+import { markedPieces } from "./marked-pieces.ts";
 import { sectionsOf } from "./sections.ts";
 
 test("threads stand under the day when they were last used", () => {
@@ -31,6 +32,18 @@ test("threads stand under the day when they were last used", () => {
       ["older", 1],
     ],
   );
+});
+
+test("what was searched for is marked, and seen in a short line", () => {
+  const shown = (...given: Parameters<typeof markedPieces>) =>
+    markedPieces(...given)
+      .map(({ piece, isFound }) => (isFound ? `[${piece}]` : piece))
+      .join("");
+  const text = "list_files, update_task, write_file. Try to buy Milk (100%) and more milk";
+  assert.equal(shown(text, "milk", true), "…Try to buy [Milk] (100%) and more [milk]");
+  assert.equal(shown(text, " 100%) buy", false), text.replace("buy", "[buy]").replace("100%)", "[100%)]"));
+  assert.equal(shown(text, "cocoa", true), text);
+  assert.equal(shown(text, "  ", true), text);
 });
 
 describe("the list of conversations", { skip: skipBrowser }, () => {
@@ -152,9 +165,15 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
     await page.keyboard.press("Enter");
     await page.getByRole("log").getByText("As you say.").waitFor();
     await list().getByRole("searchbox").fill("brown");
-    await list().getByText("the quick brown fox").last().waitFor();
+    await list()
+      .locator("mark", { hasText: /^brown$/ })
+      .last()
+      .waitFor();
     await link("talk 105").waitFor({ state: "detached" });
-    await list().getByRole("searchbox").fill("");
+    await list().getByRole("button", { name: "New conversation" }).click();
+    await link("talk 105").waitFor();
+    assert.equal(await list().getByRole("searchbox").inputValue(), "");
+    await link("the quick brown fox").click();
   });
 
   test("what is open stays whole while something else is searched for", async () => {
