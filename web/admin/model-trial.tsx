@@ -3,6 +3,7 @@ import { adminWords } from "./admin-words.ts";
 import type { FieldSpec } from "./definition-fields.ts";
 import { duration } from "../parts/figures.ts";
 import { State } from "../parts/parts.tsx";
+import { words } from "../words.ts";
 
 const texts = adminWords.models;
 
@@ -18,8 +19,14 @@ export function Trial({ trial }: { readonly trial: ModelTrial }) {
   if (trial.ok)
     return (
       <p role="status">
-        <State grade="ok">{texts.answered(duration(trial.firstPartMs), duration(trial.totalMs))}</State> “
-        {trial.text.slice(0, 300)}”
+        {trial.text.trim() === "" ? (
+          <State grade="warn">{words.turn.wordless}</State>
+        ) : (
+          <>
+            <State grade="ok">{texts.answered(duration(trial.firstPartMs), duration(trial.totalMs))}</State> “
+            {trial.text.slice(0, 300)}”
+          </>
+        )}
       </p>
     );
   return (

@@ -6,6 +6,7 @@ import {
   openBrowser,
   type PageServing,
   sayOn,
+  untilTrue,
   servePage,
   skipBrowser,
   violationsOf,
@@ -40,7 +41,9 @@ describe("what models write, whatever it is", { skip: skipBrowser }, () => {
     ];
     await say("draw");
     await log().getByRole("button", { name: "Show Diagram large" }).waitFor();
-    await log().getByText("This diagram can't be drawn").waitFor();
+    await log()
+      .getByText(/This diagram can't be drawn: Parse error on line \d+: .*\[\[\[/)
+      .waitFor();
     assert.deepEqual(await violationsOf(page), []);
     const light = await log().getByRole("img", { name: "Diagram" }).getAttribute("src");
     await page.emulateMedia({ colorScheme: "dark" });
@@ -52,6 +55,24 @@ describe("what models write, whatever it is", { skip: skipBrowser }, () => {
     await log().getByRole("button", { name: "Show Diagram large" }).click();
     await page.getByRole("dialog", { name: "Diagram" }).waitFor();
     await page.keyboard.press("Escape");
+  });
+
+  test("what a text is made of stands below its turn, and in its width", async () => {
+    const long = "long-".repeat(60);
+    answers = [`## Plan\n\nhttps://example.com/${long} and \`${long}\`\n\n- [x] bought\n- [ ] cooked`, " "];
+    await say("headings");
+    await log().getByRole("heading", { level: 3, name: "Plan" }).waitFor();
+    await log().getByText("cooked").waitFor();
+    await untilTrue(
+      page,
+      `document.querySelector("[role=log]").scrollWidth <= document.querySelector("[role=log]").clientWidth`,
+    );
+    assert.equal(
+      await page.evaluate(`getComputedStyle(document.querySelector(".task-list-item")).listStyleType`),
+      "none",
+    );
+    await say("and now?");
+    await log().getByText("The model answered nothing.").waitFor();
   });
 
   test("nothing in a text acts, and names of the language itself are only names", async () => {

@@ -12,7 +12,7 @@ import { Plan } from "./plan.tsx";
 import { Question } from "./question.tsx";
 import { ToolGroup } from "./tool-group.tsx";
 import { ToolLine } from "./tool-line.tsx";
-import { isEndedAtLimit } from "./turn-end.ts";
+import { isEndedAtLimit, isWordless } from "./turn-end.ts";
 import { TurnFigures } from "./turn-figures.tsx";
 import { filesOfThread, TurnPlaceContext } from "./turn-place.ts";
 
@@ -38,6 +38,7 @@ export const Blocks = memo(function Blocks({ blocks }: BlocksProps) {
           <PieceView piece={piece} root={root} />
         </Fragment>
       ))}
+      {isWordless(blocks) && <p className="text-sm text-warn">{words.turn.wordless}</p>}
       {root !== undefined && <FileCards files={files} root={root} />}
       <TurnFigures blocks={blocks} />
     </>

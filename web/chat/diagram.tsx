@@ -18,7 +18,7 @@ export function Diagram({ text, code }: DiagramProps) {
     let isOver = false;
     draw(id, text, isDark).then(
       (done) => !isOver && setDrawn(done),
-      (error: unknown) => !isOver && setProblem(reasonOf(error).split("\n")[0]),
+      (error: unknown) => !isOver && setProblem(inShort(reasonOf(error))),
     );
     return () => {
       isOver = true;
@@ -41,6 +41,13 @@ export function Diagram({ text, code }: DiagramProps) {
       </details>
     </figure>
   );
+}
+
+/** Where it can't be read stands in the lines below the first. */
+function inShort(reason: string): string {
+  const [first = "", ...others] = reason.split("\n").map((line) => line.trim());
+  const got = / got '.*'$/.exec(others.at(-1) ?? "")?.[0] ?? "";
+  return first.endsWith(":") ? `${first} ${others[0] ?? ""}${got && `,${got}`}` : first;
 }
 
 const flat = { dropShadow: "none", useGradient: false };

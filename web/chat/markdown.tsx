@@ -75,6 +75,12 @@ const components: Components = {
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => <Picture src={src} alt={alt} />,
   pre: ({ children }) => <Code>{children}</Code>,
+  // Below the headings of the turns, which are of the second level.
+  h1: ({ children }) => <h3 className="first-heading">{children}</h3>,
+  h2: ({ children }) => <h3>{children}</h3>,
+  h3: ({ children }) => <h4>{children}</h4>,
+  h4: ({ children }) => <h5>{children}</h5>,
+  h5: ({ children }) => <h6>{children}</h6>,
   cite: ({ children }) => <CitationChip at={Number(children)} />,
   table: ({ children }) => (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={words.table}>

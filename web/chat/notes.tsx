@@ -1,5 +1,5 @@
 import { useAui, useAuiState } from "@assistant-ui/react";
-import { useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { PageLink, State } from "../parts/parts.tsx";
 import { words } from "../words.ts";
 import { Awaited } from "./awaited.tsx";
@@ -123,14 +123,15 @@ export function Status({ conversation, agent, outgoing }: StatusProps) {
   return hasFinished ? endOf(conversation) : "";
 }
 
-function endOf({ turns, head }: ConversationState): string {
+function endOf({ turns, head }: ConversationState): ReactNode {
   switch (endOfTurn(turns.find(({ id }) => id === head)?.blocks ?? [])) {
     case "failed":
       return words.hasFailed;
     case "stopped":
       return words.stopped;
     default:
-      return words.finished;
+      // Eyes see the answer.
+      return <span className="sr-only">{words.finished}</span>;
   }
 }
 

@@ -16,3 +16,10 @@ export function isEndedAtLimit(blocks: readonly Block[]): boolean {
     (block) => block.kind === "question" && block.body.reason === "limit" && block.decision === "stop",
   );
 }
+
+/** It ended well, but its last answer has no words and asks for nothing. */
+export function isWordless(blocks: readonly Block[]): boolean {
+  if (endOfTurn(blocks) !== "done") return false;
+  const last = blocks.findLast(({ kind }) => kind !== "end" && kind !== "notice");
+  return last?.kind === "message" && last.role === "assistant" && last.text.trim() === "";
+}

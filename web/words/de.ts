@@ -93,6 +93,7 @@ export const de: typeof en = {
   turn: {
     calls: (count) => `${count} Aufrufe`,
     failedCalls: (count) => `${count} fehlgeschlagen`,
+    wordless: "Das Modell hat nichts geantwortet.",
     seeRun: "Sein Lauf: Schritte, Versuche, was geschrieben wurde",
     run: "Lauf",
     task: "Auftrag",

@@ -86,6 +86,7 @@ export const en = {
   turn: {
     calls: (count: number) => `${count} calls`,
     failedCalls: (count: number) => `${count} failed`,
+    wordless: "The model answered nothing.",
     seeRun: "Its run: steps, tries, what was written",
     run: "Run",
     task: "Task",
