@@ -92,6 +92,10 @@ export function isArithmetic(text: string): boolean {
 /** "put eggs on my list" names a thing, not the deed of listing. */
 const listAsThing = /\b(?:on|to|in|from)\s+(?:my|the|our)\s+(?:[\w-]+\s+)?list\b/i;
 
+/** What people keep in collections, and not in the files of a conversation. */
+const aboutDocuments =
+  /\b(?:documents?|knowledge|collections?|manuals?|handbooks?|contracts?|polic(?:y|ies)|dokumente?n?|wissen|sammlung(?:en)?|handb(?:uch|ücher)|vertr(?:ag|äge))\b/i;
+
 /** The tool that a sentence asks for; undefined if none fits. */
 export function chooseTool(sentence: string, tools: readonly ToolSchema[]): ToolSchema | undefined {
   const words = new Set(wordsOf(sentence));
@@ -120,6 +124,7 @@ function scoreOf(tool: ToolSchema, words: ReadonlySet<string>, sentence: string)
   if (thingWords(tool).some((word) => words.has(word))) score += 3;
   const described = wordsOf(tool.description).filter((word) => word.length > 3 && words.has(word));
   score += Math.min(1, new Set(described).size / 2);
+  if (named.at(-1) === "rag" && aboutDocuments.test(sentence)) score += 6;
   if (named.some((word) => deedOf(word)?.[0] === "calculate") && isArithmetic(sentence)) score += 6;
   return score;
 }

@@ -1,9 +1,11 @@
 const most = 2000;
+/** Of `rag`: how a model is to cite. */
+const adviceToModels = /\n\nPut the number of the passage behind each statement .*/;
 
 /** A tool's result in words: JSON becomes lines that a person reads, anything else stays as it is. */
 export function tellResult(tool: string, content: string): string {
   const value = parsed(content);
-  if (typeof value !== "object" || value === null) return shortened(withLines(content));
+  if (typeof value !== "object" || value === null) return shortened(withLines(content.replace(adviceToModels, "")));
   const text = described(value);
   return shortened(`${deed(tool)}:${text.startsWith("- ") ? "\n" : " "}${text}`);
 }

@@ -184,13 +184,6 @@ test("an answer among the properties of a schema is what it would say", async ()
   assert.match((JSON.parse(told.text) as { answer: string }).answer, /^You said: "hi"[^]*\(demo model, rule-based\)$/);
 });
 
-test("a prompt for lines of thought and action is answered in them", async () => {
-  const prompt =
-    "Write the next step.\n\nThought: why\nAction: a tool\nAction Input: its input\n\nThought: why\nFinal Answer: it";
-  const told = await ask([user(`hi\n\n${prompt}`)], { tools: [] });
-  assert.match(told.text, /^Thought: .+\nFinal Answer: You said: "hi"/);
-});
-
 test("who may pass does", async () => {
   const told = await ask([{ role: "system", content: "If all is well, say:\n[pass]\n" }, user("hi")], { tools: [] });
   assert.equal(told.text, "[pass]");

@@ -1,0 +1,123 @@
+import type { ToolSchema } from "../protocol/models.ts";
+import { argumentsFrom, contentOf, quotedIn } from "./demo-arguments.ts";
+import { chooseTool, deedOf, nameWords, thingWords, wordsOf } from "./demo-choice.ts";
+import { tellResult } from "./demo-tell.ts";
+import { propertiesOf, requiredOf } from "./schema-instance.ts";
+
+export type Call = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> };
+export type Result = { readonly name: string; readonly content: string; readonly isError: boolean };
+
+/** What was asked, and what was done of it. */
+export type Work = {
+  readonly sentence: string;
+  readonly tools: readonly ToolSchema[];
+  /** Of each round so far its first call. */
+  readonly rounds: readonly string[];
+  readonly results: readonly Result[];
+  /** Some tool must be called, whether one fits or not. */
+  readonly forced?: boolean;
+};
+
+/** `done`: whether that is what the results say; else nothing fits, or something failed. */
+export type Next = { readonly calls: readonly Call[] } | { readonly text: string; readonly done: boolean };
+
+type Wish = { readonly clause: string; readonly tool: ToolSchema };
+
+/** What a sentence asks for that a tool can do, in order. */
+export function wishesIn(sentence: string, tools: readonly ToolSchema[], forced = false): readonly Wish[] {
+  return clausesOf(sentence).flatMap((clause) => {
+    const tool = chooseTool(clause, tools) ?? (forced ? tools[0] : undefined);
+    return tool ? [{ clause, tool }] : [];
+  });
+}
+
+/** What to do next; undefined if there is nothing that a tool fits. */
+export function nextOf({ sentence, tools, rounds, results, forced = false }: Work): Next | undefined {
+  const wishes = wishesIn(sentence, tools, forced);
+  let done = 0;
+  for (const name of rounds) if (name === wishes[done]?.tool.name) done++;
+  const failed = results.some((result) => result.isError);
+  const wish = wishes[done];
+  if (wish && !failed) {
+    const calls = callsFor(wish.clause, wish.tool, { tools, looked: results.at(-1), mayLook: rounds.length === done });
+    if (calls) return { calls };
+    return { text: `I could not find what you mean by "${contentOf(wish.clause, wish.tool)}".`, done: false };
+  }
+  return results.length > 0 ? { text: results.map(tell).join("\n\n"), done: !failed } : undefined;
+}
+
+/** "add milk, then list my tasks" are two wishes. */
+function clausesOf(sentence: string): readonly string[] {
+  const verbs = "add|create|list|show|complete|finish|delete|remove|update|rename|calculate|compute|search|tell|what";
+  return sentence
+    .split(
+      new RegExp(
+        `\\s*(?:[,;.]?\\s+and then\\s+|[,;.]\\s*(?:then|dann)\\s+|\\s+(?:then|dann)\\s+|;\\s*|[,.!?]?\\s+and\\s+(?=(?:${verbs})\\b)|[.!?]\\s+(?=\\p{Lu}))`,
+        "u",
+      ),
+    )
+    .map((clause) => clause.trim())
+    .filter(Boolean);
+}
+
+type Surroundings = {
+  readonly tools: readonly ToolSchema[];
+  readonly looked: Result | undefined;
+  readonly mayLook: boolean;
+};
+
+/** The calls one wish needs now: itself, or first a look for the number of what it names. Undefined: not to be found. */
+function callsFor(
+  clause: string,
+  tool: ToolSchema,
+  { tools, looked, mayLook }: Surroundings,
+): readonly Call[] | undefined {
+  const key = numberKey(tool);
+  const named = /(?<![\w.])#?\d+(?![\w.]*\w)/.test(clause);
+  if (key !== undefined && !named) {
+    const lister = tools.find(
+      (other) => nameWords(other.name).some((word) => deedOf(word)?.[0] === "list") && sameThings(other, tool),
+    );
+    if (lister && mayLook) return [{ tool: lister.name, input: {} }];
+    const number = looked && numberIn(looked.content, [...quotedIn(clause), contentOf(clause, tool)]);
+    return number === undefined ? undefined : [{ tool: tool.name, input: { [key]: number } }];
+  }
+  const quoted = quotedIn(clause);
+  // Several things in quotation marks for a tool that takes one: a call for each.
+  if (quoted.length > 1 && requiredOf(tool.parameters).length === 1 && key === undefined) {
+    return quoted.map((text) => ({ tool: tool.name, input: argumentsFrom(clause, tool, [text]) }));
+  }
+  return [{ tool: tool.name, input: argumentsFrom(clause, tool) }];
+}
+
+/** The property that names a thing by its number, if the tool demands one. */
+function numberKey(tool: ToolSchema): string | undefined {
+  return requiredOf(tool.parameters).find((name) => {
+    const property = propertiesOf(tool.parameters)[name] as { type?: unknown } | undefined;
+    return /(^|_)(id|number|no)$|Id$/.test(name) && (property?.type === "integer" || property?.type === "number");
+  });
+}
+
+function sameThings(one: ToolSchema, other: ToolSchema): boolean {
+  return thingWords(one).some((word) => thingWords(other).includes(word));
+}
+
+/** The number that stands before a title in a listing, as JSON or as lines. */
+function numberIn(listing: string, titles: readonly string[]): number | undefined {
+  const rows = [
+    ...listing.matchAll(/"id"\s*:\s*(\d+)[^{}]*?"title"\s*:\s*"((?:[^"\\]|\\.)*)"|^\D{0,8}?(\d+)\W+(.+)$/gm),
+  ];
+  for (const title of titles) {
+    const wanted = wordsOf(title);
+    const row = rows.find((match) => {
+      const words = wordsOf(match[2] ?? match[4] ?? "");
+      return wanted.length > 0 && wanted.every((word) => words.includes(word));
+    });
+    if (row) return Number(row[1] ?? row[3]);
+  }
+  return undefined;
+}
+
+export function tell({ name, content, isError }: Result): string {
+  return isError ? `${name} failed: ${content.slice(0, 2000)}` : tellResult(name, content);
+}
