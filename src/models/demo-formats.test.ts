@@ -55,6 +55,14 @@ test("in a room it says one line, quotes nobody, and leaves the last word to peo
   assert.equal((await ask([asked, answered, user(`[@code]: ${first.text}`)])).text, "[pass]");
   const found = await ask([asked, answered, user('[@user]: @code search the files for "rain"')], { tools: [files] });
   assert.equal(found.calls[0]?.arguments, '{"query":"rain"}');
+  const shell = {
+    name: "bash",
+    description: "Run a bash command in the workspace container.",
+    parameters: { type: "object", properties: { cmd: { type: "string" } }, required: ["cmd"] },
+  };
+  const [, sample = ""] = /Try "(.+)"\./.exec((await ask([asked], { tools: [shell] })).text) ?? [];
+  const ran = await ask([asked, answered, user(`[@user]: @code ${sample}`)], { tools: [shell] });
+  assert.equal(ran.calls[0]?.arguments, '{"cmd":"ls -a"}');
 });
 
 test("a prompt for lines of thought and action is answered in them", async () => {

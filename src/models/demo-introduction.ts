@@ -6,6 +6,7 @@ export const label = "(demo model, rule-based)";
 const samples: readonly (readonly [tool: RegExp, sentence: string])[] = [
   [/(?:^|_)add_task$/, "add a task to buy milk"],
   [/^list_files$/, "list the files"],
+  [/^bash$/, "run the bash command 'ls -a'"],
 ];
 
 /** What it says where no rule fits. */
