@@ -7,6 +7,7 @@ import {
   type PageServing,
   servePage,
   skipBrowser,
+  untilTrue,
   violationsOf,
 } from "../../test/browser.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
@@ -47,7 +48,10 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     for (const [at, one] of boxes.entries())
       for (const other of boxes.slice(at + 1))
         assert.ok(
-          one.right <= other.left + 0.5 || other.right <= one.left + 0.5,
+          one.right <= other.left + 0.5 ||
+            other.right <= one.left + 0.5 ||
+            one.bottom <= other.top + 0.5 ||
+            other.bottom <= one.top + 0.5,
           `${state}: ${JSON.stringify([one, other])}`,
         );
     const height = (await page.evaluate(
@@ -66,6 +70,10 @@ describe("the message field on a phone, in German", { skip: skipBrowser }, () =>
     await page.getByRole("option", { name: /^demo/ }).click();
     await page.locator(".demo-badge").waitFor();
     await looksCalm("with the demo model");
+    await untilTrue(
+      page,
+      `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector(".picker-button .truncate"))`,
+    );
     assert.equal(await page.getByText("Noch ist kein Sprachmodell eingerichtet").count(), 0, "there is another model");
     await page.getByRole("button", { name: /^Modell:/ }).click();
     await page.getByRole("option", { name: /^vom Agenten/ }).click();

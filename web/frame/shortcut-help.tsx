@@ -53,7 +53,7 @@ export function KeysShown({ keys }: { readonly keys: Keys }) {
           {parts.map((part, at) => (
             <span key={at}>
               {at > 0 && " + "}
-              <kbd>{part}</kbd>
+              <kbd>{words.keyNames[part] ?? part}</kbd>
             </span>
           ))}
         </span>

@@ -9,7 +9,7 @@ import { goTo, useQuery } from "../path.ts";
 import { client } from "../server.ts";
 import { DocumentChunks } from "./document-chunks.tsx";
 import { DocumentState } from "./document-state.tsx";
-import { DocumentActs } from "./document-table.tsx";
+import { DocumentActs, isKnown } from "./document-table.tsx";
 import { DocumentText } from "./document-text.tsx";
 import { texts } from "./knowledge-words.ts";
 import type { PassagePlace } from "./text-windows.ts";
@@ -90,7 +90,7 @@ function passageOf(query: URLSearchParams): PassagePlace | undefined {
 
 function factsOf({ kind, pages, characters, chunks, bytes }: DocumentView): string {
   return [
-    kind,
+    isKnown(kind) && kind,
     pages !== null && texts.pageCount(pages, figure(pages)),
     characters > 0 && texts.reader.characters(figure(characters)),
     chunks > 0 && texts.chunkCount(chunks, figure(chunks)),

@@ -72,12 +72,12 @@ export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: T
             texts.name,
             texts.state,
             texts.kind,
-            ...(isOwn ? [texts.actions] : []),
             texts.pages,
             texts.chunks,
             texts.size,
+            ...(isOwn ? [texts.actions] : []),
           ]}
-          numbersFrom={isOwn ? 4 : 3}
+          numbersFrom={3}
         >
           {loaded.data.slice(0, pageSize).map((document) => (
             <Row key={document.id} document={document} isOwn={isOwn} onChange={changed} />
@@ -112,7 +112,10 @@ function Row({
       <td>
         <DocumentState document={document} />
       </td>
-      <td>{kind ?? "–"}</td>
+      <td>{isKnown(kind) ? kind : "–"}</td>
+      <td className="number">{pages ?? "–"}</td>
+      <td className="number">{figure(chunks)}</td>
+      <td className="number">{size(bytes)}</td>
       {isOwn && (
         <td>
           <div className="row-actions">
@@ -120,11 +123,13 @@ function Row({
           </div>
         </td>
       )}
-      <td className="number">{pages ?? "–"}</td>
-      <td className="number">{figure(chunks)}</td>
-      <td className="number">{size(bytes)}</td>
     </tr>
   );
+}
+
+/** What is no text and none of the formats that are read has no name. */
+export function isKnown(kind: DocumentView["kind"]): boolean {
+  return kind !== null && kind !== "binary";
 }
 
 /** What its owner can do with a document. */

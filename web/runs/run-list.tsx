@@ -144,7 +144,7 @@ function behind(first: readonly Listed[], before: readonly Listed[]): readonly L
 function Switch({ name, text }: { readonly name: string; readonly text: string }) {
   const isOn = useQuery().get(name) !== null;
   return (
-    <label className="flex min-h-7 items-center gap-1.5">
+    <label className="flex min-h-8 items-center gap-1.5 pointer-coarse:min-h-11">
       <input type="checkbox" checked={isOn} onChange={() => changeQuery({ [name]: isOn ? undefined : "1" })} />
       {text}
     </label>

@@ -187,6 +187,11 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     for (const name of ["Tastenkürzel", "Zugänge", "Verbrauch", "Konto", "Allgemein"]) {
       await page.getByRole("link", { name, exact: true }).click();
       await page.getByRole("heading", { name, level: 1 }).waitFor();
+      if (name === "Tastenkürzel")
+        await page
+          .locator("kbd", { hasText: /^Strg$/ })
+          .first()
+          .waitFor();
       await findsNothing(name);
       assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360);
     }

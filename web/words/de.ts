@@ -177,6 +177,10 @@ export const de: typeof en = {
   shortcutsOff: "Alle sind ausgeschaltet.",
   changeShortcuts: "Ändern oder ausschalten",
   then: "dann",
+  keyNames: {
+    ...{ Ctrl: "Strg", Shift: "Umschalt", Enter: "Eingabe", Space: "Leertaste", Backspace: "Rücktaste" },
+    ...{ Delete: "Entf", Insert: "Einfg", Home: "Pos1", End: "Ende", PageUp: "Bild ↑", PageDown: "Bild ↓" },
+  },
   goTo: (view) => `Gehe zu: ${view}`,
   actions: {
     "new-conversation": "Neues Gespräch",

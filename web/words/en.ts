@@ -164,6 +164,8 @@ export const en = {
   shortcutsOff: "All of them are switched off.",
   changeShortcuts: "Change or switch off",
   then: "then",
+  /** Of keys that bear other words on the reader's keyboard. */
+  keyNames: {} as Readonly<Record<string, string>>,
   goTo: (view: string) => `Go to: ${view}`,
   actions: {
     "new-conversation": "New conversation",
