@@ -4,6 +4,7 @@ import type { ThreadView } from "../../src/protocol/threads.ts";
 import { Menu } from "../parts/menu.tsx";
 import { fromHere, goTo, pathNow } from "../path.ts";
 import { base } from "../server.ts";
+import { putAway } from "../threads/put-away.ts";
 import { TitleField } from "../threads/title-field.tsx";
 import { archiveThread, forkThread, removeThread, renameThread, useThread } from "../threads/threads-store.ts";
 import { ViewHead } from "../view-head.tsx";
@@ -67,7 +68,7 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
       { name: talkWords.saveMarkdown, icon: FileDown, href: file("markdown") },
       { name: talkWords.saveJson, icon: Braces, href: file("json") },
       archivedAt === null
-        ? { name: talkWords.archive, icon: Archive, onChoose: () => tell(archiveThread(id, true)) }
+        ? { name: talkWords.archive, icon: Archive, onChoose: () => tell(putAway(id)) }
         : { name: talkWords.bringBack, icon: ArchiveRestore, onChoose: () => tell(archiveThread(id, false)) },
       { name: words.delete, icon: Trash2, isGrave: true, onChoose: () => tell(remove(id)) },
     ];

@@ -1,25 +1,47 @@
 import { useEffect, useSyncExternalStore } from "react";
 import { createListeners } from "../listeners.ts";
+import { words } from "../words.ts";
 
-let said = "";
+type Said = { readonly text: string; /** What takes it back. */ readonly undo?: (() => void) | undefined };
+
+const nothing: Said = { text: "" };
+let said = nothing;
 const listeners = createListeners();
+const [toReadMs, toUndoMs] = [3000, 10_000];
 
 /** Something was done that is seen nowhere else: it is told in a word, and read out. */
-export function announce(text: string): void {
-  said = text;
+export function announce(text: string, undo?: () => void): void {
+  tell({ text, undo });
+}
+
+function tell(next: Said): void {
+  said = next;
   listeners.tell();
 }
 
 export function Announced() {
-  const text = useSyncExternalStore(listeners.listen, () => said);
+  const now = useSyncExternalStore(listeners.listen, () => said);
+  const { text, undo } = now;
   useEffect(() => {
     if (text === "") return;
-    const timer = setTimeout(() => announce(""), 3000);
+    const timer = setTimeout(() => tell(nothing), undo ? toUndoMs : toReadMs);
     return () => clearTimeout(timer);
-  }, [text]);
+  }, [now]);
   return (
     <p role="status" className="announced">
       {text}
+      {undo && (
+        <button
+          type="button"
+          className="announced-undo"
+          onClick={() => {
+            tell(nothing);
+            undo();
+          }}
+        >
+          {words.undo}
+        </button>
+      )}
     </p>
   );
 }

@@ -7,6 +7,7 @@ import { PageLink, Problem } from "../parts/parts.tsx";
 import { reasonOf } from "../server.ts";
 import { words } from "../words.ts";
 import { FoundWords } from "./found-words.tsx";
+import { putAway } from "./put-away.ts";
 import { archiveThread, removeThread, renameThread } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";
 import { TitleField } from "./title-field.tsx";
@@ -41,7 +42,7 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
     {
       name: isArchived ? threadWords.bringBack : words.archive,
       icon: isArchived ? ArchiveRestore : Archive,
-      onChoose: () => tell(archiveThread(id, !isArchived)),
+      onChoose: () => tell(isArchived ? archiveThread(id, false) : putAway(id)),
     },
     { name: words.delete, icon: Trash2, isGrave: true, onChoose: () => tell(remove()) },
   ];

@@ -104,6 +104,11 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
     await list().getByRole("button", { name: "Put away: talk 102" }).focus();
     await page.keyboard.press("Enter");
     await link("talk 102").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await link("talk 102").waitFor();
+    await list().getByRole("button", { name: "Put away: talk 102" }).click();
+    await link("talk 102").waitFor({ state: "detached" });
+    await page.getByRole("status").filter({ hasText: "Put away." }).waitFor();
     await list().getByRole("button", { name: "Show what was put away" }).click();
     await link("talk 102").waitFor();
     assert.equal(await link("talk 101").count(), 0);

@@ -6,6 +6,7 @@ export const de: typeof en = {
   more: "Mehr zeigen",
   none: "Noch wurde nichts gesagt.",
   archived: "Weggelegt",
+  isPutAway: "Weggelegt.",
   noneArchived: "Nichts ist weggelegt.",
   showArchived: "Weggelegte zeigen",
   showOthers: "Zurück zu den Gesprächen",

@@ -30,6 +30,7 @@ export const de: typeof en = {
   save: "Senden",
   cancel: "Abbrechen",
   close: "Schließen",
+  undo: "Rückgängig",
   tryAgain: "Noch einmal versuchen",
   olderAnswer: "Frühere Fassung",
   newerAnswer: "Spätere Fassung",

@@ -5,6 +5,7 @@ export const en = {
   more: "Show more",
   none: "Nothing was said yet.",
   archived: "Put away",
+  isPutAway: "Put away.",
   noneArchived: "Nothing is put away.",
   showArchived: "Show what was put away",
   showOthers: "Back to the conversations",

@@ -27,6 +27,7 @@ export const en = {
   save: "Send",
   cancel: "Cancel",
   close: "Close",
+  undo: "Undo",
   tryAgain: "Try again",
   olderAnswer: "Earlier version",
   newerAnswer: "Later version",
