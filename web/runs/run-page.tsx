@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunDetailsView } from "../../src/protocol/run-trace.ts";
 import type { QuestionView } from "../../src/protocol/run-shapes.ts";
 import { isEnded } from "../../src/protocol/runs.ts";
@@ -71,7 +71,7 @@ function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onCh
     `${runsWords.facts.begun} ${time(run.createdAt)}`,
     ...(took === undefined ? [] : [`${runsWords.facts.took} ${duration(took)}`]),
     ...models,
-    ...(run.waitUntil === null ? [] : [runsWords.facts.waitUntil(time(run.waitUntil))]),
+    ...(run.waitUntil === null || isEnded(run.status) ? [] : [runsWords.facts.waitUntil(time(run.waitUntil))]),
     ...(job && job.state !== "active" && run.status === "queued" ? [runsWords.facts.job.waiting] : []),
     ...(job?.heartbeatSeconds != null && job.heartbeatSeconds > 15
       ? [runsWords.facts.heartbeat(duration(job.heartbeatSeconds * 1000))]
@@ -166,6 +166,13 @@ function Trace({ data, aheadMs, onChange }: TraceProps) {
   const rows = useMemo(() => traceRows(data), [data]);
   const shown = useMemo(() => shownRows(rows, folded), [rows, folded]);
   const all = useMemo(() => shownRows(rows, new Set()).map(({ row }) => row), [rows]);
+  const trace = useRef<HTMLElement>(null);
+  const isChoosing = useRef(false);
+  // What is told of a row may begin below the window.
+  useEffect(() => {
+    if (isChoosing.current) trace.current?.querySelector(".run-detail > *")?.scrollIntoView({ block: "nearest" });
+    isChoosing.current = false;
+  }, [chosen]);
   const [root] = data.runs;
   if (!root) return <p className="text-muted">{texts.queued}</p>;
   const begin = beginOf(data);
@@ -176,7 +183,7 @@ function Trace({ data, aheadMs, onChange }: TraceProps) {
     .map((take) => ({ time: Date.parse(take.at), over: take.over, text: takeText(take, begin) }));
   const row = all.find(({ key }) => key === chosen);
   return (
-    <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
+    <section ref={trace} className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <h2>{texts.title}</h2>
       <Waterfall
         rows={shown}
@@ -185,7 +192,10 @@ function Trace({ data, aheadMs, onChange }: TraceProps) {
         now={now}
         marks={takes}
         chosen={chosen}
-        onChoose={(key) => changeQuery({ row: key })}
+        onChoose={(key) => {
+          isChoosing.current = true;
+          changeQuery({ row: key });
+        }}
         onFold={(key, isFolded) => {
           const next = new Set(folded);
           if (isFolded) next.add(key);

@@ -176,6 +176,7 @@ describe("the runs", { skip: skipBrowser }, () => {
     assert.notEqual(page.url(), first);
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("status").getByText("stopped").waitFor();
+    await page.getByText("at most").waitFor({ state: "detached" });
   });
 
   test("what is at work grows, and is stopped", async () => {
@@ -272,6 +273,7 @@ describe("the runs", { skip: skipBrowser }, () => {
       .getByRole("row", { name: /^send_mail/ })
       .click();
     await phone.getByText("Idempotenz-Schlüssel").waitFor();
+    await untilTrue(phone, "document.querySelector('.run-detail').getBoundingClientRect().top < innerHeight * 0.75");
     await fits("run on a phone");
     await phone.goto(`${server.url}/runs?tool=send_mail`);
     await phone.getByRole("form", { name: "send_mail" }).waitFor();
