@@ -78,6 +78,7 @@ export function DocumentTable({ collection: { id, isOwn, counts }, onChange }: T
             ...(isOwn ? [texts.actions] : []),
           ]}
           numbersFrom={3}
+          numbersTo={6}
         >
           {loaded.data.slice(0, pageSize).map((document) => (
             <Row key={document.id} document={document} isOwn={isOwn} onChange={changed} />
