@@ -76,10 +76,10 @@ async function readItems(query: Query, runIds: readonly string[], most: number):
          when 'state' then coalesce(b.text, b.error ->> 'message', b.reason #>> '{}')
          else b.text end as words,
        jsonb_strip_nulls(jsonb_build_object('role', b.role, 'name', b.name, 'target', b.target, 'isError', b."isError",
-         'outcome', b.outcome, 'exitCode', b.data -> 'exitCode', 'reason', b.reason, 'tool', b.tool, 'decision', b.decision, 'question', b.question,
+         'outcome', b.outcome, 'exitCode', b.data -> 'exitCode', 'reason', b.reason, 'limit', b."limit", 'tool', b.tool, 'decision', b.decision, 'question', b.question,
          'type', b.type, 'status', b.status, 'code', coalesce(b.code, b.error -> 'code'), 'strategy', b.strategy,
          'model', b.model, 'finish', b.finish, 'usage', b.usage, 'partial', b.partial, 'erased', b.erased)) as facts
-       from newest join items i using (thread_id, seq), jsonb_to_record(i.body) as b (content jsonb, arguments text, steps jsonb,
+       from newest join items i using (thread_id, seq), jsonb_to_record(i.body) as b ("limit" text, content jsonb, arguments text, steps jsonb,
          text text, error jsonb, role jsonb, name jsonb, target jsonb, "isError" jsonb, outcome jsonb, reason jsonb, tool jsonb,
          decision jsonb, question jsonb, type jsonb, status jsonb, code jsonb, strategy jsonb, model jsonb, finish jsonb,
          usage jsonb, data jsonb, partial jsonb, erased jsonb)) as shown

@@ -32,6 +32,10 @@ export function arranged(blocks: readonly Block[]): readonly Piece[] {
 
   const asking = new Map<string, string>();
   for (const [call, { run, decision }] of questions) if (decision === undefined) asking.set(run, call);
+  // At a limit all calls that have no result wait for what is decided.
+  for (const block of blocks)
+    if (block.kind === "question" && block.body.reason === "limit" && block.decision === undefined)
+      asking.set(block.run, block.key);
 
   const pieces: Piece[] = [];
   let row: CallWithQuestion[] = [];

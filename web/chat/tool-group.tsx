@@ -15,7 +15,8 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
   useEffect(() => {
     if (isAsking) setOpen(true);
   }, [isAsking]);
-  const running = calls.findLast(({ call }) => !call.result)?.call;
+  const last = calls.findLast(({ call }) => !call.result);
+  const running = last?.call;
   const failed = calls.filter(({ call }) => call.result?.isError).length;
   const runs = new Set(calls.map(({ call }) => call.run));
   const run = runs.size === 1 ? calls[0]?.call.run : undefined;
@@ -31,6 +32,8 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
         <span className="whitespace-nowrap text-muted">
           {isAsking ? (
             <span className="text-warn">▲ {words.waiting}</span>
+          ) : last?.isHeld ? (
+            <>… {words.turn.held}</>
           ) : running ? (
             <>
               … {words.running}

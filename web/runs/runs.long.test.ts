@@ -65,6 +65,7 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
           return last.role === "tool" ? "It was sent." : [{ call: "send_letter", arguments: {} }];
         if (asked === "compile") return last.role === "tool" ? "It fails." : [{ call: "compile", arguments: {} }];
         if (asked === "remove") return last.role === "tool" ? "Then not." : [{ call: "remove_all", arguments: {} }];
+        if (asked === "again") return [{ call: "look_up", arguments: { n: 1 } }];
         if (asked === "wait") return [{ text: "one moment" }, { gate: () => gate.promise }];
         if (asked === "fail") return [{ error: "refused", message: "not with me" }];
         const done = messages.filter(({ role }) => role === "tool").length;
@@ -154,6 +155,17 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
       .first()
       .waitFor();
     await findsNothing(page, "denied");
+  });
+
+  test("a call that a limit held back, and nobody let go on, is no work", async () => {
+    const id = await begin("again");
+    const [question] = await client().questions();
+    await client().decide(question!, { decision: "stop" });
+    await page.goto(`${server.url}/runs/${id}`);
+    const held = line(/^look_up interrupted/);
+    await held.waitFor();
+    await held.locator('[data-kind="asked"]').waitFor({ state: "attached" });
+    await held.locator('.trace-bar[data-kind="call"]').waitFor({ state: "detached" });
   });
 
   test("a long run: its newest part at first, then all; texts are shown whole when asked for", async () => {

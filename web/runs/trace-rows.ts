@@ -118,12 +118,21 @@ function rowOfItem(item: TracedItem, { details, items, run, over }: Around): Tra
         (one) => one.runId === run.id && one.step === item.step && one.index === item.index,
       );
       const asked = items.filter(
-        (one) => one.kind === "question" && one.step === item.step && one.index === item.index,
+        (one) =>
+          one.kind === "question" &&
+          ((one.step === item.step && one.index === item.index) || isHeldBack(item, one, output)),
       );
       const decided = items.findLast(
         (one) => one.kind === "decision" && asked.some(({ id }) => id === fact(one, "question")),
       );
-      const workedFrom = decided ? at(decided) : asked.length > 0 ? (over ?? Infinity) : undefined;
+      const isStopped = decided !== undefined && fact(decided, "decision") === "stop";
+      const workedFrom = isStopped
+        ? Infinity
+        : decided
+          ? at(decided)
+          : asked.length > 0
+            ? (over ?? Infinity)
+            : undefined;
       // Nothing went wrong: somebody did not want it.
       const isDenied = decided !== undefined && fact(decided, "decision") === "deny";
       const failed = output?.facts["isError"] === true && !isDenied;
@@ -189,6 +198,12 @@ function rowOfItem(item: TracedItem, { details, items, run, over }: Around): Tra
     case "decision":
       return [];
   }
+}
+
+/** By a limit that was reached before the call was made. Time runs out while it is made. */
+function isHeldBack(call: TracedItem, question: TracedItem, output: TracedItem | undefined): boolean {
+  const isBetween = question.seq > call.seq && (output === undefined || question.seq < output.seq);
+  return isBetween && fact(question, "reason") === "limit" && fact(question, "limit") !== "deadline";
 }
 
 function endOf(output: TracedItem): Grade {
