@@ -56,17 +56,17 @@ test("results are free of rounding noise", () => {
 
 test("errors say what is wrong and where", () => {
   const cases: Record<string, RegExp> = {
-    "1 +": /Unexpected the end at position 4: expected a number/,
+    "1 +": /The expression ends too early, at position 4: expected a number/,
     "2 3": /Unexpected "3" at position 3: expected an operator/,
     "2pi": /Unexpected "pi" at position 2/,
-    "(1": /Unexpected the end at position 3: expected \)/,
+    "(1": /The expression ends too early, at position 3: expected \)/,
     "1)": /Unexpected "\)" at position 2/,
     "1 + $x": /Unexpected "\$" at position 5: not part of arithmetic/,
     "1,000": /Unexpected ","/,
     "sqrt 4": /Unexpected "4" at position 6: expected \(/,
     "sqrt(4, 2)": /Unexpected ","/,
     "max()": /Unexpected "\)" at position 5: expected a number/,
-    "": /Unexpected the end at position 1/,
+    "": /The expression ends too early, at position 1/,
     "1 / 10 ^ 400": /too large/,
     "exit(1)": /"exit" is not known. There are: sqrt, abs/,
     "constructor(1)": /"constructor" is not known/,

@@ -192,6 +192,7 @@ function nonZero(divisor: number): number {
 }
 
 function unexpected(token: Token, wanted: string): InvalidInput {
-  const found = token.kind === "end" ? "the end" : JSON.stringify(token.text);
-  return new InvalidInput(`Unexpected ${found} at position ${token.position + 1}: ${wanted}.`);
+  if (token.kind === "end")
+    return new InvalidInput(`The expression ends too early, at position ${token.position + 1}: ${wanted}.`);
+  return new InvalidInput(`Unexpected ${JSON.stringify(token.text)} at position ${token.position + 1}: ${wanted}.`);
 }

@@ -127,7 +127,8 @@ function Answer({ answer: { run, result, questions = [] }, onAnswer }: AnswerPro
     <section className="grid grid-cols-[minmax(0,1fr)] gap-2" aria-live="polite" aria-label={texts.result}>
       <div className="flex flex-wrap items-baseline gap-3">
         <h3>{result?.isError ? texts.failed : texts.result}</h3>
-        <RunState {...run} />
+        {/* The run did what it was asked; beside a call that failed that reads like its opposite. */}
+        {(!result?.isError || run.status !== "done") && <RunState {...run} />}
         <PageLink to={`/runs/${run.id}`}>{texts.run}</PageLink>
       </div>
       {questions.map(({ id, runId, threadId: _thread, decisions: _decisions, createdAt: _at, ...body }) => (
