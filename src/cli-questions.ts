@@ -80,14 +80,16 @@ async function readDecision(question: QuestionView, ask: Ask): Promise<DecisionI
 }
 
 async function readApproval(
-  { arguments: given = "", argumentsHash }: QuestionView,
+  { arguments: given = "", argumentsHash, eachTime }: QuestionView,
   ask: Ask,
 ): Promise<DecisionInput | string> {
   const seen = argumentsHash === undefined ? {} : { argumentsHash };
-  switch ((await ask("allow? [y]es / [n]o / [e]dit / [a]lways: ")).toLowerCase()[0]) {
+  const always = eachTime ? "" : " / [a]lways";
+  switch ((await ask(`allow? [y]es / [n]o / [e]dit${always}: `)).toLowerCase()[0]) {
     case "y":
       return { decision: "allow", ...seen };
     case "a":
+      if (eachTime) return "This is asked each time.";
       return { decision: "allow", always: true, ...seen };
     case "n": {
       const text = await ask("why not? (may be empty) ");

@@ -54,6 +54,12 @@ describe("a person is asked", () => {
     ["go on", question({ reason: "limit" }), ["y"], { decision: "continue" }],
     ["don't", question({ reason: "limit" }), ["", "n"], { decision: "stop" }],
     ["what became of it", question({ reason: "unknown" }), ["dunno", "retry"], { decision: "retry" }],
+    [
+      "always, of what is asked each time, then yes",
+      { ...approval, eachTime: true },
+      ["a", "y"],
+      { decision: "allow", argumentsHash: "h" },
+    ],
     ["and leaves", approval, [undefined], undefined],
   ];
   for (const [name, asked, answers, expected] of cases)

@@ -90,6 +90,8 @@ export type QuestionBody = {
   readonly argumentsHash?: string;
   /** Of an `approval`: what brought in text of others, which may be what asks for the call. */
   readonly outside?: readonly string[];
+  /** Of an `approval`: "always" would not lift it. */
+  readonly eachTime?: true;
   readonly limit?: string;
 };
 

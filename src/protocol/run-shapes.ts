@@ -35,6 +35,7 @@ export const questionSchema = z.object({
     .array(z.string())
     .optional()
     .describe("Tools (or files, or @people) that brought in text of others, which may be what asks for the call"),
+  eachTime: z.literal(true).optional().describe("Asked for each such call; `always` is refused"),
   choices: z.array(z.string()).optional().describe("Of a question: one of these is the answer"),
   schema: z
     .record(z.string(), z.unknown())

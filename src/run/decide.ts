@@ -226,7 +226,8 @@ async function grant(
   query: Query,
   { run, question, always }: { run: LockedRun; question: Question; always: true | ArgumentPattern },
 ): Promise<void> {
-  const { tool, argumentsHash } = question.body;
+  const { tool, argumentsHash, eachTime } = question.body;
+  if (eachTime) throw new InvalidInput("This is asked each time; allow it without always.", { param: "always" });
   if (tool === undefined || argumentsHash === undefined)
     throw new InvalidInput("Only a call can be allowed always.", { param: "always" });
   const pattern: Grant = always === true ? { exact: argumentsHash } : { fits: always };

@@ -114,7 +114,7 @@ export async function prepareCall(work: Work, call: Call, { allowed, objection }
   const result = await objection(tool, parsed.input);
   return result
     ? { how: "answered", call, result }
-    : { how: "ask", call, question: question(call, hash, { sandbox, outside: outside?.read }) };
+    : { how: "ask", call, question: question(call, hash, { sandbox, outside: outside?.read, verdict }) };
 }
 
 type Outside = {
@@ -150,7 +150,15 @@ function authorOf({ taken: { definition } }: Work, call: Call): AgentDefinition 
 function question(
   call: Call,
   argumentsHash: string,
-  { sandbox, outside }: { readonly sandbox: SandboxInfo | undefined; readonly outside: readonly string[] | undefined },
+  {
+    sandbox,
+    outside,
+    verdict,
+  }: {
+    readonly sandbox: SandboxInfo | undefined;
+    readonly outside: readonly string[] | undefined;
+    readonly verdict: Verdict;
+  },
 ): NewItem {
   const { name } = call.body;
   const why = outside
@@ -166,6 +174,7 @@ function question(
     body: {
       ...{ reason: "approval", text, tool: name, arguments: call.body.arguments, argumentsHash },
       ...(outside ? { outside } : {}),
+      ...(verdict === "ask-always" ? { eachTime: true as const } : {}),
     },
   };
 }

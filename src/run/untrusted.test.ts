@@ -89,10 +89,10 @@ eachRunDatabase((suite) => {
     return { started, events, last, questions };
   };
   const allow = async (service: TestRuns, { started, questions }: Awaited<ReturnType<typeof asking>>) => {
-    for (const { id } of questions)
+    for (const { id, body } of questions)
       await service.runs.decide(service.caller, started.runId, {
         questionId: id,
-        input: { decision: "allow", always: true },
+        input: { decision: "allow", ...(body.eachTime ? {} : { always: true }) },
       });
     return (await service.events(started)).at(-1)!;
   };
@@ -117,6 +117,7 @@ eachRunDatabase((suite) => {
       first.questions[0]?.body.text,
       "May send be called with these arguments? Text from outside has been read before (read_mail); it may be what asks for this.",
     );
+    assert.equal(first.questions[0]?.body.eachTime, true);
     const marks = first.events.flatMap((event) =>
       event.type === "call-end" ? [[event.item.author, event.item.body.untrusted]] : [],
     );

@@ -7,16 +7,17 @@ export type Typed = DecisionInput | { readonly edit: string } | { readonly wrong
 
 /** What a person is asked, and by which letters they answer. */
 export function promptOf(body: QuestionBody): string {
-  const { reason, text, tool, arguments: given, choices, schema } = body;
+  const { reason, text, tool, arguments: given, choices, schema, eachTime } = body;
   const lines = [printable(text)];
   if (tool !== undefined) lines.push(`  ${tool} ${printable(given ?? "")}`);
   for (const choice of choices ?? []) lines.push(`  - ${printable(choice)}`);
   if (reason === "question" && schema) lines.push(`  form: ${printable(JSON.stringify(schema))}`);
-  return [...lines, hints[reason]].join("\n");
+  return [...lines, eachTime ? hints[reason].replace(always, "") : hints[reason]].join("\n");
 }
 
+const always = " / [a]lways";
 const hints: Record<QuestionBody["reason"], string> = {
-  approval: "allow? [y]es / [n]o, and why / [e]dit / [a]lways",
+  approval: `allow? [y]es / [n]o, and why / [e]dit${always}`,
   limit: "go on? [y]es / [n]o",
   unknown: "was it done? done / failed / retry",
   question: "your answer (- to decline)",
@@ -52,7 +53,7 @@ export function readEdited({ argumentsHash }: QuestionBody, text: string): Typed
 }
 
 function readApproval(
-  { arguments: given = "", argumentsHash }: QuestionBody,
+  { arguments: given = "", argumentsHash, eachTime }: QuestionBody,
   letter: string,
   rest: string,
 ): Typed | undefined {
@@ -60,7 +61,8 @@ function readApproval(
   if (isWord(letter, "no")) return { decision: "deny", ...textOf(rest) };
   if (rest !== "") return undefined;
   if (isWord(letter, "yes")) return { decision: "allow", ...seen };
-  if (isWord(letter, "always")) return { decision: "allow", always: true, ...seen };
+  if (isWord(letter, "always"))
+    return eachTime ? { wrong: "This is asked each time." } : { decision: "allow", always: true, ...seen };
   return isWord(letter, "edit") ? { edit: given } : undefined;
 }
 

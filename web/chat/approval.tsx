@@ -55,7 +55,7 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
         <button type="button" className="button-main" disabled={isBusy} onClick={() => allow(false)}>
           {words.allow}
         </button>
-        {!isChanged && (
+        {!isChanged && !body.eachTime && (
           <button type="button" className="button" disabled={isBusy} onClick={() => allow(true)}>
             {words.always}
           </button>
