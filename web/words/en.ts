@@ -166,7 +166,11 @@ export const en = {
   changeShortcuts: "Change or switch off",
   then: "then",
   /** Of keys that bear other words on the reader's keyboard. */
-  keyNames: {} as Readonly<Record<string, string>>,
+  /** Others are called by what is on them. */
+  keyNames: {
+    ...{ Ctrl: "Ctrl", Shift: "Shift", Enter: "Enter", Space: "Space", Backspace: "Backspace" },
+    ...{ Delete: "Delete", Insert: "Insert", Home: "Home", End: "End", PageUp: "Page Up", PageDown: "Page Down" },
+  } as Readonly<Record<string, string>>,
   goTo: (view: string) => `Go to: ${view}`,
   actions: {
     "new-conversation": "New conversation",
