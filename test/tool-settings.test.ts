@@ -32,14 +32,10 @@ const slow = (name: string, timeoutMs?: number) =>
 
 const database = await openDatabase({ dataDirectory: await freshDataDirectory() });
 await migrate(database);
-const services: TestRuns[] = [];
-after(async () => {
-  await Promise.all(services.map((service) => service.stop(0)));
-  await database.close();
-});
+after(() => database.close());
 
-/** The three tools as these variables set them. */
-async function startWith(env: Readonly<Record<string, string>>): Promise<TestRuns> {
+/** The three tools as these variables set them. Stopped before the next one starts: any of them takes any run. */
+async function withTools<T>(env: Readonly<Record<string, string>>, use: (service: TestRuns) => Promise<T>): Promise<T> {
   const { tools } = loadConfig({ env, cwd: temporaryFolder("tool-settings") });
   const service = await startTestRuns({
     database,
@@ -51,8 +47,11 @@ async function startWith(env: Readonly<Record<string, string>>): Promise<TestRun
     tools: [ask, slow("slow"), slow("slower", 30_000)],
     toolSettings: toolSettingsOf(tools),
   });
-  services.push(service);
-  return service;
+  try {
+    return await use(service);
+  } finally {
+    await service.stop(0);
+  }
 }
 
 async function resultOf(service: TestRuns, tool: string) {
@@ -116,11 +115,13 @@ const effects: Record<string, [env: Record<string, string>, check: (service: Tes
 
 for (const [name, [env, check]] of Object.entries(effects))
   test(name, async () => {
-    await check(await startWith(env));
+    await withTools(env, check);
   });
 
 test("a tool that asks a model which is not there gets an error", async () => {
-  const { isError, content } = await resultOf(await startWith({ TOOL_MODELS: '{"ask":"nobody"}' }), "ask");
+  const { isError, content } = await withTools({ TOOL_MODELS: '{"ask":"nobody"}' }, (service) =>
+    resultOf(service, "ask"),
+  );
   assert.equal(isError, true);
   assert.match(content, /nobody/);
 });
