@@ -23,6 +23,8 @@ eachRunDatabase((suite) => {
       });
     const service = await suite.start({ script, limits, tools: [tool("look", "read"), tool("change", "write")] });
     const { events } = await service.ask("go");
+    // Or it takes the runs of the next one, which has another script and other limits.
+    await service.stop(0);
     const end = events.at(-1)!;
     assert.equal(end.type, "run-end");
     return {
@@ -138,6 +140,7 @@ eachRunDatabase((suite) => {
     assert.equal(events.at(-1)?.type, "run-end");
     assert.equal(refused.model.requests.length, 3);
     assert.deepEqual(await used(started.runId), { tokens: 120, cost: 20 });
+    await refused.stop(0);
 
     const stopped = await suite.start({ ...settings, script: [[{ text: "half of it" }, { hang: true }]] });
     const live = await stopped.runs.start(stopped.caller, { agent: "assistant", message: { content: "go" } });

@@ -12,6 +12,8 @@ import { endOrphans, expireWaits, removeExpired, requeueOrphans, startForgotten 
 
 const clientTools = [{ name: "ask", description: "", parameters: { type: "object" } }];
 
+const retention = { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 };
+
 eachRunDatabase((suite) => {
   /** Lets a node do something that works with the store alone: it has no models, agents and tools, and takes no runs. */
   async function upkeep(duty: (runtime: Runtime) => Promise<unknown>): Promise<void> {
@@ -25,7 +27,7 @@ eachRunDatabase((suite) => {
       node: "upkeep",
       active: new Map(),
       hooksFor: () => [],
-      retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },
+      retention,
     } satisfies Partial<Runtime>;
     await duty(runtime as Partial<Runtime> as Runtime);
     runtime.feeds.close();
@@ -137,17 +139,19 @@ eachRunDatabase((suite) => {
     const { query } = suite.database();
     await query("update threads set expires_at = now() - interval '1 day'");
     await query("update idempotency_keys set created_at = now() - interval '25 hours' where key = 'old'");
-    await upkeep(async (runtime) => {
-      for (const [later, body] of [
-        [0, "kept"],
-        [8, "orphan"],
-      ] as const)
-        await query(
-          "insert into deltas select id, '9', epoch + $2::integer, 'text', 0, $3, thread_id from runs where id = $1",
-          [live.runId, later, body],
-        );
-      await removeExpired(runtime);
-    });
+    for (const [later, body] of [
+      [0, "kept"],
+      [8, "orphan"],
+    ] as const)
+      await query(
+        "insert into deltas select id, '9', epoch + $2::integer, 'text', 0, $3, thread_id from runs where id = $1",
+        [live.runId, later, body],
+      );
+    // Without an engine of its own, which would take an embedded database for its alone, and the live run for a dead one's.
+    await removeExpired({
+      database: suite.database(),
+      retention,
+    } satisfies Partial<Runtime> as Partial<Runtime> as Runtime);
     assert.deepEqual(await query("select id from threads"), [{ id: live.threadId }]);
     assert.deepEqual(await query("select key from idempotency_keys"), [{ key: "live" }]);
     assert.deepEqual(await query("select body from deltas where step = '9'"), [{ body: "kept" }]);
