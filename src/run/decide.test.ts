@@ -121,14 +121,14 @@ eachDatabase((databases) => {
     await assert.rejects(service.runs.continue(service.caller, started.runId), { status: 409 });
   });
 
-  test("stop at a limit ends the run with its reason", async () => {
+  test("stop at a limit is a person's stop, with the limit as its reason", async () => {
     const service = await start({
       script: () => [{ call: "now", arguments: {} }],
       limits: { steps: 1, onLimit: "pause" },
     });
     const open = await asked(service);
     const run = await answer(service, open, { decision: "stop" });
-    assert.deepEqual([run.status, run.error?.code], ["failed", "limit_steps"]);
+    assert.deepEqual([run.status, run.error?.code], ["cancelled", "limit_steps"]);
   });
 
   test("the cost limit counts what the prices say", async () => {

@@ -68,8 +68,9 @@ export async function decide(
     };
     if (always !== undefined) await grant(query, { run, question, always });
     if (input.decision === "stop") {
+      // A person ended it, who knows why; that a limit was the occasion is told too.
       const end = {
-        status: "failed" as const,
+        status: "cancelled" as const,
         error: { code: `limit_${question.body.limit ?? ""}`, message: question.body.text },
       };
       const appended = await appendLocked(query, run, [decision], caller.userId);

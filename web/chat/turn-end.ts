@@ -2,11 +2,11 @@ import type { Block } from "../../src/client/conversation.ts";
 
 export type TurnEnd = "done" | "stopped" | "failed";
 
-/** How a turn ended, if it has. What a person let end at a limit has not failed them. */
+/** How a turn ended, if it has. */
 export function endOfTurn(blocks: readonly Block[]): TurnEnd | undefined {
   const last = blocks.at(-1);
   if (last?.kind !== "end") return undefined;
-  if (last.status === "failed") return isEndedAtLimit(blocks) ? "stopped" : "failed";
+  if (last.status === "failed") return "failed";
   return last.status === "cancelled" ? "stopped" : "done";
 }
 
