@@ -46,6 +46,11 @@ export async function untilTrue(page: Page, expression: string): Promise<void> {
   await until(async () => (await page.evaluate(expression)) === true, expression);
 }
 
+/** Says yes to what the page asks back, by the button that says what then happens. */
+export async function agree(page: Page, action: string): Promise<void> {
+  await page.getByRole("alertdialog").getByRole("button", { name: action, exact: true }).click();
+}
+
 /** In the conversation that is open. */
 export async function sayOn(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill(text);

@@ -12,6 +12,7 @@ import { listChoice, useIsWide } from "./frame/width.ts";
 import { KeptFromFalling } from "./kept-from-falling.tsx";
 import { useOffered } from "./offered.ts";
 import { views } from "./pages.tsx";
+import { SureAsked } from "./parts/sure.tsx";
 import { goTo, usePath } from "./path.ts";
 import { type Action, defaultKeys, useShortcut } from "./shortcuts.ts";
 import { nextTheme } from "./theme.ts";
@@ -106,6 +107,7 @@ export function App() {
       </main>
       {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
       <Announced />
+      <SureAsked />
       {offered.map(({ path: to }) => {
         const action = `go-${to}`;
         return isAction(action) && <GoKeys key={to} action={action} to={to} />;

@@ -86,6 +86,13 @@ export const screens: readonly Screen[] = [
   chat("tools open", "tasks", log("All three are on your list"), { then: openLines }),
   chat("stopped", "stopped", log("I begin with 2016")),
   chat("archived", "archived", log("the tin with the old labels")),
+  chat("asked back", "archived", log("the tin with the old labels"), {
+    then: async (page) => {
+      await page.locator("#main header [aria-haspopup=menu]").click();
+      await page.getByRole("menuitem").last().click();
+      await page.getByRole("alertdialog").waitFor();
+    },
+  }),
   {
     ...at("chat", "gone", "/", (page) => page.getByRole("alert"), { isRefused: true }),
     path: () => `/chat/${newId()}`,

@@ -9,6 +9,7 @@ import { DefinitionEditor, entryKey } from "./definition-editor.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
 import type { Loaded } from "../parts/loaded.ts";
 import { Act, State, Table, Waiting } from "../parts/parts.tsx";
+import { sure } from "../parts/sure.tsx";
 
 const texts = adminWords.definitions;
 
@@ -78,7 +79,6 @@ function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }:
   const { id, source, where, readOnly, revision, state, problems } = view;
 
   async function remove(force: boolean): Promise<void> {
-    if (!force && !confirm(texts.deleteSure(id))) return;
     try {
       await kind.remove(id, { force });
       onChange();
@@ -123,7 +123,11 @@ function Row<View extends DefinedView>({ view, cells, actions, kind, onChange }:
               {readOnly ? texts.look : texts.edit}
             </button>
             {revision !== null && (
-              <Act name={`${words.delete}: ${id}`} onAct={() => remove(false)}>
+              <Act
+                name={`${words.delete}: ${id}`}
+                isSure={() => sure({ ...texts.deleteSure(id), action: words.delete })}
+                onAct={() => remove(false)}
+              >
                 {words.delete}
               </Act>
             )}

@@ -7,6 +7,7 @@ import { groups, users } from "./admin-client.ts";
 import { linesOf } from "./definition-fields.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { Act, ChoiceField, Field, Form, Table, TextField, Waiting } from "../parts/parts.tsx";
+import { sure } from "../parts/sure.tsx";
 
 const texts = adminWords.groups;
 /** Of all accounts; what it grants is what each user may. */
@@ -56,11 +57,8 @@ export function Groups() {
                   </button>
                   <Act
                     name={`${id === everyone ? texts.reset : words.delete}: ${id}`}
-                    onAct={async () => {
-                      if (id !== everyone && !confirm(texts.deleteSure(id))) return;
-                      await groups.remove(id);
-                      loaded.reload();
-                    }}
+                    isSure={id === everyone ? undefined : () => sure({ ...texts.deleteSure(id), action: words.delete })}
+                    onAct={() => groups.remove(id).then(loaded.reload)}
                   >
                     {id === everyone ? texts.reset : words.delete}
                   </Act>

@@ -5,6 +5,7 @@ import { retention } from "./admin-client.ts";
 import { figure, time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { Act, Problem, Table, useAct, Waiting } from "../parts/parts.tsx";
+import { sure } from "../parts/sure.tsx";
 
 const texts = adminWords.retention;
 
@@ -30,8 +31,8 @@ export function Retention() {
           {texts.preview}
         </Act>
         <Act
+          isSure={() => sure({ ...texts.removeSure, action: texts.removeNow })}
           onAct={async () => {
-            if (!confirm(texts.removeSure)) return;
             const done = await retention.removeNow();
             setTold(
               done

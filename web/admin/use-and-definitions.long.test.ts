@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
+import { agree, type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
 import { type AdminServing, modelKey as key, serveAdmin } from "../../test/serve-admin.ts";
 
 const findsNothing = async (page: Page, state: string) => assert.deepEqual(await violationsOf(page), [], state);
@@ -83,8 +83,8 @@ describe("the administration", { skip: skipBrowser }, () => {
       [],
       "it can't mean itself",
     );
-    page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("button", { name: "Delete: other-model" }).click();
+    await agree(page, "Delete");
     await rowOf("other-model").getByRole("alert").getByText("is needed by the defaults. Change these first.").waitFor();
   });
 
@@ -106,8 +106,8 @@ describe("the administration", { skip: skipBrowser }, () => {
     await page.getByLabel("Message to @poet").fill("a verse");
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "See what it does" }).waitFor();
-    page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("button", { name: "Delete: poet" }).click();
+    await agree(page, "Delete");
     await row("poet").first().waitFor({ state: "detached" });
   });
 
@@ -128,8 +128,8 @@ describe("the administration", { skip: skipBrowser }, () => {
     await kept.getByRole("button", { name: "Keep" }).click();
     await kept.waitFor({ state: "detached" });
     await findsNothing(page, "MCP servers");
-    page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("button", { name: "Delete: wiki" }).click();
+    await agree(page, "Delete");
     await row("wiki").first().waitFor({ state: "detached" });
   });
 

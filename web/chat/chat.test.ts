@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import {
+  agree,
   type OpenBrowser,
   openBrowser,
   type PageServing,
@@ -199,9 +200,9 @@ describe("the page", { skip: skipBrowser }, () => {
     await list.getByRole("link", { name: "A question of which" }).waitFor({ state: "detached" });
     await list.getByRole("link", { name: "hello there" }).waitFor();
     await list.getByRole("searchbox").fill("");
-    page.once("dialog", (dialog) => void dialog.accept());
     await list.getByRole("button", { name: "Delete: A question of which" }).focus();
     await page.keyboard.press("Enter");
+    await agree(page, "Delete");
     await list.getByRole("link", { name: "A question of which" }).waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
   });

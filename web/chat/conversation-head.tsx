@@ -2,6 +2,7 @@ import { Archive, ArchiveRestore, Braces, Ellipsis, FileDown, Pencil, Share2, Sp
 import { useRef, useState } from "react";
 import type { ThreadView } from "../../src/protocol/threads.ts";
 import { Menu } from "../parts/menu.tsx";
+import { sure } from "../parts/sure.tsx";
 import { fromHere, goTo, pathNow } from "../path.ts";
 import { base } from "../server.ts";
 import { putAway } from "../threads/put-away.ts";
@@ -75,7 +76,7 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
   }
 
   async function remove(id: string): Promise<void> {
-    if (!confirm(words.deleteSure)) return;
+    if (!(await sure({ ...words.deleteSure(title), action: words.delete }))) return;
     await removeThread(id);
     if (pathNow() === `/chat/${id}`) goTo("/");
   }

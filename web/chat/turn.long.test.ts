@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { z } from "zod";
 import {
+  agree,
   type OpenBrowser,
   openBrowser,
   type PageServing,
@@ -343,8 +344,12 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     });
     await sheet.getByText("list.txt").waitFor();
     await findsNothing("all files");
-    page.once("dialog", (dialog) => void dialog.accept());
     await sheet.getByRole("button", { name: "Remove list.txt" }).click();
+    await page.getByRole("alertdialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
+    await sheet.getByRole("button", { name: "Remove list.txt" }).and(page.locator(":focus")).press("Enter");
+    await agree(page, "Remove");
     await sheet.getByText("No files yet.").waitFor();
     await page.keyboard.press("Escape");
   });

@@ -1,15 +1,19 @@
-import { type ReactNode, useLayoutEffect, useRef } from "react";
+import { type MouseEvent, type ReactNode, useLayoutEffect, useRef } from "react";
 
 type SheetProps = {
   readonly name: string;
-  readonly onClose: () => void;
+  /** With what the button says that closed it, where there is a form that closes it. */
+  readonly onClose: (result: string) => void;
   readonly children: ReactNode;
   readonly id?: string;
   readonly look?: string;
+  readonly role?: "alertdialog";
+  /** The id of what describes it. */
+  readonly about?: string;
 };
 
 /** Above the page, which waits: the focus stays in it, Escape or a click beside it closes, and the focus goes back. */
-export function Sheet({ name, onClose, children, id, look = "sheet" }: SheetProps) {
+export function Sheet({ name, onClose, children, id, look = "sheet", role, about }: SheetProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const shown = dialog.current;
@@ -20,14 +24,22 @@ export function Sheet({ name, onClose, children, id, look = "sheet" }: SheetProp
     <dialog
       ref={dialog}
       id={id}
+      role={role}
       className={look}
       aria-label={name}
-      onClose={onClose}
+      aria-describedby={about}
+      onClose={(event) => onClose(event.currentTarget.returnValue)}
       onClick={(event) => {
-        if (event.target === event.currentTarget) event.currentTarget.close();
+        if (event.target === event.currentTarget && isBeside(event)) event.currentTarget.close();
       }}
     >
       {children}
     </dialog>
   );
+}
+
+/** Not at its own edge, where there is nothing to click. */
+function isBeside({ clientX: x, clientY: y, currentTarget }: MouseEvent): boolean {
+  const { left, right, top, bottom } = currentTarget.getBoundingClientRect();
+  return x < left || x > right || y < top || y > bottom;
 }

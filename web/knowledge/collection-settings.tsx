@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { CollectionView, KnowledgeChoices } from "../../src/protocol/collections.ts";
 import { figure } from "../parts/figures.ts";
 import { Act, ChoiceField, Form, TextField } from "../parts/parts.tsx";
+import { sure } from "../parts/sure.tsx";
 import { fromHere } from "../path.ts";
 import { client } from "../server.ts";
 import {
@@ -125,8 +126,12 @@ function Cutting({ collection, choices, onChange }: SettingsProps) {
       <Form
         name={names.cutting}
         submit={documents === 0 ? names.reindexEmpty : names.reindex}
+        isSure={
+          documents === 0
+            ? undefined
+            : () => sure({ ...names.reindexSure(documents), action: names.reindex, isGrave: false })
+        }
         onSubmit={async () => {
-          if (documents > 0 && !confirm(names.reindexSure(documents))) return;
           const { embeddingModel } = written;
           await client.knowledge.reindex(collection.id, { embeddingModel, settings });
           onChange();
@@ -223,8 +228,8 @@ function Removal({ collection: { id, name, counts } }: { readonly collection: Co
         {texts.dangerNote(counts.documents, texts.chunkCount(counts.chunks, figure(counts.chunks)))}
       </p>
       <Act
+        isSure={() => sure({ ...texts.removeSure(name, counts.documents), action: texts.remove })}
         onAct={async () => {
-          if (!confirm(texts.removeSure(name, counts.documents))) return;
           const leadOn = fromHere();
           await client.knowledge.removeCollection(id);
           leadOn("/knowledge");

@@ -6,6 +6,7 @@ import { figure, size } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { useLookAgain } from "../parts/look-again.ts";
 import { Act, ChoiceField, PageLink, Table, TextField, Waiting } from "../parts/parts.tsx";
+import { sure } from "../parts/sure.tsx";
 import { changeQuery, goTo, useQuery } from "../path.ts";
 import { client } from "../server.ts";
 import { followAgain, forgetDocument } from "./adding.ts";
@@ -169,8 +170,8 @@ export function DocumentActs({
       )}
       <Act
         name={`${texts.remove}: ${name}`}
+        isSure={() => sure({ ...texts.removeDocument(name), action: texts.remove })}
         onAct={async () => {
-          if (!confirm(texts.removeDocument(name))) return;
           await client.knowledge.removeDocument(id);
           forgetDocument(id);
           onRemoved();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
+import { agree, type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
 import { pdfOf } from "../../test/office-files.ts";
 import { type KnowledgeServing, serveKnowledge } from "../../test/serve-knowledge.ts";
 
@@ -132,8 +132,8 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     await page.goto(`${server.url}/knowledge/${collection}?state=failed`);
     await row("broken.pdf").waitFor();
     assert.equal(await page.getByRole("row").count(), 2);
-    page.once("dialog", (dialog) => void dialog.accept());
     await row("broken.pdf").getByRole("button", { name: "Delete: broken.pdf" }).click();
+    await agree(page, "Delete");
     await page.getByText("No document is like that.").waitFor();
     await page.getByRole("link", { name: "Show all" }).click();
     await row("herons.md").waitFor();
@@ -235,13 +235,13 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     await cutting.getByLabel("Tokens of a chunk").fill("200");
     await cutting.getByText("they must be read anew").waitFor();
     await isWhole(page, "settings");
-    page.once("dialog", (dialog) => void dialog.accept());
     await cutting.getByRole("button", { name: "Read all documents anew" }).click();
+    await agree(page, "Read all documents anew");
     await cutting.getByText("they must be read anew").waitFor({ state: "detached" });
     assert.equal((await server.knowledge.collection(collection)).settings.chunkSize, 200);
 
-    page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("button", { name: "Delete this collection" }).click();
+    await agree(page, "Delete");
     await page.getByText("Nothing here yet.").waitFor();
   });
 

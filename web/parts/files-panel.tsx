@@ -7,6 +7,7 @@ import { size } from "./figures.ts";
 import { useLoaded } from "./loaded.ts";
 import { useLookAgain } from "./look-again.ts";
 import { Problem, useAct, Waiting } from "./parts.tsx";
+import { sure } from "./sure.tsx";
 
 type FilesPanelProps = {
   readonly files: FilesAt;
@@ -30,10 +31,10 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
     for (const file of added) await files.upload(file.name, new Uint8Array(await file.arrayBuffer()));
     loaded.reload();
   });
-  const removing = useAct(async (path: string) => {
-    await files.remove(path);
-    loaded.reload();
-  });
+  const removing = useAct(
+    (path: string) => files.remove(path).then(loaded.reload),
+    (path) => sure({ ...words.turn.removeFileSure(path), action: words.turn.remove }),
+  );
   const all = loaded.data?.data.filter(({ kind }) => kind === "file") ?? [];
   return (
     <section aria-label={words.turn.files}>
@@ -88,7 +89,7 @@ export function FilesPanel({ files, root, round }: FilesPanelProps) {
               aria-label={words.turn.removeFile(path)}
               title={words.turn.removeFile(path)}
               disabled={removing.isBusy}
-              onClick={() => confirm(words.turn.removeFileSure(path)) && removing.act(path)}
+              onClick={() => removing.act(path)}
             >
               <Trash2 size={16} aria-hidden />
             </button>

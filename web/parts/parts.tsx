@@ -45,6 +45,7 @@ export function Note({ children }: { readonly children: ReactNode }) {
 
 type ActProps = {
   readonly onAct: () => Promise<unknown>;
+  readonly isSure?: IsSure | undefined;
   readonly children: ReactNode;
   /** Read out instead of what is shown: says of what. */
   readonly name?: string;
@@ -53,8 +54,8 @@ type ActProps = {
 };
 
 /** A button for what takes a while and may fail: the reason stands beside it. */
-export function Act({ onAct, children, name, look = "button", isDisabled = false }: ActProps) {
-  const { isBusy, problem, act } = useAct(onAct);
+export function Act({ onAct, isSure, children, name, look = "button", isDisabled = false }: ActProps) {
+  const { isBusy, problem, act } = useAct(onAct, isSure);
   return (
     <>
       <button type="button" className={look} aria-label={name} disabled={isDisabled || isBusy} onClick={() => act()}>
@@ -65,9 +66,13 @@ export function Act({ onAct, children, name, look = "button", isDisabled = false
   );
 }
 
+/** Asks back before it is done; a button is off only then, so that it can have the focus back. */
+type IsSure<Input = void> = (input: Input) => Promise<boolean>;
+
 /** Does something once at a time, and keeps why it failed. */
 export function useAct<Input = void>(
   onAct: (input: Input) => Promise<unknown>,
+  isSure?: IsSure<Input>,
 ): {
   readonly isBusy: boolean;
   readonly problem: string | undefined;
@@ -75,15 +80,19 @@ export function useAct<Input = void>(
 } {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
+  function act(input: Input): void {
+    setBusy(true);
+    setProblem(undefined);
+    onAct(input)
+      .catch((error: unknown) => setProblem(reasonOf(error)))
+      .finally(() => setBusy(false));
+  }
   return {
     isBusy,
     problem,
     act(input) {
-      setBusy(true);
-      setProblem(undefined);
-      onAct(input)
-        .catch((error: unknown) => setProblem(reasonOf(error)))
-        .finally(() => setBusy(false));
+      if (!isSure) act(input);
+      else void isSure(input).then((is) => is && act(input));
     },
   };
 }
@@ -92,13 +101,14 @@ type FormProps = {
   readonly name: string;
   readonly submit: string;
   readonly onSubmit: () => Promise<unknown>;
+  readonly isSure?: IsSure | undefined;
   readonly children: ReactNode;
   readonly beside?: ReactNode;
 };
 
 /** Fields and what is done with them; Enter does it too. What was typed stays when it fails. */
-export function Form({ name, submit, onSubmit, children, beside }: FormProps) {
-  const { isBusy, problem, act } = useAct(onSubmit);
+export function Form({ name, submit, onSubmit, isSure, children, beside }: FormProps) {
+  const { isBusy, problem, act } = useAct(onSubmit, isSure);
   return (
     <form
       aria-label={name}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
+import { agree, type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
 import type { ServerAnswer } from "../../test/model-servers/answers.ts";
 import type { SeenRequest } from "../../test/model-servers/model-server.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
@@ -197,8 +197,8 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     const saved = ben.waitForEvent("download");
     await files(ben).getByRole("link", { name: "Save sales.csv" }).click();
     assert.equal((await saved).suggestedFilename(), "sales.csv");
-    ben.once("dialog", (dialog) => void dialog.accept());
     await files(ben).getByRole("button", { name: "Remove sales.csv" }).click();
+    await agree(ben, "Remove");
     await files(ada).getByText("No files yet.").waitFor();
   });
 

@@ -2,6 +2,7 @@ import { UserMinus, X } from "lucide-react";
 import type { RoomView } from "../../src/protocol/rooms.ts";
 import { FilesPanel } from "../parts/files-panel.tsx";
 import { Problem, useAct } from "../parts/parts.tsx";
+import { sure } from "../parts/sure.tsx";
 import { goTo } from "../path.ts";
 import { base, client } from "../server.ts";
 import { words } from "../words.ts";
@@ -132,8 +133,9 @@ export function Members({ room, thinking, present, colours, onChange, onChanged,
           <button
             type="button"
             className="button text-bad"
-            onClick={() => {
-              if (confirm(roomWords.deleteSure)) void onChange(client.rooms.remove(room.id).then(() => goTo("/rooms")));
+            onClick={async () => {
+              if (await sure({ ...roomWords.deleteSure(room.title), action: words.delete }))
+                await onChange(client.rooms.remove(room.id).then(() => goTo("/rooms")));
             }}
           >
             {words.delete}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { buildPage } from "../../test/build-page.ts";
-import { type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
+import { agree, type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
 import { temporaryFolder } from "../../test/pglite.ts";
 import { until } from "../../test/run-suite.ts";
 import { type ServerProcess, startServerProcess } from "../../test/server-process.ts";
@@ -125,8 +125,8 @@ describe("rooms", { skip: skipBrowser }, () => {
     await message.fill("half a thought");
     await page.reload();
     await until(async () => (await message.inputValue()) === "half a thought");
-    page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("complementary", { name: "Members" }).getByRole("button", { name: "Delete" }).click();
+    await agree(page, "Delete");
     await page.getByRole("heading", { name: "Begin a room" }).waitFor();
     assert.equal(
       await page

@@ -3,6 +3,7 @@ import type { ScheduleView } from "../../src/protocol/schedule-shapes.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { useLookAgain } from "../parts/look-again.ts";
 import { Act, Note, PageLink, State, Waiting } from "../parts/parts.tsx";
+import { sure } from "../parts/sure.tsx";
 import { changeQuery, useQuery } from "../path.ts";
 import { client } from "../server.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
@@ -111,11 +112,8 @@ function Schedule({ schedule, onChange }: { readonly schedule: ScheduleView; rea
         </button>
         <Act
           name={nameOf(texts.remove)}
-          onAct={async () => {
-            if (!confirm(texts.removeSure)) return;
-            await client.schedules.remove(id);
-            onChange();
-          }}
+          isSure={() => sure({ ...texts.removeSure, action: texts.remove })}
+          onAct={() => client.schedules.remove(id).then(onChange)}
         >
           {texts.remove}
         </Act>

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import {
+  agree,
   type OpenBrowser,
   openBrowser,
   type PageServing,
@@ -80,8 +81,8 @@ describe("the schedules", { skip: skipBrowser }, () => {
     await one("what is due").getByRole("link", { name: "Conversation" }).click();
     await page.getByRole("log").getByText("done").waitFor();
     await page.goBack();
-    page.once("dialog", (dialog) => void dialog.accept());
     await one("what is due").getByRole("button", { name: "Delete" }).click();
+    await agree(page, "Delete");
     await page.getByText("Nothing is scheduled.").waitFor();
   });
 

@@ -4,6 +4,7 @@ import type { ListedThread } from "../../src/protocol/threads.ts";
 import { useIsTouched } from "../frame/width.ts";
 import { Menu } from "../parts/menu.tsx";
 import { PageLink, Problem } from "../parts/parts.tsx";
+import { sure } from "../parts/sure.tsx";
 import { reasonOf } from "../server.ts";
 import { words } from "../words.ts";
 import { FoundWords } from "./found-words.tsx";
@@ -102,7 +103,7 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
   );
 
   async function remove(): Promise<void> {
-    if (!confirm(words.deleteSure)) return;
+    if (!(await sure({ ...words.deleteSure(title), action: words.delete }))) return;
     await removeThread(id);
     onRemove();
   }

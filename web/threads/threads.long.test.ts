@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import type { ListedThread } from "../../src/protocol/threads.ts";
 import {
+  agree,
   type OpenBrowser,
   openBrowser,
   type PageServing,
@@ -11,6 +12,7 @@ import {
   violationsOf,
 } from "../../test/browser.ts";
 import { until } from "../../test/run-suite.ts";
+import { pictureOf } from "../../test/page-pictures.ts";
 import { mail } from "../../test/page-tools.ts";
 import { markedPieces } from "./marked-pieces.ts";
 import { sectionsOf } from "./sections.ts";
@@ -88,16 +90,63 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
     await page.getByRole("textbox", { name: "Rename" }).fill("renamed by keys");
     await page.keyboard.press("Enter");
     await link("renamed by keys").waitFor();
-    page.once("dialog", (dialog) => void dialog.accept());
     await link("talk 103").focus();
     await page.keyboard.press("Delete");
+    await agree(page, "Delete");
     await link("talk 103").waitFor({ state: "detached" });
     const focused = () => page.evaluate("document.activeElement?.textContent");
     await until(async () => (await focused()) === "talk 102");
-    // Whoever thinks better of it has lost nothing, not even the place.
-    page.once("dialog", (dialog) => void dialog.dismiss());
-    await page.keyboard.press("Delete");
-    assert.equal(await focused(), "talk 102");
+  });
+
+  test("whoever thinks better of it has lost nothing, not even the place", async () => {
+    const question = page.getByRole("alertdialog", { name: "Delete this conversation?" });
+    const ways: Readonly<Record<string, () => Promise<unknown>>> = {
+      escape: () => page.keyboard.press("Escape"),
+      enter: () => page.keyboard.press("Enter"),
+      beside: () => page.mouse.click(5, 5),
+    };
+    const asked: string[] = [];
+    const note = (request: Request) => asked.push(`${request.method()} ${request.url()}`);
+    page.on("request", note);
+    for (const [name, leave] of Object.entries(ways)) {
+      await link("talk 102").focus();
+      await page.keyboard.press("Delete");
+      await question.getByText("“talk 102” is deleted with all that was said and made in it.").waitFor();
+      await question.locator("button:focus", { hasText: "Cancel" }).waitFor();
+      assert.deepEqual(await violationsOf(page), [], name);
+      await leave();
+      await question.waitFor({ state: "detached" });
+      await link("talk 102").and(page.locator(":focus")).waitFor();
+    }
+    page.off("request", note);
+    assert.deepEqual(
+      asked.filter((what) => what.startsWith("DELETE")),
+      [],
+    );
+  });
+
+  test("of two questions the second is asked after the first", async () => {
+    const deletion = (name: string) => `document.querySelector('[aria-label="Delete: ${name}"]').click()`;
+    await page.evaluate(`${deletion("talk 101")}, ${deletion("talk 102")}`);
+    for (const name of ["talk 101", "talk 102"]) {
+      await page.getByRole("alertdialog").getByText(`“${name}”`).waitFor();
+      assert.equal(await page.getByRole("alertdialog").count(), 1);
+      await page.keyboard.press("Escape");
+    }
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
+  });
+
+  test("a question does not outlive the view that it was asked in", async () => {
+    await link("talk 102").click();
+    await page.getByRole("heading", { level: 1, name: "talk 102" }).waitFor();
+    await page.getByRole("button", { name: "More about this conversation" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    const question = page.getByRole("alertdialog");
+    await question.waitFor();
+    await page.goBack();
+    await question.waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await link("talk 102").waitFor();
   });
 
   test("put away, found again and brought back", async () => {
@@ -152,10 +201,10 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
     );
     await page.evaluate(`dispatchEvent(new Event("focus"))`);
     await isHeld.promise;
-    page.once("dialog", (dialog) => void dialog.accept());
     const newer = page.waitForResponse(/\/api\/threads\?/);
     await link("talk 099").focus();
     await page.keyboard.press("Delete");
+    await agree(page, "Delete");
     await (await newer).finished();
     await link("talk 099").waitFor({ state: "detached" });
     const late = page.waitForResponse(/\/api\/threads\?/);
@@ -223,6 +272,18 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
     await phone.getByRole("link", { name: "talk 105" }).waitFor();
     assert.deepEqual(await violationsOf(phone), []);
     assert.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);
+    // A question stands before the list, which stands before the page.
+    const deeds = phone.getByRole("button", { name: "Mehr zu: talk 105" });
+    await deeds.tap();
+    await phone.getByRole("menuitem", { name: "Löschen" }).tap();
+    const question = phone.getByRole("alertdialog", { name: "Dieses Gespräch löschen?" });
+    await question.waitFor();
+    assert.deepEqual(await violationsOf(phone), []);
+    assert.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);
+    await pictureOf(phone, "asked back before the list");
+    await question.getByRole("button", { name: "Abbrechen" }).tap();
+    await question.waitFor({ state: "detached" });
+    await deeds.and(phone.locator(":focus")).waitFor();
     await phone.close();
   });
 

@@ -111,7 +111,10 @@ export const de: typeof en = {
     rest: "Alles Übrige, als JSON",
     restLabel: "Die übrigen Angaben der Definition",
     byDefault: "(Vorgabe)",
-    deleteSure: (id) => `${id} löschen?`,
+    deleteSure: (id) => ({
+      title: `${id} löschen?`,
+      text: "Niemand kann es dann noch benutzen, es sei denn, es ist auch anderswo festgelegt.",
+    }),
     deleteAnyway: "Trotzdem löschen",
     states: { shadowed: "von anderem verdeckt", refused: "nicht verwendbar" },
     sources: {
@@ -227,7 +230,10 @@ export const de: typeof en = {
     edit: "Bearbeiten",
     save: "Behalten",
     reset: "Wie vorgegeben",
-    deleteSure: (name) => `Die Gruppe ${name} löschen?`,
+    deleteSure: (name) => ({
+      title: `Die Gruppe ${name} löschen?`,
+      text: "Ihre Mitglieder verlieren, was ihnen keine andere Gruppe erlaubt.",
+    }),
     takeOut: "Herausnehmen",
     addMember: "In die Gruppe aufnehmen",
     whom: "Wählen Sie, wen.",
@@ -288,7 +294,10 @@ export const de: typeof en = {
     wouldGo: (what) => `ginge jetzt: ${what}`,
     nothingGoes: "Jetzt ginge nichts.",
     removeNow: "Jetzt entfernen",
-    removeSure: "Jetzt entfernen, was älter ist, als es bleiben soll?",
+    removeSure: {
+      title: "Jetzt entfernen, was älter ist, als es bleiben soll?",
+      text: "Wie viel das ist, zeigt „Was würde gelöscht?“. Das lässt sich nicht rückgängig machen.",
+    },
   },
   audit: {
     title: "Wer was geändert hat",

@@ -34,8 +34,10 @@ export const de: typeof en = {
   noDocuments: "keine Dokumente",
   of: (owner) => `Von ${owner}, mit Ihnen geteilt: Sie können darin suchen und lesen.`,
   remove: "Löschen",
-  removeSure: (name, count) =>
-    `Die Sammlung „${name}“ mit ${many(count, "Dokument", "Dokumenten")} löschen: Originale, Texte, Abschnitte und frühere Fragen an sie? Das lässt sich nicht rückgängig machen.`,
+  removeSure: (name, count) => ({
+    title: "Diese Sammlung löschen?",
+    text: `„${name}“ wird mit ${many(count, "Dokument", "Dokumenten")} gelöscht: Originale, Texte, Abschnitte und frühere Fragen an sie. Das lässt sich nicht rückgängig machen.`,
+  }),
   add: {
     title: "Dokumente hinzufügen",
     here: "Legen Sie Dateien oder Ordner hier ab, oder fügen Sie einen Text oder eine Adresse ein.",
@@ -87,7 +89,10 @@ export const de: typeof en = {
   firstPage: "Erste Seite",
   retry: "Neu lesen",
   fetchAgain: "Neu holen",
-  removeDocument: (name) => `„${name}“ löschen, mit dem Original und allem, was daraus gemacht wurde?`,
+  removeDocument: (name) => ({
+    title: "Dieses Dokument löschen?",
+    text: `„${name}“ wird mit dem Original und allem gelöscht, was daraus gemacht wurde.`,
+  }),
   reader: {
     text: "Text",
     chunks: "Abschnitte",
@@ -122,8 +127,10 @@ export const de: typeof en = {
       "Gilt, wenn die Dokumente neu gelesen werden. Bis dahin wird jedes so durchsucht, wie es ist, nach Wörtern.",
     reindex: "Alle Dokumente neu lesen",
     reindexEmpty: "Speichern",
-    reindexSure: (count) =>
-      `${many(count, "Dokument", "Dokumente")} neu lesen? Sie können währenddessen durchsucht werden.`,
+    reindexSure: (count) => ({
+      title: `${many(count, "Dokument", "Dokumente")} neu lesen?`,
+      text: "Durchsucht werden kann währenddessen.",
+    }),
     reindexing: (done, all) => `Wird neu gelesen: ${done} von ${all} bereit.`,
     needed: "Anders, als die Dokumente gelesen wurden: Sie müssen neu gelesen werden.",
     embeddingModel: "Embedding-Modell",

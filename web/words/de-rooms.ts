@@ -18,7 +18,10 @@ export const de: typeof en = {
   chapter: "Ein neues Kapitel beginnt: Agenten sehen nichts von vorher.",
   newChapter: "Neues Kapitel beginnen",
   export: "Als Markdown sichern",
-  deleteSure: "Diesen Raum mit allem, was darin gesagt und gemacht wurde, löschen?",
+  deleteSure: (title) => ({
+    title: "Diesen Raum löschen?",
+    text: `„${title}“ wird für alle gelöscht, mit allem, was darin gesagt und gemacht wurde. Das lässt sich nicht rückgängig machen.`,
+  }),
   makeAbout: "Agenten und Menschen in einem Gespräch. Wählen Sie, wer dabei ist; Menschen lassen Sie danach herein.",
   name: "Name",
   nameHint: "Worum es geht",

@@ -52,5 +52,5 @@ export const de: typeof en = {
   edit: "Ändern",
   conversation: "Gespräch",
   remove: "Löschen",
-  removeSure: "Diesen Zeitplan löschen? Sein Gespräch bleibt.",
+  removeSure: { title: "Diesen Zeitplan löschen?", text: "Sein Gespräch bleibt." },
 };

@@ -10,7 +10,10 @@ export const de: typeof en = {
   rename: "Umbenennen",
   archive: "Weglegen",
   delete: "Löschen",
-  deleteSure: "Dieses Gespräch mit allem, was darin gesagt und gemacht wurde, löschen?",
+  deleteSure: (title) => ({
+    title: "Dieses Gespräch löschen?",
+    text: `„${title}“ wird mit allem gelöscht, was darin gesagt und gemacht wurde. Das lässt sich nicht rückgängig machen.`,
+  }),
   menu: "Menü",
   showList: "Gespräche zeigen",
   hideList: "Gespräche verbergen",
@@ -126,7 +129,8 @@ export const de: typeof en = {
     beginningOnly: (size) => `Nur die ersten ${size} werden gezeigt.`,
     addFile: "Dateien hinzufügen",
     removeFile: (name) => `${name} entfernen`,
-    removeFileSure: (name) => `${name} endgültig entfernen?`,
+    remove: "Entfernen",
+    removeFileSure: (name) => ({ title: "Diese Datei entfernen?", text: `${name} ist dann endgültig weg.` }),
     plan: "Plan",
     planState: (done, all) => `Plan: ${done} von ${all} erledigt`,
     planStates: {

@@ -110,7 +110,10 @@ export const en = {
     rest: "All else, as JSON",
     restLabel: "The other keys of the definition",
     byDefault: "(default)",
-    deleteSure: (id: string) => `Delete ${id}?`,
+    deleteSure: (id: string) => ({
+      title: `Delete ${id}?`,
+      text: "Nobody can use it any more, unless it is defined elsewhere, too.",
+    }),
     deleteAnyway: "Delete nevertheless",
     states: { shadowed: "covered by another", refused: "can't be used" },
     sources: {
@@ -228,7 +231,10 @@ export const en = {
     edit: "Edit",
     save: "Keep",
     reset: "As by default",
-    deleteSure: (name: string) => `Delete the group ${name}?`,
+    deleteSure: (name: string) => ({
+      title: `Delete the group ${name}?`,
+      text: "Its members lose what no other group grants them.",
+    }),
     takeOut: "Take out",
     addMember: "Put into the group",
     whom: "Choose whom.",
@@ -289,7 +295,10 @@ export const en = {
     wouldGo: (what: string) => `would go now: ${what}`,
     nothingGoes: "Nothing would go now.",
     removeNow: "Remove now",
-    removeSure: "Remove now what is older than it is kept?",
+    removeSure: {
+      title: "Remove now what is older than it is kept?",
+      text: "“What would go?” tells how much that is. This can't be undone.",
+    },
   },
   audit: {
     title: "Who changed what",

@@ -32,8 +32,10 @@ export const en = {
   noDocuments: "no documents",
   of: (owner: string) => `Of ${owner}, shared with you: you can search and read it.`,
   remove: "Delete",
-  removeSure: (name: string, count: number) =>
-    `Delete the collection “${name}” with ${many(count, "document", "documents")}: originals, texts, chunks and earlier questions to it? This can't be undone.`,
+  removeSure: (name: string, count: number) => ({
+    title: "Delete this collection?",
+    text: `“${name}” is deleted with ${many(count, "document", "documents")}: originals, texts, chunks and earlier questions to it. This can't be undone.`,
+  }),
   add: {
     title: "Add documents",
     here: "Drop files or folders here, or paste a text or an address.",
@@ -90,7 +92,10 @@ export const en = {
   firstPage: "First page",
   retry: "Read again",
   fetchAgain: "Fetch again",
-  removeDocument: (name: string) => `Delete “${name}”, its original and all that was made of it?`,
+  removeDocument: (name: string) => ({
+    title: "Delete this document?",
+    text: `“${name}” is deleted with its original and all that was made of it.`,
+  }),
   reader: {
     text: "Text",
     chunks: "Chunks",
@@ -124,8 +129,10 @@ export const en = {
     cuttingNote: "Counts when documents are read anew. Until then each is searched as it is, by words.",
     reindex: "Read all documents anew",
     reindexEmpty: "Save",
-    reindexSure: (count: number) =>
-      `Read ${many(count, "document", "documents")} anew? They can be searched meanwhile.`,
+    reindexSure: (count: number) => ({
+      title: `Read ${many(count, "document", "documents")} anew?`,
+      text: "They can be searched meanwhile.",
+    }),
     reindexing: (done: number, all: number) => `Being read anew: ${done} of ${all} ready.`,
     needed: "This differs from how the documents were read: they must be read anew.",
     embeddingModel: "Embedding model",

@@ -17,7 +17,10 @@ export const en = {
   chapter: "A new chapter begins: agents see nothing of before.",
   newChapter: "Begin a new chapter",
   export: "Save as Markdown",
-  deleteSure: "Delete this room with all that was said and made in it?",
+  deleteSure: (title: string) => ({
+    title: "Delete this room?",
+    text: `“${title}” is deleted for everybody, with all that was said and made in it. This can't be undone.`,
+  }),
   makeAbout: "Agents and people talk in one conversation. Choose who is in it; people are let in afterwards.",
   name: "Name",
   nameHint: "What it is about",

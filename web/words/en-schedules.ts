@@ -50,5 +50,5 @@ export const en = {
   edit: "Change",
   conversation: "Conversation",
   remove: "Delete",
-  removeSure: "Delete this schedule? Its conversation stays.",
+  removeSure: { title: "Delete this schedule?", text: "Its conversation stays." },
 };
