@@ -183,7 +183,10 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
       await goTo(page, screen);
       const [wide, inner] = await page.evaluate<[number, number]>("[document.documentElement.scrollWidth, innerWidth]");
       assert.ok(wide <= inner, `${nameOf(screen)} is ${wide} px wide`);
-      const hidden = await page.evaluate<string[]>(`[...document.querySelectorAll(${JSON.stringify(controls)})]
+      // Behind what is asked back all waits.
+      const hidden = await page.evaluate<
+        string[]
+      >(`[...(document.querySelector("dialog:modal") ?? document).querySelectorAll(${JSON.stringify(controls)})]
         .filter((each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
         .filter((each) => {
           each.scrollIntoView({ block: "center", inline: "center" });
