@@ -35,6 +35,7 @@ eachRunDatabase((suite) => {
     const repeating = await openRoom(suite, { room: { members, guards: { repeats: 1 } }, script: passOn });
     await repeating.over(await repeating.say(repeating.ada, "@one go"));
     assert.deepEqual(repeating.lines().slice(-2), ["@one: @two go on", "! room_repeats"]);
+    await repeating.service.stop(0);
     let count = 0;
     const long = await openRoom(suite, {
       room: { members, guards: { turns: 5 } },

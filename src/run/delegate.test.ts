@@ -242,7 +242,7 @@ eachRunDatabase(({ database, start }) => {
     const second = await service.ask("go");
     await decideFirst(service, second.started.runId, "stop");
     const row = await rowOf(database(), second.started.runId);
-    assert.deepEqual([row.status, row.error?.code], ["failed", "limit_steps"]);
+    assert.deepEqual([row.status, row.error?.code], ["cancelled", "limit_steps"]);
     assert.deepEqual(
       (await childrenOf(second.started.runId)).map(({ status }) => status),
       ["cancelled"],

@@ -100,7 +100,8 @@ eachRunDatabase((suite) => {
   });
 
   test("a person can be erased, and the thread goes on", async () => {
-    const { threadId } = await finishedRun();
+    const { service, threadId } = await finishedRun();
+    await service.stop(0);
     const { query } = suite.database();
     const shape = () =>
       query("select seq, id, kind, parent_id, run_id, step, call_index from items where thread_id = $1 order by seq", [

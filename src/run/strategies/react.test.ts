@@ -111,6 +111,7 @@ eachRunDatabase((suite) => {
       const act = "Thought: code.\nAction: python_coder\nAction Input: x = 1\nprint(x)";
       const service = await start({ tools: [coder], script: [act, enough, "1"] });
       await service.ask("go");
+      await service.stop(0);
       const [system, thought] = service.model.requests[0]!.messages.map(({ content }) => String(content));
       assert.match(system!, rule);
       assert.match(
@@ -166,6 +167,7 @@ eachRunDatabase((suite) => {
     ] as const) {
       const service = await start({ tools: given, script, strategySettings: settings({ retryOnError: false }) });
       const { status, error } = await endOf(service);
+      await service.stop(0);
       assert.deepEqual([status, error?.code], ["failed", "react_tool_failed"]);
       assert.match(error!.message, message);
     }
