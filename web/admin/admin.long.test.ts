@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
+import { agree, type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
 import { type AdminServing, serveAdmin } from "../../test/serve-admin.ts";
 
 const findsNothing = async (page: Page, state: string) => assert.deepEqual(await violationsOf(page), [], state);
@@ -61,6 +61,13 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await group.getByRole("button", { name: "Put into the group" }).click();
     await group.getByRole("button", { name: "Take out: ada" }).waitFor();
     await findsNothing(page, "groups");
+    const deletion = page.getByRole("button", { name: "Delete: writers" });
+    await deletion.click();
+    await page.getByRole("alertdialog", { name: "Delete the group writers?" }).waitFor();
+    await page.keyboard.press("Escape");
+    await deletion.and(page.locator(":focus")).press("Enter");
+    await agree(page, "Delete");
+    await deletion.waitFor({ state: "detached" });
 
     await section("Budgets").click();
     await page.getByRole("combobox", { name: "Whose" }).selectOption("ada");
@@ -114,6 +121,9 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await page.getByRole("button", { name: "Keep so long: Conversations", exact: true }).click();
     await row("with their runs and files").getByText("an admin").waitFor();
     await findsNothing(page, "retention");
+    await page.getByRole("button", { name: "Remove now" }).click();
+    await agree(page, "Remove now");
+    await page.getByRole("status").filter({ hasText: "Conversations: 0" }).waitFor();
 
     await section("Audit log").click();
     await row("PUT /api/admin/retention/threads").getByText("done (200)").waitFor();
