@@ -26,10 +26,12 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
         apiKey: "sk-secret",
         baseUrl: provider === "ollama" ? server.url : `${server.url}/v1`,
       };
-      const quick = { connectMs: 500, firstPartMs: 150, idleMs: 150 };
+      const patient = { connectMs: 20_000, firstPartMs: 20_000, idleMs: 20_000 };
       const configs: ModelConfig[] = [
         { ...config, id: "m", retries: 0 },
-        { ...config, id: "quick", retries: 0, timeouts: quick },
+        { ...config, id: "soon", retries: 0, timeouts: { ...patient, firstPartMs: 150 } },
+        { ...config, id: "quick", retries: 0, timeouts: { ...patient, idleMs: 150 } },
+        { ...config, id: "steady", retries: 0, timeouts: { ...patient, idleMs: 1000 } },
         { ...config, id: "again", retries: 1 },
       ];
       models = createModels({ models: configs, onCall: (record) => records.push(record) });
@@ -171,7 +173,7 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
     });
 
     test("time-outs: silence before the first part, and after it", async () => {
-      assert.equal((await ask({ fault: "silent" }, "quick")).error?.kind, "timeout");
+      assert.equal((await ask({ fault: "silent" }, "soon")).error?.kind, "timeout");
       const told = await ask({ text: "half", fault: "hang" }, "quick");
       assert.equal(told.text, "half");
       assert.equal(told.error?.kind, "timeout");
@@ -179,8 +181,8 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
     });
 
     test("slow is not silent", async () => {
-      const told = await ask({ text: [..."abcdefghijklmno"], paceMs: 20 }, "quick");
-      assert.equal(told.text, "abcdefghijklmno");
+      const told = await ask({ text: [..."abcdefghijkl"], paceMs: 100 }, "steady");
+      assert.equal(told.text, "abcdefghijkl");
     });
 
     test("an abort closes the connection, and says so", async () => {
