@@ -51,7 +51,7 @@ test("why a miss is a miss", async (t) => {
   const muteUrl = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
   const first = await probeBackends({
     ownPort: 1,
-    timeoutMs: 200,
+    timeoutMs: 1000,
     urls: { ollama: muteUrl, llamacpp: await closedUrl(), lmstudio: empty.url },
   });
   assert.deepEqual(outcomes(first), { ollama: "timed-out", llamacpp: "refused", lmstudio: "not-it" });

@@ -98,16 +98,16 @@ test("with two calls open nobody can tell whose question it is: nobody is asked"
 });
 
 test("the time of a call does not run while a person is waited for, and stop stops it", async () => {
-  const mcp = started({ all: { ...published("everything"), timeoutMs: 300 } });
+  const mcp = started({ all: { ...published("everything"), timeoutMs: 1500 } });
   const { state } = await asked(mcp);
-  await mcp.call("all_trigger-long-running-operation", { duration: 0.4, steps: 1 });
+  await mcp.call("all_trigger-long-running-operation", { duration: 1.6, steps: 1 });
   assert.match((await goOn(mcp, state)).content, /Ada/);
-  const late = await mcp.call("all_trigger-long-running-operation", { duration: 5, steps: 1 });
+  const late = await mcp.call("all_trigger-long-running-operation", { duration: 10, steps: 1 });
   assert.match(late.content, /did not answer in time/);
   const stop = new AbortController();
   const stopped = mcp.call(
     "all_trigger-long-running-operation",
-    { duration: 5, steps: 50 },
+    { duration: 10, steps: 100 },
     { signal: stop.signal, progress: () => stop.abort(new Error("stopped")) },
   );
   await assert.rejects(stopped, /stopped/);
