@@ -64,7 +64,7 @@ eachDatabase((databases) => {
   }
 
   // At the same time: on PostgreSQL each waits for the dead process's heartbeat to be missed.
-  describe("after kill -9", { concurrency: true, timeout: 60_000 }, () => {
+  describe("after kill -9", { concurrency: true, timeout: 100_000 }, () => {
     after(async () => {
       for (const one of undo.reverse()) await one();
     });
