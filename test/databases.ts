@@ -23,7 +23,8 @@ const kinds = (process.env["COLLOQUY_TEST_DATABASES"] ?? "pglite,postgres").spli
 /** Registers the same suite for PGlite and for PostgreSQL. `COLLOQUY_TEST_DATABASES=pglite` leaves the other out. */
 export function eachDatabase(suite: (databases: TestDatabases) => void): void {
   for (const kind of ["pglite", "postgres"] as const) {
-    if (kinds.includes(kind)) describe(`on ${kind}`, () => suite(testDatabases(kind)));
+    // One after the other, also where both databases are tested at once: tests of one may share it.
+    if (kinds.includes(kind)) describe(`on ${kind}`, { concurrency: 1 }, () => suite(testDatabases(kind)));
   }
 }
 

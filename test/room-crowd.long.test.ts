@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import { type Caller, callerOf } from "../src/protocol/callers.ts";
 import type { RunEvent } from "../src/protocol/events.ts";
@@ -12,13 +12,16 @@ import { roomStrategies } from "../src/rooms/strategies.ts";
 import { checkInvariants } from "../src/store/invariants.ts";
 import { createUser } from "../src/store/users.ts";
 import { memberOf, speakerOf } from "./rooms.ts";
-import { eachRunDatabase, until, watch } from "./run-suite.ts";
+import { eachRunDatabase, type RunSuite, until, watch } from "./run-suite.ts";
 
 const names = ["ada", "ben", "cleo", "dan", "eva", "fay", "gus", "hal", "ida", "jon"];
 const agents = ["one", "two", "three", "four", "five"];
 const minuteMs = 60_000;
 
-eachRunDatabase((suite) => {
+/** At once on both databases: most of a minute is waiting. */
+describe("a crowd", { concurrency: true }, () => eachRunDatabase(crowdOf));
+
+function crowdOf(suite: RunSuite): void {
   for (const turns of ["sequential", "parallel"] as const)
     test(
       `ten people and five agents for a minute, ${turns}: order the same for all, nothing lost`,
@@ -113,7 +116,7 @@ eachRunDatabase((suite) => {
         for (const stream of streams) stream.close();
       },
     );
-});
+}
 
 function seqsOf(events: readonly RunEvent[]): number[] {
   return events.flatMap((event) => ("seq" in event ? [event.seq] : []));

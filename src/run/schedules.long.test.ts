@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
+import { describe, test } from "node:test";
+import { eachRunDatabase, type RunSuite, until } from "../../test/run-suite.ts";
 
-eachRunDatabase(({ start }) => {
+/** At once on both databases: it is a minute of waiting. */
+describe("a minute", { concurrency: true }, () => eachRunDatabase(inAMinute));
+
+function inAMinute({ start }: RunSuite): void {
   test("a minute comes round, and is one run however many nodes there are", async () => {
     const services = [await start({ script: () => "hello" }), await start({ script: () => "hello" })];
     const { schedules, runs, caller } = services[0]!;
@@ -22,4 +25,4 @@ eachRunDatabase(({ start }) => {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, soon + 45_000 - Date.now())));
     assert.equal((await runs.list(caller, { threadId: made.threadId })).length, 1);
   });
-});
+}
