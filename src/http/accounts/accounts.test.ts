@@ -306,6 +306,9 @@ eachDatabase((databases) => {
           /^default-src 'none'; script-src 'sha256-[^ ']+'; style-src 'sha256-/,
         );
         assert.match(body, /<form method="post" data-post="api\/auth\//);
+        // Or Firefox asks for /favicon.ico, which the policy forbids.
+        assert.match(body, /<link rel="icon" href="mark.svg"/);
+        assert.match(headers.get("content-security-policy")!, /; img-src 'self';/);
       }
     });
   });
