@@ -81,23 +81,25 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
           )}
         </PageLink>
       )}
-      <span className="thread-actions">
-        {isTouched ? (
-          <Menu name={threadWords.about(title)} icon={Ellipsis} entries={deeds} />
-        ) : (
-          deeds.map(({ name, icon: Icon, onChoose }) => (
-            <button
-              key={name}
-              type="button"
-              className="icon-button"
-              aria-label={`${name}: ${title}`}
-              onClick={onChoose}
-            >
-              <Icon size={16} aria-hidden />
-            </button>
-          ))
-        )}
-      </span>
+      {!isNamed && (
+        <span className="thread-actions">
+          {isTouched ? (
+            <Menu name={threadWords.about(title)} icon={Ellipsis} entries={deeds} />
+          ) : (
+            deeds.map(({ name, icon: Icon, onChoose }) => (
+              <button
+                key={name}
+                type="button"
+                className="icon-button"
+                aria-label={`${name}: ${title}`}
+                onClick={onChoose}
+              >
+                <Icon size={16} aria-hidden />
+              </button>
+            ))
+          )}
+        </span>
+      )}
       {problem !== undefined && <Problem text={problem} />}
     </li>
   );
