@@ -53,10 +53,8 @@ export async function measureStream(browser: Browser, url: string, seconds: numb
 const timeOf = (what: string, from = "0") => `new Promise((resolve, reject) => {
   const until = performance.now() + 30000;
   const begun = ${from};
-  let wasLoading = false;
   const look = () => {
     const log = document.querySelector('[role=log]');
-    wasLoading ||= log?.ariaBusy === "true";
     if (log && (${what})) requestAnimationFrame(() => resolve(performance.now() - begun));
     else if (performance.now() > until) reject(new Error("it was not there within 30 s"));
     else requestAnimationFrame(look);
@@ -64,7 +62,12 @@ const timeOf = (what: string, from = "0") => `new Promise((resolve, reject) => {
   look();
 })`;
 /** An empty conversation is there once it is no longer read. */
-const isThere = `log.querySelector('.turn:last-of-type') || (wasLoading && log.ariaBusy === "false")`;
+const isThere = `log.querySelector('.turn:last-of-type') || (window.wasBusy && log.ariaBusy === "false")`;
+/** It may be read within a frame, or before anybody looks. */
+const noteBusy = `new MutationObserver((changes) => {
+  const isBusy = document.querySelector('[role=log]')?.ariaBusy === "true";
+  window.wasBusy ||= isBusy || changes.some(({ oldValue }) => oldValue === "true");
+}).observe(document, { subtree: true, childList: true, attributeFilter: ["aria-busy"], attributeOldValue: true });`;
 
 export async function measureOpening(
   browser: Browser,
@@ -73,6 +76,7 @@ export async function measureOpening(
 ): Promise<{ readonly tabMs: number; readonly clickMs: number; readonly listMs: number }> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
+  await page.addInitScript(noteBusy);
   // Once, so that its parts are in the browser's cache.
   await page.goto(url);
   await page.locator(".thread-entry").first().waitFor();
@@ -82,7 +86,7 @@ export async function measureOpening(
   const listMs = await page.evaluate<number>(timeOf("document.querySelector('.thread-entry')"));
   // As a link in the list does it: the page is there, the conversation is not.
   const clickMs = await page.evaluate<number>(
-    `(() => { history.pushState(null, "", "/chat/${thread}"); dispatchEvent(new PopStateEvent("popstate")); return ${timeOf(isThere, "performance.now()")}; })()`,
+    `(() => { window.wasBusy = false; history.pushState(null, "", "/chat/${thread}"); dispatchEvent(new PopStateEvent("popstate")); return ${timeOf(isThere, "performance.now()")}; })()`,
   );
   await context.close();
   return { tabMs, clickMs, listMs };
