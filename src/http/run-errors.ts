@@ -13,8 +13,9 @@ export function runFailed(
   );
 }
 
-export function runCancelled(run: string): ColloquyError {
-  return new ColloquyError("run_cancelled", 409, `Run ${run} was cancelled.`);
+/** With its occasion, if it was not just stopped: a limit at which a person did not let it go on. */
+export function runCancelled(run: string, occasion?: { readonly message: string }): ColloquyError {
+  return new ColloquyError("run_cancelled", 409, `Run ${run} was cancelled${occasion ? `: ${occasion.message}` : "."}`);
 }
 
 /** An attempt was cut off after its text was sent, and the next one says something else. */

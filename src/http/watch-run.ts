@@ -38,5 +38,5 @@ export function createRunWatch(run: string, pending: boolean): (events: readonly
 
 function endingOf({ run, status, error }: Extract<RunEvent, { type: "run-end" }>): Ending {
   if (status === "done") return { status };
-  return { status, error: status === "cancelled" ? runCancelled(run) : runFailed(run, error) };
+  return { status, error: status === "cancelled" ? runCancelled(run, error) : runFailed(run, error) };
 }

@@ -5,6 +5,7 @@ import type { Cursor, RunEvent } from "../../protocol/events.ts";
 import { type ItemOf, textOf } from "../../protocol/items.ts";
 import type { Started } from "../../run/runs.ts";
 import { followUntil } from "../follow-run.ts";
+import { runCancelled } from "../run-errors.ts";
 import type { Services } from "../services.ts";
 import { waitingText } from "../waiting-text.ts";
 import { decisionOf, elicitation } from "./elicit-question.ts";
@@ -56,7 +57,7 @@ export async function followCall(runCall: RunCall): Promise<CallToolResult | Inp
 function endOf({ answer }: RunCall, ended: Ended, { runId, threadId }: Place): CallToolResult {
   const { status, error } = ended.end;
   if (status === "done") return answer(ended, { runId, threadId });
-  if (status === "cancelled") return mcpError(`Run ${runId} was cancelled.`);
+  if (status === "cancelled") return mcpError(runCancelled(runId, error).message);
   return mcpError(`Run ${runId} failed: ${error?.message ?? "no reason was recorded"}`);
 }
 

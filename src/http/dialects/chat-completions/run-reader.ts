@@ -140,7 +140,7 @@ export function createRunReader(
           say(text.apart(images?.markdown() ?? ""));
           return end("done", finish);
         }
-        return fail(event.status === "cancelled" ? runCancelled(run) : runFailed(run, event.error));
+        return fail(event.status === "cancelled" ? runCancelled(run, event.error) : runFailed(run, event.error));
     }
   };
 

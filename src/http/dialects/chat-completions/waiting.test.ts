@@ -126,6 +126,15 @@ test('metadata.on_limit: "stop" makes the limit an error', async () => {
   assert.match((await ask("again", { metadata: { on_limit: "never" } })).error!.message, /pause or stop/);
 });
 
+test("the same Idempotency-Key after a stop at a limit is told of both", async () => {
+  const headers = { "idempotency-key": "stopped" };
+  const { run, questionId } = placeIn((await ask("again", { headers })).content);
+  await server.runs.decide(server.caller, run, { questionId, input: { decision: "stop" } });
+  const { error } = await ask("again", { headers });
+  assert.equal(error?.code, "run_cancelled");
+  assert.match(error.message, /was cancelled: .*2 steps are used up/);
+});
+
 test("the same Idempotency-Key after the decision answers with the whole of it", async () => {
   const headers = { "idempotency-key": "once" };
   const first = await ask("task Coffee", { headers });

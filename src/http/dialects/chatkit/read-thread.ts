@@ -89,7 +89,7 @@ export async function* readBackwards(
         if (item.body.status !== "done" && item.runId !== null) {
           const { status, error } = item.body;
           const end = { runId: item.runId, threadId: item.threadId, createdAt: item.createdAt };
-          const { message } = status === "failed" ? runFailed(item.runId, error) : runCancelled(item.runId);
+          const { message } = status === "failed" ? runFailed(item.runId, error) : runCancelled(item.runId, error);
           yield { shown: shownEnd(end, { status, message }), item };
         }
     }
