@@ -80,10 +80,10 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
             notes={
               <>
                 {talk.outgoing && <OutgoingTurn {...talk.outgoing} />}
-                <Notes conversation={conversation} agent={choice.agent} talk={talk} news={answerers.news} />
+                <Notes conversation={conversation} agent={choice.agent} talk={talk} />
               </>
             }
-            status={<Status conversation={conversation} agent={choice.agent} outgoing={talk.outgoing} />}
+            status={<Status conversation={conversation} agent={choice.agent} talk={talk} news={answerers.news} />}
             composer={
               isGone && turns.length === 0 ? null : (
                 <Composer

@@ -332,11 +332,58 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     isDown = true;
     await say("are you there?");
     await log().getByText("nobody is there").waitFor();
+    const told = page.getByRole("status").filter({ hasText: "The answer has failed." });
+    await told.waitFor();
+    const button = log().getByRole("button", { name: "Try again" });
+    const before = await button.boundingBox();
+    // Who comes back to the window has it looked up.
+    await untilTrue(
+      page,
+      `dispatchEvent(new Event("focus")) && document.body.innerText.includes("script does not answer.")`,
+    );
+    assert.deepEqual(await button.boundingBox(), before);
     await findsNothing("failed");
     isDown = false;
     answers = ["Here I am."];
-    await log().getByRole("button", { name: "Try again" }).click();
+    await told.getByRole("button", { name: "Dismiss" }).click();
+    await told.getByText("does not answer").waitFor({ state: "detached" });
+    // Nothing moves under a finger when such news comes or goes.
+    assert.deepEqual(await button.boundingBox(), before);
+    await button.click();
     await log().getByText("Here I am.").waitFor();
+    await settled();
+  });
+
+  test("what is opened is read at its end, and what one says is seen wherever one was", async () => {
+    const from = page.url();
+    const lines = Array.from({ length: 80 }, (_, at) => `line ${at}`).join("\n\n");
+    for (const text of ["a long answer", "one more"]) {
+      answers = [`${lines}\n\nthe end of ${text}`];
+      await say(text);
+      await log().getByText(`the end of ${text}`).waitFor();
+      await settled();
+    }
+    const isAtEnd = `(({ scrollTop, scrollHeight, clientHeight }) => scrollHeight > 2 * clientHeight && scrollHeight - scrollTop - clientHeight < 2)(document.querySelector("[role=log]").parentElement)`;
+    await page.getByRole("navigation", { name: "Conversations" }).getByRole("button", { name: "New conv" }).click();
+    await page.goBack();
+    await log().getByText("the end of one more").waitFor();
+    await untilTrue(page, isAtEnd);
+    await page.evaluate(`document.querySelector("[role=log]").parentElement.scrollTop = 0`);
+    await page.getByRole("button", { name: "New below" }).waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route("**/api/threads/*/runs", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    answers = ["Said below."];
+    await say("seen at once");
+    await untilTrue(page, isAtEnd);
+    held.resolve();
+    await log().getByText("Said below.").waitFor();
+    await settled();
+    await untilTrue(page, isAtEnd);
+    await page.unroute("**/api/threads/*/runs");
+    assert.equal(page.url(), from);
   });
 
   test("asks nothing of other hosts, and complains of nothing", () => {

@@ -1,4 +1,5 @@
 import { useAui, useAuiState } from "@assistant-ui/react";
+import { X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { PageLink, State } from "../parts/parts.tsx";
 import { words } from "../words.ts";
@@ -7,7 +8,6 @@ import { useConnection } from "./connection.ts";
 import { LostConnection } from "./connection-state.tsx";
 import { openAgain, type ConversationState } from "./conversation-store.ts";
 import { dismissNews, type ModelNews } from "./models-store.ts";
-import type { Outgoing } from "./outgoing.tsx";
 import { talkWords } from "./talk-words.ts";
 import { endOfTurn } from "./turn-end.ts";
 import type { Talking } from "./talking.ts";
@@ -16,11 +16,10 @@ type NotesProps = {
   readonly conversation: ConversationState;
   readonly agent: string;
   readonly talk: Talking;
-  readonly news: ModelNews | undefined;
 };
 
-/** Below the last turn: what waits its turn, what could not be sent, what came or went. */
-export function Notes({ conversation, agent, talk, news }: NotesProps) {
+/** Below the last turn: what waits its turn, and what could not be sent. */
+export function Notes({ conversation, agent, talk }: NotesProps) {
   const { waiting, error, isBroken, isGone } = conversation;
   return (
     <>
@@ -59,7 +58,6 @@ export function Notes({ conversation, agent, talk, news }: NotesProps) {
         </div>
       )}
       {talk.unsent !== undefined && <Unsent why={talk.unsent} />}
-      {news && <News news={news} />}
     </>
   );
 }
@@ -91,36 +89,50 @@ function Unsent({ why }: { readonly why: string }) {
   );
 }
 
+/** In one line of a height that is there anyway: it comes by itself, and nothing may move under a finger. */
 function News({ news: { model, isThere, reason } }: { readonly news: ModelNews }) {
   return (
-    <div role="status" className="flex flex-wrap items-center gap-x-3 text-sm">
-      <State grade={isThere ? "ok" : "warn"}>{(isThere ? talkWords.models.came : talkWords.models.gone)(model)}</State>
-      {!isThere && reason !== undefined && <span className="text-muted">{reason}</span>}
-      <button type="button" className="button" onClick={dismissNews}>
-        {talkWords.models.dismiss}
+    <span className="flex items-center gap-x-2">
+      <span className="min-w-0 truncate" title={reason}>
+        <State grade={isThere ? "ok" : "warn"}>
+          {(isThere ? talkWords.models.came : talkWords.models.gone)(model)}
+        </State>
+        {!isThere && reason !== undefined && ` ${reason}`}
+      </span>
+      <button type="button" className="icon-button -my-1" aria-label={talkWords.models.dismiss} onClick={dismissNews}>
+        <X size={14} aria-hidden />
       </button>
-    </div>
+    </span>
   );
 }
 
 type StatusProps = {
   readonly conversation: ConversationState;
   readonly agent: string;
-  readonly outgoing: Outgoing | undefined;
+  readonly talk: Talking;
+  readonly news: ModelNews | undefined;
 };
 
 /** The one line that is said politely: what is going on, never word by word. */
-export function Status({ conversation, agent, outgoing }: StatusProps) {
+export function Status({ conversation, agent, talk: { outgoing, unsent }, news }: StatusProps) {
   const { working, open, threadId } = conversation;
   const { lostFor, isBack } = useConnection();
   const who = working.map(({ agent: id }) => id ?? agent)[0];
-  const hasFinished = useHasFinished(threadId, working.length > 0);
+  // One that ends at once may never be seen at work.
+  const hasFinished = useHasFinished(threadId, working.length > 0 || outgoing !== undefined) && unsent === undefined;
   if (lostFor !== undefined) return <LostConnection seconds={lostFor} />;
   if (isBack) return talkWords.back;
   if (open.length > 0) return <span className="text-warn">▲ {words.waiting}</span>;
   if (outgoing && outgoing.run === undefined) return talkWords.send.sending;
   if (who !== undefined) return words.works(who);
-  return hasFinished ? endOf(conversation) : "";
+  const end = hasFinished ? endOf(conversation) : "";
+  if (!news) return end;
+  return (
+    <>
+      <span className="sr-only">{end}</span>
+      <News news={news} />
+    </>
+  );
 }
 
 function endOf({ turns, head }: ConversationState): ReactNode {

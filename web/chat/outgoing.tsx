@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { ConversationState } from "./conversation-store.ts";
 import { words } from "../words.ts";
 
@@ -29,8 +29,11 @@ export function useOutgoing({ turns, waiting }: ConversationState, threadId: str
 }
 
 export function OutgoingTurn({ text, files }: Outgoing) {
+  const place = useRef<HTMLElement>(null);
+  // Whoever wrote it may have been reading far above.
+  useEffect(() => void place.current?.scrollIntoView({ block: "end" }), []);
   return (
-    <section className="turn" data-role="user">
+    <section ref={place} className="turn scroll-mb-24" data-role="user">
       <h2 className="text-sm font-semibold">{words.you}</h2>
       <div className="whitespace-pre-wrap">{text}</div>
       {files.length > 0 && <p className="text-sm text-muted">{files.join(" · ")}</p>}

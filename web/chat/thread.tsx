@@ -37,7 +37,6 @@ export function ThreadView({ welcome, notes, status, composer, isBusy }: ThreadV
       <ThreadPrimitive.Viewport
         // What is there before anything is said begins at its beginning.
         autoScroll={!isEmpty}
-        scrollToBottomOnInitialize={!isEmpty}
         className="relative flex-1 overflow-y-auto px-4"
         tabIndex={0}
         aria-label={words.conversations}
