@@ -183,6 +183,37 @@ describe("two people in a room", { skip: skipBrowser }, () => {
       await log(page).getByText("The agents have had 4 turns since your message.").nth(1).waitFor();
   });
 
+  test("whoever reads above stays there while others speak; the end is followed by whoever is there", async () => {
+    await quiet(ada);
+    const below = `(({ scrollTop, scrollHeight, clientHeight }) => scrollHeight - scrollTop - clientHeight)(document.querySelector("[role=log]"))`;
+    const isAtEnd = (page: Page) => untilTrue(page, `${below} < 2`);
+    await say(ben, Array.from({ length: 60 }, (_, at) => `line ${at}`).join("\n"));
+    await log(ada).getByText("line 59").waitFor();
+    for (const page of [ada, ben]) await isAtEnd(page);
+    await ada.setViewportSize({ width: 1280, height: 600 });
+    await isAtEnd(ada);
+    await log(ada).hover();
+    await ada.mouse.wheel(0, -900);
+    const newBelow = ada.getByRole("button", { name: "New below" });
+    await newBelow.waitFor();
+    await findsNothing(ada, "read above");
+    const top = await ada.evaluate(`document.querySelector("[role=log]").scrollTop`);
+    await say(ben, "said meanwhile");
+    await log(ada).getByText("said meanwhile").waitFor();
+    assert.equal(await ada.evaluate(`document.querySelector("[role=log]").scrollTop`), top);
+    await newBelow.click();
+    await isAtEnd(ada);
+    await newBelow.waitFor({ state: "detached" });
+    assert.equal(await ada.evaluate(`document.activeElement.role`), "log");
+    await log(ada).hover();
+    await ada.mouse.wheel(0, -900);
+    await newBelow.waitFor();
+    await say(ada, "said from above");
+    await log(ada).getByText("said from above").waitFor();
+    await isAtEnd(ada);
+    await ada.setViewportSize({ width: 1280, height: 820 });
+  });
+
   test("files are everybody's", async () => {
     const files = (page: Page) => members(page).getByRole("region", { name: "Files" });
     await files(ada)

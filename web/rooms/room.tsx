@@ -1,11 +1,12 @@
-import { Users } from "lucide-react";
-import { memo, useEffect, useMemo, useRef, useState } from "react";
+import { ArrowDown, Users } from "lucide-react";
+import { memo, useEffect, useMemo, useState } from "react";
 import type { Block, BlockOf } from "../../src/client/conversation.ts";
 import type { DecisionInput } from "../../src/client/questions.ts";
 import { answerLost, attemptOf, mayHaveHappened } from "../chat/attempt.ts";
 import { Blocks } from "../chat/blocks.tsx";
 import { ConnectionState } from "../chat/connection-state.tsx";
 import { TurnPlaceContext } from "../chat/turn-place.ts";
+import { useFollowedEnd } from "../parts/followed-end.ts";
 import { OlderOfLog } from "../parts/more-of-log.tsx";
 import { client } from "../server.ts";
 import { useShortcut } from "../shortcuts.ts";
@@ -37,11 +38,7 @@ export function Room({ id }: { readonly id: string }) {
     roomy.addEventListener("change", follow);
     return () => roomy.removeEventListener("change", follow);
   }, []);
-  const end = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
-  useEffect(() => {
-    if (isAtEnd.current) end.current?.scrollIntoView({ block: "end" });
-  }, [blocks]);
+  const end = useFollowedEnd();
 
   const place = useMemo(
     () => ({
@@ -122,15 +119,13 @@ export function Room({ id }: { readonly id: string }) {
           </button>
         </div>
         <div
-          className="flex-1 overflow-y-auto px-4"
+          ref={end.ref}
+          className="relative flex-1 overflow-y-auto px-4"
           tabIndex={0}
           role="log"
           aria-label={room.title}
           aria-live="off"
           aria-busy={thinking.size > 0}
-          onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-            isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40;
-          }}
         >
           <div className="mx-auto flex max-w-[46rem] flex-col pt-4">
             <OlderOfLog hasMore={hasOlder || together.length > most} isReading={isReading} onMore={showOlder} />
@@ -143,7 +138,18 @@ export function Room({ id }: { readonly id: string }) {
               ))}
             </TurnPlaceContext>
           </ol>
-          <div ref={end} />
+          {!end.isAtEnd && (
+            <button
+              type="button"
+              className="new-below"
+              onClick={({ currentTarget }) => {
+                currentTarget.closest<HTMLElement>("[role=log]")?.focus({ preventScroll: true });
+                end.toEnd();
+              }}
+            >
+              <ArrowDown size={16} aria-hidden /> {words.newBelow}
+            </button>
+          )}
         </div>
         <div className="mx-auto w-full max-w-[46rem] px-4 pb-1 text-sm">
           <ConnectionState />
@@ -170,7 +176,11 @@ export function Room({ id }: { readonly id: string }) {
         <MentionComposer
           roomId={id}
           handles={room.members.flatMap(({ handle }) => (handle === room.you ? [] : [handle]))}
-          onSend={(content) => tell(say(content))}
+          onSend={async (content) => {
+            const isSaid = await tell(say(content));
+            if (isSaid) end.toEnd();
+            return isSaid;
+          }}
         />
       </div>
       {showsMembers && (
