@@ -1,21 +1,19 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { z } from "zod";
 import { loadConfig } from "../src/config.ts";
 import { startColloquy } from "../src/main.ts";
 import { silentLog } from "../src/protocol/log.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { openDatabase } from "../src/store/open.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
 import { startTestRuns } from "./runs.ts";
 import { serveAgents } from "./serve-agents.ts";
+import { letterTool } from "./letters.ts";
 
 const root = join(import.meta.dirname, "..");
 const run = promisify(execFile);
@@ -148,14 +146,7 @@ test("the commands of doctor.md and of an export beside a running server say wha
 });
 
 test("the script of admin-runs.md resolves what is unknown", async () => {
-  const silent = defineTool({
-    name: "send_letter",
-    description: "Sends a letter.",
-    input: z.object({}),
-    effect: "write",
-    timeoutMs: 50,
-    execute: () => once(process, "never"),
-  });
+  const silent = letterTool();
   const server = await serveAgents(
     ({ messages }) => (messages.at(-1)!.role === "tool" ? "good" : [{ call: "send_letter", arguments: {} }]),
     {},

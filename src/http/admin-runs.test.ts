@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { z } from "zod";
 import { serve, type Serving } from "../../test/serve.ts";
 import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
 import { createClient } from "../client/client.ts";
@@ -8,16 +7,9 @@ import { newId } from "../protocol/ids.ts";
 import { createApiKey, createKeyFinder } from "../store/api-keys.ts";
 import { examineDatabase } from "../store/examine.ts";
 import { createUser } from "../store/users.ts";
-import { defineTool } from "../tools/define-tool.ts";
+import { letterTool } from "../../test/letters.ts";
 
-const silent = defineTool({
-  name: "send_letter",
-  description: "Sends a letter.",
-  input: z.object({}),
-  effect: "write",
-  timeoutMs: 50,
-  execute: () => new Promise(() => {}),
-});
+const silent = letterTool();
 
 let backend: AgentServing;
 let server: Serving;

@@ -1,22 +1,13 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { z } from "zod";
 import { eachDatabase } from "../../test/databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
 import { isId, newId } from "../protocol/ids.ts";
 import { checkInvariants } from "../store/invariants.ts";
 import { changeUser, createUser } from "../store/users.ts";
-import { defineTool } from "../tools/define-tool.ts";
+import { letterTool } from "../../test/letters.ts";
 
-/** A write that never tells what became of it. */
-const silent = defineTool({
-  name: "send_letter",
-  description: "Sends a letter.",
-  input: z.object({}),
-  effect: "write",
-  timeoutMs: 50,
-  execute: () => new Promise(() => {}),
-});
+const silent = letterTool();
 const sendLetter = [{ call: "send_letter", arguments: {} }];
 
 eachDatabase((databases) => {

@@ -16,6 +16,7 @@ import { mail, sent } from "../../test/page-tools.ts";
 import type { ScriptAnswer } from "../../src/models/scripted.ts";
 import { agentSchema } from "../../src/protocol/agents.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
+import { letterTool } from "../../test/letters.ts";
 
 const shell = defineTool({
   name: "shell",
@@ -28,15 +29,7 @@ const shell = defineTool({
   },
 });
 let posted = 0;
-/** A write that never tells what became of it, at first. */
-const letter = defineTool({
-  name: "send_letter",
-  description: "Sends a letter.",
-  input: z.object({}),
-  effect: "write",
-  timeoutMs: 50,
-  execute: () => (posted++ === 0 ? new Promise<never>(() => {}) : "posted"),
-});
+const letter = letterTool(() => (posted++ === 0 ? new Promise(() => {}) : "posted"));
 const agents = [
   { id: "brief", tools: ["calculate"], limits: { steps: 1 } },
   { id: "chief", agents: ["lead"] },

@@ -58,7 +58,17 @@ export function Act({ onAct, isSure, children, name, look = "button", isDisabled
   const { isBusy, problem, act } = useAct(onAct, isSure);
   return (
     <>
-      <button type="button" className={look} aria-label={name} disabled={isDisabled || isBusy} onClick={() => act()}>
+      <button
+        type="button"
+        className={look}
+        aria-label={name}
+        disabled={isDisabled}
+        // With `disabled` it would lose the focus.
+        aria-disabled={isBusy || undefined}
+        onClick={() => {
+          if (!isBusy) act();
+        }}
+      >
         {children}
       </button>
       <Problem text={problem} />
@@ -66,7 +76,7 @@ export function Act({ onAct, isSure, children, name, look = "button", isDisabled
   );
 }
 
-/** Asks back before it is done; a button is off only then, so that it can have the focus back. */
+/** Asks back before it is done. */
 type IsSure<Input = void> = (input: Input) => Promise<boolean>;
 
 /** Does something once at a time, and keeps why it failed. */
@@ -119,7 +129,7 @@ export function Form({ name, submit, onSubmit, isSure, children, beside }: FormP
       }}
     >
       {children}
-      <button type="submit" className="button-main" disabled={isBusy}>
+      <button type="submit" className="button-main" aria-disabled={isBusy || undefined}>
         {submit}
       </button>
       {beside}

@@ -214,6 +214,18 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await ada.setViewportSize({ width: 1280, height: 820 });
   });
 
+  test("one that could not be read is read again", async () => {
+    const messages = "**/api/rooms/*/messages*";
+    await ben.route(messages, (route) => route.abort("connectionreset"));
+    await ben.reload();
+    await ben.getByRole("alert").waitFor();
+    await findsNothing(ben, "not read");
+    await ben.unroute(messages);
+    await ben.getByRole("button", { name: "Try again" }).click();
+    await log(ben).getByText("said from above").waitFor();
+    assert.equal(await ben.getByRole("alert").count(), 0);
+  });
+
   test("files are everybody's", async () => {
     const files = (page: Page) => members(page).getByRole("region", { name: "Files" });
     await files(ada)
@@ -281,9 +293,9 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await memberOf(ada, "eve").waitFor({ state: "detached" });
   });
 
-  test("asks nothing of other hosts, and complains of nothing but what was refused", () => {
+  test("asks nothing of other hosts, and complains of nothing but what was refused or cut off", () => {
     assert.deepEqual(
-      browser.complaints().filter((text) => !/status of 40[04]/.test(text)),
+      browser.complaints().filter((text) => !/status of 40[04]|ERR_CONNECTION_RESET/.test(text)),
       [],
     );
   });

@@ -21,6 +21,8 @@ export type RoomState = {
   readonly present: ReadonlySet<string>;
   /** There is none, or the reader is not in it. */
   readonly isOutside: boolean;
+  /** It could not be read, or is followed no more: it must be opened again. */
+  readonly isBroken: boolean;
   readonly error: string | undefined;
 };
 
@@ -33,6 +35,7 @@ const empty: RoomState = {
   thinking: new Map(),
   present: new Set(),
   isOutside: false,
+  isBroken: false,
   error: undefined,
 };
 /** So far back one reads in a room. */
@@ -141,7 +144,7 @@ export function useRoom(id: string): RoomState & {
     open().catch((error: unknown) => {
       if (signal.aborted) return;
       const isOutside = error instanceof ColloquyError && error.status === 404;
-      show({ isOutside, error: reasonOf(error) });
+      show({ isOutside, isBroken: !isOutside, error: reasonOf(error) });
     });
     return () => stop.abort();
   }, [id, round]);
@@ -164,7 +167,12 @@ export function useRoom(id: string): RoomState & {
     older: (before) => older.current(before),
     learn: () => setAsked((before) => before + 1),
     openAgain: () => setRound((before) => before + 1),
-    fail: (error) => setState((before) => ({ ...before, error: error === undefined ? undefined : reasonOf(error) })),
+    fail: (error) =>
+      setState((before) => {
+        // Why it is broken stands there until it is opened again.
+        if (error === undefined) return before.isBroken ? before : { ...before, error };
+        return { ...before, error: reasonOf(error) };
+      }),
   };
 }
 

@@ -26,7 +26,7 @@ const stepTurns = 60;
 
 /** One room: the dialogue of all, who thinks, and at the right who is in it. */
 export function Room({ id }: { readonly id: string }) {
-  const { room, blocks, isRead, hasOlder, open, thinking, present, isOutside, error, learn, fail, ...more } =
+  const { room, blocks, isRead, hasOlder, open, thinking, present, isOutside, isBroken, error, learn, fail, ...more } =
     useRoom(id);
   const [most, setMost] = useState(stepTurns);
   const [isReading, setReading] = useState(false);
@@ -62,9 +62,9 @@ export function Room({ id }: { readonly id: string }) {
     return error === undefined ? (
       <p className="p-4 text-muted">{words.loading}</p>
     ) : (
-      <p role="alert" className="p-4 text-bad">
-        {error}
-      </p>
+      <div className="p-4">
+        <NotRead why={error} onAgain={more.openAgain} />
+      </div>
     );
 
   const halted = haltedBy(blocks);
@@ -168,9 +168,7 @@ export function Room({ id }: { readonly id: string }) {
           </p>
           {room.problem !== undefined && <p className="text-warn">{room.problem}</p>}
           {error !== undefined && (
-            <p role="alert" className="text-bad">
-              {isOutside ? roomWords.notIn : error}
-            </p>
+            <NotRead why={isOutside ? roomWords.notIn : error} onAgain={isBroken ? more.openAgain : undefined} />
           )}
         </div>
         <MentionComposer
@@ -197,6 +195,21 @@ export function Room({ id }: { readonly id: string }) {
             return isDone;
           }}
         />
+      )}
+    </div>
+  );
+}
+
+function NotRead({ why, onAgain }: { readonly why: string; readonly onAgain: (() => void) | undefined }) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <p role="alert" className="text-bad">
+        {why}
+      </p>
+      {onAgain && (
+        <button type="button" className="button" onClick={onAgain}>
+          {words.tryAgain}
+        </button>
       )}
     </div>
   );

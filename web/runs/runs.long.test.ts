@@ -14,16 +14,9 @@ import {
 import { until } from "../../test/run-suite.ts";
 import { createClient } from "../../src/client/client.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
+import { letterTool } from "../../test/letters.ts";
 
-/** A write that never tells what became of it. */
-const silent = defineTool({
-  name: "send_letter",
-  description: "Sends a letter.",
-  input: z.object({}),
-  effect: "write",
-  timeoutMs: 50,
-  execute: () => new Promise(() => {}),
-});
+const silent = letterTool();
 const look = defineTool({
   name: "look_up",
   description: "Looks something up.",

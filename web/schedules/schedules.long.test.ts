@@ -74,6 +74,8 @@ describe("the schedules", { skip: skipBrowser }, () => {
   test("it is paused, run now, followed, deleted", async () => {
     await one("what is due").getByRole("button", { name: "Pause" }).click();
     await one("what is due").getByText("paused").waitFor();
+    // Where it was pressed one goes on.
+    await one("what is due").locator("button:focus").getByText("Resume").waitFor();
     await one("what is due").getByRole("button", { name: "Run now" }).click();
     await one("what is due").getByText("It has begun.").waitFor();
     await one("what is due").getByRole("button", { name: "Resume" }).click();
