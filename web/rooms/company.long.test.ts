@@ -205,6 +205,15 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await isAtEnd(ada);
     await newBelow.waitFor({ state: "detached" });
     assert.equal(await ada.evaluate(`document.activeElement.role`), "log");
+    // What is pressed does not move away.
+    await log(ada).hover();
+    await ada.mouse.down();
+    const pressed = await ada.evaluate(`document.querySelector("[role=log]").scrollTop`);
+    await say(ben, "said at a press");
+    await log(ada).getByText("said at a press").waitFor();
+    assert.equal(await ada.evaluate(`document.querySelector("[role=log]").scrollTop`), pressed);
+    await ada.mouse.up();
+    await isAtEnd(ada);
     await log(ada).hover();
     await ada.mouse.wheel(0, -900);
     await newBelow.waitFor();
