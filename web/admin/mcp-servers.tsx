@@ -6,6 +6,7 @@ import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
 import { duration, figure, time } from "../parts/figures.ts";
 import { useLoaded } from "../parts/loaded.ts";
+import { useLookAgain } from "../parts/look-again.ts";
 import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { Act, Note, State } from "../parts/parts.tsx";
 
@@ -25,6 +26,7 @@ const fields: readonly FieldSpec[] = [
 /** Servers of tools: how each is doing, and what it offers. */
 export function McpServers() {
   const loaded = useLoaded("mcp servers", definitions.mcpServers.list);
+  useLookAgain(loaded.data?.some(({ server }) => server?.state === "connecting") ?? false, loaded.reload);
   return (
     <>
       <p className="text-muted">{texts.explain}</p>

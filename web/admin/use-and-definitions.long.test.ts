@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { agree, type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
@@ -131,6 +134,26 @@ describe("the administration", { skip: skipBrowser }, () => {
     await page.getByRole("button", { name: "Delete: wiki" }).click();
     await agree(page, "Delete");
     await row("wiki").first().waitFor({ state: "detached" });
+  });
+
+  test("an MCP server that takes its time is followed until it answers", async (context) => {
+    const held = Promise.withResolvers<void>();
+    const slow = createServer((_request, response) => void held.promise.then(() => response.writeHead(500).end()));
+    slow.listen(0, "127.0.0.1");
+    await once(slow, "listening");
+    context.after(() => slow.close());
+    await page.getByRole("button", { name: "Add an MCP server" }).click();
+    const editor = page.getByRole("region", { name: "Add an MCP server" });
+    await editor.getByLabel("Name", { exact: true }).fill("slow");
+    const { port } = slow.address() as AddressInfo;
+    await editor.getByRole("textbox", { name: "Address" }).fill(`http://127.0.0.1:${port}/mcp`);
+    await editor.getByRole("button", { name: "Keep" }).click();
+    await row("slow").first().getByText("connecting").waitFor();
+    held.resolve();
+    await row("slow").first().getByText("failed").waitFor();
+    await page.getByRole("button", { name: "Delete: slow" }).click();
+    await agree(page, "Delete");
+    await row("slow").first().waitFor({ state: "detached" });
   });
 
   test("on a phone, in the dark, in German nothing sticks out", async () => {

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { McpServerState } from "../../src/protocol/mcp-servers.ts";
 import { useLoaded } from "../parts/loaded.ts";
+import { useLookAgain } from "../parts/look-again.ts";
 import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
 import { Act, Problem, State } from "../parts/parts.tsx";
 import { own } from "./own.ts";
@@ -12,6 +13,7 @@ const texts = settingsWords.access;
 /** Servers of tools as they are for oneself. */
 export function McpSignIns() {
   const loaded = useLoaded("own mcp servers", own.mcpServers);
+  useLookAgain(loaded.data?.some(({ state }) => state === "connecting") ?? false, loaded.reload);
   const [isOpened, setOpened] = useState(false);
   return (
     <Section title={texts.servers} explain={texts.serversExplain}>
