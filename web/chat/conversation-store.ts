@@ -7,6 +7,7 @@ import { ColloquyError } from "../../src/protocol/errors.ts";
 import { isId } from "../../src/protocol/ids.ts";
 import { createListeners } from "../listeners.ts";
 import { client, reasonOf } from "../server.ts";
+import { showUnpressed } from "../parts/pressed.ts";
 import { saw } from "../threads/seen.ts";
 import { threadClient } from "../threads/thread-client.ts";
 import { words } from "../words.ts";
@@ -84,11 +85,12 @@ function changed(event?: RunEvent): void {
   isOther ||= event === undefined || !/-delta$|^progress$/.test(event.type);
   if (scheduled) return;
   scheduled = true;
-  const show = () => {
+  const showNow = () => {
     scheduled = false;
     set(seen());
     shownAt = performance.now();
   };
+  const show = () => showUnpressed(showNow);
   const waitMs = isOther ? 0 : shownAt + paintMs - performance.now();
   if (document.visibilityState !== "visible") setTimeout(show, 100);
   else if (waitMs > 0) setTimeout(() => requestAnimationFrame(show), waitMs);

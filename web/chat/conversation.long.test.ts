@@ -353,38 +353,6 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await settled();
   });
 
-  test("what is opened is read at its end, and what one says is seen wherever one was", async () => {
-    const from = page.url();
-    const lines = Array.from({ length: 80 }, (_, at) => `line ${at}`).join("\n\n");
-    for (const text of ["a long answer", "one more"]) {
-      answers = [`${lines}\n\nthe end of ${text}`];
-      await say(text);
-      await log().getByText(`the end of ${text}`).waitFor();
-      await settled();
-    }
-    const isAtEnd = `(({ scrollTop, scrollHeight, clientHeight }) => scrollHeight > 2 * clientHeight && scrollHeight - scrollTop - clientHeight < 2)(document.querySelector("[role=log]").parentElement)`;
-    await page.getByRole("navigation", { name: "Conversations" }).getByRole("button", { name: "New conv" }).click();
-    await page.goBack();
-    await log().getByText("the end of one more").waitFor();
-    await untilTrue(page, isAtEnd);
-    await page.evaluate(`document.querySelector("[role=log]").parentElement.scrollTop = 0`);
-    await page.getByRole("button", { name: "New below" }).waitFor();
-    const held = Promise.withResolvers<void>();
-    await page.route("**/api/threads/*/runs", async (route) => {
-      await held.promise;
-      await route.continue();
-    });
-    answers = ["Said below."];
-    await say("seen at once");
-    await untilTrue(page, isAtEnd);
-    held.resolve();
-    await log().getByText("Said below.").waitFor();
-    await settled();
-    await untilTrue(page, isAtEnd);
-    await page.unroute("**/api/threads/*/runs");
-    assert.equal(page.url(), from);
-  });
-
   test("asks nothing of other hosts, and complains of nothing", () => {
     // Answers were lost and the service worker was kept out on purpose.
     assert.deepEqual(

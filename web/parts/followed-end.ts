@@ -10,10 +10,7 @@ export type FollowedEnd = {
 /** So near to its end, in pixels, a box is at its end. */
 const near = 40;
 
-/**
- * A box that scrolls shows its end, also while what is in it grows or the window gets smaller, until a person scrolls up. While
- * something in it is pressed it stands still: a button that moves away before it is released does nothing.
- */
+/** A box that scrolls shows its end, also while what is in it grows or the window gets smaller, until a person scrolls up. */
 export function useFollowedEnd(): FollowedEnd {
   const [isAtEnd, setAtEnd] = useState(true);
   const toEnd = useRef(() => {});
@@ -21,7 +18,6 @@ export function useFollowedEnd(): FollowedEnd {
     if (!box) return;
     const gone = new AbortController();
     let isFollowed = true;
-    let isPressed = false;
     let last = box.scrollTop;
     toEnd.current = () => {
       isFollowed = true;
@@ -38,8 +34,8 @@ export function useFollowedEnd(): FollowedEnd {
       setAtEnd(atEnd || isFollowed);
     };
     const grown = new ResizeObserver(() => {
-      if (!isFollowed) scrolled();
-      else if (!isPressed) toEnd.current();
+      if (isFollowed) toEnd.current();
+      else scrolled();
     });
     const children = new MutationObserver(watch);
     function watch() {
@@ -48,15 +44,7 @@ export function useFollowedEnd(): FollowedEnd {
     }
     watch();
     children.observe(box, { childList: true });
-    const press = (is: boolean) => () => {
-      isPressed = is;
-      // Where it is released is still looked at.
-      if (!is) requestAnimationFrame(() => isFollowed && !isPressed && toEnd.current());
-    };
-    const options = { passive: true, signal: gone.signal };
-    box.addEventListener("scroll", scrolled, options);
-    box.addEventListener("pointerdown", press(true), options);
-    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, press(false), options);
+    box.addEventListener("scroll", scrolled, { passive: true, signal: gone.signal });
     return () => {
       gone.abort();
       grown.disconnect();

@@ -4,6 +4,7 @@ import { type Block, type BlockOf, type Conversation, createConversation } from 
 import { ColloquyError } from "../../src/protocol/errors.ts";
 import type { RunEvent } from "../../src/protocol/events.ts";
 import { connectionChanged, connectionForgotten } from "../chat/connection.ts";
+import { showUnpressed } from "../parts/pressed.ts";
 import { readEnd, type ReadItems, readOlder, remember, type Stretch } from "../parts/log-stretch.ts";
 import { client, reasonOf } from "../server.ts";
 
@@ -81,7 +82,7 @@ export function useRoom(id: string): RoomState & {
     const changed = () => {
       if (isScheduled) return;
       isScheduled = true;
-      setTimeout(() => {
+      const showNow = () => {
         isScheduled = false;
         if (signal.aborted) return;
         setState((before) => ({
@@ -93,7 +94,8 @@ export function useRoom(id: string): RoomState & {
           thinking: turnsOf(before.room, conversation.working()),
           present,
         }));
-      }, 16);
+      };
+      setTimeout(() => showUnpressed(showNow), 16);
     };
 
     // Those of delegated runs stand in threads that are not followed.
