@@ -155,6 +155,36 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await page.unroute("**/api/threads/*/events*");
   });
 
+  test("that a message has arrived, told late, takes nothing away of the next one", async () => {
+    const [late, next] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route("**/api/threads/*/runs", async (route) => {
+      const response = await route.fetch();
+      await late.promise;
+      await route.fulfill({ response });
+    });
+    answers = ["First.", "Second."];
+    await say("the first");
+    await log().getByText("First.").waitFor();
+    await settled();
+    await page.getByRole("navigation", { name: "Conversations" }).getByRole("button", { name: "New conv" }).click();
+    await page.route(/\/api\/threads$/, async (route) => {
+      await next.promise;
+      await route.continue();
+    });
+    await say("the second");
+    await log().getByText("the second", { exact: true }).waitFor();
+    const told = page.waitForResponse("**/api/threads/*/runs");
+    late.resolve();
+    await (await told).finished();
+    await page.evaluate("new Promise((shown) => requestAnimationFrame(() => setTimeout(shown, 50)))");
+    assert.equal(await log().getByText("the second", { exact: true }).count(), 1);
+    next.resolve();
+    await log().getByText("Second.").waitFor();
+    await settled();
+    await page.unroute(/\/api\/threads$/);
+    await page.unroute("**/api/threads/*/runs");
+  });
+
   test("an answer that got lost on its way does nothing twice", async () => {
     await page.goto(server.url);
     const before = server.model.requests.length;

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from "react";
 import type { ConversationState } from "./conversation-store.ts";
 import { words } from "../words.ts";
 
@@ -13,7 +13,7 @@ export type Outgoing = {
   readonly run?: string;
 };
 
-type Shown = readonly [Outgoing | undefined, (next: Outgoing | undefined) => void];
+type Shown = readonly [Outgoing | undefined, Dispatch<SetStateAction<Outgoing | undefined>>];
 
 /** Of the conversation that is open; until the log tells of it, or it is among those that wait for their turn. */
 export function useOutgoing({ turns, waiting }: ConversationState, threadId: string | undefined): Shown {

@@ -65,7 +65,6 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
     showEnd();
     setUnsent(undefined);
     const back = (why: string) => {
-      setOutgoing(undefined);
       giveBack({ threadId, place }, text);
       setUnsent({ threadId, why });
     };
@@ -78,6 +77,8 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
     const { threadId: id, messageId } = attempt;
     const message = { messageId, text, files: taken.map(({ name }) => name) };
     if (instead === undefined) setOutgoing({ ...message, of: [threadId, id] });
+    // Its answer may come when another one is on its way.
+    const setMine = (next: Outgoing | undefined) => setOutgoing((now) => (now?.messageId === messageId ? next : now));
     try {
       if (threadId === undefined) await client.createThread({ id, title: titleOf(text), agent });
       const mode = instead === undefined && working.length > 0 && sendMode.get() === "steer" ? "steer" : "queue";
@@ -104,16 +105,17 @@ export function useTalking({ threadId, conversation, choice, attachments, place 
       }
       const run = await sending;
       answerLost(undefined);
-      if (instead === undefined) setOutgoing({ ...message, of: [id], run: run.id });
+      setMine({ ...message, of: [id], run: run.id });
       if (run.pending) {
         await lookAtWaiting();
-        setOutgoing(undefined);
+        setMine(undefined);
       }
       threadsChanged();
       void lookAround();
     } catch (error) {
       answerLost(mayHaveHappened(error) ? attempt : undefined);
       attachments.giveBack(taken);
+      setMine(undefined);
       back(reasonOf(error));
     }
   }
