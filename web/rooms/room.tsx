@@ -8,6 +8,7 @@ import { ConnectionState } from "../chat/connection-state.tsx";
 import { TurnPlaceContext } from "../chat/turn-place.ts";
 import { useFollowedEnd } from "../parts/followed-end.ts";
 import { OlderOfLog } from "../parts/more-of-log.tsx";
+import { Problem } from "../parts/parts.tsx";
 import { client } from "../server.ts";
 import { useShortcut } from "../shortcuts.ts";
 import { words } from "../words.ts";
@@ -63,7 +64,7 @@ export function Room({ id }: { readonly id: string }) {
       <p className="p-4 text-muted">{words.loading}</p>
     ) : (
       <div className="p-4">
-        <NotRead why={error} onAgain={more.openAgain} />
+        <RoomProblem why={error} onAgain={more.openAgain} />
       </div>
     );
 
@@ -168,7 +169,7 @@ export function Room({ id }: { readonly id: string }) {
           </p>
           {room.problem !== undefined && <p className="text-warn">{room.problem}</p>}
           {error !== undefined && (
-            <NotRead why={isOutside ? roomWords.notIn : error} onAgain={isBroken ? more.openAgain : undefined} />
+            <RoomProblem why={isOutside ? roomWords.notIn : error} onAgain={isBroken ? more.openAgain : undefined} />
           )}
         </div>
         <MentionComposer
@@ -200,12 +201,10 @@ export function Room({ id }: { readonly id: string }) {
   );
 }
 
-function NotRead({ why, onAgain }: { readonly why: string; readonly onAgain: (() => void) | undefined }) {
+function RoomProblem({ why, onAgain }: { readonly why: string; readonly onAgain: (() => void) | undefined }) {
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-      <p role="alert" className="text-bad">
-        {why}
-      </p>
+      <Problem text={why} />
       {onAgain && (
         <button type="button" className="button" onClick={onAgain}>
           {words.tryAgain}
