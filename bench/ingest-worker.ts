@@ -43,10 +43,10 @@ async function bare(): Promise<Measured> {
 async function whole(): Promise<Measured> {
   // Here, so that the bare way does not pay for them.
   const { createKnowledge } = await import("../src/knowledge/knowledge.ts");
-  const { callerOf } = await import("../src/protocol/callers.ts");
-  const { migrate } = await import("../src/store/migrate.ts");
-  const { openDatabase } = await import("../src/store/open.ts");
-  const { ensureOwner } = await import("../src/store/users.ts");
+  const { callerOf } = await import("../src/protocol/base/callers.ts");
+  const { migrate } = await import("../src/store/schema/migrate.ts");
+  const { openDatabase } = await import("../src/store/driver/open.ts");
+  const { ensureOwner } = await import("../src/store/people/users.ts");
   const { bytesOf, knowledgeOptions } = await import("../test/knowledge.ts");
   const folder = await mkdtemp(join(tmpdir(), "colloquy-ingest-"));
   const database = await openDatabase({ dataDirectory: join(folder, "data") });

@@ -1,7 +1,7 @@
 import { request } from "undici";
-import { silentLog } from "../src/protocol/log.ts";
-import type { ToolContext } from "../src/protocol/tools.ts";
-import { executeTool, parseCall } from "../src/tools/call-tool.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
+import type { ToolContext } from "../src/protocol/agents/tools.ts";
+import { executeTool, parseCall } from "../src/tools/core/call-tool.ts";
 import { createMcpServers } from "../src/tools/mcp/mcp-servers.ts";
 import { cpuMilliseconds, serveCommands } from "./child.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { silentLog } from "../src/protocol/log.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import { createMcpServers } from "../src/tools/mcp/mcp-servers.ts";
-import { createToolRegistry } from "../src/tools/registry.ts";
+import { createToolRegistry } from "../src/tools/core/registry.ts";
 import { cpuMilliseconds, serveCommands } from "./child.ts";
 
 /** Chooses an agent's tools among those of many servers: `mcp-chooser.ts <url>…`. */

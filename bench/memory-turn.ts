@@ -1,15 +1,15 @@
-import type { AgentDefinition } from "../src/protocol/agents.ts";
-import { newId } from "../src/protocol/ids.ts";
-import type { Item, NewItem } from "../src/protocol/items.ts";
-import type { Model, ToolSchema } from "../src/protocol/models.ts";
-import type { Tool, ToolContext } from "../src/protocol/tools.ts";
-import { foldOf } from "../src/run/fold.ts";
-import { buildPrompt } from "../src/run/prompt.ts";
-import { placeItems } from "../src/run/rows.ts";
-import { answerItems, emptyAnswer, readAnswer } from "../src/run/step.ts";
+import type { AgentDefinition } from "../src/protocol/agents/agents.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import type { Item, NewItem } from "../src/protocol/threads/items.ts";
+import type { Model, ToolSchema } from "../src/protocol/agents/models.ts";
+import type { Tool, ToolContext } from "../src/protocol/agents/tools.ts";
+import { foldOf } from "../src/run/log/fold.ts";
+import { buildPrompt } from "../src/run/prompt/build-prompt.ts";
+import { placeItems } from "../src/run/log/rows.ts";
+import { answerItems, emptyAnswer, readAnswer } from "../src/run/step/read-answer.ts";
 import type { ToolsTurn } from "../src/run/strategies/tools.ts";
 
-import { executeTool, parseCall, unknownTool } from "../src/tools/call-tool.ts";
+import { executeTool, parseCall, unknownTool } from "../src/tools/core/call-tool.ts";
 
 export type MemoryTurnOptions = {
   readonly agent: AgentDefinition;
@@ -49,10 +49,14 @@ export function memoryTurn({ agent, model, tools, context, items, onText }: Memo
     async step(key) {
       const answer = emptyAnswer();
       const tell = (_kind: string, _offset: number, text: string): void => onText(text);
-      const messages = buildPrompt(thread, { runId, instructions: agent.instructions, tokens: model.contextTokens });
+      const { messages } = buildPrompt(thread, {
+        runId,
+        instructions: agent.instructions,
+        tokens: model.contextTokens,
+      });
       const request = { messages, tools: schemas, settings: agent.settings };
       await readAnswer(model, request, { signal, answer, tell });
-      append(answerItems(answer, { step: key, attempt: 1, author: agent.id }, { isClient: () => false }), runId);
+      append(answerItems(answer, { step: key, author: agent.id }, { isClient: () => false }), runId);
     },
     async call(calls) {
       const results = calls.map(async ({ step, index, body }): Promise<NewItem> => {

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { createModels } from "../src/models/registry.ts";
-import { agentSchema } from "../src/protocol/agents.ts";
-import type { Caller } from "../src/protocol/callers.ts";
-import { newId } from "../src/protocol/ids.ts";
-import type { NewItem } from "../src/protocol/items.ts";
-import type { ToolContext } from "../src/protocol/tools.ts";
+import { agentSchema } from "../src/protocol/agents/agents.ts";
+import type { Caller } from "../src/protocol/base/callers.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import type { NewItem } from "../src/protocol/threads/items.ts";
+import type { ToolContext } from "../src/protocol/agents/tools.ts";
 import { tools as toolsStrategy } from "../src/run/strategies/tools.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 import { memoryTurn } from "./memory-turn.ts";
 import { add, scenarios, type Runner, type Scenario } from "./scenarios.ts";
 

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { generator } from "../src/knowledge/measures.ts";
-import { newId } from "../src/protocol/ids.ts";
-import type { EmbeddedChunk } from "../src/protocol/knowledge.ts";
-import type { Database } from "../src/store/database.ts";
-import { type ChunkedCollection, replaceChunks } from "../src/store/rag-chunks.ts";
-import { ensureOwner } from "../src/store/users.ts";
+import { generator } from "../src/knowledge/evaluation/measures.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import type { EmbeddedChunk } from "../src/protocol/knowledge/chunks.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { type ChunkedCollection, replaceChunks } from "../src/store/knowledge/chunks.ts";
+import { ensureOwner } from "../src/store/people/users.ts";
 
 export const dimension = 384;
 

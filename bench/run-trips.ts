@@ -1,4 +1,4 @@
-import type { Database } from "../src/store/database.ts";
+import type { Database } from "../src/store/driver/database.ts";
 import type { TestRuns } from "../test/runs.ts";
 
 /** What a node sends by the clock, whether or not there is a run. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
-import { startPostgres } from "../test/postgres.ts";
 import { startCluster } from "./cluster.ts";
+import { startHarmedPostgres } from "./database.ts";
 import { doHarm, faultKinds, type Fault } from "./faults.ts";
 import { sendMessages, type Submission } from "./load.ts";
+import { startMcpServer } from "./mcp.ts";
 import { startModelServer } from "./model.ts";
 import { startOutside } from "./outside.ts";
 import { createRandom } from "./random.ts";
@@ -37,14 +37,19 @@ export async function wreakChaos({
   log,
 }: ChaosOptions): Promise<ChaosFindings> {
   const random = createRandom(seed);
-  const postgres = await startPostgres();
-  const databaseUrl = await postgres.createDatabase();
+  const postgres = await startHarmedPostgres();
   const outside = await startOutside(random.fork("outside"));
+  const mcp = await startMcpServer(outside);
   const model = await startModelServer(random.fork("model"));
-  const nodes = await startCluster({ folder, nodes: count, databaseUrl, modelUrl: model.url, outsideUrl: outside.url });
-  const database = new pg.Client({ connectionString: databaseUrl, application_name: "chaos" });
-  await database.connect();
-  await watchDatabase(database);
+  const nodes = await startCluster({
+    folder,
+    nodes: count,
+    databaseUrl: postgres.url(),
+    modelUrl: model.url,
+    outsideUrl: outside.url,
+    mcpUrl: mcp.url,
+  });
+  await watchDatabase(postgres.query);
 
   const submissions: Submission[] = [];
   const complaints: string[] = [];
@@ -65,7 +70,15 @@ export async function wreakChaos({
       if (!patience.signal.aborted) complaints.push(`a client was refused: ${String(error)}`);
     }),
   );
-  const faults: readonly Fault[] = await doHarm({ nodes, random: random.fork("faults"), database, goesOn, log });
+  const faults: readonly Fault[] = await doHarm({
+    nodes,
+    random: random.fork("faults"),
+    postgres,
+    model,
+    seconds,
+    goesOn,
+    log,
+  });
   model.calm();
   log("the harm is over; waiting for quiet");
   const allEnded = Promise.all(load).then(() => true);
@@ -73,12 +86,13 @@ export async function wreakChaos({
   patience.abort();
   await allEnded;
 
-  const findings = await verify({ database, submissions, model, outside, faults, complaints });
+  const findings = await verify({ query: postgres.query, submissions, model, outside, faults, complaints });
   await Promise.all(nodes.map((node) => node.signal("SIGKILL")));
-  await database.end();
   outside.close();
   model.close();
-  await postgres.stop();
+  mcp.close();
+  await Promise.all(nodes.map((node) => node.way.close()));
+  await postgres.server.stop();
   const counted = faultKinds.map((kind) => [kind, faults.filter((fault) => fault.kind === kind).length] as const);
   return {
     ...findings,

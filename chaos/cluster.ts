@@ -1,17 +1,20 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, openSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, createClient } from "../src/client/client.ts";
-import { ColloquyError } from "../src/protocol/errors.ts";
+import { ColloquyError } from "../src/protocol/base/errors.ts";
+import { type SilentProxy, startSilentProxy } from "../test/silent-proxy.ts";
+import { freePort } from "./listen.ts";
 import type { Random } from "./random.ts";
 import { helperId } from "./script.ts";
 
 export type Node = {
   readonly name: string;
   readonly client: Client;
+  /** Its way to the database. */
+  readonly way: SilentProxy;
   /** 0: there is none now. */
   pid(): number;
   start(): Promise<void>;
@@ -25,6 +28,8 @@ export type ClusterOptions = {
   readonly databaseUrl: string;
   readonly modelUrl: string;
   readonly outsideUrl: string;
+  /** A server of tools beside those of `chaos/tools`. */
+  readonly mcpUrl?: string;
 };
 
 /** Processes of the product on one database and one data directory; each keeps its port over its restarts. */
@@ -39,7 +44,7 @@ export async function startCluster(options: ClusterOptions): Promise<readonly No
 
 export const agentId = "chaotic";
 
-function writeSetup({ folder, modelUrl }: ClusterOptions): void {
+function writeSetup({ folder, modelUrl, mcpUrl }: ClusterOptions): void {
   const model = {
     id: "scripted",
     provider: "openai",
@@ -47,12 +52,15 @@ function writeSetup({ folder, modelUrl }: ClusterOptions): void {
     model: "scripted",
     apiKey: "chaos",
     contextTokens: 1_000_000,
+    // A provider that falls silent is given up before the chaos is.
+    timeouts: { firstPartMs: 10_000, idleMs: 10_000 },
   };
   // JSON is YAML.
   const config = {
     models: [model],
     probe: false,
     agents: "./agents",
+    ...(mcpUrl !== undefined && { mcpServers: { outside: { url: mcpUrl, trusted: true, timeoutMs: 5000 } } }),
     tools: join(import.meta.dirname, "tools"),
     data: "./data",
     concurrency: { perUser: 32, perNode: 64 },
@@ -73,37 +81,43 @@ function writeSetup({ folder, modelUrl }: ClusterOptions): void {
 
 async function createNode(name: string, { folder, databaseUrl, outsideUrl }: ClusterOptions): Promise<Node> {
   const port = await freePort();
+  const way = await startSilentProxy(databaseUrl);
   const log = openSync(join(folder, `${name}.log`), "a");
   const client = createClient({ url: `http://127.0.0.1:${port}` });
   let child: ChildProcess | undefined;
   process.on("exit", () => child?.kill("SIGKILL"));
 
+  /** One that ends while it starts, since there is no database, is started again, as service managers do. */
+  function begin(): ChildProcess {
+    const own = fork(join(import.meta.dirname, "../src/cli.ts"), ["serve"], {
+      cwd: folder,
+      execArgv: ["--disable-warning=ExperimentalWarning", "--import", join(import.meta.dirname, "leash.ts")],
+      stdio: ["ignore", log, log, "ipc"],
+      env: {
+        PATH: process.env["PATH"],
+        NODE_COMPILE_CACHE: join(import.meta.dirname, "../.cache/compile"),
+        COLLOQUY_CONFIG: join(folder, "colloquy.yaml"),
+        COLLOQUY_PORT: String(port),
+        COLLOQUY_LOG_LEVEL: "info",
+        DATABASE_URL: way.through(databaseUrl),
+        CHAOS_OUTSIDE: outsideUrl,
+      },
+    });
+    own.once("exit", () => {
+      if (child === own) child = undefined;
+    });
+    return own;
+  }
+
   return {
     name,
     client,
+    way,
     pid: () => child?.pid ?? 0,
     async start() {
-      const own = fork(join(import.meta.dirname, "../src/cli.ts"), ["serve"], {
-        cwd: folder,
-        execArgv: ["--disable-warning=ExperimentalWarning", "--import", join(import.meta.dirname, "leash.ts")],
-        stdio: ["ignore", log, log, "ipc"],
-        env: {
-          PATH: process.env["PATH"],
-          NODE_COMPILE_CACHE: join(import.meta.dirname, "../.cache/compile"),
-          COLLOQUY_CONFIG: join(folder, "colloquy.yaml"),
-          COLLOQUY_PORT: String(port),
-          COLLOQUY_LOG_LEVEL: "info",
-          DATABASE_URL: databaseUrl,
-          CHAOS_OUTSIDE: outsideUrl,
-        },
-      });
-      child = own;
-      own.once("exit", () => {
-        if (child === own) child = undefined;
-      });
-      for (const end = Date.now() + 60_000; ; await sleep(50)) {
+      for (const end = Date.now() + startWithinMs; ; await sleep(50)) {
+        child ??= begin();
         if (await isHealthy(client)) return;
-        if (child !== own) throw new Error(`${name} ended while it started; see ${join(folder, `${name}.log`)}`);
         if (Date.now() > end) throw new Error(`${name} did not become healthy; see ${join(folder, `${name}.log`)}`);
       }
     },
@@ -125,16 +139,8 @@ function isHealthy(client: Client): Promise<boolean> {
   );
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
 const askWithinMs = 5000;
+const startWithinMs = 120_000;
 
 /** Asks nodes at random until one answers; a refusal is an answer, and thrown. */
 export async function askAny<Answer>(

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ColloquyError } from "../src/protocol/errors.ts";
-import type { RunEvent } from "../src/protocol/events.ts";
+import { ColloquyError } from "../src/protocol/base/errors.ts";
+import type { RunEvent } from "../src/protocol/threads/events.ts";
 import type { Node } from "./cluster.ts";
 import type { Random } from "./random.ts";
 import { createStreamCheck, type StreamCheck } from "./stream-check.ts";
@@ -26,6 +26,7 @@ export async function followAnywhere(
   let { cursor } = following;
   while (!following.signal.aborted) {
     const moment = AbortSignal.any([following.signal, AbortSignal.timeout(random.between(100, 4000))]);
+    check.begun.push(cursor);
     try {
       for await (const { event, cursor: after } of random
         .pick(nodes)

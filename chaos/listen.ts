@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 
 export type Listening = { readonly url: string; close(): void };
 
@@ -14,4 +15,14 @@ export async function listen(server: Server): Promise<Listening> {
       server.closeAllConnections();
     },
   };
+}
+
+/** Of loopback, free a moment ago: for a process that keeps its port over its restarts. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }

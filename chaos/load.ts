@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { newId } from "../src/protocol/ids.ts";
+import { newId } from "../src/protocol/base/ids.ts";
 import { agentId, askAny } from "./cluster.ts";
 import { followAnywhere } from "./follow.ts";
 import { answerQuestions, type Person } from "./person.ts";

@@ -10,24 +10,41 @@ import { callsOf, scriptIn, textOf, type Script } from "./script.ts";
 export type ModelServer = Listening & {
   /** From now on nothing goes wrong. */
   calm(): void;
+  /** Nobody gets an answer, until it is back. */
+  leave(how: Away): void;
+  comeBack(): void;
   /** How many faults the answers to a script had. */
   faultsOf(tag: string): number;
   readonly counts: { requests: number; faults: number };
 };
+
+/** What a request to a provider that is away meets with. */
+export type Away = "reset" | "hang" | "503" | "429";
 
 type Message = { readonly role: string; readonly content: unknown; readonly tool_calls?: readonly unknown[] };
 
 /** A model whose answer follows from the request alone, so that any step may be asked for again; some answers go wrong. */
 export async function startModelServer(random: Random): Promise<ModelServer> {
   let isCalm = false;
+  let away: Away | undefined;
   const faults = new Map<string, number>();
   const counts = { requests: 0, faults: 0 };
 
   const server = createServer(async (request, response) => {
+    if (away === "reset") return void request.socket.resetAndDestroy();
+    // Its client ends it.
+    if (away === "hang") return;
+    if (away) {
+      const headers = away === "429" ? { "retry-after": "3" } : {};
+      return void response.writeHead(Number(away), headers).end('{"error":{"message":"away"}}');
+    }
     const body = JSON.parse(await text(request)) as Body;
     const found = placeIn(body["messages"] as readonly Message[]);
     counts.requests++;
-    if (!found) return void response.writeHead(400).end('{"error":{"message":"no script"}}');
+    if (!found) {
+      const last = JSON.stringify((body["messages"] as readonly Message[]).slice(-3)).slice(0, 1000);
+      return void response.writeHead(400).end(JSON.stringify({ error: { message: `no script in ${last}` } }));
+    }
     const { script, round } = found;
     const fault = isCalm ? undefined : faultOf(random);
     if (fault) {
@@ -51,6 +68,8 @@ export async function startModelServer(random: Random): Promise<ModelServer> {
   return {
     ...(await listen(server)),
     calm: () => void (isCalm = true),
+    leave: (how) => void (away = how),
+    comeBack: () => void (away = undefined),
     faultsOf: (tag) => faults.get(tag) ?? 0,
     counts,
   };

@@ -11,15 +11,27 @@ export type Outside = Listening & {
   /** The effects of this name, in order. */
   effectsOf(name: string): readonly Effect[];
   names(): readonly string[];
+  /** An effect that comes by another way than a request to here. */
+  perform(name: string, ways: Answering): Promise<void>;
+  /** How often what it answered to this effect was nothing that one could understand. */
+  rudenessTo(name: string): number;
 };
+
+/** How a request is answered, well or badly. */
+export type Answering = { done(): void; breaks(): void; nonsense(): void };
+
+/** An effect whose process did not say when it began: not long before it arrived. */
+const beganWithinMs = 15_000;
 
 /**
  * `POST /<tool>?effect=<name>` has an effect, at a random time before the answer. `send_idempotent` and `send_approved` honour the
- * key; `send_reconcilable` only says later what became of it (`GET`); `send_plain` does neither.
+ * key; `send_reconcilable` only says later what became of it (`GET`); `send_plain` does neither. One answer in twelve is no answer:
+ * the connection breaks after the effect, or what comes is nonsense, or too late.
  */
 export async function startOutside(random: Random): Promise<Outside> {
   const effects = new Map<string, Effect[]>();
   const keys = new Set<string>();
+  const rudeTo = new Map<string, number>();
 
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://outside");
@@ -27,22 +39,44 @@ export async function startOutside(random: Random): Promise<Outside> {
     const answer = (body: object) => response.end(JSON.stringify(body));
     if (request.method === "GET") return void answer({ done: keys.has(key) });
 
-    await sleep(random.between(0, 300));
+    const name = searchParams.get("effect") ?? "";
     const honoursKey = pathname === "/send_idempotent" || pathname === "/send_approved";
-    if (!honoursKey || !keys.has(key)) {
-      const name = searchParams.get("effect") ?? "";
-      const effect = {
-        pid: Number(header(request, "x-pid")),
-        beganAt: Number(header(request, "x-began")),
-        at: Date.now(),
-      };
-      effects.set(name, [...(effects.get(name) ?? []), effect]);
-    }
+    await perform(
+      name,
+      {
+        done: () => answer({ done: true }),
+        breaks: () => request.socket.resetAndDestroy(),
+        nonsense: () => response.end("<html><body>Bad gateway"),
+      },
+      { pid: Number(header(request, "x-pid")), beganAt: Number(header(request, "x-began")) },
+      { key, isHonoured: honoursKey },
+    );
+  });
+
+  async function perform(
+    name: string,
+    ways: Answering,
+    from = { pid: 0, beganAt: Date.now() - beganWithinMs },
+    { key, isHonoured } = { key: "", isHonoured: false },
+  ): Promise<void> {
+    await sleep(random.between(0, 300));
+    if (!isHonoured || !keys.has(key)) effects.set(name, [...(effects.get(name) ?? []), { ...from, at: Date.now() }]);
     keys.add(key);
     await sleep(random.between(0, 600));
-    answer({ done: true });
-  });
-  return { ...(await listen(server)), effectsOf: (name) => effects.get(name) ?? [], names: () => [...effects.keys()] };
+    if (!random.chance(1 / 12)) return ways.done();
+    rudeTo.set(name, (rudeTo.get(name) ?? 0) + 1);
+    const manner = random.pick(["breaks", "nonsense", "late"] as const);
+    if (manner === "breaks") return ways.breaks();
+    if (manner === "late") await sleep(8000);
+    ways.nonsense();
+  }
+  return {
+    ...(await listen(server)),
+    effectsOf: (name) => effects.get(name) ?? [],
+    names: () => [...effects.keys()],
+    perform: (name, ways) => perform(name, ways),
+    rudenessTo: (name) => rudeTo.get(name) ?? 0,
+  };
 }
 
 function header({ headers }: IncomingMessage, name: string): string {

@@ -1,6 +1,7 @@
-import type { QuestionView } from "../src/protocol/run-shapes.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { QuestionView } from "../src/protocol/threads/run-shapes.ts";
 import type { Client } from "../src/client/client.ts";
-import { ColloquyError } from "../src/protocol/errors.ts";
+import { ColloquyError } from "../src/protocol/base/errors.ts";
 import { askAny, type Node } from "./cluster.ts";
 import type { Outside } from "./outside.ts";
 import type { Random } from "./random.ts";
@@ -19,6 +20,12 @@ export async function answerQuestions(person: Person, runId: string): Promise<vo
   const { nodes, random, signal } = person;
   const { questions } = await askAny(nodes, random, { ask: (client, within) => client.run(runId, within), signal });
   for (const question of questions) {
+    // It goes on by itself when the provider is back; some can't wait.
+    if (question.reason === "provider") {
+      await sleep(random.between(1000, random.chance(0.3) ? 60_000 : 10_000));
+      await decide(person, question, { decision: "retry" });
+      continue;
+    }
     const answer = decisionOn(person, question);
     const decideOnce = () => decide(person, question, answer);
     const taken = await Promise.all(random.chance(0.3) ? [decideOnce(), decideOnce()] : [decideOnce()]);

@@ -7,6 +7,7 @@ function brokenPromises({
   stuck,
   gaps,
   broken,
+  impatient,
 }: ChaosFindings): readonly (readonly [string, readonly string[]])[] {
   return [
     ["lost", lost],
@@ -14,6 +15,7 @@ function brokenPromises({
     ["stuck", stuck],
     ["gaps in streams", gaps],
     ["invariants broken", broken],
+    ["failed though waiting would have helped", impatient],
   ];
 }
 
@@ -37,6 +39,7 @@ export function reportOf(findings: ChaosFindings): string {
     retries,
     faults,
     modelRequests,
+    impatient,
   } = findings;
   const counts = (record: Readonly<Record<string, number>>) =>
     Object.entries(record)
@@ -50,7 +53,7 @@ export function reportOf(findings: ChaosFindings): string {
     ["attempts withdrawn from streams", retries],
     ["accepted", accepted],
     ["finished", done],
-    ["failed, by injected faults", failed - findings.lost.filter((line) => line.includes(" failed without ")).length],
+    ["failed, since five processes died over it", failed - impatient.length],
     ["cancelled", cancelled],
     ["unknown", counts(unknown)],
     ["sent by a process frozen just before", afterFreeze],

@@ -1,6 +1,14 @@
 import type { Random } from "./random.ts";
 
-export const effectTools = ["send_idempotent", "send_reconcilable", "send_plain", "send_approved"] as const;
+export const effectTools = [
+  "send_idempotent",
+  "send_reconcilable",
+  "send_plain",
+  "send_approved",
+  "outside_send",
+] as const;
+/** Neither honours a key nor can be asked what became of a call. */
+export const blindTools: readonly string[] = ["send_plain", "outside_send"];
 export type EffectTool = (typeof effectTools)[number];
 export type ToolName = "look" | "add_task" | "delegate" | EffectTool;
 

@@ -1,9 +1,11 @@
-import type { RunEvent } from "../src/protocol/events.ts";
+import type { RunEvent } from "../src/protocol/threads/events.ts";
 
 type Told = { attempt: number; text: string };
 
 /** What one follower was told of a run, held against the promise: no gap, no repeat within an attempt, text as stored. */
 export type StreamCheck = {
+  /** Where it was followed from, and each time again: cursors. */
+  readonly begun: string[];
   readonly hear: (event: RunEvent) => void;
   readonly faults: readonly string[];
   /** Of the items that were told, in order. */
@@ -37,6 +39,7 @@ export function createStreamCheck(): StreamCheck {
   }
 
   return {
+    begun: [],
     hear(event) {
       if ("seq" in event) {
         if (event.seq <= (seqs.at(-1) ?? 0)) faults.push(`item ${event.seq} came after ${seqs.at(-1)}`);

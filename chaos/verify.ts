@@ -1,14 +1,14 @@
-import type { Client as PgClient } from "pg";
-import type { Query } from "../src/protocol/tools.ts";
-import { checkInvariants } from "../src/store/invariants.ts";
+import type { Query } from "../src/protocol/agents/tools.ts";
+import { epochSql } from "../src/run/log/attempts.ts";
+import { checkInvariants } from "../src/store/schema/invariants.ts";
 import type { Fault } from "./faults.ts";
 import type { Submission } from "./load.ts";
 import type { ModelServer } from "./model.ts";
 import type { Effect, Outside } from "./outside.ts";
-import { allCallsOf, effectTools, scriptIn, textOf, type ToolName } from "./script.ts";
+import { allCallsOf, blindTools, effectTools, scriptIn, textOf, type ToolName } from "./script.ts";
 
 export type Evidence = {
-  readonly database: PgClient;
+  readonly query: Query;
   readonly submissions: readonly Submission[];
   readonly model: ModelServer;
   readonly outside: Outside;
@@ -28,29 +28,35 @@ export type Findings = {
   readonly takeovers: number;
   readonly handOvers: number;
   readonly retries: number;
-  /** Each of these breaks a promise; a line each. */
+  /** Each of these breaks a promise; a line each. `impatient`: failed though waiting would have helped. */
   readonly lost: readonly string[];
+  readonly impatient: readonly string[];
   readonly duplicated: readonly string[];
   readonly stuck: readonly string[];
   readonly gaps: readonly string[];
   readonly broken: readonly string[];
 };
 
-type RunRow = { readonly id: string; readonly status: string; readonly error: { readonly code: string } | null };
+type RunRow = {
+  readonly id: string;
+  readonly status: string;
+  readonly error: { readonly code: string; readonly message?: string } | null;
+};
 type CallRow = {
   readonly run_id: string;
   readonly tool: ToolName;
   readonly arguments: string;
   readonly failed: boolean | null;
   readonly answered: boolean;
+  readonly outcome: string | null;
 };
 
 /**
  * Notes in the database what its rows don't keep: takeovers (the runs' own counter goes back to 0 with the next progress), and
  * answers that a process wrote after it had lost the run. (A result keeps the attempt of its call, whoever brings it.)
  */
-export async function watchDatabase(database: PgClient): Promise<void> {
-  await database.query(`
+export async function watchDatabase(query: Query): Promise<void> {
+  await query(`
     create schema chaos;
     create table chaos.takes (run_id uuid, handed_over boolean);
     create function chaos.note_take() returns trigger language plpgsql as $$
@@ -60,7 +66,7 @@ export async function watchDatabase(database: PgClient): Promise<void> {
     create table chaos.late_writes (run_id uuid, step text, attempt integer);
     create function chaos.note_late_write() returns trigger language plpgsql as $$
       begin
-        insert into chaos.late_writes select new.run_id, new.step, new.attempt from runs where id = new.run_id and epoch > new.attempt;
+        insert into chaos.late_writes select new.run_id, new.step, new.attempt from runs where id = new.run_id and epoch > ${epochSql("new.attempt")};
         return null;
       end $$;
     create trigger chaos_late_write after insert on items for each row
@@ -68,9 +74,7 @@ export async function watchDatabase(database: PgClient): Promise<void> {
 }
 
 export async function verify(evidence: Evidence): Promise<Findings> {
-  const { database, submissions, outside, complaints } = evidence;
-  const query: Query = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-    (await database.query<Row & Record<string, unknown>>(text, [...values])).rows as Row[];
+  const { query, submissions, outside, complaints } = evidence;
   const runs = new Map(
     (await query<RunRow>("select id, status, error from runs where parent_run is null")).map((row) => [row.id, row]),
   );
@@ -84,7 +88,7 @@ export async function verify(evidence: Evidence): Promise<Findings> {
   const known = new Set(submissions.map(({ runId }) => runId));
   const unasked = [...runs.keys()].filter((id) => !known.has(id));
   const invariants = await checkInvariants(query);
-  const unknown = await findUnknown(query, evidence.faults);
+  const unknown = await findUnknown(query, evidence);
 
   return {
     accepted: submissions.length,
@@ -96,10 +100,12 @@ export async function verify(evidence: Evidence): Promise<Findings> {
     takeovers: takesOf(false),
     handOvers: takesOf(true),
     retries: submissions.flatMap(({ streams }) => streams).reduce((sum, stream) => sum + stream.retries(), 0),
-    lost: [
-      ...submissions.flatMap((submission) => lossOf(submission, runs, evidence)),
-      ...(await findMissing(query, evidence)),
-    ],
+    lost: [...submissions.flatMap((submission) => lossOf(submission, runs)), ...(await findMissing(query, evidence))],
+    impatient: submissions.flatMap(({ runId, script }) => {
+      const { code = "" } = runs.get(runId)?.error ?? {};
+      const { message = "" } = runs.get(runId)?.error ?? {};
+      return code.startsWith("model_") ? [`run ${runId} (${script.tag}) failed with ${code}: ${message}`] : [];
+    }),
     duplicated: [...doubles.found, ...complaints, ...unasked.map((id) => `run ${id} was accepted, and is nobody's`)],
     stuck: submissions
       .filter(({ runId }) => runs.has(runId) && !ended.includes(runs.get(runId)!.status))
@@ -116,15 +122,11 @@ export async function verify(evidence: Evidence): Promise<Findings> {
 }
 
 /** Runs that are gone, or ended otherwise than they should. */
-function lossOf(
-  { runId, script, cancelAsked }: Submission,
-  runs: ReadonlyMap<string, RunRow>,
-  { model }: Evidence,
-): string[] {
+function lossOf({ runId, script, cancelAsked }: Submission, runs: ReadonlyMap<string, RunRow>): string[] {
   const run = runs.get(runId);
   if (!run) return [`run ${runId} (${script.tag}) is gone`];
   const code = run.error?.code ?? "";
-  const isInjected = code === "taken_over_too_often" || (code.startsWith("model_") && model.faultsOf(script.tag) > 0);
+  const isInjected = code === "taken_over_too_often" || code.startsWith("model_");
   if (run.status === "failed" && !isInjected)
     return [`run ${runId} (${script.tag}) failed without an injected fault: ${code}`];
   if (run.status === "cancelled" && !cancelAsked) return [`run ${runId} (${script.tag}) was cancelled by nobody`];
@@ -138,7 +140,7 @@ async function findMissing(query: Query, { submissions, outside }: Evidence): Pr
      where kind = 'message' and step is not null order by run_id, seq desc`,
   );
   const calls = await query<CallRow>(
-    `select c.run_id, c.body ->> 'name' as tool, c.body ->> 'arguments' as arguments, (r.body ->> 'isError')::boolean as failed, r.id is not null as answered
+    `select c.run_id, c.body ->> 'name' as tool, c.body ->> 'arguments' as arguments, (r.body ->> 'isError')::boolean as failed, r.id is not null as answered, r.body ->> 'outcome' as outcome
      from items c left join items r on r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index where c.kind = 'call'`,
   );
   const tasks = new Set((await query<{ title: string }>("select title from tasks")).map(({ title }) => title));
@@ -148,13 +150,15 @@ async function findMissing(query: Query, { submissions, outside }: Evidence): Pr
   return submissions.flatMap(({ runId, script }) => {
     const found: string[] = [];
     const mine = callsOfRun.get(runId) ?? [];
-    for (const { tool, arguments: given, failed, answered } of mine) {
+    for (const { tool, arguments: given, failed, answered, outcome } of mine) {
       const { effect, title } = JSON.parse(given) as { effect?: string; title?: string };
       const happened =
         tool === "look" ||
         tool === "delegate" ||
         (tool === "add_task" ? tasks.has(title!) : outside.effectsOf(effect!).length > 0);
       if (answered && !failed && !happened) found.push(`${effect ?? title} has a result and no effect`);
+      if (failed && happened && effect !== undefined && outcome === null && tool !== "look" && tool !== "delegate")
+        found.push(`${effect} is called failed, and happened`);
     }
     if (statuses.get(runId) !== "done") return found;
     if (answerOf.get(runId) !== textOf(script, script.rounds.length).join(""))
@@ -184,26 +188,30 @@ async function findDoubles(query: Query, { outside, faults }: Evidence): Promise
 /** The process stood still between the beginning of its tool and the arrival of the request. */
 function wasFrozen({ pid, beganAt, at }: Effect, faults: readonly Fault[]): boolean {
   return faults.some(
-    (fault) => fault.kind === "SIGSTOP" && fault.pid === pid && beganAt <= fault.at && at >= fault.until,
+    (fault) => fault.kind === "SIGSTOP" && (pid === 0 || fault.pid === pid) && beganAt <= fault.at && at >= fault.until,
   );
 }
 
 /** Writes of which a person was asked: only plain ones may be among them, each with harm done while it was executing. */
 async function findUnknown(
   query: Query,
-  faults: readonly Fault[],
+  { faults, outside }: Evidence,
 ): Promise<{ counts: Record<string, number>; unjustified: string[] }> {
-  const rows = await query<{ tool: string; began: Date; asked: Date }>(
-    `select q.body ->> 'tool' as tool, l.created_at as began, q.created_at as asked from items q
+  const rows = await query<{ tool: string; given: string; began: Date; asked: Date }>(
+    `select q.body ->> 'tool' as tool, q.body ->> 'arguments' as given, l.created_at as began, q.created_at as asked from items q
      join ledger l on l.run_id = q.run_id and l.step = q.step and l.call_index = q.call_index
      where q.kind = 'question' and q.body ->> 'reason' = 'unknown'`,
   );
   const counts: Record<string, number> = Object.fromEntries(["add_task", ...effectTools].map((tool) => [tool, 0]));
   const unjustified: string[] = [];
-  for (const { tool, began, asked } of rows) {
+  for (const { tool, given, began, asked } of rows) {
     counts[tool] = (counts[tool] ?? 0) + 1;
-    const wasHarmed = faults.some(({ at, until }) => at <= asked.getTime() && until >= began.getTime());
-    if (tool !== "send_plain") unjustified.push(`a ${tool} was left unknown`);
+    const { effect = "" } = JSON.parse(given) as { effect?: string };
+    const wasHarmed =
+      outside.rudenessTo(effect) > 0 ||
+      faults.some(({ at, until }) => at <= asked.getTime() && until >= began.getTime());
+    // One that honours its key is called again, unless that is answered no better.
+    if (!blindTools.includes(tool) && outside.rudenessTo(effect) < 2) unjustified.push(`a ${tool} was left unknown`);
     else if (!wasHarmed) unjustified.push(`a ${tool} was left unknown, and nothing was done to it`);
   }
   return { counts, unjustified };
@@ -216,8 +224,13 @@ async function findGaps(query: Query, submissions: readonly Submission[]): Promi
   );
   const stored = new Map(rows.map((row) => [row.run_id, row.seqs.join()]));
   return submissions.flatMap(({ runId, script, streams }) =>
-    streams.flatMap(({ faults, seqs }) => {
-      const missing = seqs.join() === stored.get(runId) ? [] : [`told items ${seqs.join()} of ${stored.get(runId)}`];
+    streams.flatMap(({ faults, seqs, begun }) => {
+      const missing =
+        seqs.join() === stored.get(runId)
+          ? []
+          : [
+              `told items ${seqs.join()} of ${stored.get(runId)}, from ${begun.map((cursor) => cursor.split(";")[0]).join()}`,
+            ];
       return [...faults, ...missing].map((text) => `run ${runId} (${script.tag}): ${text}`);
     }),
   );

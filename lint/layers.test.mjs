@@ -11,15 +11,18 @@ const house = realpathSync(mkdtempSync(join(tmpdir(), "colloquy-lint-")));
 after(() => rmSync(house, { recursive: true }));
 
 // The fixtures as a house of their own, under the real configuration: its patterns name paths from the root.
-cpSync(join(root, "lint", "fixtures", "src"), join(house, "src"), { recursive: true });
+for (const room of ["src", "web"]) cpSync(join(root, "lint", "fixtures", room), join(house, room), { recursive: true });
 cpSync(join(root, "lint", "layers.mjs"), join(house, "lint", "layers.mjs"), { recursive: true });
 cpSync(join(root, ".oxlintrc.json"), join(house, ".oxlintrc.json"));
 symlinkSync(join(root, "node_modules"), join(house, "node_modules"));
-writeFileSync(join(house, "src", "run", "long.ts"), `// must fail: eslint(max-lines)\n${"export {};\n".repeat(400)}`);
+writeFileSync(
+  join(house, "src", "run", "log", "long.ts"),
+  `// must fail: eslint(max-lines)\n${"export {};\n".repeat(400)}`,
+);
 
 const found = lint();
 
-for (const file of globSync("src/**/*.ts", { cwd: house }).sort()) {
+for (const file of globSync("{src,web}/**/*.ts", { cwd: house }).sort()) {
   const [firstLine] = readFileSync(join(house, file), "utf8").split("\n", 1);
   const expected = /^\/\/ must (?:pass|fail: (.+))$/.exec(firstLine);
   test(`${file} ${firstLine.slice(3, 12)}`, () => {
@@ -42,7 +45,7 @@ test("every rule that is on has a fixture that fails", () => {
 /** The rules that were broken, by file. */
 function lint() {
   const oxlint = join(root, "node_modules", "oxlint", "bin", "oxlint");
-  const { stdout, stderr } = spawnSync(process.execPath, [oxlint, "--format=json", "src"], {
+  const { stdout, stderr } = spawnSync(process.execPath, [oxlint, "--format=json", "src", "web"], {
     cwd: house,
     encoding: "utf8",
   });

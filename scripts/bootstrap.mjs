@@ -6,8 +6,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { tooLittleMemory } from "./memory.mjs";
 import { ensurePackages } from "./packages.mjs";
-import { Problem, runChild } from "./run-child.mjs";
+import { endedBy, Problem, runChild } from "./run-child.mjs";
 import { ensureSystem, offerForServer } from "./system.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -30,6 +31,7 @@ async function main([name, ...rest]) {
   if (majorOf(process.version) < 18) {
     throw new Problem(`Node.js 18 or newer is needed to begin; this is ${process.version}.`);
   }
+  if (command.offers) tellMemory();
   const isNew = await ensurePackages(root, command.packages);
   const leaveOut = command.system ? await ensureSystem() : {};
   if (command.offers) offerForServer({ isNew });
@@ -37,16 +39,31 @@ async function main([name, ...rest]) {
   const args = ["--disable-warning=ExperimentalWarning", join(root, command.script), ...(command.args ?? []), ...rest];
   // Stripping types and compiling again at every start costs 40 % of the start's CPU and 20 MB.
   const env = { NODE_COMPILE_CACHE: join(root, ".cache", "compile"), ...process.env, ...leaveOut };
-  const { code } = await runChild(nodeToRunOn(), args, { env });
+  const { code, signal } = await runChild(nodeToRunOn(), args, { env });
+  if (signal === "SIGKILL") say(endedBy(signal, "Colloquy"));
   return code;
+}
+
+function tellMemory() {
+  const isSetUp = [
+    ["node_modules", ".colloquy-stamp"],
+    [".cache", "page", "hash"],
+  ].every((path) => existsSync(join(root, ...path)));
+  const tooLittle = tooLittleMemory({ isFirst: !isSetUp });
+  if (tooLittle !== undefined) say(tooLittle);
 }
 
 /** A page that does not build is told, and the server goes on with the last one, or without. */
 async function buildPage() {
   if (!existsSync(join(root, "web"))) return;
-  const { code } = await runChild(nodeToRunOn(), [join(root, "scripts", "build-page.mjs")], {});
-  if (code !== 0 && process.env.CI) throw new Problem("the page does not build");
-  if (code !== 0) process.stderr.write("colloquy: the page does not build; the API works all the same\n");
+  const { code, signal } = await runChild(nodeToRunOn(), [join(root, "scripts", "build-page.mjs")], {});
+  if (code === 0) return;
+  if (signal && signal !== "SIGKILL") throw new Problem(endedBy(signal, "the page's build"));
+  if (signal) say(endedBy(signal, "the page's build"));
+  if (process.env.CI) throw new Problem("the page does not build");
+  const hasLast = existsSync(join(root, ".cache", "page", "index.html"));
+  const what = hasLast ? "with the page that was built before" : "without the page (the API works all the same)";
+  say(`going on ${what}; the next start builds it again`);
 }
 
 /** The packaged Node 24; on a platform without a package, this one if it is new enough. */
@@ -60,6 +77,10 @@ function nodeToRunOn() {
   );
 }
 
+function say(text) {
+  process.stderr.write(`colloquy: ${text}\n`);
+}
+
 function majorOf(version) {
   return Number(/^v?(\d+)/.exec(version)[1]);
 }
@@ -67,7 +88,9 @@ function majorOf(version) {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof Problem)) throw error;
-  process.stderr.write(`colloquy: ${error.message}\n`);
+  const isOurs = error instanceof Problem;
+  if (!isOurs && !["EACCES", "EPERM", "EROFS"].includes(error.code)) throw error;
+  const advice = `. What is to be installed goes into ${root}: start once as a user who can write there, or work in a copy of your own`;
+  say(`${error.message}${isOurs ? "" : advice}`);
   process.exitCode = 1;
 }

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { isAlive } from "./lock.mjs";
 
 const root = dirname(import.meta.dirname);
 const target = join(root, ".cache", "page");
@@ -23,9 +24,25 @@ const wanted = hash.digest("hex");
 
 if (readText(join(target, "hash")) !== wanted) {
   process.stderr.write("colloquy: building the page, some seconds\n");
+  try {
+    await buildPage();
+  } catch (error) {
+    const isDenied = ["EACCES", "EPERM", "EROFS"].includes(error.code);
+    const advice = isDenied ? `. Start once as a user who can write ${root}` : "";
+    process.stderr.write(`colloquy: the page can't be built: ${error.message}${advice}\n`);
+    process.exitCode = 1;
+  }
+}
+
+async function buildPage() {
   const { build } = await import("vite");
   const fresh = `${target}.${process.pid}`;
   mkdirSync(dirname(target), { recursive: true });
+  // What a killed build left.
+  for (const left of globSync("page.*", { cwd: dirname(target) })) {
+    if (!isAlive(Number(left.slice("page.".length))))
+      rmSync(join(dirname(target), left), { recursive: true, force: true });
+  }
   try {
     await build({ configFile: join(root, "web", "vite.config.ts"), build: { outDir: fresh, emptyOutDir: true } });
     for (const file of globSync("**/*.{js,css,html,svg,webmanifest}", { cwd: fresh })) compress(join(fresh, file));

@@ -63,7 +63,7 @@ function clear(path) {
   }
 }
 
-function isAlive(pid) {
+export function isAlive(pid) {
   if (pid === process.pid) return false;
   try {
     process.kill(pid, 0);

@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Problem, runChild } from "./run-child.mjs";
 
 /** For code that agents write: what keeps it from the machine, and what it works with. */
@@ -94,7 +95,7 @@ export function offerForServer({ isNew }) {
 }
 
 function offerForSlides() {
-  const hasMarp = isInPath("marp") || existsSync(join(import.meta.dirname, "..", "node_modules", marp));
+  const hasMarp = isInPath("marp") || existsSync(fileURLToPath(new URL(`../node_modules/${marp}`, import.meta.url)));
   const commands = [
     ...(chromium.isThere() ? [] : [`apt-get install ${chromium.packages.join(" ")}`]),
     ...(hasMarp ? [] : [`npm install -g ${marp}@4.5.1`]),

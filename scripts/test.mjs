@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { ensureInspector } from "./inspector.mjs";
 import { Problem, runChild } from "./run-child.mjs";
 
@@ -33,7 +34,7 @@ const { code } = await runChild(
   [
     "--disable-warning=ExperimentalWarning",
     "--test",
-    "--test-reporter=spec",
+    ...reporters(),
     // One more than there are processors: most tests wait for processes and sockets more than they compute. Long ones
     // start whole servers and browsers.
     `--test-concurrency=${Math.max(2, availableParallelism() + (long ? 0 : 1))}`,
@@ -44,11 +45,27 @@ const { code } = await runChild(
   ],
   {
     cwd: root,
-    env: { ...process.env, ...inspector, ...postgres.env, COLLOQUY_TEST_FILE_SECONDS: long ? "1800" : "120" },
+    env: {
+      ...process.env,
+      ...inspector,
+      ...postgres.env,
+      COLLOQUY_TEST_FILE_SECONDS: long ? "1800" : "120",
+      // A test that runs tests must not write there too.
+      COLLOQUY_TEST_TALLY: undefined,
+    },
   },
 );
 postgres.stop();
 process.exitCode = code;
+
+/** What people read; and in the file that `COLLOQUY_TEST_TALLY` names, what .ci/run adds up. */
+function reporters() {
+  const { COLLOQUY_TEST_TALLY: tally } = process.env;
+  const spec = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
+  if (tally === undefined) return spec;
+  const reporter = pathToFileURL(join(import.meta.dirname, "test-tally.mjs"));
+  return [...spec, `--test-reporter=${reporter}`, `--test-reporter-destination=${tally}`];
+}
 
 /** Starting one takes a second of CPU, and half a hundred files need one. Long tests stop and change theirs. */
 async function sharedPostgres() {

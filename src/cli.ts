@@ -1,16 +1,17 @@
 import { parseArgs } from "node:util";
-import { doctor } from "./cli-doctor.ts";
-import { exportTo, importFrom } from "./cli-export.ts";
-import { helpFor } from "./cli-help.ts";
-import { serveMcp } from "./cli-mcp.ts";
-import { rag } from "./cli-rag.ts";
-import { runPrompt } from "./cli-run.ts";
-import { answer, listLiveRuns } from "./cli-runs.ts";
-import { serve } from "./cli-serve.ts";
-import { serveTools } from "./cli-tools.ts";
-import { user } from "./cli-user.ts";
+import { doctor } from "./cli/doctor.ts";
+import { exportTo, importFrom } from "./cli/export-import.ts";
+import { helpFor } from "./cli/help.ts";
+import { serveMcp } from "./cli/mcp.ts";
+import { rag } from "./cli/rag/rag.ts";
+import { outliveOutput, outliveReader } from "./cli/closed-pipe.ts";
+import { runPrompt } from "./cli/run.ts";
+import { answer, listLiveRuns, resume } from "./cli/runs.ts";
+import { serve } from "./cli/serve.ts";
+import { serveTools } from "./cli/tools.ts";
+import { user } from "./cli/user.ts";
 import { version } from "./main.ts";
-import { ColloquyError, InvalidInput, messageOf } from "./protocol/errors.ts";
+import { ColloquyError, InvalidInput, messageOf } from "./protocol/base/errors.ts";
 
 const help = `Colloquy: a self-hosted agent server.
 
@@ -23,12 +24,15 @@ const help = `Colloquy: a self-hosted agent server.
       --agent <id>               which agent (default: assistant)
       --thread <id>              go on with a thread
       --json                     every event as a line of JSON
+      --on-outage wait|fail      what an outage of the model is: a wait, or the end (the usual)
   colloquy runs                  list the runs that are at work, and what waits for a person
   colloquy answer <question> <decision>   answer what a run waits for, and follow it
-                                 (allow, deny; continue, stop; done, failed, retry)
-      --text <text>              the reason, or what is known
+                                 (allow, deny; continue, stop; done, failed, retry; model)
+      --text <text>              the reason, what is known, or the name of another model
       --arguments <json>         allow, but with these arguments
       --always                   allow, and don't ask again for this call
+  colloquy resume <run>          go on with a run that failed or was stopped, where it was, and follow it
+      --json                     every event as a line of JSON
   colloquy doctor                check configuration, database and models   [--json]
   colloquy export <folder>       write all rows and files into a folder (with PGlite, stop the server first)
   colloquy import <folder>       bring an export into an empty database and data directory
@@ -70,6 +74,8 @@ type Flags = ReturnType<typeof readFlags>["values"];
 async function main(argv: readonly string[]): Promise<number> {
   const { flags, positionals } = parse(argv);
   const [command, ...rest] = positionals;
+  if (command === "serve" || command === "tools") outliveOutput();
+  else outliveReader();
   if (flags.version) return say(version);
   if (command === "help") return say(helpFor(help, rest));
   if (flags.help || command === undefined) return say(helpFor(help, positionals));
@@ -81,11 +87,12 @@ async function main(argv: readonly string[]): Promise<number> {
         message: rest.join(" "),
         agent: flags.agent ?? "assistant",
         json: flags.json ?? false,
+        onOutage: onOutageIn(flags["on-outage"]),
         ...(flags.thread === undefined ? {} : { thread: flags.thread }),
       });
     case "chat":
       // Not what the other commands must wait for.
-      return (await import("./cli-chat.ts")).chat({
+      return (await import("./cli/chat.ts")).chat({
         plain: flags.plain ?? false,
         json: flags.json ?? false,
         ...(rest[0] === undefined ? {} : { name: rest[0] }),
@@ -100,6 +107,8 @@ async function main(argv: readonly string[]): Promise<number> {
         ...(flags.text === undefined ? {} : { text: flags.text }),
         ...(flags.arguments === undefined ? {} : { arguments: flags.arguments }),
       });
+    case "resume":
+      return resume(rest[0], { json: flags.json ?? false });
     case "doctor":
       return doctor({ json: flags.json ?? false });
     case "export":
@@ -146,6 +155,11 @@ function parse(argv: readonly string[]): { flags: Flags; positionals: readonly s
   }
 }
 
+function onOutageIn(text: string | undefined): "wait" | "fail" | undefined {
+  if (text === undefined || text === "wait" || text === "fail") return text;
+  throw new InvalidInput("--on-outage is wait or fail.");
+}
+
 function readFlags(argv: readonly string[]) {
   return parseArgs({
     args: [...argv],
@@ -155,6 +169,7 @@ function readFlags(argv: readonly string[]) {
       thread: { type: "string" },
       json: { type: "boolean" },
       plain: { type: "boolean" },
+      "on-outage": { type: "string" },
       text: { type: "string" },
       arguments: { type: "string" },
       always: { type: "boolean" },

@@ -1,59 +1,61 @@
 import { join } from "node:path";
 import { loadPrompts } from "./agents/load-prompts.ts";
-import { toolSettingsOf } from "./config-tools.ts";
-import { shownSetting } from "./cli-settings.ts";
-import { type Config, describeConfig, plainEnvironment } from "./config.ts";
-import { openAccess, serverSettingsOf } from "./main-access.ts";
-import { definitionFindings, openDefinitions } from "./main-definitions.ts";
-import { openModels } from "./main-models.ts";
-import { type Opened, openStore } from "./main-store.ts";
-import { codeFindings, ownToolsOf } from "./main-own-tools.ts";
-import { openPersonal } from "./main-personal.ts";
-import { configuredRetention, retentionFindings } from "./main-retention.ts";
-import { openSpending } from "./main-spending.ts";
-import { openKnowledge } from "./main-knowledge.ts";
-import { keepIndexes, openRetrieval, rerankersOf, sourceTextOf, tracesOf } from "./main-retrieval.ts";
-import { openRooms, roomProblems, serveRooms, withRoomModels } from "./main-rooms.ts";
-import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./main-uploads.ts";
-import { beginRemovingFiles, workspacesOf } from "./main-workspaces.ts";
-import { websearchFindings } from "./main-websearch.ts";
-import { sandboxFindings, sandboxOf, unmetDemands } from "./main-sandbox.ts";
+import { toolSettingsOf } from "./config/sections/tools.ts";
+import { outagesOf } from "./config/sections/outages.ts";
+import { shownSetting } from "./config/shown-setting.ts";
+import { describeConfig, plainEnvironment } from "./config/load.ts";
+import { type Config } from "./config/schema.ts";
+import { openAccess, serverSettingsOf, openSpending } from "./app/access.ts";
+import { definitionFindings, openDefinitions } from "./app/definitions.ts";
+import { openModels } from "./app/models.ts";
+import { type Opened, openStore } from "./app/store.ts";
+import { codeFindings, ownToolsOf } from "./app/tools.ts";
+import { configuredRetention, openPersonal } from "./app/people.ts";
+import { retentionFindings } from "./people/retention.ts";
+
+import { openKnowledge } from "./app/knowledge.ts";
+import { keepIndexes, openRetrieval, rerankersOf, sourceTextOf, tracesOf } from "./app/retrieval.ts";
+import { openRooms, roomProblems, serveRooms, withRoomModels } from "./app/rooms.ts";
+import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./app/uploads.ts";
+import { beginRemovingFiles, workspacesOf } from "./app/workspaces.ts";
+import { websearchFindings } from "./app/web-tools.ts";
+import { sandboxFindings, sandboxOf, unmetDemands } from "./app/sandbox.ts";
 import { createApp } from "./http/app.ts";
-import { createFileLinks } from "./http/file-links.ts";
+import { createFileLinks } from "./http/files/file-links.ts";
 import { relayWire } from "./http/dialects/chat-completions/relay-wire.ts";
 import { inProcess } from "./http/mcp/in-process.ts";
-import { createTaskCalls } from "./http/mcp/task-calls.ts";
-import { todoSurface } from "./http/mcp/todo-surface.ts";
-import { listen } from "./http/listen.ts";
-import { loadPage } from "./http/page-files.ts";
-import { startWebhooks } from "./http/webhooks.ts";
-import type { ModelChoice } from "./models/choose.ts";
-import { openToolsServer, strayToolModels, toolsServerFinding, withoutSandboxed } from "./main-tools.ts";
-import type { Log } from "./protocol/log.ts";
+import { createTaskCalls } from "./tools/basic/task-calls.ts";
+import { todoSurface } from "./http/mcp/todo-features.ts";
+import { listen } from "./http/server/listen.ts";
+import { loadPage } from "./http/files/page-files.ts";
+import { startWebhooks } from "./webhooks/deliver.ts";
+import type { ModelChoice } from "./models/discovery/choose.ts";
+import { openToolsServer, strayToolModels, toolsServerFinding, withoutSandboxed } from "./app/remote-tools.ts";
+import type { Log } from "./protocol/base/log.ts";
 import { withRooms } from "./rooms/room-agents.ts";
 import { roomStrategies } from "./rooms/strategies.ts";
 import { createRuns } from "./run/create-runs.ts";
-import { strategies } from "./run/strategies.ts";
+import { strategies } from "./run/strategies/strategies.ts";
 import type { SandboxSource } from "./sandbox/sandbox.ts";
-import type { Database } from "./store/database.ts";
-import { examineDatabase } from "./store/examine.ts";
-import { createMcpCredentials } from "./store/mcp-credentials.ts";
-import type { FileProof } from "./store/node-marker.ts";
-import { readRunSecret, replaceRunSecret } from "./store/run-secrets.ts";
-import { createAuditLog } from "./store/audit-log.ts";
-import { readModelHealth, readUsage } from "./store/usage.ts";
-import { createTaskList } from "./store/task-list.ts";
+import type { Database } from "./store/driver/database.ts";
+import { examineDatabase } from "./store/installation/examine.ts";
+import { createMcpCredentials } from "./store/secrets/mcp-credentials.ts";
+import type { FileProof } from "./store/installation/data-folder.ts";
+import { readRunSecret, replaceRunSecret } from "./store/secrets/run-secrets.ts";
+import { createAuditLog } from "./store/metering/audit-log.ts";
+import { readModelHealth, readUsage } from "./store/metering/usage.ts";
+import { createTaskList } from "./store/tasks/task-list.ts";
 import { createShares } from "./store/shares.ts";
-import { findingOf } from "./tools/mcp/findings.ts";
-import { createMcpServers } from "./tools/mcp/mcp-servers.ts";
+import { findingOf, createMcpServers } from "./tools/mcp/mcp-servers.ts";
+
 import { createMcpSignIns } from "./tools/mcp/sign-in/mcp-sign-ins.ts";
 import { createSignIns } from "./tools/mcp/sign-in/sign-ins.ts";
 import { createOwnServer } from "./tools/mcp/own-server.ts";
-import { createModelRelay } from "./tools/model-relay.ts";
-import { createToolRegistry } from "./tools/registry.ts";
+import { createModelRelay } from "./tools/core/model-relay.ts";
+import { createToolRegistry } from "./tools/core/registry.ts";
 import { taigaSystem } from "./tools/taiga/access.ts";
 import { createTaiga, type Taiga } from "./tools/taiga/taiga.ts";
-import { loadUserTools } from "./tools/user-tools.ts";
+import { loadUserTools } from "./tools/core/user-tools.ts";
 
 export const version = "0.1.0";
 
@@ -124,13 +126,16 @@ export async function startColloquy(
     const bareWorkspaces = workspacesOf(config, { fileProof, sandbox, templateFor: openedRooms.templateFor });
     const workspaces = withAttachedFiles(bareWorkspaces, { uploads, database, log });
     if (works && fileProof === "shared") opened.push(beginRemovingUploads(uploads, log));
-    const indexes = keepIndexes({ database, log }, works);
+    const indexes = keepIndexes({ database: database.maintenance, log }, works);
     opened.push(indexes.close);
-    const knowledge = await openKnowledge(config, { database, fileProof, log, works, onReady: indexes.wake });
+    const knowledge = await openKnowledge(config, {
+      ...{ database: database.listing, fileProof, log, works, onReady: indexes.wake },
+    });
     opened.push(knowledge.close);
-    const { retrieve, close: closeRetrieval } = openRetrieval(config, { database, knowledge, log });
+    const { retrieve, close: closeRetrieval } = openRetrieval(config, { database: database.listing, knowledge, log });
     opened.push(closeRetrieval);
-    if (works && fileProof === "shared") opened.push(beginRemovingFiles(workspaces, { database, log }));
+    if (works && fileProof === "shared")
+      opened.push(beginRemovingFiles(workspaces, { database: database.listing, log }));
     const spending = openSpending({ query: database.query, costOf, log, works });
     opened.push(async () => spending.close());
     const relay = createModelRelay(relayWire);
@@ -206,6 +211,7 @@ export async function startColloquy(
       secret,
       limits: config.limits,
       concurrency: config.concurrency,
+      outages: outagesOf(config.outages),
       retention: config.retention,
       approval: config.approval,
       sandbox: toolsServer ? async () => toolsServer.sandbox() : sandbox.state,
@@ -234,7 +240,7 @@ export async function startColloquy(
     } = await openAccess(config, { database, secret, owner, log });
     opened.push(closeAccess);
     const personal = openPersonal(config, {
-      ...{ database, service, uploads, fileProof, knowledge, forget, log, works, opened },
+      ...{ database: database.listing, service, uploads, fileProof, knowledge, forget, log, works, opened },
       // What was uploaded is among a person's data by itself.
       workspaces: bareWorkspaces,
       signOut: createMcpSignIns(mcp, signIns, base).forget,
@@ -265,14 +271,15 @@ export async function startColloquy(
         ...(toolsServer ? { toolsServer: toolsServer.state() } : {}),
         sandbox: sandbox.known() ?? "not tried yet",
       }),
+      unready: service.unready,
       examine: async () => [
-        ...(await examineDatabase(database, { dataDirectory: config.data, fileProof })),
+        ...(await examineDatabase(database.maintenance, { dataDirectory: config.data, fileProof })),
         ...mcp.states().map(findingOf),
         ...(toolsServer ? [toolsServerFinding(toolsServer.state())] : []),
         ...definitionFindings({ definitions, strays }),
         ...sandboxFindings(await sandbox.state()),
         ...(await codeFindings(config)),
-        ...(await retentionFindings(database.query, configuredRetention(config))),
+        ...(await retentionFindings(database.listing.query, configuredRetention(config))),
         ...websearchFindings(config),
       ],
       probes: () => definitions.choice().probes,
@@ -282,12 +289,12 @@ export async function startColloquy(
       shares: createShares(database.query),
       uploads,
       knowledge,
-      retrieval: { retrieve, traces: tracesOf(database.query), rerankers: rerankersOf(config) },
+      retrieval: { retrieve, traces: tracesOf(database.listing.query), rerankers: rerankersOf(config) },
       ...serveRooms(openedRooms, { query: database.query, runs: service.runs, agents, log, opened }),
       ragFolders: config.rag.folders,
       overview: {
-        usage: (question) => readUsage(database.query, question),
-        modelHealth: () => readModelHealth(database.query),
+        usage: (question) => readUsage(database.listing.query, question),
+        modelHealth: () => readModelHealth(database.listing.query),
         settings: () =>
           describeConfig(config).map(({ path, value, source }) => ({ path, value: shownSetting(path, value), source })),
         audit,

@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
-import { silentLog } from "../src/protocol/log.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import { asker } from "./accounts.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { type AccountsOptions, createAccounts } from "../src/http/accounts/accounts.ts";
-import { createPasswords } from "../src/http/accounts/passwords.ts";
-import { createTokens } from "../src/http/accounts/tokens.ts";
-import type { Services } from "../src/http/services.ts";
+import { type AccountsOptions, createAccounts } from "../src/people/accounts.ts";
+import { createPasswords } from "../src/people/passwords.ts";
+import { createTokens } from "../src/people/tokens.ts";
+import type { Services } from "../src/http/server/services.ts";
 import { createModels } from "../src/models/registry.ts";
-import { callerOf } from "../src/protocol/callers.ts";
-import { newId } from "../src/protocol/ids.ts";
-import { createKeyFinder } from "../src/store/api-keys.ts";
-import type { Database } from "../src/store/database.ts";
-import { createUserAdmin } from "../src/store/user-admin.ts";
-import { ensureOwner } from "../src/store/users.ts";
+import { callerOf } from "../src/protocol/base/callers.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import { createKeyFinder } from "../src/store/people/api-keys.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { createUserAdmin } from "../src/store/people/user-admin.ts";
+import { ensureOwner } from "../src/store/people/users.ts";
 import { serve, servicesWith } from "./serve.ts";
 
 export const secret = "a secret of tests";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { Finding } from "../src/protocol/overview.ts";
+import type { Finding } from "../src/protocol/people/overview.ts";
 import type { Colloquy } from "../src/main.ts";
 import { asker } from "./accounts.ts";
 import type { List, Refusal, View } from "./defining.ts";

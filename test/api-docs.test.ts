@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import type { ScriptAnswer } from "../src/models/scripted.ts";
-import type { ModelRequest } from "../src/protocol/models.ts";
+import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { ModelRequest } from "../src/protocol/agents/models.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 
 const root = join(import.meta.dirname, "..");

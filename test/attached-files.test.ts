@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createClient } from "../src/client/client.ts";
-import { withAttachedFiles } from "../src/main-uploads.ts";
-import { silentLog } from "../src/protocol/log.ts";
-import { createWorkspaces } from "../src/sandbox/workspaces.ts";
+import { withAttachedFiles } from "../src/app/uploads.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
+import { createWorkspaces } from "../src/sandbox/workspace/workspaces.ts";
 import { eachDatabase } from "./databases.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";

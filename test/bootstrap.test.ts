@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { after, test } from "node:test";
 
 const root = join(import.meta.dirname, "..");
@@ -42,16 +42,35 @@ if (how === "exit") process.exit(Number(code));
 `;
 
 const npm = `
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-const { installs, fails } = JSON.parse(readFileSync("npm.json", "utf8"));
-appendFileSync("npm.log", process.argv.slice(2).join(" ") + "\\n");
+import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
+const home = import.meta.dirname;
+const { installs, fails, refused = [] } = JSON.parse(readFileSync(home + "/npm.json", "utf8"));
+const place = relative(home, process.cwd());
+const packaged = relative(home, process.argv0).startsWith(".cache/node/");
+const cache = process.env.npm_config_cache?.startsWith(home) ? " with its cache in " + relative(home, process.env.npm_config_cache) : "";
+const told = process.argv.slice(2).join(" ") + (place && " in " + place) + (packaged ? " on the packaged Node.js" : "") + cache;
+appendFileSync(home + "/npm.log", told + "\\n");
 rmSync("node_modules", { recursive: true, force: true });
+if (place) {
+  const [name] = Object.keys(JSON.parse(readFileSync("package-lock.json", "utf8")).packages[""].dependencies);
+  mkdirSync("node_modules/" + name + "/bin", { recursive: true });
+  symlinkSync(process.execPath, "node_modules/" + name + "/bin/node");
+  process.exit();
+}
 await new Promise((resolve) => setTimeout(resolve, 200));
+if (fails === "when stopped") {
+  process.once("SIGTERM", () => (console.error("npm error process terminated"), process.exit(1)));
+  writeFileSync("npm.waits", "");
+  await new Promise((resolve) => setTimeout(resolve, 60_000));
+}
 if (fails) {
   console.error("npm error the registry is on fire");
   process.exit(1);
 }
-const wanted = Object.entries(installs).filter(([name]) => name !== "b" || !process.argv.includes("--omit=dev"));
+const wanted = Object.entries(installs)
+  .filter(([name]) => name !== "b" || !process.argv.includes("--omit=dev"))
+  .filter(([name]) => packaged || !refused.includes(name));
 for (const [name, version] of wanted) {
   mkdirSync("node_modules/" + name, { recursive: true });
   writeFileSync("node_modules/" + name + "/package.json", JSON.stringify({ name, version }));
@@ -67,13 +86,36 @@ function writeLock(folder: string, version: string): void {
   writeJson(folder, "package-lock.json", { packages });
 }
 
+const packagedNode = `node-${process.platform}-${process.arch}`;
+
+/** A package for this machine that the running Node.js is too old for, as its \`engines\` say. */
+function addNative(folder: string, engines: string, installs: Installed = { native: "2.0.0" }): void {
+  const here = { os: [process.platform], cpu: [process.arch], optional: true };
+  const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
+  Object.assign(packages, {
+    "node_modules/native": { version: "2.0.0", engines: { node: engines }, ...here },
+    "node_modules/foreign": { version: "2.0.0", ...here, os: ["plan9"] },
+    "node_modules/other-libc": { version: "2.0.0", ...here, libc: ["uclibc"] },
+    [`node_modules/${packagedNode}`]: { version: "24.0.0", ...here },
+  });
+  writeJson(folder, "package-lock.json", { packages });
+  writeJson(folder, "npm.json", {
+    installs: { a: "1.0.0", b: "1.0.0", [packagedNode]: "24.0.0", ...installs },
+    refused: engines === tooNew ? ["native"] : [],
+  });
+}
+
+const tooNew = "^1.2.3 || >= 99";
+
 type Running = {
   readonly child: ChildProcess;
   readonly ended: Promise<{ code: number | null; out: string; err: string }>;
 };
 
-function start(folder: string, ...args: string[]): Running {
-  const env = { ...process.env, npm_execpath: join(folder, "npm-cli.js") };
+const start = (folder: string, ...args: string[]) => startWith({}, folder, ...args);
+
+function startWith(own: NodeJS.ProcessEnv, folder: string, ...args: string[]): Running {
+  const env = { ...process.env, npm_execpath: join(folder, "npm-cli.js"), ...own };
   const child = spawn(process.execPath, [join(folder, "scripts", "bootstrap.mjs"), ...args], { cwd: tmpdir(), env });
   let out = "";
   let err = "";
@@ -139,6 +181,73 @@ test("another version than the pinned one is refused, with what to do", async ()
   assert.match(err, /a 0\.9\.0; pinned is 1\.0\.0\n.*older Node\.js.*\n.*git checkout package-lock\.json/s);
 });
 
+const install = "ci --omit=dev --include=optional --no-audit --no-fund --loglevel=error";
+
+test("npm runs on the packaged Node.js if a package for this machine refuses the running one", async () => {
+  const folder = checkout();
+  addNative(folder, tooNew);
+  const { code, err } = await run(folder, "cli");
+  assert.equal(code, 0, err);
+  assert.match(err, /packages need a newer Node\.js than v\S+: fetching 24\.0\.0/);
+  assert.match(npmCalls(folder)[0]!, /^ci .* in \.cache\/node$/);
+  assert.deepEqual(npmCalls(folder).slice(1), [`${install} on the packaged Node.js`]);
+  assert.equal(existsSync(join(folder, ".cache", "node")), false);
+  assert.equal((await run(folder, "cli")).err, "");
+});
+
+test("npm runs on the Node.js that is there if all packages take it", async () => {
+  const folder = checkout();
+  addNative(folder, `>=99 || ^${process.versions.node}`);
+  assert.equal((await run(folder, "cli")).code, 0);
+  assert.deepEqual(npmCalls(folder), [install]);
+});
+
+for (const by of ["us", "hand"]) {
+  test(`a package for this machine that is missing after an installation by ${by} is installed`, async () => {
+    const folder = checkout();
+    addNative(folder, "*");
+    await run(folder, "cli");
+    rmSync(join(folder, "node_modules", "native"), { recursive: true });
+    if (by === "hand") {
+      rmSync(join(folder, "node_modules", ".colloquy-stamp"));
+      writeJson(folder, "node_modules/.package-lock.json", { packages: { "node_modules/a": { version: "1.0.0" } } });
+    }
+    assert.equal((await run(folder, "cli")).code, 0);
+    assert.equal(existsSync(join(folder, "node_modules", "native")), true);
+    assert.deepEqual(npmCalls(folder), [install, install]);
+  });
+}
+
+test("a package for this machine that npm can't bring is told once, and all else goes on", async () => {
+  const folder = checkout();
+  addNative(folder, "*", {});
+  const { code, err } = await run(folder, "cli");
+  assert.equal(code, 0);
+  assert.match(err, /npm left out native 2\.0\.0.*\n/);
+  assert.equal((await run(folder, "cli")).err, "");
+});
+
+test("a signal while packages are installed is told as such, and the next start installs them", async () => {
+  const folder = checkout();
+  const { installs } = JSON.parse(readFileSync(join(folder, "npm.json"), "utf8"));
+  writeJson(folder, "npm.json", { installs, fails: "when stopped" });
+  const { child, ended } = start(folder, "cli");
+  const watcher = watch(folder, (_event, name) => name === "npm.waits" && child.kill("SIGTERM"));
+  const { code, err } = await ended;
+  watcher.close();
+  assert.equal(code, 1);
+  assert.match(err, /\ncolloquy: the installation of packages was stopped by SIGTERM; the next start does it again\n$/);
+  writeJson(folder, "npm.json", { installs });
+  assert.equal((await run(folder, "cli")).code, 0);
+});
+
+test("without a home folder that can be written, npm keeps its cache here", async () => {
+  const folder = checkout();
+  const env = { HOME: "/dev/null/home", npm_config_cache: "/dev/null/home/.npm" };
+  assert.equal((await startWith(env, folder, "cli").ended).code, 0);
+  assert.deepEqual(npmCalls(folder), [`${install} with its cache in .cache/npm`]);
+});
+
 test("two at once install once, and a lock left by a dead process is passed over", async () => {
   const folder = checkout();
   mkdirSync(join(folder, ".cache"));
@@ -169,7 +278,8 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
 test("./colloquy is the same, from anywhere and through a link", async () => {
   const folder = checkout();
   await run(folder, "cli");
-  const child = spawn(join(folder, "colloquy"), ["exit", "4"], { cwd: tmpdir() });
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}` };
+  const child = spawn(join(folder, "colloquy"), ["exit", "4"], { cwd: tmpdir(), env });
   const [code] = await once(child, "close");
   assert.equal(code, 4);
 });

@@ -1,15 +1,15 @@
 import AxeBuilder from "@axe-core/playwright";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { buildPage } from "./build-page.ts";
-import { loadPage } from "../src/http/page-files.ts";
+import { loadPage } from "../src/http/files/page-files.ts";
 import { type AgentServing, type AgentServingOptions, serveAgents } from "./serve-agents.ts";
 import { until } from "./run-suite.ts";
 import { serve } from "./serve.ts";
-import type { Adapter } from "../src/models/adapter.ts";
-import type { Script } from "../src/models/scripted.ts";
+import type { Adapter } from "../src/models/transport/adapter.ts";
+import type { Script } from "../src/models/demo/scripted.ts";
 
 /** Where there is no Chromium, which scripts/system.mjs tells. */
-export const skipBrowser = process.env["COLLOQUY_TEST_CHROMIUM"] === "no";
+export const skipBrowser = process.env["COLLOQUY_TEST_CHROMIUM"] === "no" && "there is no Chromium";
 
 export type PageServing = AgentServing & { readonly url: string };
 

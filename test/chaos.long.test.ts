@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 test("a minute of chaos breaks no promise", { timeout: 300_000 }, async (t) => {
   const program = join(import.meta.dirname, "../chaos/run.ts");
-  const chaos = spawn(process.execPath, [program, "--minutes", "1", "--nodes", "3"], {
+  const chaos = spawn(process.execPath, [program, "--minutes", "1", "--nodes", "3", "--clients", "6"], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   t.after(() => chaos.kill());

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { createRetrieve } from "../src/knowledge/retrieve.ts";
-import { sourceTextOf } from "../src/main-retrieval.ts";
-import type { Item, ItemOf } from "../src/protocol/items.ts";
-import { silentLog } from "../src/protocol/log.ts";
-import { createSearch } from "../src/store/rag-search.ts";
-import { ragTool } from "../src/tools/rag.ts";
+import { createRetrieve } from "../src/knowledge/search/retrieve.ts";
+import { sourceTextOf } from "../src/app/retrieval.ts";
+import type { Item, ItemOf } from "../src/protocol/threads/items.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
+import { createSearch } from "../src/store/knowledge/search.ts";
+import { ragTool } from "../src/tools/basic/rag.ts";
 import { eachDatabase } from "./databases.ts";
 import { testKnowledge } from "./knowledge.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";

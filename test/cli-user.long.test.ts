@@ -6,9 +6,9 @@ import { after, before, test } from "node:test";
 import { once } from "node:events";
 import { asker } from "./accounts.ts";
 import { createClient } from "../src/client/client.ts";
-import { silentLog } from "../src/protocol/log.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/load.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 
 let cwd: string;

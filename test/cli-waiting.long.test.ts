@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { after, before, describe, test } from "node:test";
-import type { QuestionView } from "../src/protocol/run-shapes.ts";
+import type { QuestionView } from "../src/protocol/threads/run-shapes.ts";
 import { type Client, createClient } from "../src/client/client.ts";
-import { followRun } from "../src/cli-follow.ts";
-import { askPerson } from "../src/cli-questions.ts";
-import type { ScriptAnswer } from "../src/models/scripted.ts";
-import type { ModelRequest } from "../src/protocol/models.ts";
+import { followRun } from "../src/cli/follow-run.ts";
+import { askPerson } from "../src/cli/ask-person.ts";
+import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { ModelRequest } from "../src/protocol/agents/models.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 
@@ -129,7 +129,9 @@ describe("the commands", () => {
   let env: Record<string, string>;
   before(async () => {
     cwd = temporaryFolder("cli");
-    writeFileSync(join(cwd, "colloquy.yaml"), "probe: false\napproval: { ask: [add_task] }\n");
+    writeFileSync(join(cwd, "colloquy.yaml"), "probe: false\napproval: { ask: [add_task, calculate] }\n");
+    mkdirSync(join(cwd, "rooms"));
+    writeFileSync(join(cwd, "rooms/desk.yaml"), "members: [assistant, { agent: chat, activation: always }]\n");
     env = { PATH: process.env["PATH"] ?? "", COLLOQUY_DATA: await freshDataDirectory(), COLLOQUY_LOG_LEVEL: "warn" };
   });
 
@@ -161,5 +163,26 @@ describe("the commands", () => {
     const answered = await colloquy("answer", id, "allow", "--arguments", '{"title":"Oat milk"}');
     assert.equal(answered.code, 0, answered.err);
     assert.match(answered.err, /✓ \{"id":1,"title":"Oat milk"/);
+  });
+
+  test("run with the name of a room: all speak; what a member asks is answered, and the room goes on", async () => {
+    const asked = await colloquy("run", "--agent", "desk", "@assistant what is 3*4?");
+    assert.equal(asked.code, 2, asked.err);
+    const id = /waits for your answer:[\s\S]*colloquy answer ([0-9a-f-]{36}) allow\|deny/.exec(asked.err)?.[1];
+    assert.ok(id, asked.err);
+    const answered = await colloquy("answer", id, "allow");
+    assert.equal(answered.code, 0, answered.err);
+    assert.match(answered.out, /^\[@assistant\]: 12\b[^]*\n\[@chat\]: /);
+  });
+
+  test("run in a thread that is a room names the command to talk there", async () => {
+    const made = await colloquy("chat", "desk", "--json");
+    const { thread } = JSON.parse(made.out.split("\n")[0]!) as { thread: string };
+    const refused = await colloquy("run", "--thread", thread, "hello");
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.err,
+      new RegExp(`is a room, where several take part\\. Talk there: colloquy chat ${thread}\n$`),
+    );
   });
 });

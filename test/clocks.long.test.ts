@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { RunEvent } from "../src/protocol/events.ts";
+import type { RunEvent } from "../src/protocol/threads/events.ts";
+import { skipDatabase } from "./left-out.ts";
 import { type ModelServer, startModelServer } from "./model-servers/model-server.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
@@ -15,10 +16,12 @@ const shiftedClock = join(import.meta.dirname, "shifted-clock.ts");
 /** More than twice as long as a process may be silent about its runs. */
 const longSeconds = 25;
 
+const skip = skipDatabase("postgres");
 let postgres: PostgresServer;
 let model: ModelServer;
 
 before(async () => {
+  if (skip) return;
   [postgres, model] = await Promise.all([startPostgres(), startModelServer()]);
   const begun = new Set<string>();
   model.always(({ body }) => {
@@ -31,9 +34,9 @@ before(async () => {
     return { text: Array.from({ length: 1200 }, () => "and on "), paceMs: 500 };
   });
 });
-after(() => Promise.all([postgres.stop(), model.close()]));
+after(() => Promise.all([postgres?.stop(), model?.close()]));
 
-describe("a node whose clock is an hour wrong", { concurrency: true }, () => {
+describe("a node whose clock is an hour wrong", { concurrency: true, skip }, () => {
   for (const [name, worker, watcher] of [
     ["ahead leaves alone what a node behind works on and waits for", -hour, hour],
     ["behind leaves alone what a node ahead works on and waits for", hour, -hour],

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { createModelRelay } from "../src/tools/model-relay.ts";
+import { createModelRelay } from "../src/tools/core/model-relay.ts";
 import { relayWire } from "../src/http/dialects/chat-completions/relay-wire.ts";
-import type { ScriptAnswer } from "../src/models/scripted.ts";
-import type { Item } from "../src/protocol/items.ts";
-import { filesOf } from "../src/protocol/files.ts";
+import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { Item } from "../src/protocol/threads/items.ts";
+import { filesOf } from "../src/protocol/threads/files.ts";
 import { codeTools, fileTools } from "../src/tools/built-in.ts";
 import { openTestPlace } from "./code-place.ts";
 import { orchestratorTeam, written } from "./json-actions.ts";

@@ -1,15 +1,15 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newId } from "../src/protocol/ids.ts";
-import type { ToolContext } from "../src/protocol/tools.ts";
-import { openBubblewrap } from "../src/sandbox/bubblewrap.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import type { ToolContext } from "../src/protocol/agents/tools.ts";
+import { openBubblewrap } from "../src/sandbox/drivers/bubblewrap.ts";
 import { createPythonSource } from "../src/sandbox/python-source.ts";
-import { removeTree } from "../src/sandbox/remove-tree.ts";
+import { removeTree } from "../src/sandbox/workspace/remove-tree.ts";
 import { defaultSandboxLimits, type Sandbox, SandboxUnusable } from "../src/sandbox/sandbox.ts";
-import type { Workspace } from "../src/sandbox/workspace.ts";
-import { createWorkspaces } from "../src/sandbox/workspaces.ts";
-import type { PythonPlace } from "../src/tools/python-code/python-code.ts";
+import type { Workspace } from "../src/sandbox/workspace/workspace.ts";
+import { createWorkspaces } from "../src/sandbox/workspace/workspaces.ts";
+import type { PythonPlace } from "../src/tools/code/python-code/python-code.ts";
 
 export type TestPlace = PythonPlace & {
   /** A call of nobody's run, in a thread of its own; `told` is what it showed its followers. */

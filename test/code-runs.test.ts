@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Item } from "../src/protocol/items.ts";
-import type { ModelRequest } from "../src/protocol/models.ts";
-import { bashTool } from "../src/tools/bash.ts";
+import type { Item } from "../src/protocol/threads/items.ts";
+import type { ModelRequest } from "../src/protocol/agents/models.ts";
+import { bashTool } from "../src/tools/code/bash.ts";
 import { openTestPlace, type TestPlace } from "./code-place.ts";
 import { commandLines } from "./processes.ts";
 import { eachRunDatabase, rowOf, until, watch } from "./run-suite.ts";

@@ -1,7 +1,8 @@
 import { after, afterEach, before, describe } from "node:test";
-import type { Database } from "../src/store/database.ts";
-import { migrate } from "../src/store/migrate.ts";
-import { openDatabase } from "../src/store/open.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
+import { skipDatabase } from "./left-out.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
 
@@ -18,13 +19,11 @@ export type TestDatabases = {
   lend(): Promise<Database>;
 };
 
-const kinds = (process.env["COLLOQUY_TEST_DATABASES"] ?? "pglite,postgres").split(",");
-
-/** Registers the same suite for PGlite and for PostgreSQL. `COLLOQUY_TEST_DATABASES=pglite` leaves the other out. */
+/** Registers the same suite for PGlite and for PostgreSQL. `COLLOQUY_TEST_DATABASES=pglite` skips the other. */
 export function eachDatabase(suite: (databases: TestDatabases) => void): void {
   for (const kind of ["pglite", "postgres"] as const) {
     // One after the other, also where both databases are tested at once: tests of one may share it.
-    if (kinds.includes(kind)) describe(`on ${kind}`, { concurrency: 1 }, () => suite(testDatabases(kind)));
+    describe(`on ${kind}`, { concurrency: 1, skip: skipDatabase(kind) }, () => suite(testDatabases(kind)));
   }
 }
 

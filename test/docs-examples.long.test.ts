@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { blocksOf, read, root } from "./doc-pages.ts";
+import { skipCurl } from "./left-out.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 
 const cli = join(root, "src/cli.ts");
@@ -82,8 +83,8 @@ describe("examples for the shell", () => {
   ]) {
     const blocks = blocksOf(page);
     for (const [index, { language, text }] of blocks.entries()) {
-      if (language !== "sh" || (text.includes("curl") && process.env["COLLOQUY_TEST_CURL"] === "no")) continue;
-      test(`${page}: ${text.split("\n", 1)[0]}`, async () => {
+      if (language !== "sh") continue;
+      test(`${page}: ${text.split("\n", 1)[0]}`, { skip: text.includes("curl") && skipCurl }, async () => {
         const script = `exec 2>&1\n${text.replaceAll("localhost:8000", `localhost:${port}`)}`;
         const { stdout } = await promisify(execFile)("sh", ["-euc", script], { cwd: folder, env });
         const shown = blocks[index + 1];

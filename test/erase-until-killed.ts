@@ -1,4 +1,4 @@
-import { openDatabase } from "../src/store/open.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
 import type { Place } from "./databases.ts";
 import { startErasing } from "./erasure-parts.ts";
 import { withWritePoints } from "./write-points.ts";

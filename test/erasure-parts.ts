@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { createUploads } from "../src/knowledge/uploads.ts";
-import { createErasures, type ErasureParts } from "../src/main-erasure.ts";
-import { silentLog } from "../src/protocol/log.ts";
-import { createWorkspaces } from "../src/sandbox/workspaces.ts";
-import type { Database } from "../src/store/database.ts";
+import { createUploads } from "../src/knowledge/uploads/uploads.ts";
+import { createErasures, type ErasureParts } from "../src/people/erasures.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
+import { createWorkspaces } from "../src/sandbox/workspace/workspaces.ts";
+import type { Database } from "../src/store/driver/database.ts";
 import { startTestRuns, type TestRunsOptions } from "./runs.ts";
 
 /** The run service with a folder for files, and what erases people of it. */

@@ -1,5 +1,5 @@
-import { checkInvariants } from "../src/store/invariants.ts";
-import { openDatabase } from "../src/store/open.ts";
+import { checkInvariants } from "../src/store/schema/invariants.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
 import type { Place } from "./databases.ts";
 import { bringToEnd, startFixedRuns } from "./fixed-run.ts";
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { Conflict } from "../src/protocol/errors.ts";
-import type { ScriptAnswer } from "../src/models/scripted.ts";
-import type { Tool } from "../src/protocol/tools.ts";
-import type { Database } from "../src/store/database.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
+import { Conflict } from "../src/protocol/base/errors.ts";
+import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { Tool } from "../src/protocol/agents/tools.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 import { startTestRuns, type TestRuns } from "./runs.ts";
 
 export const answerText = "All is done.";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
-import { newId } from "../src/protocol/ids.ts";
-import { silentLog } from "../src/protocol/log.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 
 /** As much of a JSON Schema as a body of that form is made from. */

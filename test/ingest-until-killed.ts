@@ -1,8 +1,8 @@
 import { createKnowledge } from "../src/knowledge/knowledge.ts";
-import { callerOf } from "../src/protocol/callers.ts";
-import { migrate } from "../src/store/migrate.ts";
-import { openDatabase } from "../src/store/open.ts";
-import { ensureOwner } from "../src/store/users.ts";
+import { callerOf } from "../src/protocol/base/callers.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
+import { ensureOwner } from "../src/store/people/users.ts";
 import type { Place } from "./databases.ts";
 import { bytesOf, knowledgeOptions } from "./knowledge.ts";
 

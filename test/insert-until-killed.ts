@@ -1,5 +1,5 @@
 /** Opens a data directory, prints `open`, then inserts rows, printing the number of each as soon as it is committed. */
-import { openDatabase } from "../src/store/open.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
 
 const [dataDirectory] = process.argv.slice(2);
 const database = await openDatabase({ dataDirectory: dataDirectory! });

@@ -1,11 +1,11 @@
 import { appendFileSync } from "node:fs";
 import { z } from "zod";
-import type { Script } from "../src/models/scripted.ts";
+import type { Script } from "../src/models/demo/scripted.ts";
 import { jsonActions } from "../src/run/strategies/json-actions.ts";
-import type { Database } from "../src/store/database.ts";
-import { migrate } from "../src/store/migrate.ts";
-import { openDatabase } from "../src/store/open.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 import type { Place } from "./databases.ts";
 import { orchestratorTeam, written } from "./json-actions.ts";
 import { startTestRuns, type TestRuns } from "./runs.ts";

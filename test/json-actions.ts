@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { loadAgents } from "../src/agents/load.ts";
-import type { AgentDefinition } from "../src/protocol/agents.ts";
-import type { Tool } from "../src/protocol/tools.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
+import type { AgentDefinition } from "../src/protocol/agents/agents.ts";
+import type { Tool } from "../src/protocol/agents/tools.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 
 /** The built-in orchestrator, coder and researcher, answered for by this model. */
 export async function orchestratorTeam(

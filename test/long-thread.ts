@@ -1,5 +1,5 @@
-import { newId } from "../src/protocol/ids.ts";
-import type { Query } from "../src/protocol/tools.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import type { Query } from "../src/protocol/agents/tools.ts";
 
 export type LongThread = {
   readonly owner: string;

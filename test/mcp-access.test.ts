@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { z } from "zod";
-import { createApiKey, createKeyFinder } from "../src/store/api-keys.ts";
-import { createUser } from "../src/store/users.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
+import { createApiKey, createKeyFinder } from "../src/store/people/api-keys.ts";
+import { createUser } from "../src/store/people/users.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 import { connectMcp, eras, modernCall } from "./mcp-client.ts";
 import { serve, type Serving } from "./serve.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { bridgeMcp } from "../src/client/mcp-bridge.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 import { serve } from "./serve.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
-import { colloquySurface } from "../src/http/mcp/colloquy-surface.ts";
+import { colloquySurface } from "../src/http/mcp/mcp-routes.ts";
 import { mcpRoutes } from "../src/http/mcp/mcp-endpoint.ts";
 import { fixtureSurface } from "./mcp-conformance/fixture-surface.ts";
 import { fixtureTools } from "./mcp-conformance/fixture-tools.ts";

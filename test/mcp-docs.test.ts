@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadConfig, plainEnvironment } from "../src/config.ts";
+import { loadConfig, plainEnvironment } from "../src/config/load.ts";
 import { testServers } from "./mcp-servers.ts";
 import { temporaryFolder } from "./pglite.ts";
 

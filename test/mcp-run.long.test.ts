@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { z } from "zod";
-import { defineTool } from "../src/tools/define-tool.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 import { eachDatabase } from "./databases.ts";
 import { published, type RawHandler, startRaw, startShop, testServers } from "./mcp-servers.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "./runs.ts";

@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { silentLog } from "../src/protocol/log.ts";
-import type { McpServersConfig } from "../src/protocol/mcp-servers.ts";
-import type { Tool, ToolContext } from "../src/protocol/tools.ts";
-import { executeTool, type ExecutedCall, parseCall } from "../src/tools/call-tool.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
+import type { McpServersConfig } from "../src/protocol/agents/mcp-servers.ts";
+import type { Tool, ToolContext, ToolResult } from "../src/protocol/agents/tools.ts";
+import { executeTool, parseCall } from "../src/tools/core/call-tool.ts";
 import { createMcpServers, type McpOptions, type McpServers } from "../src/tools/mcp/mcp-servers.ts";
 
 export const testCaller = { userId: "u1", name: "ada", role: "admin", permissions: ["*"], via: "local" } as const;
@@ -18,7 +18,7 @@ export type TestServers = McpServers & {
   until(name: string, state: string): Promise<void>;
   tool(name: string): Promise<Tool>;
   /** As a run would call it; without the mark that all their results bear. */
-  call(name: string, input?: object, context?: Partial<ToolContext>): Promise<ExecutedCall>;
+  call(name: string, input?: object, context?: Partial<ToolContext>): Promise<ToolResult>;
 };
 
 const onlyPath = { PATH: process.env["PATH"] ?? "" };
@@ -114,6 +114,8 @@ export type RawServer = {
   readonly url: string;
   /** Every message that came, oldest first. */
   readonly seen: RawRequest[];
+  /** The same as they came. */
+  readonly texts: string[];
   tools: unknown[];
   close(): Promise<void>;
 };
@@ -127,6 +129,7 @@ export type RawHandler = (
 /** The protocol of 2025-11-25, spoken by hand, so that it can be spoken wrongly. */
 export async function startRaw(tools: unknown[], handle: RawHandler, port = 0): Promise<RawServer> {
   const seen: RawRequest[] = [];
+  const texts: string[] = [];
   const server = createServer((request, response) => {
     if (request.method !== "POST") return void response.writeHead(405).end();
     let body = "";
@@ -134,6 +137,7 @@ export async function startRaw(tools: unknown[], handle: RawHandler, port = 0): 
     request.on("end", () => {
       const message = JSON.parse(body) as RawRequest;
       seen.push(message);
+      texts.push(body);
       if (message.id === undefined) return void response.writeHead(202).end();
       const result = handle(message, { request, response }) ?? answerOf(message);
       if (response.headersSent || response.destroyed || result === "handled") return;
@@ -144,6 +148,7 @@ export async function startRaw(tools: unknown[], handle: RawHandler, port = 0): 
   const raw: RawServer = {
     url: "",
     seen,
+    texts,
     tools,
     async close() {
       server.closeAllConnections();

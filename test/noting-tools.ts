@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Tool } from "../src/protocol/tools.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
+import type { Tool } from "../src/protocol/agents/tools.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 import schemas from "./messy-answers/tools.json" with { type: "json" };
 
 /** The tools that messy answers ask for; they take anything and note what they are given. */

@@ -1,7 +1,7 @@
 import { loadAgents } from "../src/agents/load.ts";
-import type { AgentDefinition } from "../src/protocol/agents.ts";
-import type { Database } from "../src/store/database.ts";
-import { readRunSecret, replaceRunSecret } from "../src/store/run-secrets.ts";
+import type { AgentDefinition } from "../src/protocol/agents/agents.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { readRunSecret, replaceRunSecret } from "../src/store/secrets/run-secrets.ts";
 import { taigaSystem } from "../src/tools/taiga/access.ts";
 import { createTaiga, type Taiga, type TaigaOptions } from "../src/tools/taiga/taiga.ts";
 

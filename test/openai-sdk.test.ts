@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import OpenAI from "openai";
-import { createScripted, type ScriptAnswer } from "../src/models/scripted.ts";
-import type { ModelRequest } from "../src/protocol/models.ts";
+import { createScripted, type ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { ModelRequest } from "../src/protocol/agents/models.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 
 /** Calls `add` when it may and has not yet, then tells the sum. */

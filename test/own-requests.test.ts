@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { after, before, test } from "node:test";
-import { agentSchema } from "../src/protocol/agents.ts";
-import type { ModelRequest } from "../src/protocol/models.ts";
-import { parentHeader } from "../src/run/own-requests.ts";
+import { agentSchema } from "../src/protocol/agents/agents.ts";
+import type { ModelRequest } from "../src/protocol/agents/models.ts";
+import { parentHeader } from "../src/run/step/request-origin.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 
 let server: AgentServing;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { fileChange } from "../src/protocol/files.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
+import { fileChange } from "../src/protocol/threads/files.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 
 export const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC",

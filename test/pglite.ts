@@ -3,10 +3,12 @@ import {
   cpSync,
   existsSync,
   globSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   statSync,
 } from "node:fs";
@@ -14,16 +16,17 @@ import { rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { Conflict } from "../src/protocol/errors.ts";
-import { type Lock, takeLock } from "../src/store/lock.ts";
-import { migrate } from "../src/store/migrate.ts";
-import { openDatabase } from "../src/store/open.ts";
-import { openPGlite } from "../src/store/pglite.ts";
+import { Conflict } from "../src/protocol/base/errors.ts";
+import { type Lock, takeLock } from "../src/store/driver/lock.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
+import { openPGlite } from "../src/store/driver/pglite.ts";
 import { databaseFolder } from "./memory-folder.ts";
 
-const migrations = join(import.meta.dirname, "..", "src", "store", "migrations");
+const migrations = join(import.meta.dirname, "../src/store/schema/migrations");
 const modules = join(import.meta.dirname, "..", "node_modules");
 const temporary: string[] = [];
+const dayMs = 24 * 3_600_000;
 process.on("exit", () => {
   for (const folder of temporary) rmSync(folder, { recursive: true, force: true });
 });
@@ -31,15 +34,33 @@ process.on("exit", () => {
 /** A new folder that goes when this process ends, or else when a later one finds that it has been killed. */
 export function temporaryFolder(name: string, parent = tmpdir()): string {
   if (temporary.length === 0) for (const root of new Set([tmpdir(), databaseFolder()])) removeLeftBehind(root);
-  const folder = mkdtempSync(join(parent, `colloquy-${name}-${process.pid}-`));
+  const folder = mkdtempSync(join(parent, `colloquy-${name}-${pidNamespace}-${process.pid}-`));
   temporary.push(folder);
   return folder;
 }
 
+/** Containers may share a folder, and each has processes of its own under the same numbers. */
+const pidNamespace = readPidNamespace();
+
+function readPidNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
+  } catch {
+    // Only Linux has them.
+    return "0";
+  }
+}
+
+/** Of this user only: others remove their own. */
 function removeLeftBehind(root: string): void {
   for (const entry of readdirSync(root)) {
-    const pid = /^colloquy-[a-z]+-(\d+)-\w{6}$/.exec(entry)?.[1];
-    if (pid && !isAlive(Number(pid))) rmSync(join(root, entry), { recursive: true, force: true });
+    const [, namespace, pid] = /^colloquy-.+-(\d+)-(\d+)-\w{6}$/.exec(entry) ?? [];
+    const path = join(root, entry);
+    const found = pid === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false });
+    if (!found || found.uid !== process.getuid?.()) continue;
+    // Nobody can tell whether a process of another namespace lives, but no test lives for a day.
+    const isLeft = namespace === pidNamespace ? !isAlive(Number(pid)) : Date.now() - found.mtimeMs > dayMs;
+    if (isLeft) rmSync(path, { recursive: true, force: true });
   }
 }
 
@@ -120,7 +141,7 @@ async function kept({ name, make }: Kept): Promise<string> {
 function removeOutdated(folder: string): void {
   for (const entry of readdirSync(folder)) {
     const path = join(folder, entry);
-    const isOld = Date.now() - statSync(path).mtimeMs > 24 * 3_600_000;
+    const isOld = Date.now() - statSync(path).mtimeMs > dayMs;
     if (isOld && entry.includes("-migrated-")) rmSync(path, { recursive: true, force: true });
   }
 }

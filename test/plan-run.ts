@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { ScriptAnswer } from "../src/models/scripted.ts";
-import type { ModelRequest } from "../src/protocol/models.ts";
+import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { ModelRequest } from "../src/protocol/agents/models.ts";
 import { planExecute } from "../src/run/strategies/plan-execute.ts";
-import type { Database } from "../src/store/database.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 import { startTestRuns, type TestRuns } from "./runs.ts";
 
 /** Where a process may be when it dies: `asked 3` at its third model call, `sent Bob` when that letter is out but not noted. */

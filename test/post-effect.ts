@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Tool } from "../src/protocol/tools.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
+import type { Tool } from "../src/protocol/agents/tools.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
 
 /** A write whose effect is counted outside. */
 export function postEffect(outside: string): Tool {

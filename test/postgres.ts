@@ -5,6 +5,7 @@ import { accessSync, chownSync, constants, mkdtempSync, readdirSync, rmSync } fr
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { databaseFolder } from "./memory-folder.ts";
 
@@ -14,6 +15,16 @@ export type PostgresServer = {
   /** A new, empty database; resolves to its URL. */
   createDatabase(): Promise<string>;
   stop(): Promise<void>;
+};
+
+/** One that is ours alone, and can be harmed. */
+export type OwnPostgres = PostgresServer & {
+  /** kill -9 of all its processes: what it has not given to the operating system is gone. */
+  crash(): Promise<void>;
+  /** As an operator ends it: connections are closed, nothing is lost. */
+  shutDown(): Promise<void>;
+  /** Starts on the same files, as at another place when failing over; resolves to its new URL. */
+  startAgain(): Promise<string>;
 };
 
 export type PostgresOptions = {
@@ -31,6 +42,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const shared = process.env["COLLOQUY_TEST_POSTGRES"];
   if (shared && !options.fsync && !options.settings) return databasesOf(shared);
 
+  return startOwnPostgres(options);
+}
+
+/** Never the shared one. */
+export async function startOwnPostgres(options: PostgresOptions = {}): Promise<OwnPostgres> {
   const bin = findBinaries();
   for (let attempt = 1; ; attempt++) {
     try {
@@ -59,7 +75,7 @@ function databasesOf(url: string): PostgresServer {
   };
 }
 
-async function startServer(bin: string, options: PostgresOptions): Promise<PostgresServer> {
+async function startServer(bin: string, options: PostgresOptions): Promise<OwnPostgres> {
   const user = unprivilegedUser();
   // What is to wait for the disk must be on one.
   const folder = mkdtempSync(join(options.fsync ? tmpdir() : databaseFolder(), "colloquy-postgres-"));
@@ -90,14 +106,42 @@ async function startServer(bin: string, options: PostgresOptions): Promise<Postg
   }
 
   const port = await freePort();
-  const server = spawnServer([join(bin, "postgres"), "-D", data, ...settings({ folder, port, options })], {
-    folder,
-    user,
-  });
+  const server = spawnServer([join(bin, "postgres"), "-D", data, ...settings({ folder, options })], { folder, user });
+  server.stdin!.write(`start ${port}\n`);
   const log = await startLog(server);
   if (!log.ready) throw new Error(`PostgreSQL did not start:\n${log.text}`);
-  const url = `postgres://colloquy@127.0.0.1:${port}/postgres`;
-  return { url, createDatabase: () => createDatabase(url), stop: () => stop(server) };
+  const urlAt = (place: number) => `postgres://colloquy@127.0.0.1:${place}/postgres`;
+  let url = urlAt(port);
+  const end = async (order: "kill" | "stop") => {
+    server.stdin!.write(`${order}\n`);
+    await until(async () => !(await answers(url)));
+  };
+  return {
+    url,
+    createDatabase: () => createDatabase(url),
+    crash: () => end("kill"),
+    shutDown: () => end("stop"),
+    async startAgain() {
+      const place = await freePort();
+      url = urlAt(place);
+      server.stdin!.write(`start ${place}\n`);
+      await until(() => answers(url));
+      return url;
+    },
+    stop: () => stop(server),
+  };
+}
+
+function answers(url: string): Promise<boolean> {
+  return withClient(url, async (client) => client.query("select 1")).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 60_000; !(await condition()); await sleep(20))
+    if (Date.now() > end) throw new Error("PostgreSQL did not do as it was told within a minute.");
 }
 
 type User = { readonly uid: number; readonly gid: number };
@@ -157,11 +201,10 @@ function unprivilegedUser(): User | undefined {
   throw new Error("PostgreSQL does not run as root, and there is neither a user `postgres` nor `nobody`.");
 }
 
-function settings({ folder, port, options }: { folder: string; port: number; options: PostgresOptions }): string[] {
+function settings({ folder, options }: { folder: string; options: PostgresOptions }): string[] {
   const durability = options.fsync ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
   const all = {
     listen_addresses: "127.0.0.1",
-    port: String(port),
     unix_socket_directories: folder,
     max_connections: "200",
     ...durability,
@@ -170,19 +213,32 @@ function settings({ folder, port, options }: { folder: string; port: number; opt
   return Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** The shell ends the server and removes the folder when our end of its stdin closes: by `stop`, or by our death. */
+/**
+ * The shell starts the server, kills or stops it as it is told, a line each; it ends it and removes the folder when our end of its
+ * stdin closes: by `stop`, or by our death.
+ */
 function spawnServer(
   command: readonly string[],
   { folder, user }: { folder: string; user: User | undefined },
 ): ChildProcess {
-  const script = '"$@" </dev/null & server=$!; read -r _; kill -QUIT $server; wait $server; rm -rf "$PWD"';
-  return spawn("/bin/sh", ["-c", script, "sh", ...command], {
+  return spawn("/bin/sh", ["-c", keeper, "sh", ...command], {
     ...user,
     cwd: folder,
     detached: true,
     stdio: ["pipe", "ignore", "pipe"],
   });
 }
+
+const keeper = `
+while read -r order port; do
+  case "$order" in
+    start) "$@" -c "port=$port" </dev/null & server=$! ;;
+    kill) kill -STOP $server; all="$server $(pgrep -P $server)"; kill -KILL $all; wait $server
+      for process in $all; do while kill -0 "$process"; do sleep 0.01; done; done ;;
+    stop) kill -INT $server; wait $server ;;
+  esac
+done
+kill -QUIT $server; wait $server; rm -rf "$PWD"`;
 
 async function startLog(server: ChildProcess): Promise<{ ready: boolean; text: string }> {
   const stderr = server.stderr!;
@@ -220,6 +276,7 @@ async function createDatabase(url: string): Promise<string> {
 
 async function withClient(url: string, use: (client: pg.Client) => Promise<unknown>): Promise<void> {
   const client = new pg.Client(url);
+  client.on("error", () => {});
   await client.connect();
   try {
     await use(client);

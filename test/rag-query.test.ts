@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
-import { rag as ragCommand } from "../src/cli-rag.ts";
-import { evaluate, tryQuery } from "../src/cli-rag-search.ts";
+import { rag as ragCommand } from "../src/cli/rag/rag.ts";
+import { evaluate, tryQuery } from "../src/cli/rag/search.ts";
 import { createClient } from "../src/client/client.ts";
 import type { KnowledgeClient } from "../src/client/knowledge.ts";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
-import { silentLog } from "../src/protocol/log.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import { type EmbeddingServer, startEmbeddingServer } from "./embedding-server.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 

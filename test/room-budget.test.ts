@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Caller } from "../src/protocol/callers.ts";
-import { saveBudget } from "../src/store/spending.ts";
+import type { Caller } from "../src/protocol/base/callers.ts";
+import { saveBudget } from "../src/store/metering/spending.ts";
 import { openRoom } from "./room-place.ts";
 import { memberOf, scriptOf } from "./rooms.ts";
 import { eachRunDatabase, until } from "./run-suite.ts";

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createAgentRegistry } from "../src/agents/load.ts";
-import { type Caller, callerOf } from "../src/protocol/callers.ts";
-import type { RunEvent } from "../src/protocol/events.ts";
-import { newId } from "../src/protocol/ids.ts";
-import { textOf } from "../src/protocol/items.ts";
+import { type Caller, callerOf } from "../src/protocol/base/callers.ts";
+import type { RunEvent } from "../src/protocol/threads/events.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import { textOf } from "../src/protocol/threads/items.ts";
 import { withRooms } from "../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../src/rooms/room-file.ts";
 import { createRooms, type Rooms } from "../src/rooms/rooms.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
-import { checkInvariants } from "../src/store/invariants.ts";
-import { createUser } from "../src/store/users.ts";
+import { checkInvariants } from "../src/store/schema/invariants.ts";
+import { createUser } from "../src/store/people/users.ts";
 import { memberOf, speakerOf } from "./rooms.ts";
 import { eachRunDatabase, type RunSuite, until, watch } from "./run-suite.ts";
 

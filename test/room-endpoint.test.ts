@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { withRoomModels } from "../src/main-rooms.ts";
+import { withRoomModels } from "../src/app/rooms.ts";
 import { createModels } from "../src/models/registry.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import { modelIdOf, roomAgent } from "../src/rooms/room-agents.ts";

@@ -1,17 +1,16 @@
 import { createAgentRegistry } from "../src/agents/load.ts";
-import type { Script } from "../src/models/scripted.ts";
-import { type Caller, callerOf } from "../src/protocol/callers.ts";
-import type { RunEvent } from "../src/protocol/events.ts";
-import { newId } from "../src/protocol/ids.ts";
-import type { Tool } from "../src/protocol/tools.ts";
+import type { Script } from "../src/models/demo/scripted.ts";
+import { type Caller, callerOf } from "../src/protocol/base/callers.ts";
+import type { RunEvent } from "../src/protocol/threads/events.ts";
+import { newId } from "../src/protocol/base/ids.ts";
 import { withRooms } from "../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../src/rooms/room-file.ts";
 import { createRooms, type Rooms } from "../src/rooms/rooms.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
-import { createUser } from "../src/store/users.ts";
+import { createUser } from "../src/store/people/users.ts";
 import { saidIn } from "./rooms.ts";
 import { type RunSuite, until, watch } from "./run-suite.ts";
-import type { TestRuns } from "./runs.ts";
+import type { TestRuns, TestRunsOptions } from "./runs.ts";
 
 export type RoomPlace = {
   readonly service: TestRuns;
@@ -30,7 +29,7 @@ export type RoomPlace = {
 /** A room of the kind `desk`, with its owner and somebody who was let in. */
 export async function openRoom(
   suite: RunSuite,
-  options: { readonly room: object; readonly script: Script; readonly tools?: readonly Tool[] },
+  options: { readonly room: object; readonly script: Script } & Pick<TestRunsOptions, "tools" | "models" | "outages">,
 ): Promise<RoomPlace> {
   const service = await suite.start({ ...options, strategies: roomStrategies });
   const { database } = service;

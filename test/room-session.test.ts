@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { RunEvent } from "../src/protocol/events.ts";
-import type { ScriptAnswer } from "../src/models/scripted.ts";
+import type { RunEvent } from "../src/protocol/threads/events.ts";
+import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
-import { bashTool } from "../src/tools/bash.ts";
+import { bashTool } from "../src/tools/code/bash.ts";
 import { openTestPlace, type TestPlace } from "./code-place.ts";
 import { analysisRoom, linesOf, memberOf, saidIn, sayIn, scriptOf, speakerOf } from "./rooms.ts";
 import { commandLines } from "./processes.ts";
@@ -112,6 +112,38 @@ eachRunDatabase((suite) => {
         coder.tools?.map(({ name }) => name),
         ["bash"],
       );
+    },
+  );
+
+  test(
+    "the same session with a @code that says nothing after its commands: each output is answered",
+    { skip },
+    async () => {
+      const [first, , third] = lines.data;
+      const service = await suite.start({
+        strategies: roomStrategies,
+        tools: [bashTool(place)],
+        agents: [await analysisRoom()],
+        script: scriptOf({ data: [first, third], code: [bash(look), ""], reviewer: ["[pass]"] }),
+      });
+      const thread = await service.runs.createThread(service.caller, { title: "Sales" });
+      await (await place.workspaces.open(thread.id)).write("sales.csv", salesCsv());
+      const question = "Hey @data, I have a CSV with sales data. Can you help me find the top customers?";
+      const { seen } = await sayIn(service, question, { agent: "analysis", threadId: thread.id });
+      assert.deepEqual(
+        seen.flatMap((event) => (event.type === "turn-start" ? [event.agent] : [])),
+        ["data", "code", "data", "reviewer"],
+      );
+      assert.deepEqual(saidIn(seen), [
+        `@user: ${question}`,
+        `@data: ${first}`,
+        `@data: ${third}`,
+        "(@reviewer passes)",
+      ]);
+      const [result] = seen.flatMap((event) => (event.type === "call-end" ? [event.item.body.content] : []));
+      assert.match(result!, /^sales\.csv\ncustomer_id,date,amount,product\n/);
+      const asked = service.model.requests.findLast((request) => speakerOf(request) === "data")!;
+      assert.equal(linesOf(asked).at(-1), `user: [@code]: \n[ran: ${look}]\n[result]: ${result}`);
     },
   );
 

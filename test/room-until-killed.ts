@@ -1,12 +1,12 @@
 import { createAgentRegistry } from "../src/agents/load.ts";
-import type { Script } from "../src/models/scripted.ts";
+import type { Script } from "../src/models/demo/scripted.ts";
 import { withRooms } from "../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../src/rooms/room-file.ts";
 import { createRooms, type Rooms } from "../src/rooms/rooms.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
-import type { Database } from "../src/store/database.ts";
-import { migrate } from "../src/store/migrate.ts";
-import { openDatabase } from "../src/store/open.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
 import type { Place } from "./databases.ts";
 import { memberOf, speakerOf } from "./rooms.ts";
 import { startTestRuns, type TestRuns } from "./runs.ts";
@@ -20,12 +20,14 @@ const lines = { one: ["@two what do you say?", "So it is."], two: ["It is so."],
 export async function startRoomRuns(
   database: Database,
   die: RoomPoint,
+  /** It dies only then. */
+  allSaid: Promise<void> = Promise.resolve(),
 ): Promise<{ readonly service: TestRuns; readonly rooms: Rooms }> {
   const script: Script = ({ messages, ...request }) => {
     const name = speakerOf({ messages, ...request }) as keyof typeof lines;
     const spoken = messages.filter(({ role }) => role === "assistant").length;
     const text = lines[name][spoken]!;
-    const kill = async () => void process.kill(process.pid, "SIGKILL");
+    const kill = () => allSaid.then(() => process.kill(process.pid, "SIGKILL"));
     if (die === "in an answer" && name === "two") return [{ text: "It is" }, { gate: kill }, { hang: true }];
     if (die === "between turns" && name === "one" && spoken === 1) return [{ gate: kill }, { hang: true }];
     return text;
@@ -42,9 +44,11 @@ if (import.meta.main) {
   const { place, point } = JSON.parse(process.argv[2]!) as { place: Place; point: RoomPoint };
   const database = await openDatabase(place);
   await migrate(database);
-  const { service, rooms } = await startRoomRuns(database, point);
+  const allSaid = Promise.withResolvers<void>();
+  const { service, rooms } = await startRoomRuns(database, point, allSaid.promise);
   const { id } = await rooms.create(service.caller, { kind: "desk" });
   await rooms.say(service.caller, id, { message: { content: "@one what is it?" } });
   await rooms.say(service.caller, id, { message: { content: "@three and you?" } });
+  allSaid.resolve();
   setInterval(() => {}, 1000);
 }

@@ -1,9 +1,9 @@
 import { createAgentRegistry } from "../src/agents/load.ts";
-import type { Script, ScriptAnswer } from "../src/models/scripted.ts";
-import type { AgentDefinition } from "../src/protocol/agents.ts";
-import type { RunEvent } from "../src/protocol/events.ts";
-import { textOf } from "../src/protocol/items.ts";
-import type { ModelRequest } from "../src/protocol/models.ts";
+import type { Script, ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { AgentDefinition } from "../src/protocol/agents/agents.ts";
+import type { RunEvent } from "../src/protocol/threads/events.ts";
+import { textOf } from "../src/protocol/threads/items.ts";
+import type { ModelRequest } from "../src/protocol/agents/models.ts";
 import { loadRooms } from "../src/rooms/load-rooms.ts";
 import { roomAgent } from "../src/rooms/room-agents.ts";
 import { roomFileSchema } from "../src/rooms/room-file.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { loadConfig } from "../src/config.ts";
-import { createTokens } from "../src/http/accounts/tokens.ts";
+import { loadConfig } from "../src/config/load.ts";
+import { createTokens } from "../src/people/tokens.ts";
 import { allRoutes } from "../src/http/all-routes.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
-import { newId } from "../src/protocol/ids.ts";
-import { silentLog } from "../src/protocol/log.ts";
-import { createWebSession } from "../src/store/web-sessions.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
+import { createWebSession } from "../src/store/people/web-sessions.ts";
 import { buildPage } from "./build-page.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type RouteAccess, routeAccess, type Things } from "./route-access.ts";

@@ -1,7 +1,7 @@
 import { after, afterEach, before } from "node:test";
-import type { RunEvent } from "../src/protocol/events.ts";
+import type { RunEvent } from "../src/protocol/threads/events.ts";
 import type { Started } from "../src/run/runs.ts";
-import type { Database } from "../src/store/database.ts";
+import type { Database } from "../src/store/driver/database.ts";
 import { eachDatabase } from "./databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "./runs.ts";
 

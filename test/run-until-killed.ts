@@ -1,5 +1,5 @@
-import { migrate } from "../src/store/migrate.ts";
-import { openDatabase } from "../src/store/open.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
 import type { Place } from "./databases.ts";
 import { postEffect } from "./post-effect.ts";
 import { startTestRuns } from "./runs.ts";

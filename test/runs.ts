@@ -1,23 +1,23 @@
-import { defaultLimits, agentSchema, type AgentDefinition, type Limits } from "../src/protocol/agents.ts";
-import type { ApprovalPolicy } from "../src/protocol/approval.ts";
-import type { Caller } from "../src/protocol/callers.ts";
-import type { RunEvent } from "../src/protocol/events.ts";
-import { silentLog, type Log } from "../src/protocol/log.ts";
-import type { ToolSettings } from "../src/protocol/tool-settings.ts";
-import type { RightsSource, Tool, ToolSource } from "../src/protocol/tools.ts";
+import { defaultLimits, agentSchema, type AgentDefinition, type Limits } from "../src/protocol/agents/agents.ts";
+import type { ApprovalPolicy } from "../src/protocol/agents/approval.ts";
+import type { Caller } from "../src/protocol/base/callers.ts";
+import type { RunEvent } from "../src/protocol/threads/events.ts";
+import { silentLog, type Log } from "../src/protocol/base/log.ts";
+import type { ToolSettings } from "../src/protocol/agents/tool-settings.ts";
+import type { RightsSource, Tool, ToolSource } from "../src/protocol/agents/tools.ts";
 import { loadPrompts } from "../src/agents/load-prompts.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import type { ModelConfig } from "../src/models/config.ts";
 import { createModels } from "../src/models/registry.ts";
-import { createScripted, type Script } from "../src/models/scripted.ts";
+import { createScripted, type Script } from "../src/models/demo/scripted.ts";
 import { createRuns, type RunsOptions, type RunsService } from "../src/run/create-runs.ts";
 import type { RoomPlace, Started } from "../src/run/runs.ts";
-import type { Strategy } from "../src/run/turn.ts";
-import { strategies } from "../src/run/strategies.ts";
-import type { Database } from "../src/store/database.ts";
-import { ensureOwner } from "../src/store/users.ts";
+import type { Strategy } from "../src/run/contract/turn.ts";
+import { strategies } from "../src/run/strategies/strategies.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { ensureOwner } from "../src/store/people/users.ts";
 import { builtInTools } from "../src/tools/built-in.ts";
-import { createToolRegistry } from "../src/tools/registry.ts";
+import { createToolRegistry } from "../src/tools/core/registry.ts";
 
 export type TestRuns = RunsService & {
   readonly caller: Caller;
@@ -57,7 +57,11 @@ export type TestRunsOptions = {
   readonly costOf?: RunsOptions["costOf"];
   readonly hooksFor?: RunsOptions["hooksFor"];
   readonly mirror?: RunsOptions["mirror"];
+  readonly outages?: RunsOptions["outages"];
 };
+
+/** As it is, but for its times. */
+export const shortOutages = { retryMs: 60, baseMs: 5, firstMs: 20, longestMs: 60, waitMs: 86_400_000 };
 
 /** The real thing, but for its model: a script. */
 export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns> {
@@ -94,6 +98,7 @@ export async function startTestRuns(options: TestRunsOptions): Promise<TestRuns>
     ...(options.costOf ? { costOf: options.costOf } : {}),
     ...(options.hooksFor ? { hooksFor: options.hooksFor } : {}),
     mirror: options.mirror,
+    outages: { ...shortOutages, ...options.outages },
     sandbox: options.sandbox,
   });
   const events = (started: Started) => eventsOf(service, started);

@@ -1,5 +1,5 @@
-import { protocolText } from "../src/run/fold.ts";
-import type { Turn } from "../src/run/turn.ts";
+import { protocolText } from "../src/run/log/fold.ts";
+import type { Turn } from "../src/run/contract/turn.ts";
 
 /** Writes a draft with the help of its tools, and then the answer with the draft before its eyes. */
 export async function secondLook(turn: Turn): Promise<void> {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { loadConfig, modelChoiceOf } from "../src/config.ts";
+import { loadConfig } from "../src/config/load.ts";
+import { modelChoiceOf } from "../src/config/schema.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
-import { chooseBackend, type Probe } from "../src/models/probe.ts";
+import { chooseBackend, type Probe } from "../src/models/discovery/probe.ts";
 import { createModels } from "../src/models/registry.ts";
-import { silentLog } from "../src/protocol/log.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import { type ModelServer, startModelServer } from "./model-servers/model-server.ts";
 import { collect } from "./model-servers/collect.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Client, createClient } from "../src/client/client.ts";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
-import { newId } from "../src/protocol/ids.ts";
-import { silentLog } from "../src/protocol/log.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import { buildPage } from "./build-page.ts";
 import { type ModelServer, startModelServer } from "./model-servers/model-server.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";

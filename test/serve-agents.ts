@@ -1,16 +1,16 @@
 import { loadPrompts } from "../src/agents/load-prompts.ts";
 import { createAgentRegistry } from "../src/agents/load.ts";
-import { createUploads } from "../src/knowledge/uploads.ts";
-import { createFileLinks } from "../src/http/file-links.ts";
-import { createTaskCalls } from "../src/http/mcp/task-calls.ts";
-import type { Services } from "../src/http/services.ts";
-import type { Adapter } from "../src/models/adapter.ts";
+import { createUploads } from "../src/knowledge/uploads/uploads.ts";
+import { createFileLinks } from "../src/http/files/file-links.ts";
+import { createTaskCalls } from "../src/tools/basic/task-calls.ts";
+import type { Services } from "../src/http/server/services.ts";
+import type { Adapter } from "../src/models/transport/adapter.ts";
 import { createModels, type ModelsOptions } from "../src/models/registry.ts";
-import { createScripted, type Script, type ScriptedAdapter } from "../src/models/scripted.ts";
-import { agentSchema, defaultLimits, type AgentDefinition } from "../src/protocol/agents.ts";
-import type { Caller } from "../src/protocol/callers.ts";
-import type { Tool } from "../src/protocol/tools.ts";
-import { silentLog } from "../src/protocol/log.ts";
+import { createScripted, type Script, type ScriptedAdapter } from "../src/models/demo/scripted.ts";
+import { agentSchema, defaultLimits, type AgentDefinition } from "../src/protocol/agents/agents.ts";
+import type { Caller } from "../src/protocol/base/callers.ts";
+import type { Tool } from "../src/protocol/agents/tools.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import type { Runs } from "../src/run/runs.ts";
 import { loadRooms } from "../src/rooms/load-rooms.ts";
 import { createPresence } from "../src/rooms/presence.ts";
@@ -19,20 +19,21 @@ import type { RoomFile } from "../src/rooms/room-file.ts";
 import { createRooms } from "../src/rooms/rooms.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
 import { createRuns, type RunsOptions } from "../src/run/create-runs.ts";
-import { strategies } from "../src/run/strategies.ts";
-import { createWorkspaces, type Workspaces } from "../src/sandbox/workspaces.ts";
-import type { Database } from "../src/store/database.ts";
-import { migrate } from "../src/store/migrate.ts";
-import { openDatabase } from "../src/store/open.ts";
-import { createAuditLog } from "../src/store/audit-log.ts";
-import { readModelHealth, readUsage } from "../src/store/usage.ts";
-import { createTaskList } from "../src/store/task-list.ts";
+import { strategies } from "../src/run/strategies/strategies.ts";
+import { createWorkspaces, type Workspaces } from "../src/sandbox/workspace/workspaces.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
+import { createAuditLog } from "../src/store/metering/audit-log.ts";
+import { readModelHealth, readUsage } from "../src/store/metering/usage.ts";
+import { createTaskList } from "../src/store/tasks/task-list.ts";
 import { createShares } from "../src/store/shares.ts";
-import { ensureOwner } from "../src/store/users.ts";
+import { ensureOwner } from "../src/store/people/users.ts";
 import { builtInTools } from "../src/tools/built-in.ts";
-import { createToolRegistry } from "../src/tools/registry.ts";
+import { createToolRegistry } from "../src/tools/core/registry.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { openTestTaiga } from "./open-taiga.ts";
+import { shortOutages } from "./runs.ts";
 import { serve, servicesWith, type Serving } from "./serve.ts";
 
 export type AgentServing = Serving & {
@@ -43,7 +44,7 @@ export type AgentServing = Serving & {
   readonly caller: Caller;
 };
 
-export type AgentServingOptions = Pick<RunsOptions, "approval" | "sourceText"> & {
+export type AgentServingOptions = Pick<RunsOptions, "approval" | "sourceText" | "outages"> & {
   /** Absent: a new PGlite. */
   readonly database?: Database;
   readonly limits?: Partial<RunsOptions["limits"]>;
@@ -112,6 +113,7 @@ export async function serveAgents(
     secret: "a secret of tests",
     limits: { ...defaultLimits, ...options.limits },
     approval: options.approval,
+    outages: { ...shortOutages, ...options.outages },
     ...(options.sourceText && { sourceText: options.sourceText }),
     concurrency: { perUser: options.perUser ?? 8, perNode: 64 },
     retention: { hiddenThreadsDays: 7, idempotencyHours: 24, clientWaitMinutes: 60, waitDays: 7 },

@@ -1,8 +1,8 @@
 import { createClient } from "../src/client/client.ts";
 import type { KnowledgeClient } from "../src/client/knowledge.ts";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/load.ts";
 import { startColloquy } from "../src/main.ts";
-import { silentLog } from "../src/protocol/log.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import { buildPage } from "./build-page.ts";
 import { type EmbeddingServer, startEmbeddingServer } from "./embedding-server.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";

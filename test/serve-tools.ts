@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createToolsApp, type ToolsApp, type ToolsAppOptions } from "../src/http/tools-server/tools-app.ts";
-import { silentLog } from "../src/protocol/log.ts";
-import type { Tool } from "../src/protocol/tools.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
+import type { Tool } from "../src/protocol/agents/tools.ts";
 
 export type TestToolsServer = ToolsApp & { readonly url: string };
 

@@ -2,12 +2,12 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import { createApp } from "../src/http/app.ts";
-import type { Route } from "../src/http/endpoint.ts";
-import type { Services } from "../src/http/services.ts";
-import type { Caller } from "../src/protocol/callers.ts";
-import { silentLog } from "../src/protocol/log.ts";
-import type { AuditLog } from "../src/store/audit-log.ts";
-import { createToolRegistry } from "../src/tools/registry.ts";
+import type { Route } from "../src/http/server/endpoint.ts";
+import type { Services } from "../src/http/server/services.ts";
+import type { Caller } from "../src/protocol/base/callers.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
+import type { AuditLog } from "../src/store/metering/audit-log.ts";
+import { createToolRegistry } from "../src/tools/core/registry.ts";
 
 export const owner: Caller = {
   userId: "018f0000-0000-7000-8000-000000000001",
@@ -41,6 +41,7 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     fileLinks: absent("fileLinks"),
     callLog: { add: () => {} },
     health: () => Promise.resolve({}),
+    unready: () => undefined,
     examine: () => Promise.resolve([]),
     access: { mode: "local", owner },
     server: { corsOrigins: [], graceMs: 1000 },

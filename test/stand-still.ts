@@ -1,4 +1,4 @@
-import type { Strategy, Turn } from "../src/run/turn.ts";
+import type { Strategy, Turn } from "../src/run/contract/turn.ts";
 
 export type StandingStill = {
   readonly strategy: Strategy;

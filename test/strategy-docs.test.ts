@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { textOf, type Item } from "../src/protocol/items.ts";
-import type { ScriptAnswer } from "../src/models/scripted.ts";
-import { protocolText } from "../src/run/fold.ts";
+import { textOf, type Item } from "../src/protocol/threads/items.ts";
+import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
+import { protocolText } from "../src/run/log/fold.ts";
 import { eachRunDatabase } from "./run-suite.ts";
 import { secondLook } from "./second-look.ts";
 

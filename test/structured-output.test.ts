@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import OpenAI from "openai";
-import type { ScriptAnswer } from "../src/models/scripted.ts";
-import type { ModelRequest } from "../src/protocol/models.ts";
+import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { ModelRequest } from "../src/protocol/agents/models.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 
 const sum = '{"sum": 5}';

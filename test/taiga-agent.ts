@@ -1,8 +1,8 @@
 import { createAgentRegistry } from "../src/agents/load.ts";
 import { createModels } from "../src/models/registry.ts";
-import type { Script, ScriptAnswer } from "../src/models/scripted.ts";
-import type { Database } from "../src/store/database.ts";
-import { createToolRegistry } from "../src/tools/registry.ts";
+import type { Script, ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { Database } from "../src/store/driver/database.ts";
+import { createToolRegistry } from "../src/tools/core/registry.ts";
 import type { TaigaOptions } from "../src/tools/taiga/taiga.ts";
 import { openTestTaiga } from "./open-taiga.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "./runs.ts";
@@ -13,18 +13,21 @@ export type TaigaAgentOptions = Omit<TestRunsOptions, "database" | "script"> & {
   readonly script: Script;
   readonly taiga?: Partial<TaigaOptions>;
   readonly hooks?: readonly string[];
+  /** Instead of the script. */
+  readonly model?: string;
 };
 export type TaigaAgent = TestRuns & Pick<Serving, "url"> & { close(): Promise<void> };
 
 /** A node with the agent `taiga` and its tools, as the server has them but for the model: a script. */
 export async function serveTaigaAgent(database: Database, options: TaigaAgentOptions): Promise<TaigaAgent> {
-  const { url, script, hooks, ...rest } = options;
-  const { agent, ...taiga } = await openTestTaiga(database, { url, ...options.taiga });
+  const { url, script, hooks, model, ...rest } = options;
+  const { agent: builtIn, ...taiga } = await openTestTaiga(database, { url, ...options.taiga });
+  const agent = model === undefined ? builtIn : { ...builtIn, model };
   const service = await startTestRuns({
     ...rest,
     database,
     script,
-    tools: taiga.tools,
+    tools: [...taiga.tools, ...(options.tools ?? [])],
     rights: [taiga.access],
     agents: [agent, ...(options.agents ?? [])],
   });
@@ -91,6 +94,12 @@ export const planningModel: Script = ({ messages }): ScriptAnswer => {
     ];
   return `Made ${ids.length} things in sprint ${String(sprint)}.`;
 };
+
+/** A model that deletes one story. */
+export const deletingModel = (id: number): Script => [
+  [{ call: "taiga_delete_user_story", arguments: { user_story_id: id } }, { finish: "calls" }],
+  "It is gone.",
+];
 
 /** Of what a tool said: a number, or what stands for one. */
 function readId(text: string): unknown {

@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
-import { checkInvariants } from "../src/store/invariants.ts";
-import { openDatabase } from "../src/store/open.ts";
+import { checkInvariants } from "../src/store/schema/invariants.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
 import { eachDatabase } from "./databases.ts";
-import { planned, planningModel, serveTaigaAgent } from "./taiga-agent.ts";
+import { deletingModel, planned, planningModel, serveTaigaAgent } from "./taiga-agent.ts";
 import { startTaiga } from "./taiga/server.ts";
 
 const program = join(import.meta.dirname, "taiga-until-killed.ts");
@@ -52,6 +52,41 @@ eachDatabase(({ kind, place: freshPlace }) => {
       await taiga.close();
     }
   }
+
+  test(`${kind}: killed around a deletion that was allowed: done once, and told`, { timeout: 300_000 }, async () => {
+    for (const when of ["before", "after"] as const) {
+      const taiga = await startTaiga();
+      const place = await freshPlace();
+      const { id, ref, subject } = taiga.state.story("Import the list of customers");
+      const pause = taiga.pause({ method: "DELETE" }, { when });
+      const input = JSON.stringify({ place, url: taiga.url, token: taiga.tokensOf("bruno").auth_token, deletes: id });
+      const child = spawn(process.execPath, [program, input], { stdio: ["ignore", "ignore", "inherit"] });
+      await pause.reached;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      pause.drop();
+
+      const database = await openDatabase(place);
+      const agent = await serveTaigaAgent(database, { url: taiga.url, script: deletingModel(id) });
+      try {
+        const [run] = await agent.runs.list(agent.caller, {});
+        while ((await agent.runs.get(agent.caller, run!.id)).endedAt === null)
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        const answer = (await (await fetch(`${agent.url}/agent/run/${run!.id}`)).json()) as {
+          stop_reason: string;
+          artifacts: { action: string; id: number; ref: number; subject: string }[];
+        };
+        assert.equal(answer.stop_reason, "end", when);
+        const told = answer.artifacts.map((each) => [each.action, each.id, each.ref, each.subject]);
+        assert.deepEqual(told, [["deleted", id, ref, subject]], when);
+        assert.equal(taiga.state.writes.filter(({ method }) => method === "DELETE").length, 1, when);
+      } finally {
+        await agent.close();
+        await database.close();
+        await taiga.close();
+      }
+    }
+  });
 
   test(
     `${kind}: killed around each write to Taiga: the same stories and tasks, each once`,

@@ -1,9 +1,9 @@
-import type { TaigaToken } from "../src/protocol/taiga.ts";
-import type { Caller } from "../src/protocol/callers.ts";
-import { newId } from "../src/protocol/ids.ts";
-import type { PlannedWrite, ToolAnswer, ToolContext, ToolResult } from "../src/protocol/tools.ts";
-import { executeTool, checkCall, parseCall } from "../src/tools/call-tool.ts";
-import { createToolRegistry } from "../src/tools/registry.ts";
+import type { TaigaToken } from "../src/protocol/threads/taiga.ts";
+import type { Caller } from "../src/protocol/base/callers.ts";
+import { newId } from "../src/protocol/base/ids.ts";
+import type { PlannedWrite, ToolAnswer, ToolContext, ToolResult } from "../src/protocol/agents/tools.ts";
+import { executeTool, checkCall, parseCall } from "../src/tools/core/call-tool.ts";
+import { createToolRegistry } from "../src/tools/core/registry.ts";
 import { taigaSystem } from "../src/tools/taiga/access.ts";
 import { createTaiga, type TaigaOptions } from "../src/tools/taiga/taiga.ts";
 import type { Taiga } from "./taiga/server.ts";
@@ -69,11 +69,7 @@ export async function deskOf(server: Taiga, username: Username, options: DeskOpt
     close: taiga.close,
     names: () => registry.select(["*"], caller).map(({ name }) => name),
     /** As a call with these arguments goes, whether or not the caller may. */
-    async call(
-      name: string,
-      given: object = {},
-      callOptions: CallOptions = {},
-    ): Promise<ToolResult & { timedOut?: true }> {
+    async call(name: string, given: object = {}, callOptions: CallOptions = {}): Promise<ToolResult> {
       const parsed = parseCall(toolNamed(name), JSON.stringify(given));
       return parsed.ok ? executeTool(toolNamed(name), parsed.input, contextOf(callOptions)) : parsed.result;
     },

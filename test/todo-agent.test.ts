@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createClient } from "../src/client/client.ts";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
-import { silentLog } from "../src/protocol/log.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 
 type ChatBody = {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createTodoApp } from "../src/http/mcp/todo-app.ts";
-import { createTaskCalls } from "../src/http/mcp/task-calls.ts";
-import { callerOf } from "../src/protocol/callers.ts";
-import { silentLog } from "../src/protocol/log.ts";
-import { createApiKey, createKeyFinder } from "../src/store/api-keys.ts";
-import { createUser, ensureOwner } from "../src/store/users.ts";
+import { createTaskCalls } from "../src/tools/basic/task-calls.ts";
+import { callerOf } from "../src/protocol/base/callers.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
+import { createApiKey, createKeyFinder } from "../src/store/people/api-keys.ts";
+import { createUser, ensureOwner } from "../src/store/people/users.ts";
 import { connectMcp, eras, textIn } from "./mcp-client.ts";
 import { serve, type Serving } from "./serve.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after, test } from "node:test";
 import { z } from "zod";
-import { loadConfig } from "../src/config.ts";
-import { toolSettingsOf } from "../src/config-tools.ts";
-import { defineTool } from "../src/tools/define-tool.ts";
-import { openDatabase } from "../src/store/open.ts";
-import { migrate } from "../src/store/migrate.ts";
+import { loadConfig } from "../src/config/load.ts";
+import { toolSettingsOf } from "../src/config/sections/tools.ts";
+import { defineTool } from "../src/tools/core/define-tool.ts";
+import { openDatabase } from "../src/store/driver/open.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { startTestRuns, type TestRuns } from "./runs.ts";
 

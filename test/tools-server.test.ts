@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Config, loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/load.ts";
+import { type Config } from "../src/config/schema.ts";
 import { startColloquy } from "../src/main.ts";
-import { startToolsServer } from "../src/main-tools-server.ts";
-import { silentLog } from "../src/protocol/log.ts";
-import { listedToolSchema, toolAnswerSchema } from "../src/protocol/tools-api.ts";
+import { startToolsServer } from "../src/app/tools-server.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
+import { listedToolSchema, toolAnswerSchema } from "../src/protocol/agents/tools-api.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 
 const closing: (() => Promise<unknown>)[] = [];

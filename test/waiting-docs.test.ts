@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { loadConfig } from "../src/config.ts";
-import type { ScriptAnswer } from "../src/models/scripted.ts";
-import type { ModelRequest } from "../src/protocol/models.ts";
+import { loadConfig } from "../src/config/load.ts";
+import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
+import type { ModelRequest } from "../src/protocol/agents/models.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 

@@ -1,5 +1,5 @@
-import type { Query } from "../src/protocol/tools.ts";
-import type { Database } from "../src/store/database.ts";
+import type { Query } from "../src/protocol/agents/tools.ts";
+import type { Database } from "../src/store/driver/database.ts";
 
 /** A moment right before or right after a write, by its statement and the how manieth of its kind it is. */
 export type WritePoint = string;

@@ -10,7 +10,7 @@ const root = import.meta.dirname;
 /** What the first view needs comes in few files: over a slow line each one more costs a round trip. */
 const firstLoad = [
   // The page that stands in for the server consists of these alone.
-  { name: "base", test: /[\\/]web[\\/](language|kept|theme)\.ts$/, priority: 1 },
+  { name: "base", test: /[\\/]web[\\/]browser[\\/](language|stored-choice|theme)\.ts$/, priority: 1 },
   { name: "page", tags: ["$initial" as const], test: (id: string) => !id.includes("offline") },
 ];
 

@@ -1,8 +1,8 @@
 import { temporaryFolder } from "../../test/pglite.ts";
 import { startPostgres } from "../../test/postgres.ts";
 import { startTestRuns } from "../../test/runs.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { openDatabase } from "../../src/store/open.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
+import { openDatabase } from "../../src/store/driver/open.ts";
 import { inRounds, withOwned, type Part } from "../part.ts";
 import { tripsOf } from "../run-trips.ts";
 import { summarize } from "../statistics.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "../../src/client/client.ts";
-import { bubblewrapDriver } from "../../src/sandbox/bubblewrap.ts";
+import { bubblewrapDriver } from "../../src/sandbox/drivers/bubblewrap.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { healthP99 } from "../health-p99.ts";
 import { inRounds, withOwned, type Bench, type Part, type Server } from "../part.ts";

@@ -1,5 +1,5 @@
-import type { ToolContext } from "../../src/protocol/tools.ts";
-import type { ToolKit } from "../../src/tools/user-tools.ts";
+import type { ToolContext } from "../../src/protocol/agents/tools.ts";
+import type { ToolKit } from "../../src/tools/core/user-tools.ts";
 
 // Loaded by the server's processes, as an operator's tools are; the chaos says where the outside is.
 const outside = process.env["CHAOS_OUTSIDE"];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ModelInfo } from "../protocol/models.ts";
+import type { ModelInfo } from "../protocol/agents/models.ts";
 import { chooseModel } from "./choose-model.ts";
 
 const info = (id: string, provider: string, available = true): ModelInfo => ({

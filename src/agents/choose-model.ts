@@ -1,5 +1,5 @@
-import type { AgentDefinition, AgentRegistry } from "../protocol/agents.ts";
-import type { ModelInfo } from "../protocol/models.ts";
+import type { AgentDefinition, AgentRegistry } from "../protocol/agents/agents.ts";
+import type { ModelInfo } from "../protocol/agents/models.ts";
 import { createAgentRegistry } from "./load.ts";
 
 /** The same agents, each with the one model that its `model` stands for. */

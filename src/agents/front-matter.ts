@@ -1,6 +1,6 @@
-import { isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
-import type { Document, Scalar } from "yaml";
-import { messageOf } from "../protocol/errors.ts";
+import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document, type Scalar, stringify } from "yaml";
+import { messageOf } from "../protocol/base/errors.ts";
+import { type AgentDefinition, agentSchema } from "../protocol/agents/agents.ts";
 
 /** A Markdown file with YAML between two `---` lines at its start, which may be absent. */
 export type FrontMatter = {
@@ -62,4 +62,14 @@ function offsetOf(document: Document, path: readonly PropertyKey[], key: string 
   }
   if (isNode(node)) return node.range?.[0];
   return path.length === 0 ? undefined : offsetOf(document, path.slice(0, -1), undefined);
+}
+
+/** An agent as the Markdown file that says the same, for the folder of agents: `<id>.md`. */
+export function agentFile({ id, instructions, ...agent }: AgentDefinition): string {
+  const usual: Readonly<Record<string, unknown>> = agentSchema.parse({ id });
+  const said = Object.entries(agent).filter(
+    ([key, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(usual[key]),
+  );
+  const front = said.length === 0 ? "" : stringify(Object.fromEntries(said), { lineWidth: 0 });
+  return `---\n${front}---\n\n${instructions}\n`;
 }

@@ -1,4 +1,4 @@
-import type { AgentRegistry } from "../protocol/agents.ts";
+import type { AgentRegistry } from "../protocol/agents/agents.ts";
 
 export type LiveAgents = AgentRegistry & {
   /** From now on there are these. */

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { NotFound } from "../protocol/errors.ts";
-import type { Log } from "../protocol/log.ts";
+import { NotFound } from "../protocol/base/errors.ts";
+import type { Log } from "../protocol/base/log.ts";
 import { loadPrompts } from "./load-prompts.ts";
-import { fillPrompt, promptPlaceholders } from "./prompts.ts";
+import { fillPrompt, promptPlaceholders } from "./prompt-placeholders.ts";
 
 type Files = Readonly<Record<string, string | Buffer>>;
 

@@ -1,9 +1,9 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, NotFound } from "../protocol/errors.ts";
-import { silentLog, type Log } from "../protocol/log.ts";
-import { nearNames } from "../protocol/near-names.ts";
-import { faultsOfPrompt, promptPlaceholders } from "./prompts.ts";
+import { messageOf, NotFound } from "../protocol/base/errors.ts";
+import { silentLog, type Log } from "../protocol/base/log.ts";
+import { nearNames } from "../protocol/base/near-names.ts";
+import { faultsOfPrompt, promptPlaceholders } from "./prompt-placeholders.ts";
 
 export type PromptProblem = { readonly file: string; readonly line?: number; readonly message: string };
 

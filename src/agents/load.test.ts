@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { NotFound } from "../protocol/errors.ts";
+import { NotFound } from "../protocol/base/errors.ts";
 import { loadAgents } from "./load.ts";
 
 const builtIn = [
@@ -165,7 +165,7 @@ test("a fault is told with file, line, key and suggestion", async (context) => {
   ]);
   assert.match(
     (await problemsOf(context, "---\ncolour: red\n---\n"))[0] ?? "",
-    /^helper\.md:2 colour is not a known key\. There are: id, description, model, .*settings, approval, sandbox\.$/,
+    /^helper\.md:2 colour is not a known key\. There are: id, description, model, .*approval, .*sandbox/,
   );
   const [tools, steps, temperature] = await problemsOf(
     context,

@@ -1,10 +1,10 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { z } from "zod";
-import { agentSchema, limitsSchema, modelSettingsSchema } from "../protocol/agents.ts";
-import type { AgentDefinition, AgentRegistry } from "../protocol/agents.ts";
-import { NotFound } from "../protocol/errors.ts";
-import { nearNames } from "../protocol/near-names.ts";
+import { agentSchema, limitsSchema, modelSettingsSchema } from "../protocol/agents/agents.ts";
+import type { AgentDefinition, AgentRegistry } from "../protocol/agents/agents.ts";
+import { NotFound } from "../protocol/base/errors.ts";
+import { nearNames } from "../protocol/base/near-names.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 import type { FrontMatter } from "./front-matter.ts";
 

@@ -1,5 +1,5 @@
-import type { AgentRegistry } from "../protocol/agents.ts";
-import { type Caller, mayUse } from "../protocol/callers.ts";
+import type { AgentRegistry } from "../protocol/agents/agents.ts";
+import { type Caller, mayUse } from "../protocol/base/callers.ts";
 import { createAgentRegistry } from "./load.ts";
 
 /** The agents that a caller may use; of the others it does not even learn the names. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { faultsOfPrompt, fillInstructions, fillPrompt } from "./prompts.ts";
+import { faultsOfPrompt, fillInstructions, fillPrompt } from "./prompt-placeholders.ts";
 
 const faults = (name: string, text: string) =>
   faultsOfPrompt(name, text).map(({ line, message }) => `${line ?? ""} ${message}`);

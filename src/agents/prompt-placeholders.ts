@@ -1,4 +1,4 @@
-import { nearNames } from "../protocol/near-names.ts";
+import { nearNames } from "../protocol/base/near-names.ts";
 
 type Placeholders = { readonly required: readonly string[]; readonly optional: readonly string[] };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agentSchema } from "../protocol/agents.ts";
-import { missingTools, strayNames } from "./stray-names.ts";
+import { agentSchema } from "../protocol/agents/agents.ts";
+import { missingTools, strayNames } from "./unknown-references.ts";
 
 const known = {
   agents: ["coder", "helper"],

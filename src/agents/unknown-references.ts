@@ -1,5 +1,5 @@
-import type { AgentDefinition } from "../protocol/agents.ts";
-import { nearNames } from "../protocol/near-names.ts";
+import type { AgentDefinition } from "../protocol/agents/agents.ts";
+import { nearNames } from "../protocol/base/near-names.ts";
 
 /** What there is that an agent's file can name. */
 export type KnownNames = {

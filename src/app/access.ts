@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { Config } from "./config.ts";
-import type { Access, ServerSettings } from "./http/services.ts";
-import { callerOf } from "./protocol/callers.ts";
-import type { Log } from "./protocol/log.ts";
-import { createKeyFinder } from "./store/api-keys.ts";
-import type { Database } from "./store/database.ts";
-import { shareCounts, type SharedCounts } from "./store/shared-counts.ts";
-import { createUserAdmin, type UserAdmin } from "./store/user-admin.ts";
-import type { User } from "./store/users.ts";
+import type { Config } from "../config/schema.ts";
+import type { Access, ServerSettings, Spending } from "../http/server/services.ts";
+import { callerOf } from "../protocol/base/callers.ts";
+import type { Log } from "../protocol/base/log.ts";
+import { createKeyFinder } from "../store/people/api-keys.ts";
+import type { Database } from "../store/driver/database.ts";
+import { shareCounts, type SharedCounts } from "../store/metering/shared-counts.ts";
+import { createUserAdmin, type UserAdmin } from "../store/people/user-admin.ts";
+import type { User } from "../store/people/users.ts";
+import { createRequestHolds } from "../run/limits/reserve-spending.ts";
+import { budgetsOf, listBudgets, removeBudget, saveBudget } from "../store/metering/spending.ts";
 
 export type OpenAccess = {
   readonly access: Access;
@@ -46,7 +48,7 @@ export async function openAccess(
       close: async () => {},
     };
   // What hashes passwords and signs tokens takes a tenth of a second to load, and only accounts need it.
-  const { openAccounts } = await import("./main-accounts.ts");
+  const { openAccounts } = await import("./accounts.ts");
   const { accounts, setupToken, close } = openAccounts(config, { database, secret, log });
   const counts = config.auth.requestsPerMinute > 0 ? await shareCounts(database, log) : undefined;
   const forget = (): void => {
@@ -72,4 +74,25 @@ export function serverSettingsOf({ server, auth }: Config, sharedCounts?: Shared
   const { bodyLimitBytes: bodyLimit, publicUrl, basePath, trustProxy, corsOrigins, hosts, streamsPerUser } = server;
   const limits = auth.mode === "accounts" ? { requestsPerMinute: auth.requestsPerMinute, sharedCounts } : {};
   return { corsOrigins, hosts, bodyLimit, publicUrl, basePath, trustProxy, streamsPerUser, ...limits };
+}
+
+/** What accounts may spend, as the routes ask for it. */
+export function openSpending(options: Parameters<typeof createRequestHolds>[0]): Spending & { close(): void } {
+  const { query } = options;
+  const holds = createRequestHolds(options);
+  return {
+    holds,
+    list: () => listBudgets(query),
+    budgetsOf: (userId) => budgetsOf(query, userId),
+    async save(budget) {
+      const saved = await saveBudget(query, budget);
+      await holds.changed();
+      return saved;
+    },
+    async remove(id) {
+      await removeBudget(query, id);
+      await holds.changed();
+    },
+    close: holds.close,
+  };
 }

@@ -1,21 +1,22 @@
-import type { Finding } from "./protocol/overview.ts";
-import { withModels } from "./agents/choose-model.ts";
-import { createLiveAgents, type LiveAgents } from "./agents/live-agents.ts";
-import { loadAgents, type AgentProblem } from "./agents/load.ts";
-import { strayNames, type KnownNames } from "./agents/stray-names.ts";
-import { type Config, modelChoiceOf, plainEnvironment } from "./config.ts";
-import { watchConfig } from "./config-watch.ts";
-import { createDefinitions, type Definitions } from "./http/definitions/definitions.ts";
-import { createTrials, type Trials } from "./http/definitions/trials.ts";
-import type { OpenedModels } from "./main-models.ts";
-import type { ModelChoice } from "./models/choose.ts";
-import type { Opened } from "./main-store.ts";
-import { definitionKinds, type DefinitionPlace } from "./protocol/definitions.ts";
-import { InvalidInput } from "./protocol/errors.ts";
-import type { Log } from "./protocol/log.ts";
-import { strategies } from "./run/strategies.ts";
-import type { Database } from "./store/database.ts";
-import type { McpServers } from "./tools/mcp/mcp-servers.ts";
+import type { Finding } from "../protocol/people/overview.ts";
+import { withModels } from "../agents/choose-model.ts";
+import { createLiveAgents, type LiveAgents } from "../agents/live-agents.ts";
+import { loadAgents, type AgentProblem } from "../agents/load.ts";
+import { strayNames, type KnownNames } from "../agents/unknown-references.ts";
+import { plainEnvironment } from "../config/load.ts";
+import { type Config, modelChoiceOf } from "../config/schema.ts";
+import { watchConfig } from "../config/watch.ts";
+import { createDefinitions, type Definitions } from "../definitions/definitions.ts";
+import { createTrials, type Trials } from "../definitions/trials.ts";
+import type { OpenedModels } from "./models.ts";
+import type { ModelChoice } from "../models/discovery/choose.ts";
+import type { Opened } from "./store.ts";
+import { definitionKinds, type DefinitionPlace } from "../protocol/agents/definitions.ts";
+import { InvalidInput } from "../protocol/base/errors.ts";
+import type { Log } from "../protocol/base/log.ts";
+import { strategies } from "../run/strategies/strategies.ts";
+import type { Database } from "../store/driver/database.ts";
+import type { McpServers } from "../tools/mcp/mcp-servers.ts";
 
 export type OpenedDefinitions = {
   /** Those of files, of the database and built in; changes while the server runs. */

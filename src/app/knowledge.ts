@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import type { Config } from "./config.ts";
-import { plainEnvironment } from "./config.ts";
-import { createKnowledge, type Knowledge } from "./knowledge/knowledge.ts";
-import type { Log } from "./protocol/log.ts";
-import type { Database } from "./store/database.ts";
-import type { FileProof } from "./store/node-marker.ts";
+import type { Config } from "../config/schema.ts";
+import { plainEnvironment } from "../config/load.ts";
+import { createKnowledge, type Knowledge } from "../knowledge/knowledge.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { Database } from "../store/driver/database.ts";
+import type { FileProof } from "../store/installation/data-folder.ts";
 
 const megabyte = 1024 * 1024;
 const hourMs = 60 * 60_000;

@@ -1,15 +1,15 @@
 import { join } from "node:path";
-import { type Config, modelChoiceOf } from "./config.ts";
-import type { Opened } from "./main-store.ts";
-import { createCallLog } from "./models/call-log.ts";
-import { chooseModels, type ModelChoice } from "./models/choose.ts";
-import { createPrices } from "./models/prices.ts";
-import { createPromptLog } from "./models/prompt-log.ts";
-import { createModels } from "./models/registry.ts";
-import type { Log } from "./protocol/log.ts";
-import type { ModelCallRecord } from "./protocol/models.ts";
-import type { Database } from "./store/database.ts";
-import { insertModelCalls, type PricedCall } from "./store/model-calls.ts";
+import { type Config, modelChoiceOf } from "../config/schema.ts";
+import type { Opened } from "./store.ts";
+import { createCallLog } from "../models/serving/call-log.ts";
+import { chooseModels, type ModelChoice } from "../models/discovery/choose.ts";
+import { createPrices } from "../models/serving/prices.ts";
+import { createPromptLog } from "../models/serving/prompt-log.ts";
+import { createModels } from "../models/registry.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { ModelCallRecord } from "../protocol/agents/models.ts";
+import type { Database } from "../store/driver/database.ts";
+import { insertModelCalls, type PricedCall } from "../store/metering/model-calls.ts";
 
 export type OpenedModels = {
   readonly choice: ModelChoice;

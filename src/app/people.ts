@@ -1,18 +1,19 @@
 import { join, resolve, sep } from "node:path";
-import type { Config } from "./config.ts";
-import { archivePerson, type PersonSources } from "./http/person-archive.ts";
-import type { Erasures, Persons, Retention } from "./http/services.ts";
-import type { Knowledge } from "./knowledge/knowledge.ts";
-import type { Uploads } from "./knowledge/uploads.ts";
-import { createErasures, type ErasureParts } from "./main-erasure.ts";
-import { configuredRetention, createRetention } from "./main-retention.ts";
-import type { Opened } from "./main-store.ts";
-import { NotFound } from "./protocol/errors.ts";
-import type { Log } from "./protocol/log.ts";
-import type { RunsService } from "./run/create-runs.ts";
-import type { Workspaces } from "./sandbox/workspaces.ts";
-import type { Database } from "./store/database.ts";
-import type { FileProof } from "./store/node-marker.ts";
+import type { Config } from "../config/schema.ts";
+import { archivePerson, type Persons, type PersonSources } from "../people/archive.ts";
+import type { Knowledge } from "../knowledge/knowledge.ts";
+import type { Uploads } from "../knowledge/uploads/uploads.ts";
+import { createErasures, type ErasureParts, type Erasures } from "../people/erasures.ts";
+import { createRetention, type Retention } from "../people/retention.ts";
+import type { Opened } from "./store.ts";
+import { NotFound } from "../protocol/base/errors.ts";
+import { retentionNames } from "../protocol/people/retention.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { RunsService } from "../run/create-runs.ts";
+import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
+import type { Database } from "../store/driver/database.ts";
+import type { ConfiguredDays } from "../store/privacy/retention.ts";
+import type { FileProof } from "../store/installation/data-folder.ts";
 
 type Parts = Pick<ErasureParts, "signOut" | "forget"> & {
   readonly database: Database;
@@ -46,6 +47,15 @@ export function openPersonal(
   if (works) opened.push(retention.begin(), erasures.begin());
   const sources = { query: database.query, runs: service.runs, workspaces, placeOf: placesIn(config, uploads) };
   return { retention, erasures, persons: { archive: (userId) => archivePerson(sources, userId) } };
+}
+
+/** What the configuration says of how long things are kept. */
+export function configuredRetention({ retention, source }: Pick<Config, "retention" | "source">): ConfiguredDays {
+  const said = retentionNames.flatMap((kind) => {
+    const days = retention[`${kind}Days`];
+    return days === undefined ? [] : [[kind, { days, source: source.get(`retention.${kind}Days`) ?? "" }] as const];
+  });
+  return Object.fromEntries(said);
 }
 
 function placesIn({ data }: Config, uploads: Uploads): PersonSources["placeOf"] {

@@ -1,10 +1,10 @@
-import type { Finding } from "./protocol/overview.ts";
-import type { Config } from "./config.ts";
-import type { Log } from "./protocol/log.ts";
-import type { ToolSettings } from "./protocol/tool-settings.ts";
-import type { Tool } from "./protocol/tools.ts";
-import type { ModelRelay } from "./tools/model-relay.ts";
-import { createRemoteTools, type RemoteTools, type RemoteToolsState } from "./tools/remote/remote-tools.ts";
+import type { Finding } from "../protocol/people/overview.ts";
+import type { Config } from "../config/schema.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { ToolSettings } from "../protocol/agents/tool-settings.ts";
+import type { Tool } from "../protocol/agents/tools.ts";
+import type { ModelRelay } from "../tools/core/model-relay.ts";
+import { createRemoteTools, type RemoteTools, type RemoteToolsState } from "../tools/remote/remote-tools.ts";
 
 export const defaultToolsPort = 10_006;
 

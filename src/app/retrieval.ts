@@ -1,21 +1,21 @@
-import type { Config } from "./config.ts";
-import { type IndexKeeper, startIndexKeeper } from "./knowledge/index-keeper.ts";
-import type { Knowledge } from "./knowledge/knowledge.ts";
-import { createReranker } from "./knowledge/rerank.ts";
+import type { Config } from "../config/schema.ts";
+import { type IndexKeeper, startIndexKeeper } from "../knowledge/search/index-keeper.ts";
+import type { Knowledge } from "../knowledge/knowledge.ts";
+import { createReranker } from "../knowledge/search/rerank.ts";
 import {
   createRetrieve,
   type Retrieval,
   type Retrieve,
   type RetrievalTrace,
   type Traces,
-} from "./knowledge/retrieve.ts";
-import type { Caller } from "./protocol/callers.ts";
-import type { Log } from "./protocol/log.ts";
-import type { Source } from "./protocol/sources.ts";
-import type { Query } from "./protocol/tools.ts";
-import type { Database } from "./store/database.ts";
-import { createSearch } from "./store/rag-search.ts";
-import { getTrace, listTraces } from "./store/rag-traces.ts";
+} from "../knowledge/search/retrieve.ts";
+import type { Caller } from "../protocol/base/callers.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { Source } from "../protocol/knowledge/sources.ts";
+import type { Query } from "../protocol/agents/tools.ts";
+import type { Database } from "../store/driver/database.ts";
+import { createSearch } from "../store/knowledge/search.ts";
+import { getTrace, listTraces } from "../store/knowledge/traces.ts";
 
 export type RetrievalParts = {
   readonly database: Database;

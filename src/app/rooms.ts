@@ -1,18 +1,18 @@
-import type { Config } from "./config.ts";
-import { environmentVariable } from "./config.ts";
-import { createModels } from "./models/registry.ts";
-import type { AgentRegistry } from "./protocol/agents.ts";
-import type { Log } from "./protocol/log.ts";
-import type { ModelConfig } from "./models/config.ts";
-import type { ModelRegistry } from "./protocol/models.ts";
-import type { Query } from "./protocol/tools.ts";
-import { loadRooms, type RoomProblem } from "./rooms/load-rooms.ts";
-import { createPresence } from "./rooms/presence.ts";
-import { modelIdOf, unknownMembers } from "./rooms/room-agents.ts";
-import type { RoomFile } from "./rooms/room-file.ts";
-import { createRooms } from "./rooms/rooms.ts";
-import type { Runs } from "./run/runs.ts";
-import type { Opened } from "./main-store.ts";
+import type { Config } from "../config/schema.ts";
+import { environmentVariable } from "../config/load.ts";
+import { createModels } from "../models/registry.ts";
+import type { AgentRegistry } from "../protocol/agents/agents.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { ModelConfig } from "../models/config.ts";
+import type { ModelRegistry } from "../protocol/agents/models.ts";
+import type { Query } from "../protocol/agents/tools.ts";
+import { loadRooms, type RoomProblem } from "../rooms/load-rooms.ts";
+import { createPresence } from "../rooms/presence.ts";
+import { modelIdOf, unknownMembers } from "../rooms/room-agents.ts";
+import type { RoomFile } from "../rooms/room-file.ts";
+import { createRooms } from "../rooms/rooms.ts";
+import type { Runs } from "../run/runs.ts";
+import type { Opened } from "./store.ts";
 
 export type OpenedRooms = {
   readonly files: readonly RoomFile[];

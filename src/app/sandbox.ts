@@ -1,22 +1,23 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Finding } from "./protocol/overview.ts";
-import { type Config, engineEnvironment, plainEnvironment } from "./config.ts";
-import { openAllowProxy } from "./egress/allow-proxy.ts";
-import type { AgentRegistry } from "./protocol/agents.ts";
-import type { SandboxState } from "./protocol/sandboxes.ts";
-import { unmetDemand } from "./run/sandbox-demand.ts";
-import { bubblewrapDriver } from "./sandbox/bubblewrap.ts";
-import { createSandboxSource } from "./sandbox/choose.ts";
-import { containerDriver } from "./sandbox/docker.ts";
-import { landlockDriver } from "./sandbox/landlock.ts";
-import { type HostProxy, proxiedSource } from "./sandbox/proxied-source.ts";
-import { createPythonSource, type PythonSource } from "./sandbox/python-source.ts";
-import type { PythonState } from "./sandbox/python.ts";
-import type { DriverSettings, SandboxDriver, SandboxLimits, SandboxSource } from "./sandbox/sandbox.ts";
-import { simulatedDriver } from "./sandbox/simulated.ts";
-import { unsafeNativeDriver } from "./sandbox/unsafe-native.ts";
+import type { Finding } from "../protocol/people/overview.ts";
+import { engineEnvironment, plainEnvironment } from "../config/load.ts";
+import { type Config } from "../config/schema.ts";
+import { openAllowProxy } from "../egress/allow-proxy.ts";
+import type { AgentRegistry } from "../protocol/agents/agents.ts";
+import type { SandboxState } from "../protocol/agents/sandboxes.ts";
+import { unmetDemand } from "../run/contract/required-sandbox.ts";
+import { bubblewrapDriver } from "../sandbox/drivers/bubblewrap.ts";
+import { createSandboxSource } from "../sandbox/choose.ts";
+import { containerDriver } from "../sandbox/drivers/docker/docker.ts";
+import { landlockDriver } from "../sandbox/drivers/landlock.ts";
+import { type HostProxy, proxiedSource } from "../sandbox/proxied-source.ts";
+import { createPythonSource, type PythonSource } from "../sandbox/python-source.ts";
+import type { PythonState } from "../sandbox/python.ts";
+import type { DriverSettings, SandboxDriver, SandboxLimits, SandboxSource } from "../sandbox/sandbox.ts";
+import { simulatedDriver } from "../sandbox/drivers/simulated.ts";
+import { unsafeNativeDriver } from "../sandbox/drivers/unsafe-native.ts";
 
 /** The sandbox that commands run in, as the configuration wants it. */
 export function sandboxOf(config: Config): SandboxSource {
@@ -107,5 +108,5 @@ function reasons(tried: SandboxState["tried"]): string {
 /** This server's own files, which may lie where programs are looked for: /usr/src/app is usual in containers. */
 function privateFolders({ data, file, agents, prompts, tools }: Config): string[] {
   const settings = file === undefined ? [] : [dirname(file)];
-  return [join(import.meta.dirname, ".."), data, ...settings, agents, prompts, tools.folder];
+  return [join(import.meta.dirname, "../.."), data, ...settings, agents, prompts, tools.folder];
 }

@@ -1,11 +1,11 @@
-import type { Config } from "./config.ts";
-import type { Log } from "./protocol/log.ts";
-import type { Database } from "./store/database.ts";
-import { refuseHalfImported } from "./store/import.ts";
-import { migrate } from "./store/migrate.ts";
-import { ensureSecret, type FileProof, proveFiles } from "./store/node-marker.ts";
-import { openDatabase } from "./store/open.ts";
-import { ensureOwner } from "./store/users.ts";
+import type { Config } from "../config/schema.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { Database } from "../store/driver/database.ts";
+import { refuseHalfImported } from "../store/moving/import.ts";
+import { migrate } from "../store/schema/migrate.ts";
+import { ensureSecret, type FileProof, proveFiles } from "../store/installation/data-folder.ts";
+import { openDatabase, type OpenOptions } from "../store/driver/open.ts";
+import { ensureOwner } from "../store/people/users.ts";
 
 /** How to close what was opened, in the order of opening. */
 export type Opened = (() => Promise<unknown> | void)[];
@@ -18,6 +18,12 @@ export type Store = {
   readonly owner: Awaited<ReturnType<typeof ensureOwner>>;
 };
 
+/** What the configuration says of PostgreSQL. */
+export function postgresOf({ database }: Config): Pick<OpenOptions, "url" | "connections" | "deadlines"> {
+  const { url, connections, ...deadlines } = database;
+  return { ...(url === undefined ? {} : { url }), connections, deadlines };
+}
+
 /** The database of the configuration, migrated, with what every node of it shares. */
 export async function openStore(
   config: Config,
@@ -28,14 +34,14 @@ export async function openStore(
   }: { readonly log: Log; readonly onStep: ((text: string) => void) | undefined; readonly opened: Opened },
 ): Promise<Store> {
   const database = await openDatabase({
-    ...(config.database === undefined ? {} : { url: config.database }),
+    ...postgresOf(config),
     dataDirectory: config.data,
     log,
     ...(onStep ? { onStep } : {}),
   });
   opened.push(database.close);
   await refuseHalfImported(database.query);
-  await migrate(database);
+  await migrate(database.maintenance);
   const secret = await ensureSecret(database.query, {
     dataDirectory: config.data,
     ...(config.secret === undefined ? {} : { configured: config.secret }),

@@ -1,20 +1,21 @@
-import type { Finding } from "./protocol/overview.ts";
-import type { PromptRegistry } from "./agents/load-prompts.ts";
-import { fillPrompt } from "./agents/prompts.ts";
-import { type Config, plainEnvironment } from "./config.ts";
-import { pythonSourceOf, sandboxLimitsOf } from "./main-sandbox.ts";
-import { webToolsOf } from "./main-websearch.ts";
-import type { Retrieve } from "./knowledge/retrieve.ts";
-import type { Tool } from "./protocol/tools.ts";
-import type { SandboxSource } from "./sandbox/sandbox.ts";
-import type { Workspaces } from "./sandbox/workspaces.ts";
-import { builtInTools, codeTools, fileTools } from "./tools/built-in.ts";
-import type { ModelRelay } from "./tools/model-relay.ts";
-import { ragTool } from "./tools/rag.ts";
-import { chromiumInstall, findMarp, marpInstall, type MarpWish } from "./tools/ppt-maker/marp.ts";
-import { pptMakerTool } from "./tools/ppt-maker/ppt-maker.ts";
-import { findNpmProgram } from "./tools/npm-program.ts";
-import { nanocoderMissing } from "./tools/python-coder/nanocoder.ts";
+import type { Finding } from "../protocol/people/overview.ts";
+import type { PromptRegistry } from "../agents/load-prompts.ts";
+import { fillPrompt } from "../agents/prompt-placeholders.ts";
+import { plainEnvironment } from "../config/load.ts";
+import { type Config } from "../config/schema.ts";
+import { pythonSourceOf, sandboxLimitsOf } from "./sandbox.ts";
+import { webToolsOf } from "./web-tools.ts";
+import type { Retrieve } from "../knowledge/search/retrieve.ts";
+import type { Tool } from "../protocol/agents/tools.ts";
+import type { SandboxSource } from "../sandbox/sandbox.ts";
+import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
+import { builtInTools, codeTools, fileTools } from "../tools/built-in.ts";
+import type { ModelRelay } from "../tools/core/model-relay.ts";
+import { ragTool } from "../tools/basic/rag.ts";
+import { chromiumInstall, findMarp, marpInstall, type MarpWish } from "../tools/ppt-maker/marp.ts";
+import { pptMakerTool } from "../tools/ppt-maker/ppt-maker.ts";
+import { findNpmProgram } from "../tools/code/npm-program.ts";
+import { nanocoderMissing } from "../tools/code/python-coder/nanocoder.ts";
 
 export type OwnToolsKit = {
   readonly sandbox: SandboxSource;

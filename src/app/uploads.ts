@@ -1,15 +1,15 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Config } from "./config.ts";
-import { createUploads, type Uploads } from "./knowledge/uploads.ts";
-import { messageOf } from "./protocol/errors.ts";
-import type { Log } from "./protocol/log.ts";
-import type { Workspace } from "./sandbox/workspace.ts";
-import type { Workspaces } from "./sandbox/workspaces.ts";
-import type { Database } from "./store/database.ts";
-import type { FileProof } from "./store/node-marker.ts";
-import { type Attached, listAttached } from "./store/uploads.ts";
+import type { Config } from "../config/schema.ts";
+import { createUploads, type Uploads } from "../knowledge/uploads/uploads.ts";
+import { messageOf } from "../protocol/base/errors.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { Workspace } from "../sandbox/workspace/workspace.ts";
+import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
+import type { Database } from "../store/driver/database.ts";
+import type { FileProof } from "../store/installation/data-folder.ts";
+import { type Attached, listAttached } from "../store/knowledge/uploads.ts";
 
 const megabyte = 1024 * 1024;
 const hourMs = 60 * 60_000;

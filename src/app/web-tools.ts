@@ -1,15 +1,15 @@
-import type { Finding } from "./protocol/overview.ts";
-import type { Config } from "./config.ts";
-import type { Tool } from "./protocol/tools.ts";
-import { brave } from "./tools/web/brave.ts";
-import { fetchPageTool } from "./tools/web/fetch-page.ts";
-import { createPace } from "./tools/web/pace.ts";
-import { createPageReader } from "./tools/web/read-page.ts";
-import type { SearchProvider } from "./tools/web/search-provider.ts";
-import { createSearchWeb } from "./tools/web/search-web.ts";
-import { searxng } from "./tools/web/searxng.ts";
-import { tavily } from "./tools/web/tavily.ts";
-import { websearchTool } from "./tools/web/websearch.ts";
+import type { Finding } from "../protocol/people/overview.ts";
+import type { Config } from "../config/schema.ts";
+import type { Tool } from "../protocol/agents/tools.ts";
+import { brave } from "../tools/web/brave.ts";
+import { fetchPageTool } from "../tools/web/fetch-page.ts";
+import { createPace } from "../tools/web/rate-limiter.ts";
+import { createPageReader } from "../tools/web/read-page.ts";
+import type { SearchProvider } from "../tools/web/search-provider.ts";
+import { createSearchWeb } from "../tools/web/search-web.ts";
+import { searxng } from "../tools/web/searxng.ts";
+import { tavily } from "../tools/web/tavily.ts";
+import { websearchTool } from "../tools/web/websearch.ts";
 
 type Settings = Config["websearch"];
 type ProviderName = Settings["providers"][number];

@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Config } from "./config.ts";
-import { sandboxLimitsOf } from "./main-sandbox.ts";
-import { InvalidInput, messageOf } from "./protocol/errors.ts";
-import type { Log } from "./protocol/log.ts";
-import type { SandboxSource } from "./sandbox/sandbox.ts";
-import { createWorkspaces, type Workspaces } from "./sandbox/workspaces.ts";
-import type { Database } from "./store/database.ts";
-import type { FileProof } from "./store/node-marker.ts";
-import { forgetRemovedThread, listRemovedThreads, postponeRemovedThread } from "./store/removed-threads.ts";
+import type { Config } from "../config/schema.ts";
+import { sandboxLimitsOf } from "./sandbox.ts";
+import { InvalidInput, messageOf } from "../protocol/base/errors.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { SandboxSource } from "../sandbox/sandbox.ts";
+import { createWorkspaces, type Workspaces } from "../sandbox/workspace/workspaces.ts";
+import type { Database } from "../store/driver/database.ts";
+import type { FileProof } from "../store/installation/data-folder.ts";
+import { forgetRemovedThread, listRemovedThreads, postponeRemovedThread } from "../store/privacy/removed-threads.ts";
 
 const everyMs = 10_000;
 const dayMs = 24 * 60 * 60_000;

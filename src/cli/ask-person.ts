@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline/promises";
-import type { QuestionView } from "./protocol/run-shapes.ts";
-import type { DecisionInput } from "./client/questions.ts";
+import type { QuestionView } from "../protocol/threads/run-shapes.ts";
+import type { DecisionInput } from "../client/decisions.ts";
 
 /** Where a person sits: what they type, what they see, and what Ctrl+C means. */
 export type Terminal = {
@@ -69,6 +69,14 @@ async function readDecision(question: QuestionView, ask: Ask): Promise<DecisionI
       if (text === "") return { decision: "decline" };
       if (!question.schema) return { decision: "answer", text };
       return isJson(text) ? { decision: "answer", arguments: text } : "That is not JSON.";
+    }
+    case "provider": {
+      const [word = "", ...name] = (await ask("try [n]ow / model <another one's name> / [e]nd: ")).split(/\s+/);
+      const letter = word.toLowerCase()[0];
+      if (letter === "n") return { decision: "retry" };
+      if (letter === "e") return { decision: "stop" };
+      if (letter === "m" && name.length > 0) return { decision: "model", text: name.join(" ") };
+      return "n, e, or model and its name, please.";
     }
     case "unknown": {
       const word = (await ask("Was it done? done / failed / retry: ")).toLowerCase();

@@ -1,10 +1,11 @@
-import { createClient } from "./client/client.ts";
-import { connect } from "./cli-connect.ts";
-import { loadConfig } from "./config.ts";
-import { version } from "./main.ts";
-import { NotFound } from "./protocol/errors.ts";
-import { findPlace } from "./tui/place.ts";
-import { startChat } from "./tui/start-chat.ts";
+import { createClient } from "../client/client.ts";
+import { brokenPipe, readerGone } from "./closed-pipe.ts";
+import { connect } from "./connect.ts";
+import { loadConfig } from "../config/load.ts";
+import { version } from "../main.ts";
+import { NotFound } from "../protocol/base/errors.ts";
+import { findPlace } from "../tui/place.ts";
+import { startChat } from "../tui/start-chat.ts";
 
 export type ChatCommandOptions = {
   readonly name?: string;
@@ -15,13 +16,15 @@ export type ChatCommandOptions = {
 
 /** Talks with an agent or in a room, with the running server or one that lives as long as the chat. */
 export async function chat({ name, thread, plain, json }: ChatCommandOptions): Promise<number> {
-  const { server, close } = await connect(loadConfig(), { works: true, logFile: "chat.log" });
+  const { server, isOwn, close } = await connect(loadConfig(), { works: true, logFile: "chat.log" });
   const client = createClient(server);
   try {
     const found = await findPlace(client, name);
     if (!found) throw new NotFound(`There is no room and no agent "${name}".`, { code: "agent_not_found" });
     const place = thread === undefined ? found : await found.resume(thread);
-    return await startChat(client, { place, version, plain, json });
+    // Of a server that was started here the work would end with the chat.
+    const code = await startChat(client, { place, version, plain, json, ...(isOwn ? {} : { gone: readerGone }) });
+    return readerGone.aborted && !isOwn ? brokenPipe : code;
   } finally {
     await close();
   }

@@ -1,14 +1,19 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server } from "./client/request.ts";
-import type { Config } from "./config.ts";
-import { createLog } from "./log.ts";
-import { startColloquy } from "./main.ts";
-import { Unavailable } from "./protocol/errors.ts";
-import { readHolder } from "./store/lock.ts";
+import type { Server } from "../client/request.ts";
+import type { Config } from "../config/schema.ts";
+import { createLog } from "../app/log.ts";
+import { startColloquy } from "../main.ts";
+import { Unavailable } from "../protocol/base/errors.ts";
+import { readHolder } from "../store/driver/lock.ts";
 
-export type Connected = { readonly server: Server; readonly close: () => Promise<void> };
+export type Connected = {
+  readonly server: Server;
+  /** It was started here, and ends with this command. */
+  readonly isOwn: boolean;
+  readonly close: () => Promise<void>;
+};
 
 const startingMs = 15_000;
 
@@ -22,9 +27,9 @@ export type ConnectOptions = {
 /** The server that holds the data directory, or one started here for as long as the command takes. */
 export async function connect(config: Config, { works, logFile }: ConnectOptions): Promise<Connected> {
   const running = await findServer(config);
-  if (running) return { server: running, close: async () => {} };
+  if (running) return { server: running, isOwn: false, close: async () => {} };
   // Whoever is in another folder than yesterday would wonder where everything is.
-  if (config.database === undefined && !existsSync(join(config.data, "db")))
+  if (config.database.url === undefined && !existsSync(join(config.data, "db")))
     console.error(
       `${config.data} has no data yet: a new installation begins there (COLLOQUY_DATA names another folder).`,
     );
@@ -39,7 +44,7 @@ export async function connect(config: Config, { works, logFile }: ConnectOptions
     { ...config, server: { ...config.server, host: "127.0.0.1", port: 0 } },
     { log, works, onStep: (text) => console.error(text) },
   );
-  return { server: { url: colloquy.url, token: colloquy.token }, close: colloquy.stop };
+  return { server: { url: colloquy.url, token: colloquy.token }, isOwn: true, close: colloquy.stop };
 }
 
 /** Undefined: nobody holds the data directory. A server that is just starting is waited for. */
@@ -48,10 +53,27 @@ export async function findServer(config: Config): Promise<Server | undefined> {
   for (;;) {
     const holder = readHolder(config.data);
     if (!holder) return undefined;
-    if (holder.url !== undefined)
-      return { url: holder.url, ...(holder.token === undefined ? {} : { token: holder.token }) };
+    if (holder.url !== undefined) return asItMoves(config, { url: holder.url, token: holder.token });
     if (performance.now() > end)
       throw new Unavailable(`Process ${holder.pid ?? "?"} holds ${config.data}, but does not say where it listens.`);
     await sleep(200);
   }
+}
+
+/** A server that is started anew may listen elsewhere, and has another token: each request looks where it is now. */
+function asItMoves({ data }: Config, found: Server): Server {
+  let last = found;
+  const now = () => {
+    const holder = readHolder(data);
+    if (holder?.url !== undefined) last = { url: holder.url, token: holder.token };
+    return last;
+  };
+  return {
+    get url() {
+      return now().url;
+    },
+    get token() {
+      return now().token;
+    },
+  };
 }

@@ -1,35 +1,33 @@
 import { join } from "node:path";
 import { styleText } from "node:util";
-import type { Finding } from "./protocol/overview.ts";
-import { withModels } from "./agents/choose-model.ts";
-import { loadAgents, type LoadedAgents } from "./agents/load.ts";
-import { loadPrompts } from "./agents/load-prompts.ts";
-import { missingTools, strayNames, type KnownNames } from "./agents/stray-names.ts";
-import { createClient } from "./client/client.ts";
-import { findServer } from "./cli-connect.ts";
-import { shownSetting } from "./cli-settings.ts";
-import { describeConfig, loadConfig, modelChoiceOf, type Config } from "./config.ts";
-import { relayWire } from "./http/dialects/chat-completions/relay-wire.ts";
-import { codeFindings, ownToolsOf, slidesFindings } from "./main-own-tools.ts";
-import { modelFinding } from "./main-definitions.ts";
-import { configuredRetention, retentionFindings } from "./main-retention.ts";
-import { pythonFindings, pythonSourceOf, sandboxFindings, sandboxOf, unmetDemands } from "./main-sandbox.ts";
-import { chooseModels } from "./models/choose.ts";
-import { createModels, type Models } from "./models/registry.ts";
-import type { Probe } from "./models/probe.ts";
-import { messageOf } from "./protocol/errors.ts";
-import type { Tool } from "./protocol/tools.ts";
-import { strategies } from "./run/strategies.ts";
-import { createWorkspaces } from "./sandbox/workspaces.ts";
-import { type DefinitionKey, listDefined } from "./store/definitions.ts";
-import { examineDatabase } from "./store/examine.ts";
-import { refuseHalfImported } from "./store/import.ts";
-import { migrate } from "./store/migrate.ts";
-import { compareFiles } from "./store/node-marker.ts";
-import { openDatabase } from "./store/open.ts";
-import { defaultServers } from "./tools/mcp/mcp-servers.ts";
-import { createModelRelay } from "./tools/model-relay.ts";
-import { loadUserTools } from "./tools/user-tools.ts";
+import type { Finding } from "../protocol/people/overview.ts";
+import { loadAgents } from "../agents/load.ts";
+import { loadPrompts } from "../agents/load-prompts.ts";
+import { createClient } from "../client/client.ts";
+import { findServer } from "./connect.ts";
+import { shownSetting } from "../config/shown-setting.ts";
+import { describeConfig, loadConfig } from "../config/load.ts";
+import { modelChoiceOf, type Config } from "../config/schema.ts";
+import { relayWire } from "../http/dialects/chat-completions/relay-wire.ts";
+import { ownToolsOf } from "../app/tools.ts";
+import { modelFinding } from "../app/definitions.ts";
+import { configuredRetention } from "../app/people.ts";
+import { retentionFindings } from "../people/retention.ts";
+import { sandboxOf } from "../app/sandbox.ts";
+import { chooseModels } from "../models/discovery/choose.ts";
+import { createModels } from "../models/registry.ts";
+import { messageOf } from "../protocol/base/errors.ts";
+import { createWorkspaces } from "../sandbox/workspace/workspaces.ts";
+import { type DefinitionKey, listDefined } from "../store/definitions.ts";
+import { examineDatabase } from "../store/installation/examine.ts";
+import { refuseHalfImported } from "../store/moving/import.ts";
+import { migrate } from "../store/schema/migrate.ts";
+import { compareFiles } from "../store/installation/data-folder.ts";
+import { postgresOf } from "../app/store.ts";
+import { openDatabase } from "../store/driver/open.ts";
+import { createModelRelay } from "../tools/core/model-relay.ts";
+import { loadUserTools } from "../tools/core/user-tools.ts";
+import { examineNames, examineModels, examineSandbox, examineWrites } from "../app/doctor.ts";
 
 /**
  * Checks configuration, files, database and models, and says what it saw: a line each, or with `json` all at once as
@@ -90,6 +88,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   if (servers.length > 0) yield { grade: "ok", about: "mcp", text: `configured: ${servers.join(", ")}` };
   const choice = await chooseModels(modelChoiceOf(config));
   yield { grade: "ok", about: "tools", text: [...ownTools, ...tools.tools].map(({ name }) => name).join(", ") };
+  yield* examineWrites(tools.tools);
 
   yield* examineModels(config, choice.probes);
   yield* examineStore(config, async function* (defined) {
@@ -103,71 +102,6 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
       defined,
     });
   });
-}
-
-/** Models, strategies, agents and tools that agents name and that are not there. */
-async function* examineNames(
-  { mcpServers, taiga }: Config,
-  { agents: written, own }: Pick<LoadedAgents, "agents" | "own">,
-  {
-    tools,
-    models,
-    defined,
-  }: { readonly tools: readonly Tool[]; readonly models: Models; readonly defined: readonly DefinitionKey[] },
-): AsyncGenerator<Finding> {
-  const definedIds = (kind: DefinitionKey["kind"]) => defined.filter((one) => one.kind === kind).map(({ id }) => id);
-  const agents = withModels(written, models.list()).list();
-  const known: KnownNames = {
-    agents: [...agents.map(({ id }) => id), ...definedIds("agent")],
-    strategies: Object.keys(strategies),
-    tools: [...tools.map(({ name }) => name), ...Object.keys(defaultServers)],
-    toolPrefixes: [
-      ...Object.entries(mcpServers).map(([name, { prefix = name }]) => (prefix === "" ? "" : `${prefix}_`)),
-      ...definedIds("mcp-server").map((name) => `${name}_`),
-      "todo_",
-      ...(taiga ? ["taiga_"] : []),
-    ],
-    hasModel: (name) => models.has(name) || definedIds("model").includes(name),
-  };
-  for (const agent of agents) {
-    if (own.has(agent.id))
-      for (const text of strayNames(agent, known)) yield { grade: "trouble", about: "agents", text };
-  }
-  const later = new Set(agents.flatMap((agent) => (own.has(agent.id) ? [] : missingTools(agent, known))));
-  if (later.size > 0)
-    yield {
-      grade: "note",
-      about: "agents",
-      text: `built-in agents name tools that are not there: ${[...later].join(", ")}`,
-    };
-  await models.close();
-}
-
-async function* examineModels(config: Config, probes: readonly Probe[]): AsyncGenerator<Finding> {
-  for (const probe of probes) {
-    yield {
-      grade: probe.outcome === "found" ? "ok" : "note",
-      about: probe.kind,
-      text: `${probe.url}: ${probe.detail}`,
-    };
-  }
-  for (const path of config.absent.keys())
-    yield { grade: "note", about: "models", text: `${path} is absent: \${${config.absent.get(path)}} is not set` };
-}
-
-async function* examineSandbox(config: Config): AsyncGenerator<Finding> {
-  const { agents } = await loadAgents({ folder: config.agents });
-  const sandbox = sandboxOf(config);
-  try {
-    const state = await sandbox.state();
-    yield* sandboxFindings(state);
-    for (const text of unmetDemands(agents, state)) yield { grade: "trouble", about: "agents", text };
-    yield* pythonFindings(await pythonSourceOf(config, sandbox).state());
-    yield* await codeFindings(config);
-    yield* await slidesFindings(config);
-  } finally {
-    await sandbox.close();
-  }
 }
 
 /** A running server holds an embedded database, and knows what is there, so it is asked instead. */
@@ -187,15 +121,18 @@ async function* examineStore(
     yield* examineSandbox(config);
     const database = await openDatabase({
       dataDirectory: config.data,
-      ...(config.database === undefined ? {} : { url: config.database }),
+      ...postgresOf(config),
       onStep: (text) => console.error(text),
     });
     try {
       await refuseHalfImported(database.query);
-      await migrate(database);
+      await migrate(database.maintenance);
       yield* examineNamesWith(await listDefined(database.query));
       const fileProof = await compareFiles(database.query, config.data);
-      yield* await examineDatabase(database, { dataDirectory: config.data, ...(fileProof ? { fileProof } : {}) });
+      yield* await examineDatabase(database.maintenance, {
+        dataDirectory: config.data,
+        ...(fileProof ? { fileProof } : {}),
+      });
       yield* await retentionFindings(database.query, configuredRetention(config));
     } finally {
       await database.close();

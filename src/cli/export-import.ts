@@ -1,27 +1,30 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadConfig, type Config } from "./config.ts";
-import { ColloquyError, Conflict, InvalidInput } from "./protocol/errors.ts";
-import type { Database } from "./store/database.ts";
-import { exportAll } from "./store/export.ts";
-import type { Manifest } from "./store/export-format.ts";
-import { importAll, refuseHalfImported } from "./store/import.ts";
-import { migrate } from "./store/migrate.ts";
-import { openDatabase } from "./store/open.ts";
+import { stopSignal } from "./stop-signal.ts";
+import { postgresOf } from "../app/store.ts";
+import { loadConfig } from "../config/load.ts";
+import { type Config } from "../config/schema.ts";
+import { sayToReader } from "./closed-pipe.ts";
+import { ColloquyError, Conflict, InvalidInput } from "../protocol/base/errors.ts";
+import type { Database } from "../store/driver/database.ts";
+import { exportAll } from "../store/moving/export.ts";
+import type { Manifest } from "../store/moving/export-format.ts";
+import { importAll, refuseHalfImported } from "../store/moving/import.ts";
+import { migrate } from "../store/schema/migrate.ts";
+import { openDatabase } from "../store/driver/open.ts";
 
 /** `colloquy export <folder>`: all rows and files into a folder. Ctrl+C breaks it off; the same command goes on. */
 export async function exportTo(folder: string | undefined): Promise<number> {
   const config = loadConfig();
   const target = folderOf("export", folder);
-  if (config.database === undefined && !existsSync(join(config.data, "db")))
+  if (config.database.url === undefined && !existsSync(join(config.data, "db")))
     throw new InvalidInput(`There is nothing to export: ${config.data} holds no database.`);
   const manifest = await move(config, "export", async (database, signal) => {
     await refuseHalfImported(database.query);
     await migrate(database);
     return exportAll(database, { folder: target, dataDirectory: config.data, onProgress: tell, signal });
   });
-  console.log(`${summary(manifest)} exported to ${target}. It holds secrets: keep it as safe as the data directory.`);
-  return 0;
+  return report(`${summary(manifest)} exported to ${target}. It holds secrets: keep it as safe as the data directory.`);
 }
 
 /** `colloquy import <folder>`: an export into the empty database and data directory of the configuration. */
@@ -31,8 +34,13 @@ export async function importFrom(folder: string | undefined): Promise<number> {
   const manifest = await move(config, "import", (database, signal) =>
     importAll(database, { folder: source, dataDirectory: config.data, onProgress: tell, signal }),
   );
-  console.log(`${summary(manifest)} imported and compared. What was at work goes on when the server starts.`);
-  return 0;
+  return report(`${summary(manifest)} imported and compared. What was at work goes on when the server starts.`);
+}
+
+/** Whoever moves data must learn that it arrived: that nobody reads it is a failure. */
+async function report(text: string): Promise<number> {
+  if (await sayToReader(text)) return 0;
+  throw new ColloquyError("output_closed", 500, `Nobody reads standard output any more. ${text}`);
 }
 
 function folderOf(command: string, folder: string | undefined): string {
@@ -46,20 +54,20 @@ async function move(
   body: (database: Database, signal: AbortSignal) => Promise<Manifest>,
 ): Promise<Manifest> {
   const control = new AbortController();
-  const stop = () =>
-    control.abort(new ColloquyError("broken_off", 499, "Broken off. The same command goes on where it was."));
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, stop);
+  void stopSignal().then(() =>
+    control.abort(new ColloquyError("broken_off", 499, "Broken off. The same command goes on where it was.")),
+  );
   const database = await open(config, command);
   try {
-    return await body(database, control.signal);
+    return await body(database.maintenance, control.signal);
   } finally {
     await database.close();
   }
 }
 
-async function open({ data, database: url }: Config, command: string): Promise<Database> {
+async function open(config: Config, command: string): Promise<Database> {
   try {
-    return await openDatabase({ dataDirectory: data, onStep: tell, ...(url === undefined ? {} : { url }) });
+    return await openDatabase({ ...postgresOf(config), dataDirectory: config.data, onStep: tell });
   } catch (error) {
     if (!(error instanceof Conflict) || error.code !== "data_in_use") throw error;
     throw new Conflict(`${error.message} Stop it first: ${command} needs the database for itself.`, {

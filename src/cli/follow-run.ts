@@ -1,8 +1,10 @@
 import { styleText } from "node:util";
-import type { Client } from "./client/client.ts";
-import { answerCommand, askPerson, describeQuestion, type Terminal } from "./cli-questions.ts";
-import { ColloquyError } from "./protocol/errors.ts";
-import type { RunEvent } from "./protocol/events.ts";
+import type { Client } from "../client/client.ts";
+import { answerCommand, askPerson, describeQuestion, type Terminal } from "./ask-person.ts";
+import { brokenPipe, readerGone } from "./closed-pipe.ts";
+import { createTeller, type Told, type Teller } from "./run-text.ts";
+import { ColloquyError } from "../protocol/base/errors.ts";
+import type { RunEvent } from "../protocol/threads/events.ts";
 
 export type FollowOutput = {
   /** Where the answer goes. */
@@ -13,28 +15,44 @@ export type FollowOutput = {
   readonly json: boolean;
   /** Absent: nobody can be asked here. */
   readonly terminal?: Terminal;
+  /** Ends the telling, not the run. */
+  readonly gone?: AbortSignal;
+};
+
+export type FollowedRun = {
+  readonly id: string;
+  readonly threadId: string;
+  /** From where on it is told. */
+  readonly cursor: string;
+  /** Of a room: who has begun to speak before that, by the runs of their turns. */
+  readonly turns?: ReadonlyMap<string, string>;
 };
 
 export const exitCodes = { done: 0, failed: 1, waiting: 2 } as const;
 
-/** What this process reads and writes; a person is asked only if both are a terminal. Ctrl+C at a question counts as everywhere. */
-export function processOutput(json: boolean): FollowOutput {
+/**
+ * What this process reads and writes; a person is asked only if both are a terminal. Ctrl+C at a question counts as everywhere.
+ * When nobody reads on, a run of a server that was started here is still worked on to its end.
+ */
+export function processOutput(json: boolean, { isOwn }: { readonly isOwn: boolean }): FollowOutput {
   const { stdin: input, stdout, stderr } = process;
   const interrupt = () => void process.kill(process.pid, "SIGINT");
   const terminal = { input, output: stderr, interrupt };
-  return { answer: stdout, notes: stderr, json, ...(!json && input.isTTY && stderr.isTTY ? { terminal } : {}) };
+  return {
+    ...{ answer: stdout, notes: stderr, json },
+    ...(isOwn ? {} : { gone: readerGone }),
+    ...(!json && input.isTTY && stderr.isTTY ? { terminal } : {}),
+  };
 }
 
 /** Tells a run until its end, or until it waits for somebody who can't be asked here. Returns the exit code. */
-export async function followRun(
-  client: Client,
-  run: { readonly id: string; readonly cursor: string },
-  output: FollowOutput,
-): Promise<number> {
+export async function followRun(client: Client, run: FollowedRun, output: FollowOutput): Promise<number> {
+  const { id, threadId, turns } = run;
+  const teller = createTeller(id, turns);
   for (let { cursor } = run; ;) {
-    const last = await tell(client, { id: run.id, cursor }, output);
+    const last = await tell(client, { id, threadId, cursor }, { output, teller });
     if (last?.event.type === "run-end") return last.event.status === "done" ? exitCodes.done : exitCodes.failed;
-    if (!last) return exitCodes.failed;
+    if (!last) return output.gone?.aborted ? brokenPipe : exitCodes.failed;
     ({ cursor } = last);
     const { status, questions } = await client.run(run.id);
     // Somebody else was faster.
@@ -46,7 +64,9 @@ export async function followRun(
     const left = await client.run(run.id);
     if (left.status !== "waiting") continue;
     if (output.json) return exitCodes.waiting;
-    output.notes.write(`The run waits (${left.waitReason}).\n`);
+    output.notes.write(
+      left.questions.length > 0 ? "The run waits for your answer:\n" : `The run waits (${left.waitReason}).\n`,
+    );
     for (const question of left.questions)
       output.notes.write(`${describeQuestion(question)}\n  ${answerCommand(question)}\n`);
     return exitCodes.waiting;
@@ -70,55 +90,34 @@ async function decideOrTell(
 /** Prints until the run ends or waits; what is past is told up to there too. */
 async function tell(
   client: Client,
-  { id, cursor: from }: { readonly id: string; readonly cursor: string },
-  { answer, notes, json }: FollowOutput,
+  { id, threadId, cursor: from }: { readonly id: string; readonly threadId: string; readonly cursor: string },
+  { output: { answer, notes, json, gone }, teller }: { readonly output: FollowOutput; readonly teller: Teller },
 ): Promise<
   { readonly event: Extract<RunEvent, { type: "run-end" | "run-wait" }>; readonly cursor: string } | undefined
 > {
   let atLineStart = true;
-  const note = (text: string) => {
-    if (!atLineStart) answer.write("\n");
-    atLineStart = true;
-    notes.write(`${text}\n`);
+  const write = ({ kind, text }: Told) => {
+    if (kind !== "text" && !atLineStart) answer.write("\n");
+    atLineStart = kind !== "text" || text.endsWith("\n");
+    if (kind === "text") answer.write(text);
+    else if (kind === "line") answer.write(`${text}\n`);
+    else if (kind !== "break") notes.write(`${kind === "activity" ? dim(text) : text}\n`);
   };
-  for await (const { event, cursor } of client.follow(id, { cursor: from })) {
-    if (json) {
-      answer.write(`${JSON.stringify(event)}\n`);
-    } else if (event.type === "text-delta") {
-      answer.write(event.text);
-      atLineStart = event.text.endsWith("\n");
-    } else {
-      const text = activity(event);
-      if (text !== undefined) note(text);
-    }
-    if (event.type !== "run-end" && event.type !== "run-wait") continue;
+  // The thread's events: members of a room speak in runs of their own there.
+  for await (const { event, cursor } of client.followThread(threadId, {
+    cursor: from,
+    ...(gone ? { signal: gone } : {}),
+  })) {
+    if (!teller.isOf(event)) continue;
+    if (json) answer.write(`${JSON.stringify(event)}\n`);
+    else for (const told of teller.tell(event)) write(told);
+    if ((event.type !== "run-end" && event.type !== "run-wait") || event.run !== id) continue;
     if (!atLineStart) answer.write("\n");
     return { event, cursor };
   }
   return undefined;
 }
 
-/** One line about what happens beside the text. */
-function activity(event: RunEvent): string | undefined {
-  const dim = (text: string) => styleText("dim", text, { stream: process.stderr });
-  switch (event.type) {
-    case "call-start":
-      return dim(`▸ ${event.item.body.name} ${oneLine(event.item.body.arguments)}`);
-    case "call-end":
-      return dim(`  ${event.item.body.isError ? "✗" : "✓"} ${oneLine(event.item.body.content)}`);
-    case "step-retry":
-      return dim("The answer broke off and is told anew.");
-    case "notice":
-      return dim(event.item.body.text);
-    case "run-end":
-      if (event.status === "cancelled") return "Stopped.";
-      return event.status === "failed" ? `Failed: ${event.error?.message ?? "unknown"}` : undefined;
-    default:
-      return undefined;
-  }
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
+function dim(text: string): string {
+  return styleText("dim", text, { stream: process.stderr });
 }

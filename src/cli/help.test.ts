@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { helpFor } from "./cli-help.ts";
+import { helpFor } from "./help.ts";
 
 const help = `Colloquy.
 

@@ -1,6 +1,8 @@
-import { connect, findServer } from "./cli-connect.ts";
-import { bridgeMcp } from "./client/mcp-bridge.ts";
-import { loadConfig } from "./config.ts";
+import { connect, findServer } from "./connect.ts";
+import { readerGone } from "./closed-pipe.ts";
+import { bridgeMcp } from "../client/mcp-bridge.ts";
+import { stopSignal } from "./stop-signal.ts";
+import { loadConfig } from "../config/load.ts";
 
 /**
  * `colloquy mcp`: Colloquy as an MCP server over standard input and output. What is said goes to the server that runs, or to
@@ -10,7 +12,8 @@ export async function serveMcp(): Promise<number> {
   const config = loadConfig();
   const { server, close } = await connect(config, { works: true });
   try {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => process.stdin.destroy());
+    void stopSignal().then(() => process.stdin.destroy());
+    readerGone.addEventListener("abort", () => process.stdin.destroy());
     let isFirst = true;
     const locate = async () => {
       const known = isFirst ? server : ((await findServer(config)) ?? server);

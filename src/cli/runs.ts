@@ -1,11 +1,11 @@
-import type { RunView, QuestionView } from "./protocol/run-shapes.ts";
-import { createClient } from "./client/client.ts";
-import { connect } from "./cli-connect.ts";
-import { exitCodes, followRun, processOutput } from "./cli-follow.ts";
-import { answerCommand, describeQuestion } from "./cli-questions.ts";
-import { loadConfig } from "./config.ts";
-import { InvalidInput, NotFound } from "./protocol/errors.ts";
-import { decisions, type Decision } from "./protocol/items.ts";
+import type { RunView, QuestionView } from "../protocol/threads/run-shapes.ts";
+import { type Client, createClient } from "../client/client.ts";
+import { connect } from "./connect.ts";
+import { exitCodes, type FollowedRun, followRun, processOutput } from "./follow-run.ts";
+import { answerCommand, describeQuestion } from "./ask-person.ts";
+import { loadConfig } from "../config/load.ts";
+import { InvalidInput, NotFound } from "../protocol/base/errors.ts";
+import { decisions, type Decision } from "../protocol/threads/items.ts";
 
 /** `colloquy runs`: the runs that have not ended, oldest first, and how to answer what they wait for. */
 export async function listLiveRuns(): Promise<number> {
@@ -26,10 +26,11 @@ export async function listLiveRuns(): Promise<number> {
 }
 
 function describeRun(
-  { id, status, waitReason, agent, createdAt }: RunView,
+  { id, status, waitReason, retryAt, agent, createdAt }: RunView,
   questions: readonly QuestionView[],
 ): string {
-  const state = waitReason === null ? status : `${status} (${waitReason})`;
+  const next = retryAt === null ? "" : `, next try at ${retryAt}`;
+  const state = waitReason === null ? status : `${status} (${waitReason}${next})`;
   const lines = questions.flatMap((question) => [describeQuestion(question), `  ${answerCommand(question)}`]);
   return [`${id}  ${state}  ${agent}  since ${createdAt}`, ...lines.flatMap((line) => line.split("\n"))].join("\n    ");
 }
@@ -49,9 +50,9 @@ export async function answer(
 ): Promise<number> {
   if (questionId === undefined || !isDecision(decision))
     throw new InvalidInput(
-      "colloquy answer <question> <decision>   (allow, deny; continue, stop; done, failed, retry; answer --text, decline). `colloquy runs` shows what is asked.",
+      "colloquy answer <question> <decision>   (allow, deny; continue, stop; done, failed, retry; answer --text, decline; retry, model --text, stop). `colloquy runs` shows what is asked.",
     );
-  const { server, close } = await connect(loadConfig(), { works: true });
+  const { server, isOwn, close } = await connect(loadConfig(), { works: true });
   try {
     const client = createClient(server);
     const question = (await client.questions()).find(({ id }) => id === questionId);
@@ -59,13 +60,38 @@ export async function answer(
       throw new NotFound(
         `No run of yours waits for an answer to ${questionId}. \`colloquy runs\` shows what is asked.`,
       );
-    const { lastSeq } = await client.thread(question.threadId);
-    const { id } = await client.decide(question, { decision, ...rest, ...(always ? { always } : {}) });
-    process.once("SIGINT", () => void client.cancel(id));
-    return await followRun(client, { id, cursor: String(lastSeq) }, processOutput(json));
+    const run = await whatWaits(client, question);
+    await client.decide(question, { decision, ...rest, ...(always ? { always } : {}) });
+    process.once("SIGINT", () => void client.cancel(run.id));
+    return await followRun(client, run, processOutput(json, { isOwn }));
   } finally {
     await close();
   }
+}
+
+/** `colloquy resume <run>`: the same run goes on, and is told from there. */
+export async function resume(id: string | undefined, { json }: Pick<AnswerOptions, "json">): Promise<number> {
+  if (id === undefined)
+    throw new InvalidInput("colloquy resume <run>   (its id, as `colloquy run` and the page of runs show it).");
+  const { server, isOwn, close } = await connect(loadConfig(), { works: true });
+  try {
+    const client = createClient(server);
+    const { threadId, cursor } = await client.resume(id);
+    process.once("SIGINT", () => void client.cancel(id));
+    return await followRun(client, { id, threadId, cursor }, processOutput(json, { isOwn }));
+  } finally {
+    await close();
+  }
+}
+
+/** The run that a question is asked within: of a member of a room, the whole room's. */
+async function whatWaits(client: Client, { runId }: QuestionView): Promise<FollowedRun> {
+  const asking = await client.run(runId);
+  const { id, threadId } = asking.rootRun === runId ? asking : await client.run(asking.rootRun);
+  const { lastSeq } = await client.thread(threadId);
+  const live = await client.runs({ thread: threadId, limit: 500 });
+  const turns = live.filter(({ rootRun, id: run }) => rootRun === id && run !== id);
+  return { id, threadId, cursor: String(lastSeq), turns: new Map(turns.map((turn) => [turn.id, turn.agent])) };
 }
 
 function isDecision(text: string | undefined): text is Decision {

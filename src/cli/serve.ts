@@ -1,17 +1,17 @@
 import { styleText } from "node:util";
-import { loadConfig, type Config } from "./config.ts";
-import { createLog } from "./log.ts";
-import { sandboxLine } from "./main-sandbox.ts";
-import type { ModelChoice } from "./models/choose.ts";
-import { startColloquy, version, type Colloquy } from "./main.ts";
+import { stopSignal } from "./stop-signal.ts";
+import { loadConfig } from "../config/load.ts";
+import { type Config } from "../config/schema.ts";
+import { createLog } from "../app/log.ts";
+import { sandboxLine } from "../app/sandbox.ts";
+import type { ModelChoice } from "../models/discovery/choose.ts";
+import { startColloquy, version, type Colloquy } from "../main.ts";
 
 /** Stop takes at most the grace for running steps and this. */
 const exitWithinMs = 16_000;
 
-/** Serves until SIGINT or SIGTERM; a second signal ends at once. */
+/** Serves until SIGINT or SIGTERM. */
 export async function serve(): Promise<number> {
-  // A full disk or a closed pipe behind the output must not end the server.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const config = loadConfig();
   const isWatched = process.stderr.isTTY;
   const log = createLog({ level: config.log.level, pretty: isWatched });
@@ -31,10 +31,7 @@ export async function serve(): Promise<number> {
   if (setup !== undefined) line("set-up", `${styleText("bold", setup)}  (makes the first admin, once, within a day)`);
   if (!isTried) void reportSandbox(colloquy);
 
-  const signal = await new Promise<string>((resolve) => {
-    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => resolve(name));
-  });
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => process.exit(130));
+  const signal = await stopSignal();
   log.info({ signal }, "stopping: running steps may finish, the rest goes on at the next start");
   setTimeout(() => process.exit(1), exitWithinMs).unref();
   await colloquy.stop();

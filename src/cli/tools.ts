@@ -1,20 +1,23 @@
-import { serveToolsServer } from "./cli-tools-serve.ts";
-import { loadConfig, type Config } from "./config.ts";
-import { listen } from "./http/listen.ts";
-import { createTodoApp } from "./http/mcp/todo-app.ts";
-import { createTaskCalls } from "./http/mcp/task-calls.ts";
-import type { Access } from "./http/services.ts";
-import { createLog } from "./log.ts";
-import { version } from "./main.ts";
-import { callerOf } from "./protocol/callers.ts";
-import { Conflict, Denied, InvalidInput } from "./protocol/errors.ts";
-import { createKeyFinder } from "./store/api-keys.ts";
-import type { Database } from "./store/database.ts";
-import { refuseHalfImported } from "./store/import.ts";
-import { readHolder } from "./store/lock.ts";
-import { migrate } from "./store/migrate.ts";
-import { openDatabase } from "./store/open.ts";
-import { createUser, ensureOwner, findUserByName } from "./store/users.ts";
+import { stopSignal } from "./stop-signal.ts";
+import { loadConfig } from "../config/load.ts";
+import { type Config } from "../config/schema.ts";
+import { listen } from "../http/server/listen.ts";
+import { createTodoApp } from "../http/mcp/todo-app.ts";
+import { createTaskCalls } from "../tools/basic/task-calls.ts";
+import type { Access } from "../http/server/services.ts";
+import { createLog } from "../app/log.ts";
+import { version } from "../main.ts";
+import { callerOf } from "../protocol/base/callers.ts";
+import { Conflict, Denied, InvalidInput } from "../protocol/base/errors.ts";
+import { createKeyFinder } from "../store/people/api-keys.ts";
+import type { Database } from "../store/driver/database.ts";
+import { refuseHalfImported } from "../store/moving/import.ts";
+import { readHolder } from "../store/driver/lock.ts";
+import { migrate } from "../store/schema/migrate.ts";
+import { postgresOf } from "../app/store.ts";
+import { openDatabase } from "../store/driver/open.ts";
+import { createUser, ensureOwner, findUserByName } from "../store/people/users.ts";
+import { startToolsServer } from "../app/tools-server.ts";
 
 export type ToolsOptions = {
   /** Of `todo` 8001 when absent. */
@@ -44,10 +47,10 @@ async function serveTodo(options: ToolsOptions): Promise<number> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidInput("--port must be 0 to 65535.");
   const config = loadConfig();
   const log = createLog({ level: config.log.level, pretty: process.stderr.isTTY });
-  const database = await open(config, options.database ?? config.database);
+  const database = await open(config, options.database);
   try {
     await refuseHalfImported(database.query);
-    await migrate(database);
+    await migrate(database.maintenance);
     const access = await accessOf(config, database, options.user);
     const { corsOrigins, hosts } = config.server;
     const app = createTodoApp({
@@ -62,9 +65,7 @@ async function serveTodo(options: ToolsOptions): Promise<number> {
     const url = await listen(app, { host, port, advice: "colloquy tools todo --port 8011" });
     const whose = access.mode === "local" ? `The tasks of ${access.owner.name}` : "Everybody's own tasks";
     console.log(`${whose}, in ${database.label}: listening on ${url}/mcp`);
-    const signal = await new Promise<string>((resolve) => {
-      for (const each of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(each, () => resolve(each));
-    });
+    const signal = await stopSignal();
     log.info({ signal }, "stopping");
     await app.close();
   } finally {
@@ -73,16 +74,17 @@ async function serveTodo(options: ToolsOptions): Promise<number> {
   return 0;
 }
 
-async function open({ data }: Config, url: string | undefined): Promise<Database> {
+async function open(config: Config, url: string | undefined): Promise<Database> {
   try {
     return await openDatabase({
-      dataDirectory: data,
+      ...postgresOf(config),
+      dataDirectory: config.data,
       onStep: (text) => console.error(text),
       ...(url === undefined ? {} : { url }),
     });
   } catch (error) {
     if (!(error instanceof Conflict) || error.code !== "data_in_use") throw error;
-    const holder = readHolder(data);
+    const holder = readHolder(config.data);
     const where = holder?.url === undefined ? "" : ` The server there has the same tools at ${holder.url}/mcp/todo.`;
     throw new Conflict(`${error.message}${where}`, { code: error.code, cause: error });
   }
@@ -96,4 +98,30 @@ async function accessOf({ auth }: Config, database: Database, name: string | und
   const user = (await findUserByName(query, name)) ?? (await createUser(query, { name, role: "user" }));
   if (user.disabled) throw new Denied(403, `The account ${name} is disabled.`, { code: "account_disabled" });
   return { mode: "local", owner: callerOf(user, "local") };
+}
+
+type ToolsServeOptions = {
+  /** 10006 when absent, unless the configuration says another. */
+  readonly port?: string;
+  /** 127.0.0.1 when absent. */
+  readonly host?: string;
+};
+
+/** `colloquy tools serve`: the tools of this machine, until SIGINT or SIGTERM. */
+async function serveToolsServer({ port: given, host }: ToolsServeOptions): Promise<number> {
+  const port = given === undefined ? undefined : Number(given);
+  if (port !== undefined && (!Number.isInteger(port) || port < 0 || port > 65_535))
+    throw new InvalidInput("--port must be 0 to 65535.");
+  const config = loadConfig();
+  const log = createLog({ level: config.log.level, pretty: process.stderr.isTTY });
+  const server = await startToolsServer(config, { host, port, log });
+  for (const { file, message } of server.problems) console.error(`problem: ${file}: ${message}`);
+  const { driver, grade } = server.sandbox;
+  console.log(`${server.tools.length} tools: ${server.tools.join(", ")}`);
+  console.log(`sandbox: ${driver} (${grade})`);
+  console.log(`listening on ${server.url}`);
+  const signal = await stopSignal();
+  log.info({ signal }, "stopping: calls at work may finish");
+  await server.stop();
+  return 0;
 }

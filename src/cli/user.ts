@@ -1,11 +1,12 @@
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { UserView } from "./protocol/accounts.ts";
-import type { UserClient } from "./client/users.ts";
-import { createClient } from "./client/client.ts";
-import { connect } from "./cli-connect.ts";
-import { type Config, loadConfig } from "./config.ts";
-import { InvalidInput, NotFound } from "./protocol/errors.ts";
+import type { UserView } from "../protocol/people/accounts.ts";
+import type { UserClient } from "../client/users.ts";
+import { createClient } from "../client/client.ts";
+import { connect } from "./connect.ts";
+import { loadConfig } from "../config/load.ts";
+import { type Config } from "../config/schema.ts";
+import { InvalidInput, NotFound } from "../protocol/base/errors.ts";
 
 export type UserOptions = {
   readonly admin: boolean;

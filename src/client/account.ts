@@ -1,8 +1,8 @@
-import type { OwnShareView } from "../protocol/shares.ts";
-import type { BudgetView } from "../protocol/budgets.ts";
-import type { KeyView, LoginView, MadeKey } from "../protocol/accounts.ts";
-import type { UsageGroup, UsageView } from "../protocol/overview.ts";
-import type { McpServerState } from "../protocol/mcp-servers.ts";
+import type { OwnShareView } from "../protocol/threads/shares.ts";
+import type { BudgetView } from "../protocol/people/budgets.ts";
+import type { KeyView, LoginView, MadeKey } from "../protocol/people/accounts.ts";
+import type { UsageGroup, UsageView } from "../protocol/people/overview.ts";
+import type { McpServerState } from "../protocol/agents/mcp-servers.ts";
 import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
 export type KeyInput = {

@@ -1,6 +1,6 @@
-import type { StartedRun } from "../protocol/run-shapes.ts";
-import { newId } from "../protocol/ids.ts";
-import type { ListedAdminRun } from "../protocol/run-trace.ts";
+import type { StartedRun } from "../protocol/threads/run-shapes.ts";
+import { newId } from "../protocol/base/ids.ts";
+import type { ListedAdminRun } from "../protocol/threads/run-trace.ts";
 import type { RunListFilter } from "./run-details.ts";
 import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
 

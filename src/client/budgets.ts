@@ -1,4 +1,4 @@
-import type { OnBudgetLimit, BudgetView } from "../protocol/budgets.ts";
+import type { OnBudgetLimit, BudgetView } from "../protocol/people/budgets.ts";
 import { ask, askJson, askList, type Server } from "./request.ts";
 
 export type BudgetInput = {

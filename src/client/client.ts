@@ -1,4 +1,4 @@
-import type { AgentView } from "../protocol/agents.ts";
+import type { AgentView } from "../protocol/agents/agents.ts";
 import type {
   RunView,
   GrantView,
@@ -7,14 +7,14 @@ import type {
   QuestionView,
   SeenRun,
   SteeredRun,
-} from "../protocol/run-shapes.ts";
-import type { ThreadView } from "../protocol/threads.ts";
-import type { Finding } from "../protocol/overview.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Content, Item } from "../protocol/items.ts";
-import type { RunOptions, RunStatus } from "../protocol/runs.ts";
+} from "../protocol/threads/run-shapes.ts";
+import type { ThreadView } from "../protocol/threads/threads.ts";
+import type { Finding } from "../protocol/people/overview.ts";
+import { newId } from "../protocol/base/ids.ts";
+import type { Content, Item } from "../protocol/threads/items.ts";
+import type { RunOptions, RunStatus } from "../protocol/threads/runs.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
-import type { DecisionInput, ItemPage } from "./questions.ts";
+import type { DecisionInput, ItemPage } from "./decisions.ts";
 import { createFileClient, type FileClient } from "./files.ts";
 import { createRoomClient, type RoomClient } from "./rooms.ts";
 import { createKnowledgeClient, type KnowledgeClient } from "./knowledge.ts";
@@ -36,6 +36,8 @@ export type RunInput = {
   /** The message's id; made here when absent. Sent again with the same one, the first run answers. */
   readonly messageId?: string;
   readonly options?: RunOptions;
+  /** The connection is held, and there is nothing to come back to. */
+  readonly held?: boolean;
   /** Uploads that come with it, by their ids. */
   readonly files?: readonly string[];
   /** A message of before that this one stands in place of, on a branch beside it. */
@@ -80,6 +82,10 @@ export type Client = {
   run(id: string, signal?: AbortSignal): Promise<SeenRun>;
   runs(filter?: RunFilter, signal?: AbortSignal): Promise<readonly RunView[]>;
   cancel(id: string, signal?: AbortSignal): Promise<RunView>;
+  /** The same run, failed or cancelled, goes on. */
+  resume(id: string, signal?: AbortSignal): Promise<StartedRun>;
+  /** A new run beside this one that begins with its steps up to `step`; what these called is not called again. */
+  fork(id: string, input: ForkRunInput, signal?: AbortSignal): Promise<StartedRun>;
   /** The run sees the message at its next step. */
   steer(
     id: string,
@@ -106,6 +112,16 @@ export type Client = {
   follow(runId: string, options?: FollowOptions): AsyncGenerator<Followed>;
   /** The thread's events until the signal fires. */
   followThread(threadId: string, options?: FollowOptions): AsyncGenerator<Followed>;
+};
+
+export type ForkRunInput = {
+  readonly step: string;
+  readonly model?: string;
+  /** Admins only. */
+  readonly instructions?: string;
+  /** Instead of the message that began the run. */
+  readonly input?: string;
+  readonly idempotencyKey?: string;
 };
 
 type RunFilter = {
@@ -140,16 +156,23 @@ export function createClient(server: Server): Client {
     },
     items: (threadId, page = {}, signal) => list(`/api/threads/${threadId}/items${queryOf(page)}`, signal),
     answerAgain: (threadId, input, signal) => post(`/api/threads/${threadId}/runs`, input, { signal }),
-    startRun(threadId, { agent, content, messageId = newId(), files, instead, options, mode, idempotencyKey }, signal) {
+    startRun(
+      threadId,
+      { agent, content, messageId = newId(), files, instead, options, held, mode, idempotencyKey },
+      signal,
+    ) {
       return post(
         `/api/threads/${threadId}/runs`,
-        { agent, message: { id: messageId, content, files }, instead, options, mode },
+        { agent, message: { id: messageId, content, files }, instead, options, held, mode },
         { signal, headers: keyHeader(idempotencyKey) },
       );
     },
     run: (id, signal) => get(`/api/runs/${id}`, signal),
     runs: (filter = {}, signal) => list("/api/runs" + queryOf(filter), signal),
     cancel: (id, signal) => post(`/api/runs/${id}/cancel`, undefined, { signal }),
+    resume: (id, signal) => post(`/api/runs/${id}/resume`, undefined, { signal }),
+    fork: (id, { idempotencyKey, ...input }, signal) =>
+      post(`/api/runs/${id}/fork`, input, { signal, headers: keyHeader(idempotencyKey) }),
     steer: (id, message, signal) => post(`/api/runs/${id}/steer`, { id: newId(), ...message }, { signal }),
     questions: (signal) => list("/api/questions", signal),
     decide: ({ id, runId }, input, signal) => post(`/api/runs/${runId}/decisions/${id}`, input, { signal }),

@@ -1,7 +1,15 @@
-import type { RunEvent } from "../protocol/events.ts";
-import type { Decision, Item, ItemOf, PlanBody, QuestionBody } from "../protocol/items.ts";
-import { textOf } from "../protocol/items.ts";
-import type { Source } from "../protocol/sources.ts";
+import type { Retry, RunEvent } from "../protocol/threads/events.ts";
+import {
+  type Decision,
+  type Item,
+  type ItemOf,
+  type PlanBody,
+  type QuestionBody,
+  textOf,
+} from "../protocol/threads/items.ts";
+import type { Source } from "../protocol/knowledge/sources.ts";
+import type { RunDetailsView } from "../protocol/threads/run-trace.ts";
+import { askJson, type Server } from "./request.ts";
 
 /** What stands in a conversation, in the order in which it began. `key` stays the same while it grows. */
 export type Block =
@@ -20,6 +28,8 @@ export type Block =
       readonly isPartial: boolean;
       /** Names of files that came with it. */
       readonly files: readonly string[];
+      /** Its model could not be had, and is asked again soon. */
+      readonly retry?: Retry;
       readonly item?: ItemOf<"message">;
     }
   | {
@@ -43,6 +53,7 @@ export type Block =
       /** Where in its run it stands: the call `index` of the step. */
       readonly place: string;
       readonly threadId: string;
+      /** When it was asked for, or when a person decided what it waited for. */
       readonly startedAt: string;
       readonly endedAt?: string;
       /** A person did not allow it; its result says why, as far as they said. */
@@ -57,11 +68,13 @@ export type Block =
       readonly body: QuestionBody;
       /** The key of the call that it is about, if it is about one. */
       readonly call?: string;
-      readonly decision?: Decision;
+      readonly decision?: Decision | "withdrawn";
       /** Allowed, but with other arguments. */
       readonly isChanged?: boolean;
     }
   | { readonly kind: "notice"; readonly key: string; readonly text: string; readonly code?: string }
+  /** It had ended, and goes on. */
+  | { readonly kind: "resume"; readonly key: string; readonly run: string; readonly by: string }
   | {
       readonly kind: "end";
       readonly key: string;
@@ -175,13 +188,15 @@ export function createConversation(): Conversation {
       case "decision": {
         const question = find(item.body.question, "question");
         if (!question) return [];
+        const resumed = resume(run, item.createdAt);
         const { decision, arguments: given } = item.body;
         const call = question.call === undefined ? undefined : find(question.call, "call");
         if (call && decision === "deny")
-          return [...set({ ...question, decision }), ...set({ ...call, isDenied: true as const })];
-        if (!call || decision !== "allow" || given === undefined) return set({ ...question, decision });
+          return [...resumed, ...set({ ...question, decision }), ...set({ ...call, isDenied: true as const })];
+        if (!call || decision !== "allow" || given === undefined)
+          return [...resumed, ...set({ ...question, decision })];
         // What is done is told, not what the agent asked for.
-        return [...set({ ...question, decision, isChanged: true }), ...set({ ...call, arguments: given })];
+        return [...resumed, ...set({ ...question, decision, isChanged: true }), ...set({ ...call, arguments: given })];
       }
       case "plan":
         return set({ kind: "plan", key: `plan/${run ?? item.id}`, run, steps: item.body.steps });
@@ -196,16 +211,55 @@ export function createConversation(): Conversation {
     }
   }
 
-  function state({ body, runId, seq, author }: ItemOf<"state">): readonly Block[] {
+  /** None of a run's open calls was at work while the run waited for a person. */
+  function resume(run: string | undefined, startedAt: string): readonly Block[] {
+    const open = [...blocks.values()].filter(
+      (block): block is BlockOf<"call"> => block.kind === "call" && block.run === run && !block.result,
+    );
+    return open.flatMap((call) => set({ ...call, startedAt }));
+  }
+
+  function state({ body, runId, seq, author, step, index }: ItemOf<"state">): readonly Block[] {
     if (body.type === "run-end") return end(runId ?? "", body.status, body.error);
+    if (body.type === "run-resume") return resumed(seq, runId ?? "", author ?? "");
+    if (body.type === "withdrawal") return withdraw(`${runId}/${step}`, index ?? undefined);
     if (body.type === "chapter") return chapter(seq, author ?? "");
     if (body.type === "turn" && runId !== null) working.set(runId, body.agent);
     return [];
   }
 
+  /** What is not asked again now is not said to be. */
+  function calm(run: string): readonly Block[] {
+    const trying = [...blocks.values()].filter(
+      (block): block is BlockOf<"message"> =>
+        block.kind === "message" && block.run === run && block.retry !== undefined,
+    );
+    return trying.flatMap(({ retry: _, ...block }) => set(block));
+  }
+
   function chapter(seq: number, by: string): readonly Block[] {
     const who = by === "" ? "" : ` by ${by}`;
     return set({ kind: "notice", key: `chapter/${seq}`, text: `A new chapter begins${who}.`, code: "chapter" });
+  }
+
+  function resumed(seq: number, run: string, by: string): readonly Block[] {
+    const ended = find(`end/${run}`, "end");
+    blocks.delete(`end/${run}`);
+    working.set(run, ended?.author);
+    return set({ kind: "resume", key: `resume/${seq}`, run, by });
+  }
+
+  /** Of a call its result, else the part of an answer. */
+  function withdraw(step: string, index: number | undefined): readonly Block[] {
+    const call = index === undefined ? undefined : find(`${step}/${index}`, "call");
+    if (call) {
+      const { result: _result, endedAt: _endedAt, isDenied: _isDenied, ...open } = call;
+      return set(open);
+    }
+    const message = index === undefined ? find(step, "message") : undefined;
+    if (!message) return [];
+    const { item: _item, ...live } = message;
+    return set({ ...live, text: "", reasoning: "", isLive: true, isPartial: false });
   }
 
   function end(
@@ -215,6 +269,7 @@ export function createConversation(): Conversation {
   ): readonly Block[] {
     const author = working.get(run);
     working.delete(run);
+    calm(run);
     return set({
       kind: "end",
       key: `end/${run}`,
@@ -234,16 +289,18 @@ export function createConversation(): Conversation {
       case "chapter":
         return chapter(event.seq, event.by);
       case "text-delta": {
-        const block = live(event.run, event.step);
+        const { retry: _, ...block } = live(event.run, event.step);
         return set({ ...block, text: block.text.slice(0, event.offset) + event.text });
       }
       case "reasoning-delta": {
-        const block = live(event.run, event.step);
+        const { retry: _, ...block } = live(event.run, event.step);
         return set({ ...block, reasoning: block.reasoning.slice(0, event.offset) + event.text });
       }
       case "step-retry": {
-        const block = find(`${event.run}/${event.step}`, "message");
-        return block ? set({ ...block, text: "", reasoning: "" }) : [];
+        const known = find(`${event.run}/${event.step}`, "message");
+        if (!known && (!event.retry || event.step.includes("/"))) return [];
+        const { retry: _, ...block } = known ?? live(event.run, event.step);
+        return set({ ...block, text: "", reasoning: "", ...(event.retry ? { retry: event.retry } : {}) });
       }
       case "progress": {
         const call = find(`${event.run}/${event.step}/${event.index}`, "call");
@@ -258,8 +315,14 @@ export function createConversation(): Conversation {
       case "notice":
       case "summary":
         return read(event.item);
+      case "run-wait":
+        return calm(event.run);
       case "run-end":
         return end(event.run, event.status, event.error);
+      case "run-resume":
+        return resumed(event.seq, event.run, event.by);
+      case "withdrawal":
+        return withdraw(`${event.run}/${event.step}`, event.index);
       // Also what a newer server tells.
       default:
         return [];
@@ -297,4 +360,14 @@ function callKey({ runId, step, index, id }: ItemOf<"call" | "result" | "questio
 /** What a tool asked a model beside the run's own steps is recorded, but said to nobody. */
 function isNested({ step, body }: ItemOf<"message">): boolean {
   return body.role === "assistant" && step !== null && step.includes("/");
+}
+
+/** The run that a call of another run stands for, if it has begun; `place` is the call's `step.index`. */
+export async function childRunOf(
+  server: Server,
+  { run, place, signal }: { readonly run: string; readonly place: string; readonly signal?: AbortSignal },
+): Promise<string | undefined> {
+  const path = `/api/runs/${run}/details?limit=1`;
+  const { runs } = await askJson<RunDetailsView>(server, path, { signal });
+  return runs.find(({ parentRun, parentCall }) => parentRun === run && parentCall === place)?.id;
 }

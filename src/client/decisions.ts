@@ -1,5 +1,5 @@
-import type { ArgumentPattern } from "../protocol/approval.ts";
-import type { Decision } from "../protocol/items.ts";
+import type { ArgumentPattern } from "../protocol/agents/approval.ts";
+import type { Decision } from "../protocol/threads/items.ts";
 
 export type DecisionInput = {
   readonly decision: Decision;

@@ -1,4 +1,4 @@
-import type { FoundModels, ModelTrial, McpTrial } from "../protocol/trials.ts";
+import type { FoundModels, ModelTrial, McpTrial } from "../protocol/agents/trials.ts";
 import type {
   Definition,
   DefinedView,
@@ -6,7 +6,7 @@ import type {
   DefinedModel,
   DefinedMcpServer,
   DefaultView,
-} from "../protocol/definitions.ts";
+} from "../protocol/agents/definitions.ts";
 import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
 export type Draft = { readonly id: string; readonly definition: Definition };

@@ -1,7 +1,7 @@
-import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
-import type { RunEvent } from "../protocol/events.ts";
-import { pause } from "./pause.ts";
-import { ask, type Server } from "./request.ts";
+import { ColloquyError, messageOf, Unavailable } from "../protocol/base/errors.ts";
+import type { RunEvent } from "../protocol/threads/events.ts";
+import { pause, ask, type Server } from "./request.ts";
+
 import { createSseParser } from "./sse.ts";
 
 /** An event and the place to go on from after it. */

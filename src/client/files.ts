@@ -1,4 +1,4 @@
-import type { BroughtFile, FileView } from "../protocol/files.ts";
+import type { BroughtFile, FileView } from "../protocol/threads/files.ts";
 import { ask, askJson, encodedPath, queryOf, type Server } from "./request.ts";
 
 export type FileList = { readonly data: readonly FileView[]; readonly more: boolean };

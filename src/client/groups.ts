@@ -1,5 +1,5 @@
-import type { InviteView, GroupView, MemberView, MadeInvite } from "../protocol/accounts.ts";
-import type { Role } from "../protocol/callers.ts";
+import type { InviteView, GroupView, MemberView, MadeInvite } from "../protocol/people/accounts.ts";
+import type { Role } from "../protocol/base/callers.ts";
 import { ask, type Asking, askJson, askList, type Server } from "./request.ts";
 
 /** What groups grant and who is in them, and invitations; for admins only. */

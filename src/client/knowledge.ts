@@ -1,7 +1,7 @@
-import type { KnowledgeAnswer, TracePlace, KeptTrace } from "../protocol/passages.ts";
-import type { DocumentView, AddedView, ChunkView, TextPart, AllAdded } from "../protocol/documents.ts";
-import type { CollectionView, KnowledgeChoices } from "../protocol/collections.ts";
-import type { CollectionSettings, DocumentStatus, Retrieval } from "../protocol/knowledge.ts";
+import type { KnowledgeAnswer, TracePlace, KeptTrace } from "../protocol/knowledge/passages.ts";
+import type { DocumentView, AddedView, ChunkView, TextPart, AllAdded } from "../protocol/knowledge/documents.ts";
+import type { CollectionView, KnowledgeChoices } from "../protocol/knowledge/collections.ts";
+import type { CollectionSettings, DocumentStatus, Retrieval } from "../protocol/knowledge/chunks.ts";
 import { addressAt, ask, type Asking, askJson, askList, encodedPath, queryOf, type Server } from "./request.ts";
 import { sendFile, type SendOptions } from "./send-file.ts";
 

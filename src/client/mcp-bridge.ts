@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf } from "../protocol/errors.ts";
+import { messageOf } from "../protocol/base/errors.ts";
 import { addressAt, type Server } from "./request.ts";
 import { createSseParser } from "./sse.ts";
 

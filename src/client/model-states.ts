@@ -1,4 +1,4 @@
-import type { ModelStates } from "../protocol/model-states.ts";
+import type { ModelStates } from "../protocol/agents/model-states.ts";
 import { askJson, type Server } from "./request.ts";
 
 export function readModelStates(server: Server, signal?: AbortSignal): Promise<ModelStates> {

@@ -1,5 +1,5 @@
-import type { MeView } from "../protocol/accounts.ts";
-import type { UsageGroup, UsageView, SettingView, AuditView, Finding } from "../protocol/overview.ts";
+import type { MeView } from "../protocol/people/accounts.ts";
+import type { UsageGroup, UsageView, SettingView, AuditView, Finding } from "../protocol/people/overview.ts";
 import { askJson, askList, queryOf, type Server } from "./request.ts";
 
 export type UsageQuestion = {

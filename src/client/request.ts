@@ -1,10 +1,10 @@
-import { ColloquyError, type ErrorDetail, messageOf, Unavailable } from "../protocol/errors.ts";
+import { ColloquyError, type ErrorDetail, messageOf, Unavailable } from "../protocol/base/errors.ts";
 
 export type Server = {
   /** `http://127.0.0.1:8000` */
   readonly url: string;
   /** An API key, where there are accounts. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -100,4 +100,18 @@ export function queryOf(values: Readonly<Record<string, string | number | undefi
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
   return query.size > 0 ? `?${query}` : "";
+}
+
+/** Resolves after the time, or as soon as the signal fires. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    if (signal?.aborted) done();
+    else signal?.addEventListener("abort", done);
+  });
 }

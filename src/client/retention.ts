@@ -1,4 +1,4 @@
-import type { RetentionView, DueView, RoundResult } from "../protocol/retention.ts";
+import type { RetentionView, DueView, RoundResult } from "../protocol/people/retention.ts";
 import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
 /** For admins only. */

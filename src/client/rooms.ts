@@ -1,4 +1,4 @@
-import type { QuestionView } from "../protocol/run-shapes.ts";
+import type { QuestionView } from "../protocol/threads/run-shapes.ts";
 import type {
   RoomView,
   RoomKind,
@@ -7,11 +7,11 @@ import type {
   PresenceEvent,
   RoomList,
   StartedInRoom,
-} from "../protocol/rooms.ts";
-import { newId } from "../protocol/ids.ts";
-import type { RunEvent } from "../protocol/events.ts";
-import type { Content, Item } from "../protocol/items.ts";
-import type { DecisionInput, ItemPage } from "./questions.ts";
+} from "../protocol/agents/rooms.ts";
+import { newId } from "../protocol/base/ids.ts";
+import type { RunEvent } from "../protocol/threads/events.ts";
+import type { Content, Item } from "../protocol/threads/items.ts";
+import type { DecisionInput, ItemPage } from "./decisions.ts";
 import { type Followed, followEvents, type FollowOptions } from "./events.ts";
 import { createFilesAt, type FilesAt } from "./files.ts";
 import { ask, type Asking, askJson, askList, queryOf, type Server } from "./request.ts";

@@ -1,8 +1,8 @@
-import type { ThreadView } from "../protocol/threads.ts";
-import type { Item } from "../protocol/items.ts";
-import type { ListedRunView, RunDetailsView } from "../protocol/run-trace.ts";
-import type { RunStatus } from "../protocol/runs.ts";
-import type { ListedTool } from "../protocol/tools-api.ts";
+import type { ThreadView } from "../protocol/threads/threads.ts";
+import type { Item } from "../protocol/threads/items.ts";
+import type { ListedRunView, RunDetailsView } from "../protocol/threads/run-trace.ts";
+import type { RunStatus } from "../protocol/threads/runs.ts";
+import type { ListedTool } from "../protocol/agents/tools-api.ts";
 import { askJson, askList, queryOf, type Server } from "./request.ts";
 
 export type RunListFilter = {

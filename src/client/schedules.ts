@@ -1,6 +1,6 @@
-import type { StartedRun } from "../protocol/run-shapes.ts";
-import type { ScheduleView, ScheduleTimes } from "../protocol/schedule-shapes.ts";
-import type { MissedPolicy } from "../protocol/schedules.ts";
+import type { StartedRun } from "../protocol/threads/run-shapes.ts";
+import type { ScheduleView, ScheduleTimes } from "../protocol/threads/schedule-shapes.ts";
+import type { MissedPolicy } from "../protocol/threads/schedules.ts";
 import { ask, type Asking, askJson, askList, queryOf, type Server } from "./request.ts";
 
 type ScheduleTime = {

@@ -1,4 +1,4 @@
-import { Unavailable } from "../protocol/errors.ts";
+import { Unavailable } from "../protocol/base/errors.ts";
 import { addressAt, errorOf, type Server } from "./request.ts";
 
 export type SendOptions = {

@@ -1,4 +1,4 @@
-import type { TaigaToken, TaigaSprints, TaigaRun, TaigaProjects, TaigaView } from "../protocol/taiga.ts";
+import type { TaigaToken, TaigaSprints, TaigaRun, TaigaProjects, TaigaView } from "../protocol/threads/taiga.ts";
 import { type Asking, askJson, queryOf, type Server } from "./request.ts";
 
 export type Proposal = { readonly project: string; readonly sprint: string; readonly prompt: string };

@@ -1,4 +1,4 @@
-import type { TaskStatus, TaskView, TaskPage } from "../protocol/tasks.ts";
+import type { TaskStatus, TaskView, TaskPage } from "../protocol/threads/tasks.ts";
 import { followEvents, type FollowOptions } from "./events.ts";
 import { type Asking, askJson, queryOf, type Server } from "./request.ts";
 

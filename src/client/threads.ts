@@ -1,6 +1,6 @@
-import type { ThreadView, ListedThread, PendingView, EditedMessage } from "../protocol/threads.ts";
-import type { ShareView, SharedView, MadeShare } from "../protocol/shares.ts";
-import type { Content } from "../protocol/items.ts";
+import type { ThreadView, ListedThread, PendingView, EditedMessage } from "../protocol/threads/threads.ts";
+import type { ShareView, SharedView, MadeShare } from "../protocol/threads/shares.ts";
+import type { Content } from "../protocol/threads/items.ts";
 import { ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
 export type ThreadPage = {

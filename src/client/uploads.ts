@@ -1,6 +1,5 @@
-import type { UploadView } from "../protocol/uploads.ts";
-import { pause } from "./pause.ts";
-import { addressAt, ask, type Asking, askJson, type Server } from "./request.ts";
+import type { UploadView } from "../protocol/threads/uploads.ts";
+import { pause, addressAt, ask, type Asking, askJson, type Server } from "./request.ts";
 
 export type UploadClient = {
   /** In pieces, so that it can be told how far it is; `onProgress` gets the part that is there, from 0 to 1. */

@@ -1,5 +1,5 @@
-import type { UserView, KeyView, ErasureView, ResetLink, MadeKey } from "../protocol/accounts.ts";
-import type { Role } from "../protocol/callers.ts";
+import type { UserView, KeyView, ErasureView, ResetLink, MadeKey } from "../protocol/people/accounts.ts";
+import type { Role } from "../protocol/base/callers.ts";
 import { addressAt, ask, type Asking, askJson, askList, type Server } from "./request.ts";
 
 /** Accounts and their keys; for admins only. */

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { type Config, describeConfig, loadConfig } from "./config.ts";
+import { describeConfig, loadConfig } from "./load.ts";
+import { type Config } from "./schema.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-config-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -29,7 +30,12 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_SERVER__TRUST_PROXY", "loopback,10.0.0.0/8", "server.trustProxy", ["loopback", "10.0.0.0/8"]],
   ["CORS_ORIGINS", "http://c.example", "server.corsOrigins", ["http://c.example"]],
   ["COLLOQUY_DATA", "/var/colloquy", "data", "/var/colloquy"],
-  ["COLLOQUY_DATABASE", "postgres://localhost/one", "database", "***"],
+  ["COLLOQUY_DATABASE", "postgres://localhost/one", "database.url", "***"],
+  ["COLLOQUY_DATABASE__URL", "postgres://localhost/one", "database.url", "***"],
+  ["COLLOQUY_DATABASE__CONNECTIONS", "40", "database.connections", 40],
+  ["COLLOQUY_DATABASE__HEART_SECONDS", "2.5", "database.heartSeconds", 2.5],
+  ["COLLOQUY_DATABASE__LISTING_SECONDS", "30", "database.listingSeconds", 30],
+  ["COLLOQUY_DATABASE__MAINTENANCE_SECONDS", "7200", "database.maintenanceSeconds", 7200],
   ["COLLOQUY_SECRET", "0123456789abcdef", "secret", "***"],
   ["COLLOQUY_PROBE", "false", "probe", false],
   ["COLLOQUY_BACKEND__KIND", "llamacpp", "backend.kind", "llamacpp"],
@@ -152,6 +158,10 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_APPROVAL__ASK", "delete_*,send_*", "approval.ask", ["delete_*", "send_*"]],
   ["COLLOQUY_CONCURRENCY__PER_USER", "1", "concurrency.perUser", 1],
   ["COLLOQUY_CONCURRENCY__PER_NODE", "2", "concurrency.perNode", 2],
+  ["COLLOQUY_OUTAGES__RETRY_SECONDS", "2", "outages.retrySeconds", 2],
+  ["COLLOQUY_OUTAGES__FIRST_SECONDS", "1", "outages.firstSeconds", 1],
+  ["COLLOQUY_OUTAGES__LONGEST_SECONDS", "60", "outages.longestSeconds", 60],
+  ["COLLOQUY_OUTAGES__WAIT_HOURS", "48", "outages.waitHours", 48],
   ["COLLOQUY_UPLOADS__FILE_MB", "50", "uploads.fileMb", 50],
   ["COLLOQUY_UPLOADS__USER_MB", "200", "uploads.userMb", 200],
   ["COLLOQUY_UPLOADS__USER_FILES", "20", "uploads.userFiles", 20],
@@ -173,7 +183,7 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_HOST", "::1", "server.host", "::1"],
   ["COLLOQUY_PORT", "0", "server.port", 0],
   ["COLLOQUY_LOG_LEVEL", "warn", "log.level", "warn"],
-  ["DATABASE_URL", "postgresql://localhost/one", "database", "***"],
+  ["DATABASE_URL", "postgresql://localhost/one", "database.url", "***"],
   ["LLM_BACKEND", "auto", "backend.kind", "auto"],
   ["OLLAMA_MODEL", "qwen3:8b", "backend.ollamaModel", "qwen3:8b"],
   ["DEFAULT_TEMPERATURE", "0", "backend.temperature", 0],

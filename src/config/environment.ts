@@ -1,6 +1,6 @@
-import { childNodes, coerce, keysOf, nodesAt, pathText, variable } from "./config-tree.ts";
-import type { Environment, Gathered, Path, SchemaNode, Tree } from "./config-tree.ts";
-import { suggestion } from "./config-problems.ts";
+import { childNodes, coerce, keysOf, nodesAt, pathText, variable } from "./tree.ts";
+import type { Environment, Gathered, Path, SchemaNode, Tree } from "./tree.ts";
+import { suggestion } from "./problems.ts";
 
 /** Names that are not built from their path: short forms, and those of other tools. */
 const shortForms: Readonly<Record<string, Path>> = {
@@ -11,7 +11,8 @@ const shortForms: Readonly<Record<string, Path>> = {
   COLLOQUY_TOOLS: ["tools", "folder"],
   CORS_ORIGINS: ["server", "corsOrigins"],
   JWT_EXPIRATION_HOURS: ["auth", "tokenHours"],
-  DATABASE_URL: ["database"],
+  COLLOQUY_DATABASE: ["database", "url"],
+  DATABASE_URL: ["database", "url"],
   LLM_BACKEND: ["backend", "kind"],
   OLLAMA_MODEL: ["backend", "ollamaModel"],
   DEFAULT_TEMPERATURE: ["backend", "temperature"],

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from "yaml";
-import { childNodes, coerce, nodesAt, pathText, variable } from "./config-tree.ts";
-import type { Environment, Gathered, Path, SchemaNode, Tree } from "./config-tree.ts";
-import { messageOf } from "./protocol/errors.ts";
+import { childNodes, coerce, nodesAt, pathText, variable } from "./tree.ts";
+import type { Environment, Gathered, Path, SchemaNode, Tree } from "./tree.ts";
+import { messageOf } from "../protocol/base/errors.ts";
 
 /** Reads a YAML file into `gathered`. `name` is how the file is called in messages. */
 export function readConfigFile(

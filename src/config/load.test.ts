@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { ConfigInvalid, describeConfig, loadConfig, type Config } from "./config.ts";
-import { toolSettingsOf } from "./config-tools.ts";
-import { InvalidInput } from "./protocol/errors.ts";
+import { ConfigInvalid, describeConfig, loadConfig } from "./load.ts";
+import { type Config } from "./schema.ts";
+import { toolSettingsOf } from "./sections/tools.ts";
+import { InvalidInput } from "../protocol/base/errors.ts";
 
 const folders: string[] = [];
 after(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
@@ -42,7 +43,7 @@ test("without file and environment: the defaults", () => {
   assert.equal(config.server.port, 8000);
   assert.deepEqual(config.server.corsOrigins, ["http://localhost:3000"]);
   assert.equal(config.data, join(cwd, "data"));
-  assert.equal(config.database, undefined);
+  assert.equal(config.database.url, undefined);
   assert.deepEqual(config.models, []);
   assert.deepEqual(config.backend, {});
   assert.equal(config.limits.deadlineSeconds, 600);
@@ -68,6 +69,28 @@ test("tools: a folder, or a group with what is set for each tool; faults of both
   );
   assert.match(problems(undefined, { TOOL_PARAMETERS: '{"a":{"tmeout":1}}' })[0] ?? "", /did you mean timeout\?/);
   assert.match(problems(undefined, { TOOLS_HOST: "tools:1" })[0] ?? "", /without a port or path/);
+});
+
+test("database: a URL, or a group with its connections and deadlines; what would not end, or ends too late, is refused", () => {
+  assert.deepEqual(defaults.database, {
+    connections: 20,
+    heartSeconds: 5,
+    listingSeconds: 60,
+    maintenanceSeconds: 3600,
+  });
+  const url = "postgres://localhost/one";
+  assert.equal(load(`database: ${url}\n`).database.url, url);
+  const both = load("database: { url: postgres://localhost/two, heartSeconds: 2 }\n", { DATABASE_URL: url });
+  assert.deepEqual([both.database.url, both.database.heartSeconds, both.database.connections], [url, 2, 20]);
+  const told = (text: string) => problems(`database: { ${text} }\n`)[0]?.replace("colloquy.yaml:1 database.", "");
+  assert.match(told("heartSeconds: 0")!, /^heartSeconds is 0, but must be at least 0.1/);
+  assert.match(told("heartSeconds: -1")!, /^heartSeconds is -1, but must be at least 0.1/);
+  assert.match(told("heartSeconds: 10")!, /^heartSeconds is 10, but must be at most 9/);
+  assert.match(told("listingSeconds: 0")!, /^listingSeconds is 0, but must be at least 0.1/);
+  assert.match(told("maintenanceSeconds: .inf")!, /^maintenanceSeconds/);
+  assert.match(told("connections: 2")!, /^connections is 2, but must be at least 3/);
+  assert.match(told("url: 'mysql://x'")!, /must be a URL such as postgres:/);
+  assert.match(problems("database: 5\n")[0]!, /database must be a group of keys/);
 });
 
 test("an entry of a list by its number", () => {
@@ -114,7 +137,7 @@ test("${VAR}: whole, inside a text, with a default, escaped, and typed", () => {
   assert.equal(config.data, "/srv/one/data");
   assert.equal(config.tools.folder, "/a/${NAME}");
   assert.equal(config.source.get("agents"), "default");
-  assert.equal(config.database, undefined);
+  assert.equal(config.database.url, undefined);
   assert.deepEqual(
     [...config.absent],
     [
@@ -309,7 +332,7 @@ test("a config can't be changed", () => {
 });
 
 test("the example file is right, and says the defaults", () => {
-  const env = { COLLOQUY_CONFIG: join(import.meta.dirname, "..", "colloquy.example.yaml") };
+  const env = { COLLOQUY_CONFIG: join(import.meta.dirname, "../../colloquy.example.yaml") };
   const config = loadConfig({ env, cwd: folderWith() });
   assert.equal(config.models.length, 6);
   for (const key of [

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { keysOf, nodesAt, pathText } from "./config-tree.ts";
-import type { Gathered, Path, Problem, SchemaNode } from "./config-tree.ts";
-import { nearNames } from "./protocol/near-names.ts";
+import { keysOf, nodesAt, pathText } from "./tree.ts";
+import type { Gathered, Path, Problem, SchemaNode } from "./tree.ts";
+import { nearNames } from "../protocol/base/near-names.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -91,7 +91,7 @@ function boundWords(origin: string, words: string, bound: number | bigint): stri
 
 /** Whether a value may be shown to nobody: by its key, or since it is a URL with a password, or one of an MCP server with a query. */
 export function isSecret(path: string, value: unknown): boolean {
-  const secretKey = /(key|token|secret|password)$|^database$|(^|\.)(headers|env)\.|^mcpServers\..*\.args$/i;
+  const secretKey = /(key|token|secret|password)$|^database(\.url)?$|(^|\.)(headers|env)\.|^mcpServers\..*\.args$/i;
   if (secretKey.test(path)) return true;
   if (typeof value !== "string") return false;
   return /:\/\/[^/]*@/.test(value) || (path.startsWith("mcpServers.") && /:\/\/.*\?/.test(value));

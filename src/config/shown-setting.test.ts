@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { temporaryFolder } from "../test/pglite.ts";
-import { shownSetting } from "./cli-settings.ts";
-import { describeConfig, loadConfig } from "./config.ts";
+import { temporaryFolder } from "../../test/pglite.ts";
+import { shownSetting } from "./shown-setting.ts";
+import { describeConfig, loadConfig } from "./load.ts";
 
 test("of a webhook only its origin is shown, since its path is often its password", () => {
   const cwd = temporaryFolder("settings");

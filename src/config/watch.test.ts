@@ -3,9 +3,9 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { watchConfig } from "./config-watch.ts";
-import { loadConfig } from "./config.ts";
-import type { McpServersConfig } from "./protocol/mcp-servers.ts";
+import { watchConfig } from "./watch.ts";
+import { loadConfig } from "./load.ts";
+import type { McpServersConfig } from "../protocol/agents/mcp-servers.ts";
 
 test("a changed file tells of its servers; one with faults, and one that is the same, of nothing", async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), "colloquy-watch-"));

@@ -1,7 +1,8 @@
 import { stat } from "node:fs/promises";
-import { type Config, loadConfigAgain } from "./config.ts";
-import { messageOf } from "./protocol/errors.ts";
-import type { Log } from "./protocol/log.ts";
+import { loadConfigAgain } from "./load.ts";
+import { type Config } from "./schema.ts";
+import { messageOf } from "../protocol/base/errors.ts";
+import type { Log } from "../protocol/base/log.ts";
 
 export type WatchOptions = {
   readonly log: Log;

@@ -1,12 +1,13 @@
-import { chooseModel } from "../../agents/choose-model.ts";
-import type { AgentDefinition } from "../../protocol/agents.ts";
-import type { DefinitionKind, DefinitionProblem } from "../../protocol/definitions.ts";
-import type { ModelInfo } from "../../protocol/models.ts";
-import type { StoredDefinition } from "../../store/definitions.ts";
+import { chooseModel } from "../agents/choose-model.ts";
+import type { AgentDefinition } from "../protocol/agents/agents.ts";
+import type { DefinitionKind, DefinitionProblem } from "../protocol/agents/definitions.ts";
+import type { ModelInfo } from "../protocol/agents/models.ts";
+import type { StoredDefinition } from "../store/definitions.ts";
 import { type Definitive, titles } from "./live-definitions.ts";
 import { parseDefinition, type Parsed, type ParsePolicy } from "./parse-definition.ts";
 import { type Entry, type Resolved, resolveDefinitions } from "./resolve.ts";
 import { withSecrets } from "./secrets.ts";
+import { InvalidInput } from "../protocol/base/errors.ts";
 
 /** What somebody wants to define. */
 export type Draft = { readonly id: string; readonly definition: unknown };
@@ -84,4 +85,15 @@ function agentProblems(agent: AgentDefinition, then: Resolved, strategies: reado
       message: `there is no model "${model}"; there are: ${[...new Set(models.map(({ id }) => id))].join(", ")}`,
     });
   return problems;
+}
+
+/** All that is wrong with a definition, in one list. */
+export function definitionInvalid(what: string, problems: readonly DefinitionProblem[]): InvalidInput {
+  const lines = problems.map(({ path, message }) => `  ${path === "" ? "" : `${path}: `}${message}`);
+  const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;
+  return new InvalidInput(`${what} has ${count}:\n${lines.join("\n")}`, {
+    code: "definition_invalid",
+    status: 422,
+    problems,
+  });
 }

@@ -1,16 +1,16 @@
-import type { KnownNames } from "../../agents/stray-names.ts";
-import type { ModelChoice } from "../../models/choose.ts";
-import type { Caller } from "../../protocol/callers.ts";
-import type { DefaultKind, DefinitionKind, DefaultView } from "../../protocol/definitions.ts";
-import { Conflict } from "../../protocol/errors.ts";
-import type { Database } from "../../store/database.ts";
-import { createDefinitionStore, type DefinitionKey } from "../../store/definitions.ts";
-import { type Checked, checkDraft, type Draft } from "./check-draft.ts";
-import { leadsToItself, readDefault } from "./default-settings.ts";
-import { definitionInvalid } from "./definition-invalid.ts";
-import { createLiveDefinitions, type LiveOptions, titles } from "./live-definitions.ts";
-import { neededBy } from "./needed-by.ts";
-import { type Entry, isReadOnly } from "./resolve.ts";
+import type { KnownNames } from "../agents/unknown-references.ts";
+import { type ModelChoice, isDefaultConfigured } from "../models/discovery/choose.ts";
+import type { Caller } from "../protocol/base/callers.ts";
+import type { DefaultKind, DefinitionKind, DefaultView } from "../protocol/agents/definitions.ts";
+import { Conflict } from "../protocol/base/errors.ts";
+import type { Database } from "../store/driver/database.ts";
+import { createDefinitionStore, type DefinitionKey, type StoredDefinition } from "../store/definitions.ts";
+import { type Checked, checkDraft, type Draft, newRow, definitionInvalid } from "./check-draft.ts";
+import { createLiveDefinitions, type LiveOptions, titles, type Definitive } from "./live-definitions.ts";
+import { type Entry, isReadOnly, defaultOf, resolveDefinitions } from "./resolve.ts";
+import { isFallback } from "../models/config.ts";
+import type { AgentRegistry } from "../protocol/agents/agents.ts";
+import type { ParsePolicy } from "./parse-definition.ts";
 
 export type DefinitionsOptions = Omit<LiveOptions, "database"> & {
   readonly database: Database;
@@ -177,4 +177,66 @@ function definedElsewhere({ kind, id, place: { source, where } }: Entry): Confli
 
 function changedMeanwhile(what: string, id: string): Conflict {
   return new Conflict(`The ${what} "${id}" was changed meanwhile: read it again.`, { code: "changed_meanwhile" });
+}
+
+function readDefault(of: DefaultKind, now: Definitive, agents: AgentRegistry): DefaultView {
+  const row = now.rows.find(({ kind, id }) => kind === "default" && id === of);
+  const wanted = defaultOf(row?.body);
+  const revision = row?.revision ?? null;
+  if (of === "agent" && now.base.defaultAgent) {
+    const { id, ...place } = now.base.defaultAgent;
+    const isThere = agents.has(id);
+    const problem = isThere ? null : `there is no agent "${id}"`;
+    return { of, value: isThere ? id : null, ...place, readOnly: true, revision, problem };
+  }
+  if (of === "agent") {
+    const isThere = wanted !== undefined && agents.has(wanted);
+    const problem = wanted !== undefined && !isThere ? `there is no agent "${wanted}" any more` : null;
+    const source = row ? "database" : "built-in";
+    return { of, value: isThere ? wanted : null, source, where: null, readOnly: false, revision, problem };
+  }
+  const config = now.resolved.choice.models.find(({ id }) => id === "default");
+  const value = config && isFallback(config) ? (config.fallback[0] ?? null) : "default";
+  const problem = wanted !== undefined && wanted !== value ? `"${wanted}" is set, but does not count` : null;
+  if (isDefaultConfigured(now.base))
+    return { of, value, ...now.base.placeOf("model", "default"), readOnly: true, revision, problem };
+  const source = row && problem === null ? "database" : "built-in";
+  return { of, value, source, where: null, readOnly: false, revision, problem };
+}
+
+/** Whether a model, as the default, would lead back to the default: a chain that names it. */
+function leadsToItself(value: string, { base, rows, resolved }: Definitive, policy: ParsePolicy): boolean {
+  const row: StoredDefinition = { ...newRow, kind: "default", id: "model", body: { id: value } };
+  const others = rows.filter(({ kind, id }) => kind !== "default" || id !== "model");
+  const refused = (entries: typeof resolved.entries) => entries.filter(({ state }) => state === "refused").length;
+  return refused(resolveDefinitions(base, [...others, row], policy).entries) > refused(resolved.entries);
+}
+
+/** Who names a model or an agent that would not be there any more without its row in the database. */
+function neededBy(
+  kind: DefinitionKind,
+  id: string,
+  { now, agents, policy }: { readonly now: Definitive; readonly agents: AgentRegistry; readonly policy: ParsePolicy },
+): string[] {
+  if (kind === "mcp-server") return [];
+  const left = now.rows.filter((row) => row.kind !== kind || row.id !== id);
+  const then = resolveDefinitions(now.base, left, policy);
+  const named = (some: readonly { readonly id: string }[]) => some.some((one) => one.id === id);
+  const isDefault = now.rows.some((row) => row.kind === "default" && row.id === kind && defaultOf(row.body) === id);
+  const defaults = isDefault ? ["the defaults"] : [];
+  if (kind === "model") {
+    if (named(then.choice.models)) return [];
+    const chains = now.resolved.choice.models.filter(
+      (model) => model.id !== "default" && isFallback(model) && model.fallback.includes(id),
+    );
+    const asking = agents.list().filter(({ model }) => model === id);
+    return [
+      ...defaults,
+      ...chains.map((chain) => `the model ${chain.id}`),
+      ...asking.map((agent) => `the agent ${agent.id}`),
+    ];
+  }
+  if (named(then.agents)) return [];
+  const teams = agents.list().filter((agent) => agent.id !== id && agent.agents.includes(id));
+  return [...defaults, ...teams.map((agent) => `the agent ${agent.id}`)];
 }

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachDatabase } from "../../../test/databases.ts";
-import { createLiveAgents } from "../../agents/live-agents.ts";
-import { createAgentRegistry } from "../../agents/load.ts";
-import { createModels } from "../../models/registry.ts";
-import { callerOf } from "../../protocol/callers.ts";
-import { silentLog } from "../../protocol/log.ts";
-import { createDefinitionStore } from "../../store/definitions.ts";
-import { createUser } from "../../store/users.ts";
+import { eachDatabase } from "../../test/databases.ts";
+import { createLiveAgents } from "../agents/live-agents.ts";
+import { createAgentRegistry } from "../agents/load.ts";
+import { createModels } from "../models/registry.ts";
+import { callerOf } from "../protocol/base/callers.ts";
+import { silentLog } from "../protocol/base/log.ts";
+import { createDefinitionStore } from "../store/definitions.ts";
+import { createUser } from "../store/people/users.ts";
 import { createDefinitions } from "./definitions.ts";
 
 const secret = "a secret of tests";

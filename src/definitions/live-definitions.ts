@@ -1,13 +1,13 @@
-import { withModels } from "../../agents/choose-model.ts";
-import type { LiveAgents } from "../../agents/live-agents.ts";
-import { createAgentRegistry } from "../../agents/load.ts";
-import type { Models } from "../../models/registry.ts";
-import type { DefinitionKind } from "../../protocol/definitions.ts";
-import { messageOf, NotFound } from "../../protocol/errors.ts";
-import type { Log } from "../../protocol/log.ts";
-import type { Database } from "../../store/database.ts";
-import { type DefinitionStore, definitionsChannel, type StoredDefinition } from "../../store/definitions.ts";
-import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
+import { withModels } from "../agents/choose-model.ts";
+import type { LiveAgents } from "../agents/live-agents.ts";
+import { createAgentRegistry } from "../agents/load.ts";
+import type { Models } from "../models/registry.ts";
+import type { DefinitionKind } from "../protocol/agents/definitions.ts";
+import { messageOf, NotFound } from "../protocol/base/errors.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { Database } from "../store/driver/database.ts";
+import { type DefinitionStore, definitionsChannel, type StoredDefinition } from "../store/definitions.ts";
+import type { McpServers } from "../tools/mcp/mcp-servers.ts";
 import type { ParsePolicy } from "./parse-definition.ts";
 import { type Base, type Entry, type Resolved, resolveDefinitions } from "./resolve.ts";
 

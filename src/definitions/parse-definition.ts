@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { modelConfigSchema, type ModelConfig } from "../../models/config.ts";
-import { type AgentDefinition, agentSchema } from "../../protocol/agents.ts";
-import type { DefinitionKind, DefinitionProblem } from "../../protocol/definitions.ts";
-import { type McpServerConfig, mcpServerSchema, mcpServersSchema } from "../../protocol/mcp-servers.ts";
-import { schemaProblems } from "../../protocol/schema-problems.ts";
+import { modelConfigSchema, type ModelConfig } from "../models/config.ts";
+import { type AgentDefinition, agentSchema } from "../protocol/agents/agents.ts";
+import type { DefinitionKind, DefinitionProblem } from "../protocol/agents/definitions.ts";
+import { type McpServerConfig, mcpServerSchema, mcpServersSchema } from "../protocol/agents/mcp-servers.ts";
+import { schemaProblems } from "../protocol/agents/schema-problems.ts";
 import { isRefusedHost, refusedHost } from "./refused-hosts.ts";
 
 /** What each kind is once it has been checked. */

@@ -1,11 +1,11 @@
-import { type ModelChoice, type StoredModels, withStoredModels } from "../../models/choose.ts";
-import { type ModelConfig, problemsOf } from "../../models/config.ts";
-import type { BackendWish } from "../../models/probe.ts";
-import type { AgentDefinition } from "../../protocol/agents.ts";
-import type { DefinitionKind, DefinitionPlace, DefinitionProblem, EntryState } from "../../protocol/definitions.ts";
-import type { McpServerConfig, McpServersConfig } from "../../protocol/mcp-servers.ts";
-import type { StoredDefinition } from "../../store/definitions.ts";
-import { defaultServers } from "../../tools/mcp/mcp-servers.ts";
+import { type ModelChoice, type StoredModels, withStoredModels } from "../models/discovery/choose.ts";
+import { type ModelConfig, problemsOf } from "../models/config.ts";
+import type { BackendWish } from "../models/discovery/probe.ts";
+import type { AgentDefinition } from "../protocol/agents/agents.ts";
+import type { DefinitionKind, DefinitionPlace, DefinitionProblem, EntryState } from "../protocol/agents/definitions.ts";
+import type { McpServerConfig, McpServersConfig } from "../protocol/agents/mcp-servers.ts";
+import type { StoredDefinition } from "../store/definitions.ts";
+import { defaultServers } from "../tools/mcp/mcp-servers.ts";
 import { parseDefinition, type Parsed, type ParsePolicy } from "./parse-definition.ts";
 
 /** What there is without the database. */

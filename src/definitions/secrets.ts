@@ -1,4 +1,4 @@
-import type { DefinitionKind, DefinitionProblem } from "../../protocol/definitions.ts";
+import type { DefinitionKind, DefinitionProblem } from "../protocol/agents/definitions.ts";
 
 type Path = readonly string[];
 

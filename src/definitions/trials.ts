@@ -1,14 +1,14 @@
-import type { FoundModels, ModelTrial, McpTrial } from "../../protocol/trials.ts";
-import { findModels, type FindWish } from "../../models/find-models.ts";
-import { createModels, type ModelsOptions } from "../../models/registry.ts";
-import { tryModel } from "../../models/try-model.ts";
-import type { Caller } from "../../protocol/callers.ts";
-import { Conflict } from "../../protocol/errors.ts";
-import type { ModelCallRecord } from "../../protocol/models.ts";
-import type { McpOptions, McpServers } from "../../tools/mcp/mcp-servers.ts";
-import { tryNewServer, tryServer } from "../../tools/mcp/try-server.ts";
-import { definitionInvalid } from "./definition-invalid.ts";
-import type { Draft } from "./check-draft.ts";
+import type { FoundModels, ModelTrial, McpTrial } from "../protocol/agents/trials.ts";
+import { findModels, type FindWish } from "../models/discovery/find-models.ts";
+import { createModels, type ModelsOptions } from "../models/registry.ts";
+import { tryModel } from "../models/discovery/try-model.ts";
+import type { Caller } from "../protocol/base/callers.ts";
+import { Conflict } from "../protocol/base/errors.ts";
+import type { ModelCallRecord } from "../protocol/agents/models.ts";
+import type { McpOptions, McpServers } from "../tools/mcp/mcp-servers.ts";
+import { tryNewServer, tryServer } from "../tools/mcp/try-server.ts";
+import { definitionInvalid, type Draft } from "./check-draft.ts";
+
 import type { Definitions } from "./definitions.ts";
 
 export type TrialsOptions = Pick<McpOptions, "version" | "environment" | "log"> &

@@ -1,15 +1,20 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
-import { InvalidInput, messageOf, Unavailable } from "../protocol/errors.ts";
+import { InvalidInput, messageOf, Unavailable } from "../protocol/base/errors.ts";
 
 export type Address = { readonly address: string; readonly family: number };
 
 /** All addresses of a name; the operating system's resolver unless another is given. */
 export type Resolve = (host: string) => Promise<readonly Address[]>;
 
-/** What lies behind the server and not on the public internet: this machine, its networks, clouds' metadata. */
-const guarded = new BlockList();
-for (const range of [
+/** Addresses and ranges of both families. */
+export type Ranges = { has(address: string): boolean };
+
+/**
+ * What lies behind the server and not on the public internet: this machine, its networks, clouds' metadata, and all that
+ * IANA's registries keep for a special purpose.
+ */
+const guarded = rangesOf([
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10", // carriers' NAT; one cloud's metadata
@@ -19,8 +24,11 @@ for (const range of [
   "172.16.0.0/12",
   "192.0.0.0/24",
   "192.0.2.0/24",
+  "192.31.196.0/24", // anycast, as 192.52.193.0 and 192.175.48.0: the node that answers may be in our own network
+  "192.52.193.0/24",
   "192.88.99.0/24",
   "192.168.0.0/16",
+  "192.175.48.0/24",
   "198.18.0.0/15",
   "198.51.100.0/24",
   "203.0.113.0/24",
@@ -32,9 +40,9 @@ for (const range of [
   "2001::/23", // Teredo and other tunnels
   "2001:db8::/32",
   "2002::/16", // 6to4: carries an IPv4 address
+  "2620:4f:8000::/48", // anycast
   "3fff::/20",
-])
-  addRange(guarded, range);
+]);
 
 /**
  * The addresses to connect to, resolved once and each checked. `allow` names hosts (whatever they resolve to), addresses
@@ -49,9 +57,8 @@ export async function addressesOf(
   if (allow.some((entry) => bare(entry.toLowerCase()) === name)) return addresses;
   const allowed = rangesOf(allow);
   // One bad address is enough: which of them gets the connection is not ours to say.
-  for (const { address, family } of addresses) {
-    const kind = family === 6 ? "ipv6" : "ipv4";
-    if (guarded.check(address, kind) && !allowed.check(address, kind))
+  for (const { address } of addresses) {
+    if ((isIP(address) === 0 || guarded.has(address)) && !allowed.has(address))
       throw new InvalidInput(`${host} is not on the public internet, so it is not asked.`, { code: "address_refused" });
   }
   return addresses;
@@ -77,27 +84,42 @@ function resolveAll(name: string): Promise<readonly Address[]> {
   return lookup(name, { all: true });
 }
 
-/** Answers a connection's own question for the address with what was checked. */
+/**
+ * Answers a connection's own question for the address with what was checked, not at once: a connection that fails while it
+ * is being made has nobody yet who hears of it, and would end the process.
+ */
 export function lookupOf(addresses: readonly Address[]) {
   return (
     _host: string,
     options: { readonly all?: boolean | undefined },
     answer: (error: null, address: string | Address[], family?: number) => void,
   ): void => {
-    if (options.all) answer(null, [...addresses]);
-    else answer(null, addresses[0]!.address, addresses[0]!.family);
+    const [first] = addresses;
+    if (options.all) process.nextTick(answer, null, [...addresses]);
+    else process.nextTick(answer, null, first!.address, first!.family);
   };
 }
 
-/** Of the entries those that are addresses or ranges; the others are names. */
-export function rangesOf(entries: readonly string[]): BlockList {
-  const ranges = new BlockList();
-  for (const entry of entries) if (isIP(entry.split("/")[0]!)) addRange(ranges, entry);
-  return ranges;
+/**
+ * Of the entries those that are addresses or ranges; the others are names. Each family has a list of its own: in one,
+ * Node.js reads an IPv4 address as `::ffff:…` too, and a range like `::/3` would hold all of them.
+ */
+export function rangesOf(entries: readonly string[]): Ranges {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const entry of entries) {
+    const [address = "", bits] = entry.split("/");
+    const family = familyOf(address);
+    if (family) lists[family].addSubnet(address, Number(bits ?? (family === "ipv6" ? 128 : 32)), family);
+  }
+  return {
+    has(address) {
+      const family = familyOf(address);
+      return family !== undefined && lists[family].check(address, family);
+    },
+  };
 }
 
-function addRange(list: BlockList, range: string): void {
-  const [address = "", bits] = range.split("/");
-  const isSix = isIP(address) === 6;
-  list.addSubnet(address, bits === undefined ? (isSix ? 128 : 32) : Number(bits), isSix ? "ipv6" : "ipv4");
+function familyOf(address: string): "ipv4" | "ipv6" | undefined {
+  const version = isIP(address);
+  return version === 0 ? undefined : version === 4 ? "ipv4" : "ipv6";
 }

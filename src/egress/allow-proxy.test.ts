@@ -6,8 +6,7 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { type AllowProxyOptions, openAllowProxy } from "./allow-proxy.ts";
-import { allowedHosts } from "./allowed-hosts.ts";
+import { type AllowProxyOptions, openAllowProxy, allowedHosts } from "./allow-proxy.ts";
 
 /** Stands for the internet: a server of this machine, on an address that the tests list. */
 async function serve(

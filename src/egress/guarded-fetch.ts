@@ -1,8 +1,9 @@
 import { isIP } from "node:net";
 import { Agent, type Dispatcher } from "undici";
-import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
+import { ColloquyError, messageOf, Unavailable } from "../protocol/base/errors.ts";
 import { type Address, addressesOf, type Resolve } from "./addresses.ts";
 import { responseOf } from "./answer-response.ts";
+import { isOfConnecting } from "./connecting.ts";
 import { type Answer, Exchange, type Sent } from "./exchange.ts";
 import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
 
@@ -150,20 +151,6 @@ function checkedLookup({ isNamed, resolve }: { readonly isNamed: boolean; readon
       (error: Error) => answer(error, ""),
     );
   };
-}
-
-/** Surely before anything was sent; what is not listed may have been after it. */
-function isOfConnecting(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code = "", syscall = "" } = error as { readonly code?: string; readonly syscall?: string };
-  return (
-    syscall === "connect" ||
-    syscall === "getaddrinfo" ||
-    /^(UND_ERR_CONNECT_TIMEOUT|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/.test(
-      code,
-    ) ||
-    (error instanceof AggregateError && error.errors.every(isOfConnecting))
-  );
 }
 
 function failure(

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 import { test, type TestContext } from "node:test";
+import { letNothingOut } from "../../test/no-way-out.ts";
 import { guardedRequest } from "./guarded-request.ts";
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
@@ -208,6 +209,21 @@ test("a failure names the host and nothing else of the URL", async (context) => 
       assert.doesNotMatch(error.message, /secret/);
       return true;
     });
+});
+
+test("a connection that the system refuses at once is a failure, and does not end the process", async (context) => {
+  const tried = letNothingOut(context);
+  for (const addresses of [["203.0.113.1"], ["203.0.113.1", "2001:db8::1"]]) {
+    const resolve = async () => addresses.map((address) => ({ address, family: isIP(address) }));
+    const options = { allow: ["203.0.113.0/24", "2001:db8::/32"], resolve };
+    for (const scheme of ["http", "https"])
+      await assert.rejects(guardedRequest(`${scheme}://site.test/`, options), (error: Error & { code?: string }) => {
+        assert.equal(error.code, "unreachable");
+        assert.doesNotMatch(error.message, /properties of null/);
+        return true;
+      });
+    assert.deepEqual([...tried], addresses);
+  }
 });
 
 test("no proxy of the environment is used", async (context) => {

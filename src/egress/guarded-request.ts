@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Client, errors } from "undici";
-import { ColloquyError, messageOf, Unavailable } from "../protocol/errors.ts";
+import { ColloquyError, messageOf, Unavailable } from "../protocol/base/errors.ts";
 import { addressesOf, lookupOf, type Resolve } from "./addresses.ts";
 import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
 

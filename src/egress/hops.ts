@@ -1,4 +1,4 @@
-import { InvalidInput } from "../protocol/errors.ts";
+import { InvalidInput } from "../protocol/base/errors.ts";
 
 /** One request of a chain that redirects make. */
 export type Hop<Body> = {

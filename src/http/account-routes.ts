@@ -1,12 +1,21 @@
-import type { Route } from "./endpoint.ts";
-import { authSettings, changePassword, logIn, logOut, me, resetPassword, setUp, signUp } from "./routes/auth.ts";
-import { addOwnKey, listOwnKeys, revokeOwnKey } from "./routes/auth-keys.ts";
-import { beginOidc, connectOidc, finishOidc } from "./routes/auth-oidc.ts";
-import { logInPage, resetPage, setUpPage, signUpPage } from "./routes/auth-pages.ts";
-import { endLogin, endOtherLogins, listLogins } from "./routes/auth-sessions.ts";
-import { addMember, deleteGroup, listGroups, listMembers, removeMember, saveGroup } from "./routes/groups.ts";
-import { addKey, addUser, changeUser, listKeys, listUsers, revokeKey } from "./routes/users.ts";
-import { invite, listInvites, logUserOut, resetUser, withdrawInvite } from "./routes/users-links.ts";
+import type { Route } from "./server/endpoint.ts";
+import {
+  authSettings,
+  changePassword,
+  logIn,
+  logOut,
+  me,
+  resetPassword,
+  setUp,
+  signUp,
+} from "./routes/account/auth.ts";
+import { addOwnKey, listOwnKeys, revokeOwnKey } from "./routes/account/keys.ts";
+import { beginOidc, connectOidc, finishOidc } from "./routes/account/oidc.ts";
+import { logInPage, resetPage, setUpPage, signUpPage } from "./routes/account/pages.ts";
+import { endLogin, endOtherLogins, listLogins } from "./routes/account/logins.ts";
+import { addMember, deleteGroup, listGroups, listMembers, removeMember, saveGroup } from "./routes/admin/groups.ts";
+import { addKey, addUser, changeUser, listKeys, listUsers, revokeKey } from "./routes/admin/users.ts";
+import { invite, listInvites, logUserOut, resetUser, withdrawInvite } from "./routes/admin/user-links.ts";
 
 /** How people come in, and what admins do with accounts. */
 export const accountRoutes: readonly Route[] = [

@@ -7,7 +7,7 @@ import {
   listTaigaRuns,
   listTaigaSprints,
   signInToTaiga,
-} from "./dialects/agent-run/desk.ts";
+} from "./dialects/agent-run/taiga-projects.ts";
 import { chat, resumeChat } from "./dialects/chat/chat.ts";
 import { chatCompletions } from "./dialects/chat-completions/chat-completions.ts";
 import { chatkit } from "./dialects/chatkit/chatkit.ts";
@@ -24,21 +24,28 @@ import {
   listSessions,
 } from "./dialects/sessions.ts";
 import { definitionRoutes } from "./definition-routes.ts";
-import { type Route } from "./endpoint.ts";
-import { docs, openApiDocument } from "./openapi.ts";
-import { allUsage, listAudit, listSettings, ownUsage } from "./routes/admin-overview.ts";
-import { cancelAnyRun, getAnyRun, listAllRuns, resolveWrite, retryRun } from "./routes/admin-runs.ts";
-import { listAgents } from "./routes/agents.ts";
-import { exportThread, forkThread, listBranch } from "./routes/branches.ts";
-import { continueRun, decide, listGrants, listQuestions, listQuestionsOfRun, removeGrant } from "./routes/decisions.ts";
-import { examine } from "./routes/doctor.ts";
-import { followRun, followThread } from "./routes/events.ts";
-import { sessionFiles, threadFiles } from "./routes/files.ts";
-import { health } from "./routes/health.ts";
+import { type Route } from "./server/endpoint.ts";
+import { docs, openApiDocument } from "./server/openapi.ts";
+import { allUsage, listAudit, listSettings, ownUsage } from "./routes/admin/overview.ts";
+import { cancelAnyRun, getAnyRun, listAllRuns, resolveWrite, resumeAnyRun, retryRun } from "./routes/admin/runs.ts";
+import { listAgents } from "./routes/agents/agents.ts";
+import { exportThread, forkThread, listBranch } from "./routes/threads/branches.ts";
+import {
+  continueRun,
+  decide,
+  listGrants,
+  listQuestions,
+  listQuestionsOfRun,
+  removeGrant,
+} from "./routes/runs/decisions.ts";
+import { examine } from "./routes/admin/doctor.ts";
+import { followRun, followThread } from "./routes/threads/events.ts";
+import { sessionFiles, threadFiles } from "./routes/threads/files.ts";
+import { health, livez, readyz } from "./routes/page/health.ts";
 import { knowledgeRoutes } from "./knowledge-routes.ts";
 import { roomRoutes } from "./room-routes.ts";
-import { modelStates } from "./routes/models.ts";
-import { offlinePage, page, pageAsset, pageIcon, pageManifest, pageMark, pageWorker } from "./routes/page.ts";
+import { modelStates } from "./routes/agents/models.ts";
+import { offlinePage, page, pageAsset, pageIcon, pageManifest, pageMark, pageWorker } from "./routes/page/page.ts";
 import {
   describeMcpClient,
   finishSignIn,
@@ -46,14 +53,30 @@ import {
   listMcpServers,
   signInToMcpServer,
   signOutOfMcpServer,
-} from "./routes/mcp-servers.ts";
-import { relayCompletion, relayModels } from "./routes/model-relay.ts";
-import { allBudgets, ownBudgets, removeBudget, setBudget } from "./routes/budgets.ts";
-import { listRetention, previewRetention, resetRetention, runRetention, setRetention } from "./routes/retention.ts";
-import { erasePerson, getErasure, listErasures } from "./routes/erasures.ts";
-import { exportOwnData, exportPerson } from "./routes/personal-data.ts";
-import { bringResults } from "./routes/results.ts";
-import { cancelRun, getItemOfRun, getRun, getRunDetails, listRuns, startRun, steerRun } from "./routes/runs.ts";
+} from "./routes/agents/mcp-servers.ts";
+import { relayCompletion, relayModels } from "./routes/agents/model-relay.ts";
+import { allBudgets, ownBudgets, removeBudget, setBudget } from "./routes/account/budgets.ts";
+import {
+  listRetention,
+  previewRetention,
+  resetRetention,
+  runRetention,
+  setRetention,
+} from "./routes/admin/retention.ts";
+import { erasePerson, getErasure, listErasures } from "./routes/admin/erasures.ts";
+import { exportOwnData, exportPerson } from "./routes/account/personal-data.ts";
+import { bringResults } from "./routes/runs/results.ts";
+import {
+  cancelRun,
+  forkRun,
+  getItemOfRun,
+  getRun,
+  getRunDetails,
+  listRuns,
+  resumeRun,
+  startRun,
+  steerRun,
+} from "./routes/runs/runs.ts";
 import {
   createSchedule,
   deleteSchedule,
@@ -62,9 +85,9 @@ import {
   previewTimes,
   runSchedule,
   updateSchedule,
-} from "./routes/schedules.ts";
-import { listOwnShares, listShares, readShared, shareThread, withdrawShare } from "./routes/shares.ts";
-import { addTask, changeTask, deleteTask, followTasks, listTasks } from "./routes/tasks.ts";
+} from "./routes/threads/schedules.ts";
+import { listOwnShares, listShares, readShared, shareThread, withdrawShare } from "./routes/threads/shares.ts";
+import { addTask, changeTask, deleteTask, followTasks, listTasks } from "./routes/threads/tasks.ts";
 import {
   changeThread,
   createThread,
@@ -74,8 +97,8 @@ import {
   listItems,
   listPending,
   listThreads,
-} from "./routes/threads.ts";
-import { callTool } from "./routes/tool-calls.ts";
+} from "./routes/threads/threads.ts";
+import { callTool } from "./routes/runs/tool-calls.ts";
 import {
   beginUpload,
   continueUpload,
@@ -85,7 +108,7 @@ import {
   listUploads,
   putUpload,
   uploadFiles,
-} from "./routes/uploads.ts";
+} from "./routes/knowledge/uploads.ts";
 import { allMcpRoutes } from "./mcp/mcp-routes.ts";
 
 const routes: readonly Route[] = [
@@ -112,6 +135,8 @@ const routes: readonly Route[] = [
   ["GET", "/offline.html", offlinePage],
   ["GET", "/sw.js", pageWorker],
   ["GET", "/health", health],
+  ["GET", "/livez", livez],
+  ["GET", "/readyz", readyz],
   ["GET", "/openapi.json", openApiDocument],
   ["GET", "/docs", docs],
 
@@ -187,6 +212,8 @@ const routes: readonly Route[] = [
   ["GET", "/api/runs/:id/details", getRunDetails],
   ["GET", "/api/runs/:id/items/:item", getItemOfRun],
   ["POST", "/api/runs/:id/cancel", cancelRun],
+  ["POST", "/api/runs/:id/resume", resumeRun],
+  ["POST", "/api/runs/:id/fork", forkRun],
   ["POST", "/api/runs/:id/continue", continueRun],
   ["POST", "/api/runs/:id/steer", steerRun],
   ["GET", "/api/runs/:id/events", followRun],
@@ -248,6 +275,7 @@ const routes: readonly Route[] = [
   ["GET", "/api/admin/runs", listAllRuns],
   ["GET", "/api/admin/runs/:id", getAnyRun],
   ["POST", "/api/admin/runs/:id/cancel", cancelAnyRun],
+  ["POST", "/api/admin/runs/:id/resume", resumeAnyRun],
   ["POST", "/api/admin/runs/:id/retry", retryRun],
   ["POST", "/api/admin/runs/:id/ledger/:step/:index", resolveWrite],
 ];

@@ -3,10 +3,10 @@ import { after, before, test } from "node:test";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { owner, servicesWith } from "../../test/serve.ts";
 import { createModels } from "../models/registry.ts";
-import { createScripted } from "../models/scripted.ts";
-import type { Log } from "../protocol/log.ts";
+import { createScripted } from "../models/demo/scripted.ts";
+import type { Log } from "../protocol/base/log.ts";
 import { createApp } from "./app.ts";
-import type { Account, Services } from "./services.ts";
+import type { Account, Services } from "./server/services.ts";
 
 const models = createModels({ models: [], adapters: { hello: createScripted(() => "Hello") } });
 const users: Record<string, Account> = {
@@ -48,6 +48,37 @@ test("health says ok, and more when asked", async () => {
   assert.equal((await accounts.inject("/health")).statusCode, 200);
   for (const query of ["verbose", "%76erbose=1", "a=1&verbose="])
     assert.equal((await accounts.inject("/health?" + query)).statusCode, 401);
+});
+
+test("a node that can't work says so to probes and to whoever asks for anything of the database", async () => {
+  let unready: ReturnType<Services["unready"]>;
+  const app = await createApp({ ...services, unready: () => unready });
+  const ask = async (url: string) => {
+    const { statusCode, headers, body } = await app.inject(url);
+    return { status: statusCode, retryAfter: headers["retry-after"], body };
+  };
+  assert.deepEqual(JSON.parse((await ask("/readyz")).body), { status: "ready" });
+  for (const code of ["database_silent", "stopping"] as const) {
+    unready = { code, message: "Not now." };
+    assert.equal((await ask("/livez")).status, 200);
+    assert.equal((await app.inject({ method: "HEAD", url: "/readyz" })).statusCode, 503);
+    for (const path of ["/readyz", "/health", "/health?verbose"]) {
+      const { status, retryAfter, body } = await ask(path);
+      assert.deepEqual([status, retryAfter], [503, "5"], path);
+      assert.deepEqual(JSON.parse(body), { status: "unavailable", code, message: "Not now." });
+    }
+    for (const path of ["/v1/models", "/api/threads", "/api/agents"]) {
+      const { status, retryAfter, body } = await ask(path);
+      assert.deepEqual([status, retryAfter], [503, "5"], path);
+      assert.match(body, new RegExp(`"${code}"`), path);
+    }
+    // What is only a file is given all the same.
+    for (const path of ["/docs", "/openapi.json", "/"]) assert.notEqual((await ask(path)).status, 503, path);
+  }
+  unready = undefined;
+  assert.equal((await ask("/health")).body, '{"status":"ok"}');
+  assert.equal((await ask("/v1/models")).status, 200);
+  await app.close();
 });
 
 test("models and agents are listed, one by one too, with slashes in their names", async () => {

@@ -3,20 +3,22 @@ import helmet from "@fastify/helmet";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { validatorCompiler } from "fastify-type-provider-zod";
-import type { Caller } from "../protocol/callers.ts";
-import { newId } from "../protocol/ids.ts";
-import { createAuthenticate, type Entry } from "./auth.ts";
-import { auditRequest } from "./audit.ts";
-import { restName, type Route } from "./endpoint.ts";
-import { createEntrance, type Entrance, servicesFor } from "./entrance.ts";
-import { answerError, answerUnknownRoute, pathOf } from "./errors.ts";
-import { acceptFiles, acceptJsonBodies } from "./json-body.ts";
-import { openApiOptions, schemaOf } from "./openapi.ts";
-import { checkLocalOrigin, placeDecorator, withoutBase } from "./origins.ts";
-import { fastifyLog } from "./request-log.ts";
-import type { Services } from "./services.ts";
-import { createSseStreams, type SseStreams } from "./sse.ts";
-import { answerUnknownPage } from "./routes/page.ts";
+import type { Caller } from "../protocol/base/callers.ts";
+import { Unavailable } from "../protocol/base/errors.ts";
+import { newId } from "../protocol/base/ids.ts";
+import { createAuthenticate, type Entry } from "./server/auth.ts";
+import { auditRequest } from "./server/audit.ts";
+import { boundBodies, connectionBounds } from "./server/body-deadline.ts";
+import { restName, type Route } from "./server/endpoint.ts";
+import { createEntrance, type Entrance, servicesFor } from "./server/entrance.ts";
+import { answerError, answerUnknownRoute, answerUnrouted, pathOf } from "./server/errors.ts";
+import { acceptFiles, acceptJsonBodies } from "./server/json-body.ts";
+import { openApiOptions, schemaOf } from "./server/openapi.ts";
+import { checkLocalOrigin, placeDecorator, withoutBase } from "./server/origins.ts";
+import { fastifyLog } from "./server/request-log.ts";
+import type { Services } from "./server/services.ts";
+import { createSseStreams, type SseStreams } from "./stream/sse.ts";
+import { answerUnknownPage } from "./routes/page/page.ts";
 import { allRoutes } from "./all-routes.ts";
 
 const megabytes = 1024 * 1024;
@@ -33,11 +35,12 @@ export async function createApp(services: Services, more: readonly Route[] = [])
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
     bodyLimit: server.bodyLimit ?? 10 * megabytes,
-    // to send it, not to answer it; Fastify would wait for ever
-    requestTimeout: 300_000,
+    ...connectionBounds(server.bodyMs),
     forceCloseConnections: "idle",
     exposeHeadRoutes: false,
-    frameworkErrors: answerError,
+    // said by us, in each dialect's form
+    return503OnClosing: false,
+    frameworkErrors: answerUnrouted,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
     trustProxy: server.trustProxy?.length ? [...server.trustProxy] : false,
     rewriteUrl: ({ url = "/" }) => withoutBase(url, server.basePath),
@@ -61,6 +64,7 @@ export async function createApp(services: Services, more: readonly Route[] = [])
   // schemas of answers are for the document; handlers answer in their shape
   app.setSerializerCompiler(() => JSON.stringify);
   acceptJsonBodies(app);
+  boundBodies(app, server.bodyMs);
   app.decorateRequest("entry", undefined);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
@@ -131,10 +135,17 @@ function addRoute(
       url: path,
       exposeHeadRoute: endpoint.takesHead ?? false,
       schema: schemaOf([method, path, endpoint]),
-      config: { takesForm: endpoint.takesForm ?? false },
+      config: {
+        takesForm: endpoint.takesForm ?? false,
+        keepsNumbers: endpoint.keepsNumbers ?? false,
+        takesFile: takesBody !== undefined,
+      },
       ...(endpoint.decodesBody && { validatorCompiler: () => () => true }),
       // before the body is read
       onRequest: async (request, reply) => {
+        const unready = endpoint.standsAlone ? undefined : services.unready();
+        // At once, instead of a wait for a database that does not answer.
+        if (unready) throw new Unavailable(unready.message, { code: unready.code, retryAfterSeconds: 5 });
         request.setDecorator("entry", await entrance(request, reply, endpoint.open?.(request) ?? false));
       },
       preValidation: (request, _reply, done) => {
@@ -197,11 +208,15 @@ function requestIdOf(given: string | string[] | undefined): string {
 
 /** At stop, streams of runs say farewell and other answers have a while to finish. */
 function closeInTime(app: FastifyInstance, streams: SseStreams, graceMs: number): void {
-  let timer: NodeJS.Timeout | undefined;
   app.addHook("preClose", (done) => {
     streams.stop();
-    timer = setTimeout(() => app.server.closeAllConnections(), graceMs).unref();
-    app.server.once("close", () => clearTimeout(timer));
+    const timer = setTimeout(() => app.server.closeAllConnections(), graceMs).unref();
+    // A connection whose answer was under way would be kept for more requests.
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 50).unref();
+    app.server.once("close", () => {
+      clearTimeout(timer);
+      clearInterval(sweep);
+    });
     done();
   });
 }

@@ -1,8 +1,8 @@
-import type { Route } from "./endpoint.ts";
-import { adminAgents, exportAgent, tryAgent } from "./routes/admin-agents.ts";
-import { clearDefault, listDefaults, setDefault } from "./routes/admin-defaults.ts";
-import { adminMcpServers, tryMcpServer, tryMcpServerDraft } from "./routes/admin-mcp-servers.ts";
-import { adminModels, findModels, tryModel, tryModelDraft } from "./routes/admin-models.ts";
+import type { Route } from "./server/endpoint.ts";
+import { adminAgents, exportAgent, tryAgent } from "./routes/admin/agents.ts";
+import { clearDefault, listDefaults, setDefault } from "./routes/admin/defaults.ts";
+import { adminMcpServers, tryMcpServer, tryMcpServerDraft } from "./routes/admin/mcp-servers.ts";
+import { adminModels, findModels, tryModel, tryModelDraft } from "./routes/admin/models.ts";
 
 /** What admins define without touching files. */
 export const definitionRoutes: readonly Route[] = [

@@ -1,4 +1,4 @@
-import type { Route } from "./endpoint.ts";
+import type { Route } from "./server/endpoint.ts";
 import {
   changeCollection,
   createCollection,
@@ -7,7 +7,7 @@ import {
   listCollections,
   readChoices,
   reindexCollection,
-} from "./routes/collections.ts";
+} from "./routes/knowledge/collections.ts";
 import {
   addDocumentFiles,
   addDocuments,
@@ -21,8 +21,8 @@ import {
   listDocuments,
   putDocument,
   retryDocument,
-} from "./routes/documents.ts";
-import { getTrace, listTraces, queryKnowledge } from "./routes/rag-query.ts";
+} from "./routes/knowledge/documents.ts";
+import { getTrace, listTraces, queryKnowledge } from "./routes/knowledge/rag-query.ts";
 
 /** Collections, their documents, and finding something in them. */
 export const knowledgeRoutes: readonly Route[] = [

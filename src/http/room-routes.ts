@@ -1,5 +1,5 @@
-import type { Route } from "./endpoint.ts";
-import { roomFiles } from "./routes/files.ts";
+import type { Route } from "./server/endpoint.ts";
+import { roomFiles } from "./routes/threads/files.ts";
 import {
   addMember,
   changeRoom,
@@ -13,8 +13,8 @@ import {
   listRooms,
   removeMember,
   sayInRoom,
-} from "./routes/rooms.ts";
-import { decideInRoom, exportRoom, followRoom, listRoomMessages, listRoomQuestions } from "./routes/rooms-log.ts";
+} from "./routes/rooms/rooms.ts";
+import { decideInRoom, exportRoom, followRoom, listRoomMessages, listRoomQuestions } from "./routes/rooms/room-log.ts";
 
 /** Rooms: who is in them, what is said in them, and what people may do about what agents do. */
 export const roomRoutes: readonly Route[] = [

@@ -1,15 +1,15 @@
-import type { Log } from "../protocol/log.ts";
-import { messageOf } from "../protocol/errors.ts";
-import type { Embedder } from "../protocol/knowledge.ts";
-import { documentsWithUnfound, removeUnfound } from "../store/rag-chunks.ts";
-import { existingCollections } from "../store/rag-collections.ts";
-import { filesOfDocuments, getDocument } from "../store/rag-documents.ts";
-import { type Collections, type CollectionsOptions, createCollections } from "./collections.ts";
-import { createDocumentFiles } from "./document-files.ts";
-import { createDocuments, type Documents, textOf } from "./documents.ts";
-import { createEmbedders, type EmbedOptions } from "./embed.ts";
-import { createDocumentReader } from "./read-document.ts";
-import { type IngestQueue, startIngestQueue } from "./ingest-queue.ts";
+import type { Log } from "../protocol/base/log.ts";
+import { messageOf } from "../protocol/base/errors.ts";
+import type { Embedder } from "../protocol/knowledge/chunks.ts";
+import { documentsWithUnfound, removeUnfound } from "../store/knowledge/chunks.ts";
+import { existingCollections } from "../store/knowledge/collections.ts";
+import { filesOfDocuments, getDocument } from "../store/knowledge/documents.ts";
+import { type Collections, type CollectionsOptions, createCollections } from "./documents/collections.ts";
+import { createDocumentFiles } from "./documents/document-files.ts";
+import { createDocuments, type Documents, textOf } from "./documents/documents.ts";
+import { createEmbedders, type EmbedOptions } from "./embedding/embedders.ts";
+import { createDocumentReader } from "./documents/read-document.ts";
+import { type IngestQueue, startIngestQueue } from "./documents/ingest-queue.ts";
 
 export type KnowledgeOptions = Pick<CollectionsOptions, "database" | "defaults" | "models"> & {
   /** `<data>/rag_documents` */
@@ -22,7 +22,7 @@ export type KnowledgeOptions = Pick<CollectionsOptions, "database" | "defaults" 
   readonly readers: number;
   /** Hosts and ranges that may be fetched from though they are not on the public internet. */
   readonly allow: readonly string[];
-  /** A document of the collection is searched now. */
+  /** A document of the collection is searched now, or its settings are others. */
   readonly onReady?: (collectionId: string) => void;
   /** Why this process can't work with files. */
   readonly refusal?: string | undefined;
@@ -56,7 +56,7 @@ export async function createKnowledge(options: KnowledgeOptions): Promise<Knowle
   let queue: IngestQueue | undefined;
   const onQueued = () => queue?.wake();
   const collections = createCollections({
-    ...{ database, files, embedders, defaults, models, onQueued },
+    ...{ database, files, embedders, defaults, models, onQueued, onSettings: onReady },
     modelsFolder: embedding.local.models,
   });
   const documents = createDocuments({ database, files, collections, limits, onQueued });

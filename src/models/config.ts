@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { modelSettingsSchema } from "../protocol/agents.ts";
-import { scriptSchema } from "./scripted.ts";
+import { modelSettingsSchema } from "../protocol/agents/agents.ts";
+import { scriptSchema } from "./demo/scripted.ts";
 
 const id = z
   .string()

@@ -1,5 +1,5 @@
-import { type Caller, mayUse } from "../protocol/callers.ts";
-import type { ModelRegistry } from "../protocol/models.ts";
+import { type Caller, mayUse } from "../protocol/base/callers.ts";
+import type { ModelRegistry } from "../protocol/agents/models.ts";
 
 /** The models that a caller may ask straight. `get` still knows all: who may use an agent uses its model with it. */
 export function permittedModels(models: ModelRegistry, caller: Caller): ModelRegistry {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
+import { InvalidInput, NotFound, Unavailable } from "../protocol/base/errors.ts";
 import { modelConfigsSchema } from "./config.ts";
 import type { ModelConfig } from "./config.ts";
 import { createModels } from "./registry.ts";
-import { createScripted } from "./scripted.ts";
+import { createScripted } from "./demo/scripted.ts";
 
 const local: ModelConfig = { id: "local", provider: "ollama", model: "gpt-oss:20b" };
 const cloud: ModelConfig = { id: "cloud", provider: "openai", model: "big", baseUrl: "https://api.cerebras.ai/v1" };

@@ -8,12 +8,12 @@ import {
   machineToken,
   password,
   serveAccounts,
-} from "../../../test/accounts.ts";
-import { eachDatabase } from "../../../test/databases.ts";
-import { serve, servicesWith } from "../../../test/serve.ts";
-import { createModels } from "../../models/registry.ts";
-import { newId } from "../../protocol/ids.ts";
-import type { Database } from "../../store/database.ts";
+} from "../../test/accounts.ts";
+import { eachDatabase } from "../../test/databases.ts";
+import { serve, servicesWith } from "../../test/serve.ts";
+import { createModels } from "../models/registry.ts";
+import { newId } from "../protocol/base/ids.ts";
+import type { Database } from "../store/driver/database.ts";
 
 eachDatabase((databases) => {
   let database: Database;

@@ -9,14 +9,14 @@ import {
   password,
   secret,
   serveAccounts,
-} from "../../../test/accounts.ts";
-import { eachDatabase } from "../../../test/databases.ts";
-import { serve, servicesWith } from "../../../test/serve.ts";
-import { createModels } from "../../models/registry.ts";
-import { newId } from "../../protocol/ids.ts";
-import { ensureSetupLink, linkToken } from "../../store/account-links.ts";
-import type { Database } from "../../store/database.ts";
-import { lacksAdmin } from "../../store/users.ts";
+} from "../../test/accounts.ts";
+import { eachDatabase } from "../../test/databases.ts";
+import { serve, servicesWith } from "../../test/serve.ts";
+import { createModels } from "../models/registry.ts";
+import { newId } from "../protocol/base/ids.ts";
+import { ensureSetupLink, linkToken } from "../store/people/account-links.ts";
+import type { Database } from "../store/driver/database.ts";
+import { lacksAdmin } from "../store/people/users.ts";
 
 eachDatabase((databases) => {
   let database: Database;

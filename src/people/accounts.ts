@@ -1,10 +1,10 @@
-import { ColloquyError, Denied, InvalidInput } from "../../protocol/errors.ts";
-import { type AccountLink, linkToken, readLinkToken, removeResets, useLink } from "../../store/account-links.ts";
-import type { Database } from "../../store/database.ts";
-import { addMember } from "../../store/groups.ts";
-import { addFailure, blockedSeconds, forgetFailures, type Suspect } from "../../store/login-failures.ts";
-import { createMemory } from "../../store/memory.ts";
-import { claimOwner, createUser, existingUser, findPassword, setPassword, type User } from "../../store/users.ts";
+import { ColloquyError, Denied, InvalidInput } from "../protocol/base/errors.ts";
+import { type AccountLink, linkToken, readLinkToken, removeResets, useLink } from "../store/people/account-links.ts";
+import type { Database } from "../store/driver/database.ts";
+import { addMember } from "../store/people/groups.ts";
+import { addFailure, blockedSeconds, forgetFailures, type Suspect } from "../store/people/login-failures.ts";
+import { createMemory } from "../store/people/recent-lookups.ts";
+import { claimOwner, createUser, existingUser, findPassword, setPassword, type User } from "../store/people/users.ts";
 import {
   createWebSession,
   endWebSession,
@@ -12,7 +12,7 @@ import {
   findWebSession,
   listWebSessions,
   type WebSession,
-} from "../../store/web-sessions.ts";
+} from "../store/people/web-sessions.ts";
 import { networkOf } from "./network.ts";
 import type { OidcLogin } from "./oidc.ts";
 import type { Passwords } from "./passwords.ts";

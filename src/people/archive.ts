@@ -3,16 +3,22 @@ import { stat } from "node:fs/promises";
 import { createGzip } from "node:zlib";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { callerOf } from "../protocol/callers.ts";
-import { NotFound } from "../protocol/errors.ts";
-import type { Query } from "../protocol/tools.ts";
+import { callerOf } from "../protocol/base/callers.ts";
+import { NotFound } from "../protocol/base/errors.ts";
+import type { Query } from "../protocol/agents/tools.ts";
 import type { Runs } from "../run/runs.ts";
-import type { Workspaces } from "../sandbox/workspaces.ts";
-import { saidIn, threadsSpokenIn } from "../store/personal-items.ts";
-import { filesOfPerson, pagesOfPerson, personalAccount, personalRows } from "../store/personal-rows.ts";
-import { findUser } from "../store/users.ts";
-import { publicItem } from "./schemas.ts";
+import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
+import { saidIn, threadsSpokenIn } from "../store/privacy/personal-items.ts";
+import { filesOfPerson, pagesOfPerson, personalAccount, personalRows } from "../store/privacy/personal-rows.ts";
+import { findUser } from "../store/people/users.ts";
+import { publicItem } from "../protocol/threads/public-views.ts";
 import { tarOf, type TarFile } from "./tar.ts";
+
+/** What a person may take with them. */
+export type Persons = {
+  /** All that there is of them, as a `.tar.gz`. Throws NotFound. */
+  archive(userId: string): Promise<Readable>;
+};
 
 export type PersonSources = {
   readonly query: Query;

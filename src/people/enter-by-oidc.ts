@@ -1,9 +1,9 @@
-import { Conflict, Denied } from "../../protocol/errors.ts";
-import type { Query } from "../../protocol/tools.ts";
-import type { Database } from "../../store/database.ts";
-import { setMemberships } from "../../store/groups.ts";
-import { addIdentity, findByIdentity, type Identity } from "../../store/identities.ts";
-import { changeUser, createUser, existingUser, type User } from "../../store/users.ts";
+import { Conflict, Denied } from "../protocol/base/errors.ts";
+import type { Query } from "../protocol/agents/tools.ts";
+import type { Database } from "../store/driver/database.ts";
+import { setMemberships } from "../store/people/groups.ts";
+import { addIdentity, findByIdentity, type Identity } from "../store/people/identities.ts";
+import { changeUser, createUser, existingUser, type User } from "../store/people/users.ts";
 
 /** Whom an identity provider has vouched for. */
 export type Newcomer = Identity & { readonly name: string; readonly groups: readonly string[] };

@@ -1,16 +1,16 @@
-import type { ErasureStep } from "./protocol/accounts.ts";
-import type { Erasures } from "./http/services.ts";
-import type { Knowledge } from "./knowledge/knowledge.ts";
-import type { Uploads } from "./knowledge/uploads.ts";
-import { type Caller, callerOf } from "./protocol/callers.ts";
-import { messageOf } from "./protocol/errors.ts";
-import type { Log } from "./protocol/log.ts";
-import type { PersonErasure } from "./run/erase-person.ts";
-import type { Schedules } from "./run/schedules.ts";
-import type { Workspaces } from "./sandbox/workspaces.ts";
-import type { Database } from "./store/database.ts";
+import type { ErasureStep } from "../protocol/people/accounts.ts";
+import type { Knowledge } from "../knowledge/knowledge.ts";
+import type { Uploads } from "../knowledge/uploads/uploads.ts";
+import { type Caller, callerOf } from "../protocol/base/callers.ts";
+import { messageOf } from "../protocol/base/errors.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { PersonErasure } from "../run/threads/erase-person.ts";
+import type { Schedules } from "../run/background/schedules.ts";
+import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
+import type { Database } from "../store/driver/database.ts";
 import {
   beginErasure,
+  type Erasure,
   eraseAccount,
   getErasure,
   keepErasure,
@@ -19,10 +19,19 @@ import {
   noteStep,
   noteTouched,
   takeErasure,
-} from "./store/erasures.ts";
-import { threadsSpokenIn } from "./store/personal-items.ts";
-import { forgetRemovedThread } from "./store/removed-threads.ts";
-import { findUser } from "./store/users.ts";
+} from "../store/privacy/erasures.ts";
+import { threadsSpokenIn } from "../store/privacy/personal-items.ts";
+import { forgetRemovedThread } from "../store/privacy/removed-threads.ts";
+import { findUser } from "../store/people/users.ts";
+
+/** How people are erased; whoever asks for it has made sure that the caller may. */
+export type Erasures = {
+  /** `confirm` is their name. Goes on in the background. Throws NotFound, InvalidInput, Conflict. */
+  erase(caller: Caller, userId: string, confirm: string): Promise<Erasure>;
+  /** Throws NotFound. */
+  get(id: string): Promise<Erasure>;
+  list(): Promise<readonly Erasure[]>;
+};
 
 export type ErasureParts = {
   readonly database: Pick<Database, "query" | "transaction">;

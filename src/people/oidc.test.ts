@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { asker, codeOf, machineToken, secret, serveAccounts } from "../../../test/accounts.ts";
+import { asker, codeOf, machineToken, secret, serveAccounts } from "../../test/accounts.ts";
 import {
   browser,
   clientId,
   clientSecret,
   type IdentityProvider,
   startIdentityProvider,
-} from "../../../test/identity-provider.ts";
-import { freshDataDirectory } from "../../../test/pglite.ts";
-import type { Database } from "../../store/database.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openDatabase } from "../../store/open.ts";
+} from "../../test/identity-provider.ts";
+import { freshDataDirectory } from "../../test/pglite.ts";
+import type { Database } from "../store/driver/database.ts";
+import { migrate } from "../store/schema/migrate.ts";
+import { openDatabase } from "../store/driver/open.ts";
 import { createOidcLogin, type OidcSettings } from "./oidc.ts";
-import { enterByOidc, type OidcMapping } from "./oidc-accounts.ts";
+import { enterByOidc, type OidcMapping } from "./enter-by-oidc.ts";
 
 let database: Database;
 let provider: IdentityProvider;

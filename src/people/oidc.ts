@@ -12,11 +12,11 @@ import {
   randomState,
 } from "openid-client";
 import { z } from "zod";
-import { createGuardedFetch } from "../../egress/guarded-fetch.ts";
-import { InvalidInput, messageOf, Unavailable } from "../../protocol/errors.ts";
-import { seal, unseal } from "../../store/sealed.ts";
-import type { User } from "../../store/users.ts";
-import type { Newcomer } from "./oidc-accounts.ts";
+import { createGuardedFetch } from "../egress/guarded-fetch.ts";
+import { InvalidInput, messageOf, Unavailable } from "../protocol/base/errors.ts";
+import { seal, unseal } from "../store/secrets/seal.ts";
+import type { User } from "../store/people/users.ts";
+import type { Newcomer } from "./enter-by-oidc.ts";
 
 export type OidcSettings = {
   readonly issuer: string;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { after, before, test } from "node:test";
-import { accountServices, asker, machineToken, password } from "../../../test/accounts.ts";
-import { freshDataDirectory } from "../../../test/pglite.ts";
-import { serve, servicesWith, type Serving } from "../../../test/serve.ts";
-import { createModels } from "../../models/registry.ts";
-import { createScripted } from "../../models/scripted.ts";
-import type { Database } from "../../store/database.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openDatabase } from "../../store/open.ts";
+import { accountServices, asker, machineToken, password } from "../../test/accounts.ts";
+import { freshDataDirectory } from "../../test/pglite.ts";
+import { serve, servicesWith, type Serving } from "../../test/serve.ts";
+import { createModels } from "../models/registry.ts";
+import { createScripted } from "../models/demo/scripted.ts";
+import type { Database } from "../store/driver/database.ts";
+import { migrate } from "../store/schema/migrate.ts";
+import { openDatabase } from "../store/driver/open.ts";
 
 const logins = 100;
 /** One hash of a password takes a quarter of a second by itself: were they made in the loop, half of all delays would be that. */

@@ -1,13 +1,11 @@
-import { type RetentionKind, retentionNames, type RoundResult } from "./protocol/retention.ts";
-import type { Finding } from "./protocol/overview.ts";
-import type { Config } from "./config.ts";
-import type { Retention } from "./http/services.ts";
-import type { Uploads } from "./knowledge/uploads.ts";
-import { messageOf } from "./protocol/errors.ts";
-import type { Log } from "./protocol/log.ts";
-import type { OldThings } from "./run/remove-threads.ts";
-import type { Workspaces } from "./sandbox/workspaces.ts";
-import type { Database } from "./store/database.ts";
+import type { RetentionKind, RoundResult } from "../protocol/people/retention.ts";
+import type { Finding } from "../protocol/people/overview.ts";
+import type { Uploads } from "../knowledge/uploads/uploads.ts";
+import { messageOf } from "../protocol/base/errors.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { OldThings } from "../run/threads/remove-threads.ts";
+import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
+import type { Database } from "../store/driver/database.ts";
 import {
   type ConfiguredDays,
   countDue,
@@ -17,9 +15,10 @@ import {
   listDue,
   readRules,
   removeDueRows,
+  type RetentionRule,
   setRule,
   takeRound,
-} from "./store/retention.ts";
+} from "../store/privacy/retention.ts";
 
 /** So that no transaction holds up others for long. */
 const together: Readonly<Record<RetentionKind, number>> = {
@@ -36,6 +35,20 @@ const together: Readonly<Record<RetentionKind, number>> = {
 const mostBatches = 40;
 const lookEveryMs = 5 * 60_000;
 
+/** How long things are kept; whoever changes it has made sure that the caller may. */
+export type Retention = {
+  rules(): Promise<readonly RetentionRule[]>;
+  /** null: for ever; undefined: as by default. Throws Conflict `set_elsewhere`. */
+  set(kind: RetentionKind, days: number | null | undefined): Promise<void>;
+  /** How many would go now, by the rules that are set or by this one. */
+  preview(
+    kind?: RetentionKind,
+    days?: number,
+  ): Promise<readonly { readonly kind: RetentionKind; readonly days: number; readonly count: number }[]>;
+  /** Undefined: a node is at it. */
+  removeNow(): Promise<readonly RoundResult[] | undefined>;
+};
+
 export type RetentionParts = {
   readonly database: Pick<Database, "query" | "transaction">;
   readonly old: OldThings;
@@ -46,15 +59,6 @@ export type RetentionParts = {
   /** Whether this process may work with files. */
   readonly withFiles: boolean;
 };
-
-/** What the configuration says of how long things are kept. */
-export function configuredRetention({ retention, source }: Pick<Config, "retention" | "source">): ConfiguredDays {
-  const said = retentionNames.flatMap((kind) => {
-    const days = retention[`${kind}Days`];
-    return days === undefined ? [] : [[kind, { days, source: source.get(`retention.${kind}Days`) ?? "" }] as const];
-  });
-  return Object.fromEntries(said);
-}
 
 /** Removes what is older than it is to be kept: when asked, and (`begin`) every hour on one node. */
 export function createRetention(parts: RetentionParts): Retention & { begin(): () => Promise<void> } {

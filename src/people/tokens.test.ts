@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eachDatabase } from "../../../test/databases.ts";
-import { newId } from "../../protocol/ids.ts";
-import type { Database } from "../../store/database.ts";
-import { listSigningKeys } from "../../store/signing-keys.ts";
+import { eachDatabase } from "../../test/databases.ts";
+import { newId } from "../protocol/base/ids.ts";
+import type { Database } from "../store/driver/database.ts";
+import { listSigningKeys } from "../store/secrets/signing-keys.ts";
 import { createTokens } from "./tokens.ts";
 
 const hourMs = 60 * 60_000;

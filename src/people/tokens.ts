@@ -1,6 +1,6 @@
 import { errors, jwtVerify, SignJWT } from "jose";
-import type { Query } from "../../protocol/tools.ts";
-import { addSigningKey, listSigningKeys, removeSigningKeys, type SigningKey } from "../../store/signing-keys.ts";
+import type { Query } from "../protocol/agents/tools.ts";
+import { addSigningKey, listSigningKeys, removeSigningKeys, type SigningKey } from "../store/secrets/signing-keys.ts";
 
 /** A login as its token tells it. */
 export type TokenContent = { readonly sessionId: string; readonly userId: string; readonly expiresAt: Date };

@@ -1,13 +1,25 @@
-import { fillPrompt } from "../agents/prompts.ts";
-import type { AgentDefinition, RoomMember, RoomSpec } from "../protocol/agents.ts";
-import { ColloquyError } from "../protocol/errors.ts";
-import type { Item } from "../protocol/items.ts";
-import type { Turn } from "../run/turn.ts";
-import { guardText } from "./guard-text.ts";
-import { privateHint } from "./private.ts";
+import { fillPrompt } from "../agents/prompt-placeholders.ts";
+import type { AgentDefinition, RoomMember, RoomSpec } from "../protocol/agents/agents.ts";
+import { ColloquyError } from "../protocol/base/errors.ts";
+import type { Item } from "../protocol/threads/items.ts";
+import type { Turn } from "../run/contract/turn.ts";
+import { isErased } from "../run/log/fold.ts";
+import { deadMembers } from "./dead-members.ts";
+import { privateHint } from "./private-messages.ts";
 import { readRoom, strangersIn, type ReadRoom } from "./room-log.ts";
-import { nextTurns, onlyListens, originOf, type Order, type TurnTaken, type TurnToTake } from "./turn-order.ts";
-import { isNo, sleepersOf, wakeQuestion } from "./wake.ts";
+import {
+  nextTurns,
+  onlyListens,
+  originOf,
+  uncalledIn,
+  type Order,
+  type TurnTaken,
+  type TurnToTake,
+  type GuardCode,
+  type Said,
+} from "./turn-order.ts";
+import { continueText, type RoomGuards, type WakeRule } from "../protocol/agents/rooms.ts";
+import type { ModelMessage } from "../protocol/agents/models.ts";
 
 /** The part of a turn that it needs. */
 type RoomsTurn = Pick<Turn, "run" | "record" | "room">;
@@ -44,7 +56,8 @@ function beginning(running: Running, { turns, messages }: ReadRoom): TurnTaken[]
 async function lead(turn: RoomsTurn, spec: RoomSpec, running: Running): Promise<void> {
   const members = spec.members.map(({ agent }) => agent.id);
   const verdicts = new Map<string, boolean>();
-  const order = { members: sleepersOf(spec.members, verdicts), turns: spec.turns, guards: spec.guards };
+  let dead: ReadonlySet<string> = new Set();
+  const order = { members: sleepersOf(spec.members, verdicts, () => dead), turns: spec.turns, guards: spec.guards };
   const memo = spec.members.some(({ wake }) => wake) ? undefined : { wanted: new Map(), settled: new Set<string>() };
   const waiting = new Set<string>();
   let items: readonly Item[] = [];
@@ -75,6 +88,7 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: Running): Promise<
       isPrivate: spec.private,
       isWaiting: (key) => waiting.has(key),
     });
+    dead = deadMembers(log.turns, Date.now());
     await tellStrangers(turn, log, members, items);
     const mine = log.turns.filter((one) => one.outcome === "open" && one.parent === turn.room.runId);
     // Begun by an earlier process, or waited for a person until now.
@@ -85,7 +99,7 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: Running): Promise<
         const { about, code } = next.halt;
         await turn.record(`halt:${about}`, {
           kind: "notice",
-          body: { code, about, text: guardText(code, spec.guards) },
+          body: { code, about, text: guardText(code, spec.guards, uncalledIn(about, log, order)) },
         });
         continue;
       }
@@ -102,6 +116,7 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: Running): Promise<
       continue;
     }
     checkFailures(log);
+    await tellWhomToCall(turn, spec, { log, items });
     if (await turn.room.end()) return;
   }
 }
@@ -199,10 +214,99 @@ async function tellStrangers(
   }
 }
 
+/**
+ * Where all listen only when they are called, messages that call nobody would end in silence. People who talk to each other are
+ * told once, until an agent has had a turn.
+ */
+async function tellWhomToCall(
+  turn: RoomsTurn,
+  { members }: RoomSpec,
+  { log, items }: { readonly log: ReadRoom; readonly items: readonly Item[] },
+): Promise<void> {
+  if (members.some(({ agent }) => agent.activation !== "mention")) return;
+  if (log.turns.some(({ parent }) => parent === turn.room.runId)) return;
+  const last = log.messages.findLast(({ id }) => log.asked.has(id));
+  if (!last || last.mentions.length > 0) return;
+  const told = items.findLast((item) => item.kind === "notice" && !isErased(item) && item.body.code === notCalled);
+  const isTold = told !== undefined && !log.turns.some(({ begunAt }) => begunAt > told.seq);
+  if (isTold && (await turn.room.handles()).length > 1) return;
+  const names = members.map(({ agent: { id, description } }) => `@${id}${description ? ` (${description})` : ""}`);
+  const text = `Nobody was called, and here agents listen only when they are. Begin with ${listed(names, "or")}.`;
+  await turn.record(`uncalled:${last.id}`, { kind: "notice", body: { code: notCalled, about: last.id, text } });
+}
+
+const notCalled = "nobody_called";
+
+function listed(names: readonly string[], word: "and" | "or"): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
+}
+
 /** If nobody could say anything, that is what the people must know. */
 function checkFailures({ turns, asked, answered }: ReadRoom): void {
   const own = turns.filter((one) => asked.has(originOf(one.answers, { answered })));
   if (own.length === 0 || own.some(({ outcome }) => outcome !== "failed")) return;
   const { code, message } = own.at(-1)!.error ?? { code: "turn_failed", message: "Nobody could answer." };
   throw new ColloquyError(code, 502, message);
+}
+
+/** Why a chain was stopped, and how it goes on. */
+function guardText(code: GuardCode, guards: RoomGuards, uncalled: readonly string[]): string {
+  const reasons: Record<GuardCode, string> = {
+    room_turns: `The agents have had ${guards.turns} turns since your message.`,
+    room_pair: `The same two agents have had the last ${guards.pair} turns between them.`,
+    room_repeats: `An agent has said the same more than ${guards.repeats} times.`,
+  };
+  const stopped = `${reasons[code]} They were stopped; write "${continueText}" to let them go on.`;
+  if (uncalled.length === 0) return stopped;
+  const names = uncalled.map((name) => `@${name}`);
+  return `${stopped} ${listed(names, "and")} ${names.length === 1 ? "was called and has" : "were called and have"} not had a turn.`;
+}
+
+/** What a model is asked that decides whether an agent is woken. */
+function wakeQuestion({ question }: Extract<WakeRule, { question: string }>, message: Said): ModelMessage[] {
+  return [
+    { role: "system", content: `${question.trim()}\n\nAnswer only yes or no.` },
+    { role: "user", content: `[@${message.from}]: ${heardIn(message)}` },
+  ];
+}
+
+/** What is no answer wakes it: rather once too often. */
+function isNo(answer: string): boolean {
+  return /^\W*no\b/i.test(answer);
+}
+
+/**
+ * Members as the order of turns sees them; `verdicts`: what models have decided, by `<agent> <message>`. One that is `dead`
+ * listens only where nobody else would answer a person.
+ */
+function sleepersOf(
+  members: readonly RoomMember[],
+  verdicts: ReadonlyMap<string, boolean>,
+  dead: () => ReadonlySet<string>,
+): Order["members"] {
+  const isMember = (name: string) => members.some(({ agent }) => agent.id === name);
+  const isHeard = ({ from, mentions }: Said) =>
+    isMember(from) ||
+    members.some(
+      ({ agent: { id, activation } }) => !dead().has(id) && (activation === "always" || mentions.includes(id)),
+    );
+  return members.map(({ agent: { id, activation }, wake }) => ({
+    id,
+    activation,
+    sleeps(message: Said) {
+      if (dead().has(id) && isHeard(message)) return true;
+      if (!wake) return false;
+      return "words" in wake ? !hasWord(heardIn(message), wake.words) : verdicts.get(`${id} ${message.id}`) === false;
+    },
+  }));
+}
+
+/** What was said, else what was run instead. */
+function heardIn({ text, ran }: Said): string {
+  return text || (ran ?? "");
+}
+
+function hasWord(text: string, words: readonly string[]): boolean {
+  const plain = text.toLowerCase();
+  return words.some((word) => plain.includes(word.toLowerCase()));
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { LineCounter, parseDocument } from "yaml";
-import { messageOf } from "../protocol/errors.ts";
+import { messageOf } from "../protocol/base/errors.ts";
 import { roomFileSchema, type RoomFile } from "./room-file.ts";
 
 export type RoomProblem = { readonly file: string; readonly line?: number; readonly message: string };

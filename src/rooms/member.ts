@@ -1,7 +1,8 @@
-import type { AgentDefinition, RoomMember } from "../protocol/agents.ts";
-import { passText } from "../protocol/rooms.ts";
-import type { Turn } from "../run/turn.ts";
-import { toldTo } from "./told-to-member.ts";
+import type { AgentDefinition, RoomMember } from "../protocol/agents/agents.ts";
+import { passText } from "../protocol/agents/rooms.ts";
+import type { Turn } from "../run/contract/turn.ts";
+import { namedFailure } from "./dead-members.ts";
+import { toldTo } from "./thread-seen-by.ts";
 
 /** The part of a turn that it needs. */
 type MembersTurn = Pick<Turn, "fold" | "step" | "call" | "room"> & { readonly run: Pick<Turn["run"], "agent"> };
@@ -23,7 +24,10 @@ export async function member(turn: MembersTurn): Promise<void> {
       if (await isStopped(turn, openCalls)) return;
       await turn.call(openCalls);
     } else if (answer || items.some((item) => item.kind === "state" && item.body.type === "pass")) return;
-    else await turn.step(String(steps + 1), options);
+    else
+      await turn.step(String(steps + 1), options).catch((error: unknown) => {
+        throw namedFailure(agent, error);
+      });
   }
 }
 member.handsOver = true as const;

@@ -1,9 +1,9 @@
-import type { Present } from "../protocol/rooms.ts";
-import { messageOf } from "../protocol/errors.ts";
-import type { Log } from "../protocol/log.ts";
-import type { Query } from "../protocol/tools.ts";
-import { enterRoom, leaveRoom, presentIn, stayInRoom } from "../store/room-presence.ts";
-import { listPeople } from "../store/rooms.ts";
+import type { Present } from "../protocol/agents/rooms.ts";
+import { messageOf } from "../protocol/base/errors.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { Query } from "../protocol/agents/tools.ts";
+import { enterRoom, leaveRoom, presentIn, stayInRoom } from "../store/rooms/room-presence.ts";
+import { listPeople } from "../store/rooms/rooms.ts";
 
 /** Who has which room open, on all nodes. */
 export type Presence = {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { openRoom } from "../../test/room-place.ts";
 import { linesOf, memberOf, scriptOf, speakerOf } from "../../test/rooms.ts";
 import { eachRunDatabase, until } from "../../test/run-suite.ts";
-import { defineTool } from "../tools/define-tool.ts";
+import { defineTool } from "../tools/core/define-tool.ts";
 
 eachRunDatabase((suite) => {
   test("in private: who is only spoken of does not hear it, and all means all", async () => {

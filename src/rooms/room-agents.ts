@@ -1,6 +1,7 @@
-import { agentSchema, type AgentDefinition, type AgentRegistry, type RoomMember } from "../protocol/agents.ts";
-import { NotFound } from "../protocol/errors.ts";
+import { agentSchema, type AgentDefinition, type AgentRegistry, type RoomMember } from "../protocol/agents/agents.ts";
+import { NotFound } from "../protocol/base/errors.ts";
 import type { MemberEntry, RoomFile } from "./room-file.ts";
+import type { ChosenMember } from "../protocol/agents/rooms.ts";
 
 /** What a run in a room may spend, where the room's file says nothing: many turns, each of several steps. */
 const roomLimits = { steps: 200, toolCalls: 400, writes: 200, deadlineSeconds: 3600 } as const;
@@ -81,4 +82,19 @@ function memberOf(roomId: string, entry: MemberEntry, agents: AgentRegistry): Ro
     introduce: entry.introduce ?? true,
     ...(wake === undefined ? {} : { wake }),
   };
+}
+
+export function nameOf(member: ChosenMember): string {
+  return typeof member === "string" ? member : member.agent;
+}
+
+/** A name that the kind has means the kind's own member, with all that its file says of it; any other an agent of the server. */
+export function entryOf(member: ChosenMember, kind: RoomFile | undefined): MemberEntry {
+  const own = ownEntry(member, kind) ?? { agent: nameOf(member) };
+  const activation = typeof member === "string" ? undefined : member.activation;
+  return activation === undefined ? own : { ...own, activation };
+}
+
+export function ownEntry(member: ChosenMember, kind: RoomFile | undefined): MemberEntry | undefined {
+  return kind?.members.find((entry) => (entry.agent ?? entry.id) === nameOf(member));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { agentSchema, limitsSchema, modelSettingsSchema } from "../protocol/agents.ts";
-import { roomGuardsSchema, turnOrders, wakeSchema, activations } from "../protocol/rooms.ts";
+import { agentSchema, limitsSchema, modelSettingsSchema } from "../protocol/agents/agents.ts";
+import { roomGuardsSchema, turnOrders, wakeSchema, activations } from "../protocol/agents/rooms.ts";
 
 const id = z
   .string()

@@ -1,7 +1,9 @@
-import { textOf, type Item, type ItemOf } from "../protocol/items.ts";
-import { continueText } from "../protocol/rooms.ts";
+import { textOf, type Item, type ItemOf } from "../protocol/threads/items.ts";
+import { continueText } from "../protocol/agents/rooms.ts";
+import { standing } from "../run/log/standing.ts";
 import { everybody, mentionsIn } from "./mentions.ts";
-import { hearersOfAll } from "./private.ts";
+import { hearersOfAll } from "./private-messages.ts";
+import { commandOf } from "./thread-seen-by.ts";
 import type { RoomLog, Said, TurnTaken } from "./turn-order.ts";
 
 /** A turn of an agent, as the thread's items tell of it. */
@@ -9,7 +11,7 @@ export type LoggedTurn = TurnTaken & {
   readonly run: string;
   /** The run that it is within: the room's, or a turn that it was asked to look at. */
   readonly parent: string;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: { readonly code: string; readonly message: string; readonly at: number };
 };
 
 export type ReadRoom = Omit<RoomLog, "turns"> & { readonly turns: readonly LoggedTurn[] };
@@ -28,7 +30,8 @@ export type ReadOptions = {
 const guards = /^room_/;
 
 /** What was said and done in a room since its newest chapter, by the thread's items. */
-export function readRoom(all: readonly Item[], options: ReadOptions): ReadRoom {
+export function readRoom(read: readonly Item[], options: ReadOptions): ReadRoom {
+  const all = standing(read);
   const { rootRun, isWaiting } = options;
   const items = all.slice(all.findLastIndex((item) => item.kind === "state" && bodyType(item) === "chapter") + 1);
   const byRun = Map.groupBy(items, ({ runId }) => runId);
@@ -45,19 +48,25 @@ export function readRoom(all: readonly Item[], options: ReadOptions): ReadRoom {
     const { agent, answers, parentRun } = item.body;
     const own = byRun.get(item.runId) ?? [];
     const spoken = own.filter((one): one is ItemOf<"message"> => one.kind === "message" && one.step !== null);
-    const { outcome, error } = outcomeOf(own, spoken);
+    const ran = own.flatMap((one) =>
+      one.kind === "call" && !("erased" in one.body) ? [`[ran: ${commandOf(one)}]`] : [],
+    );
+    const { outcome, error } = outcomeOf(own, { spoken, hasWorked: ran.length > 0 });
     turns.push({
       run: item.runId ?? "",
       parent: parentRun,
       agent,
       answers,
       begunAt: item.seq,
-      outcome: outcome === "open" && isWaiting?.(`${agent} ${answers}`) ? "waiting" : outcome,
+      ...(outcome === "open" && isWaiting?.(`${agent} ${answers}`)
+        ? { outcome: "waiting", isAway: waitsForModel(own) }
+        : { outcome }),
       ...(error ? { error } : {}),
     });
     if (outcome === "open" || spoken.length === 0) continue;
     const said = saidBy(agent, spoken, options);
-    messages.push(outcome === "spoke" ? said : { ...said, isBroken: true });
+    const told = said.text === "" ? { ...said, ran: ran.join("\n") } : said;
+    messages.push(outcome === "spoke" ? told : { ...told, isBroken: true });
     for (const { id } of spoken) answered.set(id, answers);
   }
   messages.sort((one, other) => one.seq - other.seq);
@@ -90,18 +99,35 @@ function saidBy(
 
 function outcomeOf(
   items: readonly Item[],
-  spoken: readonly ItemOf<"message">[],
+  { spoken, hasWorked }: { readonly spoken: readonly ItemOf<"message">[]; readonly hasWorked: boolean },
 ): Pick<LoggedTurn, "outcome" | "error"> {
-  for (const { kind, body } of items) {
+  for (const { kind, body, createdAt } of sinceResume(items)) {
     if (kind !== "state" || "erased" in body) continue;
     if (body.type === "pass") return { outcome: "passed" };
     if (body.type !== "run-end") continue;
     if (body.status === "cancelled") return { outcome: "stopped" };
-    if (body.status === "failed") return { outcome: "failed", ...(body.error ? { error: body.error } : {}) };
+    if (body.status === "failed")
+      return { outcome: "failed", ...(body.error ? { error: { ...body.error, at: Date.parse(createdAt) } } : {}) };
     const isSilent = spoken.every((item) => "erased" in item.body || textOf(item.body.content).trim() === "");
-    return { outcome: isSilent ? "passed" : "spoke" };
+    // Whoever ran something has told the others by what came of it.
+    return { outcome: isSilent && !hasWorked ? "passed" : "spoke" };
   }
   return { outcome: "open" };
+}
+
+/** A turn that had ended may go on. */
+function sinceResume(items: readonly Item[]): readonly Item[] {
+  return items.slice(items.findLastIndex((item) => item.kind === "state" && bodyType(item) === "run-resume") + 1);
+}
+
+function waitsForModel(items: readonly Item[]): boolean {
+  const last = items.findLast(({ kind }) => kind === "state");
+  return (
+    last?.kind === "state" &&
+    !("erased" in last.body) &&
+    last.body.type === "run-wait" &&
+    last.body.reason === "provider"
+  );
 }
 
 /** Where guards stopped chains, and which of them a person has lifted since. */

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { openRoom } from "../../test/room-place.ts";
 import { linesOf, memberOf, scriptOf, speakerOf } from "../../test/rooms.ts";
 import { eachRunDatabase, until } from "../../test/run-suite.ts";
-import type { Script } from "../models/scripted.ts";
-import { defineTool } from "../tools/define-tool.ts";
+import type { Script } from "../models/demo/scripted.ts";
+import { defineTool } from "../tools/core/define-tool.ts";
 
 eachRunDatabase((suite) => {
   test("agents that bounce are stopped with a notice; continue lets them go on", async () => {
@@ -224,7 +224,7 @@ eachRunDatabase((suite) => {
     const database = suite.database();
     let looks = 0;
     database.onTrip = (text) => {
-      if (text.includes("kind in ('message', 'state', 'notice')")) looks++;
+      if (text.includes("kind in ('message', 'call', 'state', 'notice')")) looks++;
     };
     t.after(() => delete database.onTrip);
     const { ada, say, over, seen, lines } = await openRoom(suite, {

@@ -1,6 +1,6 @@
-import type { RoomView, AgentInRoom, PersonInRoom } from "../protocol/rooms.ts";
-import type { AgentDefinition } from "../protocol/agents.ts";
-import type { LiveRoom, RoomPerson, RoomRow } from "../store/rooms.ts";
+import type { RoomView, AgentInRoom, PersonInRoom } from "../protocol/agents/rooms.ts";
+import type { AgentDefinition } from "../protocol/agents/agents.ts";
+import type { LiveRoom, RoomPerson, RoomRow } from "../store/rooms/rooms.ts";
 
 export type RoomState = {
   readonly agent?: AgentDefinition;

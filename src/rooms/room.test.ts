@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { analysisRoom, linesOf, memberOf, roomOf, sayIn, scriptOf, speakerOf } from "../../test/rooms.ts";
-import { eachRunDatabase } from "../../test/run-suite.ts";
+import { eachRunDatabase, until, watch } from "../../test/run-suite.ts";
 import { roomStrategies } from "./strategies.ts";
 
 eachRunDatabase((suite) => {
@@ -51,5 +51,34 @@ eachRunDatabase((suite) => {
     const again = await sayIn(service, "And now?", { threadId });
     const end = again.seen.findLast((event) => event.type === "run-end");
     assert.equal(end?.type === "run-end" && end.status, "failed");
+  });
+
+  test("a room that was stopped goes on: who was cut off speaks anew, nobody is asked twice", async () => {
+    let hold = true;
+    const service = await suite.start({
+      strategies: roomStrategies,
+      agents: [roomOf({ members: [memberOf("a", { activation: "always" }), memberOf("b")] })],
+      script: scriptOf({
+        a: ["Let @b say it.", "Thanks."],
+        b: () => (hold ? [{ text: "I thi" }, { hang: true }] : "I say it."),
+      }),
+    });
+    const started = await service.runs.start(service.caller, { agent: "room", message: { content: "Who knows?" } });
+    const { seen, close } = watch(service, { threadId: started.threadId, cursor: started.cursor });
+    await until(() => seen.some((event) => event.type === "text-delta" && event.text.startsWith("I thi")));
+    await service.runs.cancel(service.caller, started.runId);
+    const ends = () => seen.filter((event) => event.type === "run-end" && event.run === started.runId).length;
+    await until(() => ends() === 1);
+    hold = false;
+    await service.runs.resume(service.caller, started.runId);
+    await until(() => ends() === 2);
+    close();
+    assert.equal((await service.runs.get(service.caller, started.runId)).status, "done");
+    const asked = service.model.requests.map((request) => speakerOf(request));
+    assert.deepEqual(asked.slice(0, 3), ["a", "b", "b"]);
+    const turnsOfB = await suite.database().query("select status from runs where agent = 'b'");
+    assert.deepEqual(turnsOfB, [{ status: "done" }], "the same turn went on");
+    const last = service.model.requests.findLast((request) => speakerOf(request) === "b")!;
+    assert.ok(!linesOf(last).some((line) => line.includes("I thi")));
   });
 });

@@ -4,13 +4,13 @@ import { z } from "zod";
 import { openRoom } from "../../test/room-place.ts";
 import { linesOf, memberOf, scriptOf } from "../../test/rooms.ts";
 import { eachRunDatabase, until } from "../../test/run-suite.ts";
-import { type Caller, callerOf } from "../protocol/callers.ts";
-import { newId } from "../protocol/ids.ts";
-import { silentLog } from "../protocol/log.ts";
-import { presentIn } from "../store/room-presence.ts";
-import { removePerson } from "../store/rooms.ts";
-import { createUser } from "../store/users.ts";
-import { defineTool } from "../tools/define-tool.ts";
+import { type Caller, callerOf } from "../protocol/base/callers.ts";
+import { newId } from "../protocol/base/ids.ts";
+import { silentLog } from "../protocol/base/log.ts";
+import { presentIn } from "../store/rooms/room-presence.ts";
+import { removePerson } from "../store/rooms/rooms.ts";
+import { createUser } from "../store/people/users.ts";
+import { defineTool } from "../tools/core/define-tool.ts";
 import { createPresence } from "./presence.ts";
 
 /** Asks before it is run; keeps in whose name it was. */

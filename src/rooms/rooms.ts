@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RoomView, ChosenMember } from "../protocol/rooms.ts";
-import type { AgentDefinition, AgentRegistry } from "../protocol/agents.ts";
-import { type Caller, mayUse } from "../protocol/callers.ts";
-import { ColloquyError, Conflict, Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
-import { isId } from "../protocol/ids.ts";
-import type { ItemOf } from "../protocol/items.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { RoomView, ChosenMember } from "../protocol/agents/rooms.ts";
+import type { AgentDefinition, AgentRegistry } from "../protocol/agents/agents.ts";
+import { type Caller, mayUse } from "../protocol/base/callers.ts";
+import { ColloquyError, Conflict, Denied, InvalidInput, NotFound } from "../protocol/base/errors.ts";
+import { isId } from "../protocol/base/ids.ts";
+import type { ItemOf } from "../protocol/threads/items.ts";
+import type { Query } from "../protocol/agents/tools.ts";
 import type { DecisionInput, Runs, Started, StartInput } from "../run/runs.ts";
-import { presentInEach } from "../store/room-presence.ts";
+import { presentInEach } from "../store/rooms/room-presence.ts";
 import {
   addPerson,
   changeRoom,
@@ -23,10 +23,11 @@ import {
   readLiveOf,
   removePerson,
   type RoomRow,
-} from "../store/rooms.ts";
-import { entryOf, nameOf, ownEntry } from "./chosen-members.ts";
-import { handleFor, ownersHandle } from "./handles.ts";
-import { roomAgent, unknownMembers } from "./room-agents.ts";
+} from "../store/rooms/rooms.ts";
+import { entryOf, nameOf, ownEntry, roomAgent, unknownMembers } from "./room-agents.ts";
+import { handleFor, ownersHandle } from "./mentions.ts";
+
+import { asDecider, asOwner, asReaderFor, asStopper } from "./room-authority.ts";
 import { roomFileSchema, type RoomFile } from "./room-file.ts";
 import { isContinue } from "./room-log.ts";
 import { viewOf } from "./room-view.ts";
@@ -257,7 +258,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       await removePerson(query, id, handle);
       // Nothing goes on in the name of somebody who is gone; what they began for the room stops as a whole.
       const { root, turns } = await readLive(query, id);
-      const cancel = (run: string) => runs.cancel({ ...caller, role: "admin" }, run);
+      const cancel = (run: string) => runs.cancel(asStopper(caller), run);
       if (root && root.userId === person?.userId) await cancel(root.id);
       else for (const { run, userId } of turns) if (userId === person?.userId) await cancel(run);
     },
@@ -288,7 +289,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       const { root, turns } = await readLive(query, room.id);
       const meant = turns.filter((turn) => agent === undefined || turn.agent === agent);
       // Anybody in the room may, in whoever's name the agents work.
-      const cancel = (run: string) => runs.cancel({ ...caller, role: "admin" }, run);
+      const cancel = (run: string) => runs.cancel(asStopper(caller), run);
       if (agent !== undefined) for (const { run } of meant) await cancel(run);
       // Its turns end with it, and keep what they have said.
       else if (root) await cancel(root.id);
@@ -305,7 +306,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       const room = await find(caller, id);
       const { root, turns } = await readLive(query, room.id);
       const all = [...(root ? [{ run: root.id, userId: root.userId }] : []), ...turns];
-      const asked = await Promise.all(all.map(({ run, userId }) => runs.questions({ ...caller, userId }, run)));
+      const asked = await Promise.all(all.map(({ run, userId }) => runs.questions(asReaderFor(caller, userId), run)));
       return [...new Map(asked.flat().map((question) => [question.id, question])).values()];
     },
     async decide(caller, id, { questionId, input }) {
@@ -314,15 +315,14 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       if (!asker) throw new NotFound(`The room has no question ${questionId}.`, { code: "question_not_found" });
       if (asker.userId !== caller.userId && room.ownerId !== caller.userId)
         throw new Denied(403, "Only who began this may decide it, or the room's owner.");
-      const decider = { ...caller, role: "admin" as const, name: room.handle };
       // "Always" is a person's own word, for that person's own runs.
       const { always, ...rest } = input;
       const own = asker.userId === caller.userId && always !== undefined ? { ...rest, always } : rest;
-      await runs.decide(decider, asker.run, { questionId, input: own });
+      await runs.decide(asDecider(caller, room.handle), asker.run, { questionId, input: own });
     },
     async asOwner(caller, id) {
       const { ownerId } = await find(caller, id);
-      return { ...caller, role: "user", userId: ownerId };
+      return asOwner(caller, ownerId);
     },
   };
 

@@ -1,4 +1,4 @@
-import type { Strategy } from "../run/turn.ts";
+import type { Strategy } from "../run/contract/turn.ts";
 import { room } from "./lead-room.ts";
 import { member } from "./member.ts";
 

@@ -1,9 +1,9 @@
-import { contentWithFiles } from "../run/attached-files.ts";
-import { blocksOf, type Block } from "../run/blocks.ts";
-import { tokensOf } from "../run/estimate.ts";
-import { hearersOfAll } from "./private.ts";
-import { textOf, type Item, type ItemOf } from "../protocol/items.ts";
-import type { ModelMessage } from "../protocol/models.ts";
+import { contentWithFiles } from "../run/log/attached-files.ts";
+import { blocksOf, type Block } from "../run/log/message-blocks.ts";
+import { tokensOf } from "../run/log/estimate-tokens.ts";
+import { hearersOfAll } from "./private-messages.ts";
+import { textOf, type Item, type ItemOf } from "../protocol/threads/items.ts";
+import type { ModelMessage } from "../protocol/agents/models.ts";
 
 /**
  * A room's thread as one member is told it: what it said and did itself as an assistant, with its calls; every other message
@@ -90,7 +90,7 @@ function othersBlock(agent: string, run: string, items: readonly Item[]): Block[
 }
 
 /** Of a command what was run, of another tool its name and arguments. */
-function commandOf({ body }: ItemOf<"call">): string {
+export function commandOf({ body }: ItemOf<"call">): string {
   try {
     const input: unknown = JSON.parse(body.arguments);
     if (typeof input === "object" && input !== null && "cmd" in input && typeof input.cmd === "string")

@@ -1,4 +1,4 @@
-import type { RoomGuards, Activation } from "../protocol/rooms.ts";
+import type { RoomGuards, Activation } from "../protocol/agents/rooms.ts";
 
 /** A message of the room as the order of turns sees it. `from` and `mentions` are handles. */
 export type Said = {
@@ -7,6 +7,8 @@ export type Said = {
   readonly from: string;
   readonly mentions: readonly string[];
   readonly text: string;
+  /** What an agent ran that then said nothing. */
+  readonly ran?: string;
   /** It was broken off: remembered, but nobody goes on from it. */
   readonly isBroken?: boolean;
   /** Who hears it, if not all. */
@@ -20,6 +22,8 @@ export type TurnTaken = {
   readonly answers: string;
   readonly begunAt: number;
   readonly outcome: "open" | "waiting" | "spoke" | "passed" | "stopped" | "failed";
+  /** It waits, but for a model that is away: nobody knows how long, so the others go on. */
+  readonly isAway?: boolean;
 };
 
 export type RoomLog = {
@@ -134,9 +138,19 @@ export function nextTurns(log: RoomLog, order: Order, memo?: Memo): Next {
       turns.push({ agent, answers: head.id });
     }
   }
-  if (order.turns === "parallel" || open.length > 0) return { turns };
+  if (order.turns === "parallel") return { turns };
   const owed = view.owed().find(({ agent }) => !busy.has(agent));
-  return { turns: owed ? [owed] : [] };
+  if (!owed) return { turns: [] };
+  const halt = guardAt(owed.message, log, order);
+  return halt ? { turns: [], halt } : { turns: [{ agent: owed.agent, answers: owed.message.id }] };
+}
+
+/** Whom somebody in the chain of this message named before it, and who has had no turn since. */
+export function uncalledIn(about: string, log: RoomLog, order: Order): string[] {
+  const origin = originOf(about, log);
+  const owed = viewOf(log, order, undefined).owed();
+  const ofChain = owed.filter(({ message: { id } }) => id !== about && originOf(id, log) === origin);
+  return [...new Set(ofChain.map(({ agent }) => agent))];
 }
 
 function isBusy(outcome: TurnTaken["outcome"]): boolean {
@@ -179,24 +193,27 @@ function viewOf(log: RoomLog, order: Order, memo: Memo | undefined) {
     isDealtWith: (message: Said): boolean =>
       order.turns === "sequential" &&
       wanted(message).some((agent) =>
-        turnsAfter(message, agent).some(({ outcome }) => outcome !== "passed" && outcome !== "failed"),
+        turnsAfter(message, agent).some(
+          ({ outcome, isAway }) => outcome !== "passed" && outcome !== "failed" && isAway !== true,
+        ),
       ),
     left: (message: Said): string[] =>
       wanted(message).filter((agent) =>
         order.turns === "sequential" ? !isThrough(message, agent) : turnsAfter(message, agent).length === 0,
       ),
-    /** Agents that a person named and that have had no turn since, though somebody else answered. */
-    owed: (): TurnToTake[] =>
-      people.flatMap((message) =>
+    /** Agents that were named, by people before agents, and that have had no turn since, though somebody else answered. */
+    owed: (): { readonly agent: string; readonly message: Said }[] =>
+      [...people, ...agents].flatMap((message) =>
         order.members
           .filter(({ id }) => {
+            if (!message.mentions.includes(id) || id === message.from || !isHeardBy(message, id)) return false;
             const key = `${id} ${message.id}`;
-            if (!message.mentions.includes(id) || !isHeardBy(message, id) || memo?.settled.has(key)) return false;
+            if (memo?.settled.has(key)) return false;
             const isOwed = turnsAfter(message, id).length === 0;
             if (!isOwed) memo?.settled.add(key);
             return isOwed;
           })
-          .map(({ id }) => ({ agent: id, answers: message.id })),
+          .map(({ id }) => ({ agent: id, message })),
       ),
   };
 }
@@ -209,6 +226,8 @@ function guardAt(head: Said, log: RoomLog, { guards }: Order): Halt | undefined 
   if (last.length === guards.pair && new Set(last.map(({ from }) => from)).size <= 2)
     return { about: head.id, code: "room_pair" };
   const words = wordsOf(head);
+  // To run the same again, after a change perhaps, is no repetition.
+  if (words === "") return undefined;
   const same = spoken.filter((message) => message.from === head.from && wordsOf(message) === words);
   if (same.length > guards.repeats) return { about: head.id, code: "room_repeats" };
   return undefined;

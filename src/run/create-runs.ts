@@ -1,46 +1,50 @@
 import type { PromptRegistry } from "../agents/load-prompts.ts";
-import type { AgentRegistry, Limits } from "../protocol/agents.ts";
-import type { ApprovalPolicy } from "../protocol/approval.ts";
-import type { Log } from "../protocol/log.ts";
-import { newId } from "../protocol/ids.ts";
-import type { ModelRegistry } from "../protocol/models.ts";
-import { defaultStrategySettings, type StrategySettings } from "../protocol/strategies.ts";
-import type { ToolRegistry } from "../protocol/tools.ts";
-import type { Database } from "../store/database.ts";
-import { type AdminRuns, createAdminRuns } from "./admin-runs.ts";
-import { createBranches } from "./branches.ts";
-import { bringResults } from "./bring-results.ts";
-import { beginChapter } from "./chapters.ts";
-import { cancelRun } from "./control.ts";
-import { continueRun, decide } from "./decide.ts";
-import { channel, createDeltaWriter, type Notice, parseNotice } from "./deltas.ts";
-import { editMessage } from "./edit-message.ts";
-import { createEngine } from "./engine.ts";
-import { createPersonErasure, type PersonErasure } from "./erase-person.ts";
-import { executeRun } from "./execute.ts";
-import { createFeeds, type Feeds } from "./follow.ts";
-import { forkThread } from "./fork.ts";
-import { beginHeartbeat } from "./heartbeat.ts";
-import { listGrants, removeGrant } from "./grants.ts";
-import { createMirror, type Mirror, type MirrorOptions } from "./mirror.ts";
-import { findThread, startRun } from "./run.ts";
+import type { AgentRegistry, Limits } from "../protocol/agents/agents.ts";
+import type { ApprovalPolicy } from "../protocol/agents/approval.ts";
+import type { Unready } from "../protocol/base/readiness.ts";
+import type { Log } from "../protocol/base/log.ts";
+import { newId } from "../protocol/base/ids.ts";
+import type { ModelRegistry } from "../protocol/agents/models.ts";
+import { defaultStrategySettings, type StrategySettings } from "../protocol/agents/strategies.ts";
+import type { ToolRegistry } from "../protocol/agents/tools.ts";
+import type { Database } from "../store/driver/database.ts";
+import { type AdminRuns, createAdminRuns } from "./verbs/admin-runs.ts";
+import { askAgain } from "./verbs/ask-again.ts";
+import { createBranches } from "./threads/branches.ts";
+import { bringResults } from "./verbs/bring-results.ts";
+import { beginChapter } from "./threads/chapters.ts";
+import { cancelRun } from "./lifecycle/cancel.ts";
+import { continueRun, decide } from "./verbs/decide.ts";
+import { channel, createDeltaWriter, type Notice, parseNotice } from "./log/deltas.ts";
+import { editMessage } from "./threads/edit-message.ts";
+import { createEngine } from "./engine/engine.ts";
+import { createPersonErasure, type PersonErasure } from "./threads/erase-person.ts";
+import { executeRun } from "./turn/execute.ts";
+import { createFeeds, type Feeds } from "./log/follow.ts";
+import { forkThread } from "./threads/fork.ts";
+import { beginHeartbeat } from "./background/heartbeat.ts";
+import { listGrants, removeGrant } from "./verbs/grants.ts";
+import { createMirror, type Mirror, type MirrorOptions } from "./threads/mirror-files.ts";
+import { findThread, startRun } from "./verbs/start-run.ts";
 import type { Runs } from "./runs.ts";
-import type { ActiveRun, Retention, Runtime } from "./runtime.ts";
-import { createOldThings, type OldThings } from "./remove-threads.ts";
-import { createSchedules, type Schedules } from "./schedules.ts";
-import { beginSweeping } from "./sweep.ts";
-import { createSessions } from "./sessions.ts";
-import { searchThreads } from "./search-threads.ts";
-import { createThreads } from "./threads.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { aboutRuns } from "./about-runs.ts";
-import { getRun, listPending, listQuestions, listRuns } from "./list-runs.ts";
-import { readRunDetails } from "./run-details.ts";
-import { readItemOfRun } from "./run-trace.ts";
-import { steerRun } from "./steer.ts";
-import { call, directCall } from "./strategies/call.ts";
-import { callTool } from "./tool-call.ts";
-import type { Strategy } from "./turn.ts";
+import { defaultOutages, type ActiveRun, type OutagePolicy, type Retention, type Runtime } from "./contract/runtime.ts";
+import { createOldThings, type OldThings } from "./threads/remove-threads.ts";
+import { createSchedules, type Schedules } from "./background/schedules.ts";
+import { beginSweeping } from "./background/sweep.ts";
+import { createSessions } from "./threads/sessions.ts";
+import { searchThreads } from "./threads/search-threads.ts";
+import { createThreads } from "./threads/threads.ts";
+import type { Caller } from "../protocol/base/callers.ts";
+import { aboutRuns, readRunDetails } from "./views/run-details.ts";
+import { getRun, listPending, listQuestions, listRuns } from "./views/list-runs.ts";
+
+import { forkRun } from "./verbs/fork-run.ts";
+import { resumeRun } from "./verbs/resume-run.ts";
+import { readItemOfRun } from "./views/run-trace.ts";
+import { steerRun } from "./verbs/steer.ts";
+import { call, directCall } from "./turn/direct-call.ts";
+import { callTool } from "./verbs/start-tool-call.ts";
+import type { Strategy } from "./contract/turn.ts";
 
 export type RunsOptions = {
   readonly database: Database;
@@ -54,6 +58,7 @@ export type RunsOptions = {
   readonly secret: string;
   readonly concurrency: { readonly perUser: number; readonly perNode: number };
   readonly retention: Retention;
+  readonly outages?: Partial<OutagePolicy> | undefined;
   readonly approval?: ApprovalPolicy;
   /** Absent: there is none. */
   readonly sandbox?: Runtime["sandbox"] | undefined;
@@ -77,6 +82,8 @@ export type RunsService = {
   readonly schedules: Schedules;
   readonly old: OldThings;
   readonly erasure: PersonErasure;
+  /** Why this process can't work now; undefined: it can. */
+  readonly unready: () => Unready | undefined;
   /** How many runs this process works on. */
   readonly active: () => number;
   /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. */
@@ -88,7 +95,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const node = newId();
   const active = new Map<string, ActiveRun>();
   const engine = await createEngine({ database, ...options.concurrency, log });
-  const mirror = options.mirror && createMirror({ ...options.mirror, query: database.query, log });
+  const mirror = options.mirror && createMirror({ ...options.mirror, query: database.listing.query, log });
   const feeds = heard(createFeeds({ database, log, isLocal: (runId) => active.has(runId) }), {
     mirror,
     onRunEnd: options.onRunEnd,
@@ -111,6 +118,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     node,
     active,
     retention,
+    outages: { ...defaultOutages, ...options.outages },
     approval: options.approval ?? {},
     sandbox: options.sandbox ?? (() => Promise.resolve({ driver: "none", grade: "none" })),
     deferAbove: options.deferAbove ?? Infinity,
@@ -123,7 +131,9 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const unlisten =
     database.kind === "pglite" ? undefined : await database.listen(channel, (payload) => hear(runtime, payload));
   const works = options.works ?? true;
-  const duties = works ? [beginHeartbeat(runtime), beginSweeping(runtime)] : [];
+  const heartbeat = works ? beginHeartbeat(runtime) : undefined;
+  const sweeping = works ? beginSweeping(runtime) : undefined;
+  let stopping = false;
   if (works) engine.begin((job) => executeRun(runtime, job));
   const schedules = createSchedules(runtime);
   if (works) await schedules.begin();
@@ -134,16 +144,19 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
   const threads = createThreads(database);
   const runs: Runs = {
     start: (caller, input) => startRun(runtime, caller, input),
+    askAgain: (caller, input) => askAgain(runtime, caller, input),
     bringResults: (caller, results, only) => bringResults(runtime, caller, { results, ...(only ? { only } : {}) }),
     get: (caller, runId) => getRun(database, caller, runId),
-    list: (caller, filter) => listRuns(database, caller, filter),
+    list: (caller, filter) => listRuns(database.listing, caller, filter),
     async pending(caller, threadId) {
       const { id } = await threads.getThread(caller, threadId);
       return listPending(database, caller, id);
     },
-    about: (runIds) => aboutRuns(database.query, runIds),
+    about: (runIds) => aboutRuns(database.listing.query, runIds),
     details: (caller, asked) => readRunDetails(runtime, { ...asked, ...seenBy(caller) }),
     item: (caller, runId, itemId) => readItemOfRun(database.query, { runId, itemId, ...seenBy(caller) }),
+    resume: (caller, runId) => resumeRun(runtime, caller, runId),
+    fork: (caller, runId, input) => forkRun(runtime, caller, runId, input),
     cancel: (caller, runId) => cancelRun(runtime, caller, runId),
     decide: (caller, runId, answer) => decide(runtime, caller, { runId, ...answer }),
     continue: (caller, runId) => continueRun(runtime, caller, runId),
@@ -152,7 +165,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     callTool: (caller, input) => callTool(runtime, caller, input),
     grants: (caller) => listGrants(database, caller),
     removeGrant: (caller, grantId) => removeGrant(database, caller, grantId),
-    questions: (caller, runId) => listQuestions(database, caller, runId),
+    questions: (caller, runId) => listQuestions(database.listing, caller, runId),
     follow: feeds.follow,
     ...threads,
     async deleteThread(caller, threadId) {
@@ -169,28 +182,36 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       return edited;
     },
     async forkThread(caller, threadId, at = {}) {
-      const copy = await forkThread(database, caller, threadId, at);
+      const copy = await forkThread(database.listing, caller, threadId, at);
       mirror?.changed(copy.id);
       return copy;
     },
-    searchThreads: (caller, search) => searchThreads(database.query, caller, search),
+    searchThreads: (caller, search) => searchThreads(database.listing.query, caller, search),
     findThread: (caller, sessionKey) => findThread(runtime, caller, { sessionKey }),
   };
   return {
     runs,
     schedules,
     adminRuns: createAdminRuns(runtime),
-    old: createOldThings(runtime, mirror),
+    old: createOldThings({ database: database.listing }, mirror),
     erasure: createPersonErasure(runtime, mirror),
     active: () => active.size,
+    unready() {
+      if (stopping) return { code: "stopping", message: "This server is stopping; ask again when it is back." };
+      if (heartbeat?.isLost())
+        return { code: "database_silent", message: "The database does not answer now; ask again in a few seconds." };
+      return undefined;
+    },
     async stop(graceMs) {
+      stopping = true;
       engine.pause();
       await untilIdle(isBusy, graceMs);
       // Again and again: a run that is only just being taken can't hear it yet.
       await untilIdle(isBusy, 2000, () => {
         for (const run of active.values()) run.stop("hand-over");
       });
-      for (const duty of duties) duty.stop();
+      heartbeat?.stop();
+      sweeping?.stop();
       feeds.close();
       await deltas.close();
       await mirror?.close();

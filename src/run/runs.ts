@@ -1,12 +1,12 @@
-import type { ArgumentPattern } from "../protocol/approval.ts";
-import type { RunRecord, GrantView } from "../protocol/run-shapes.ts";
-import type { RunAbout } from "../protocol/run-trace.ts";
-import type { RunDetails } from "./seen-run.ts";
-import type { AgentDefinition } from "../protocol/agents.ts";
-import type { Caller } from "../protocol/callers.ts";
-import type { Cursor, RunEvent } from "../protocol/events.ts";
-import type { AttachedFile, Content, Decision, Item, ItemOf, NewItem } from "../protocol/items.ts";
-import type { RunOptions, ThreadRecord } from "../protocol/runs.ts";
+import type { ArgumentPattern } from "../protocol/agents/approval.ts";
+import type { RunRecord, GrantView, Written } from "../protocol/threads/run-shapes.ts";
+import type { RunAbout } from "../protocol/threads/run-trace.ts";
+import type { RunDetails } from "./traced-run.ts";
+import type { AgentDefinition } from "../protocol/agents/agents.ts";
+import type { Caller } from "../protocol/base/callers.ts";
+import type { Cursor, RunEvent } from "../protocol/threads/events.ts";
+import type { AttachedFile, Content, Decision, Item, ItemOf, NewItem } from "../protocol/threads/items.ts";
+import type { RunOptions, RunOrigin, ThreadRecord } from "../protocol/threads/runs.ts";
 
 export type StartInput = {
   /** Agent id. */
@@ -33,6 +33,8 @@ export type StartInput = {
   readonly instead?: string;
   /** Of which message this is a copy; only `askAgain` sets it. */
   readonly again?: string;
+  /** The run that it stands in place of. */
+  readonly origin?: RunOrigin;
   /** The caller's dialect's system text, if any; kept as a `system` message before the caller's. */
   readonly system?: string;
   readonly options?: RunOptions;
@@ -44,6 +46,8 @@ export type StartInput = {
    */
   readonly showQuestions?: boolean;
   readonly idempotency?: Idempotency;
+  /** The caller holds the connection and has nothing to come back to, unless there is a key. */
+  readonly held?: boolean;
   /** What the caller hands over to sign in elsewhere, by name: kept sealed until the run has ended, in no item and no log. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** The header of a request that a run at work sent us: what it starts is a part of that run. */
@@ -88,11 +92,27 @@ export type Started = {
   readonly pending: boolean;
   /** It was started before by the same Idempotency-Key or message id. */
   readonly replayed: boolean;
+  /** Where in its thread it was last resumed, if it had ended before. */
+  readonly resumedAt?: number;
+  /** What the run wrote in whose place it stands, and may well write again. */
+  readonly wrote?: readonly Written[];
+};
+
+export type ForkInput = {
+  /** The last step that is kept, with its calls and their results. */
+  readonly step: string;
+  /** Instead of what its agent was told; admins only. */
+  readonly instructions?: string | undefined;
+  readonly model?: string | undefined;
+  /** Instead of the message that began the run. */
+  readonly input?: string | undefined;
+  readonly idempotency?: Idempotency | undefined;
 };
 
 export type EditedMessage = { readonly messageId: string; readonly thread: ThreadRecord };
 
-export type FollowTarget = { readonly threadId: string; readonly runId?: string };
+/** `resumedAt`: where the run was last resumed; an end of it before that is not told. */
+export type FollowTarget = { readonly threadId: string; readonly runId?: string; readonly resumedAt?: number };
 
 export type FollowSink = {
   /** Called in order, at once after subscribing for what is past; must not throw. `cursor` holds after the batch. */
@@ -190,6 +210,10 @@ export type Runs = {
   details(caller: Caller, asked: { readonly runId: string; readonly most?: number }): Promise<RunDetails>;
   /** One item of such a run. */
   item(caller: Caller, runId: string, itemId: string): Promise<Item>;
+  /** A run that failed or was cancelled goes on from its last committed step, with all that it had begun. Throws Conflict. */
+  resume(caller: Caller, runId: string): Promise<Started>;
+  /** A new run beside this one that begins with its steps up to one of them: their calls are not made again. Throws Conflict. */
+  fork(caller: Caller, runId: string, input: ForkInput): Promise<Started>;
   /** Stops it wherever it is; a run that has ended is left as it is. */
   cancel(caller: Caller, runId: string): Promise<RunRecord>;
   /** Answers an open question; the run goes on when none is left. Throws Conflict for one that is answered. */
@@ -297,8 +321,11 @@ export type Runs = {
   deleteThread(caller: Caller, threadId: string): Promise<void>;
   /** What the caller thinks of items of a thread; the last word counts. */
   rate(caller: Caller, threadId: string, rating: Rating): Promise<void>;
-  /** The seq of a run's first item and of its end in its thread; absent: there is none yet. */
-  placeOf(caller: Caller, runId: string): Promise<{ readonly first?: number; readonly end?: number }>;
+  /** The seq of a run's first item, of its last resume and of its end in its thread; absent: there is none, or none since. */
+  placeOf(
+    caller: Caller,
+    runId: string,
+  ): Promise<{ readonly first?: number; readonly resumedAt?: number; readonly end?: number }>;
   /**
    * Items by seq; `after` and `before` are exclusive, `order` as asked; or those on both sides of the item `around`. Fewer than
    * `limit` if they are large: at most about 4 MB.

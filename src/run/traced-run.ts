@@ -1,5 +1,6 @@
-import type { RunRecord } from "../protocol/run-shapes.ts";
-import type { ItemOf } from "../protocol/items.ts";
+import type { RunOrigin } from "../protocol/threads/runs.ts";
+import type { RunRecord } from "../protocol/threads/run-shapes.ts";
+import type { ItemOf } from "../protocol/threads/items.ts";
 import type {
   AdminRun,
   BudgetUse,
@@ -10,7 +11,7 @@ import type {
   TracedModelCall,
   JobState,
   ModelUse,
-} from "../protocol/run-trace.ts";
+} from "../protocol/threads/run-trace.ts";
 
 export type TracedRun = RunRecord & {
   /** Which call of its parent it stands for. */
@@ -33,6 +34,7 @@ export type RunTrace = {
 export type RunDetails = RunTrace & {
   readonly run: AdminRun;
   readonly about: RunAbout | undefined;
+  readonly origin: RunOrigin | null;
   /** What it waits for, and what waits below it. */
   readonly questions: readonly ItemOf<"question">[];
   /** Undefined: no job stands for it, as for one that waits or has ended. */

@@ -1,21 +1,59 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bubblewrapDriver } from "./bubblewrap.ts";
 import { createSandboxSource, openSandbox } from "./choose.ts";
-import { type Sandbox, type SandboxDriver, SandboxUnusable } from "./sandbox.ts";
-import { unsafeNativeDriver } from "./unsafe-native.ts";
+import { type Sandbox, type SandboxDriver, type SandboxReport, SandboxUnusable } from "./sandbox.ts";
+import { unsafeNativeDriver } from "./drivers/unsafe-native.ts";
 
 const signal = AbortSignal.timeout(60_000);
 
+const promised = (name: SandboxDriver["name"]): SandboxReport => ({
+  driver: name,
+  grade: "strong",
+  gaps: [],
+  runsPrograms: true,
+  mounts: false,
+  relay: false,
+});
+
 /** What keeps nothing from this machine, under another name and with better promises. */
-function boasting(name: SandboxDriver["name"], change: Partial<Sandbox> = {}): SandboxDriver {
-  return {
-    name,
-    async open(opening) {
-      const sandbox = await unsafeNativeDriver().open(opening);
-      return { ...sandbox, ...change, report: { ...sandbox.report, driver: name, grade: "strong", gaps: [] } };
+const boasting = (name: SandboxDriver["name"]): SandboxDriver => ({
+  name,
+  open: async (opening) => ({ ...(await unsafeNativeDriver().open(opening)), report: promised(name) }),
+});
+
+/** What lets nothing out, on any machine: of a script it does nothing but `echo`. */
+const keeping = (name: SandboxDriver["name"]): SandboxDriver => ({
+  name,
+  open: () =>
+    Promise.resolve({
+      report: promised(name),
+      run({ argv, onOutput }) {
+        const text = /^echo (.*\n)/m.exec(argv.at(-1) ?? "")?.[1] ?? "";
+        onOutput?.(text, "stdout");
+        const captured = (said: string) => ({ text: said, bytes: said.length, omittedBytes: 0 });
+        const end = { stdout: captured(text), stderr: captured(""), durationMs: 0 };
+        return Promise.resolve({ end: "aborted", exitCode: undefined, ...end });
+      },
+      release: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    }),
+});
+
+/** How often it was opened and closed. */
+function counted(driver: SandboxDriver) {
+  const counts = {
+    opened: 0,
+    closed: 0,
+    driver: {
+      name: driver.name,
+      async open(opening: AbortSignal): Promise<Sandbox> {
+        counts.opened += 1;
+        const sandbox = await driver.open(opening);
+        return { ...sandbox, close: () => sandbox.close().finally(() => (counts.closed += 1)) };
+      },
     },
   };
+  return counts;
 }
 
 const absent = (name: SandboxDriver["name"]): SandboxDriver => ({
@@ -23,21 +61,27 @@ const absent = (name: SandboxDriver["name"]): SandboxDriver => ({
   open: () => Promise.reject(new SandboxUnusable("it is not there")),
 });
 
-test("auto takes the first that shows what it promises, and says why not the others", async () => {
-  let closed = 0;
-  const close = () => Promise.resolve(void (closed += 1));
+test("auto takes the first in its order that shows what it promises, and says why not those before it", async () => {
+  const [boaster, later] = [counted(boasting("bubblewrap")), counted(keeping("landlock"))];
   const source = createSandboxSource({
     kind: "auto",
-    drivers: [boasting("docker", { close }), absent("podman"), bubblewrapDriver(), boasting("landlock")],
+    drivers: [later.driver, keeping("podman"), absent("docker"), boaster.driver],
   });
   assert.equal(source.known(), undefined);
   const state = await source.state();
-  // Each machine has another end of the list; a sandbox that only boasts is never it.
-  assert.ok(["bubblewrap", "none"].includes(state.driver));
+  assert.equal(state.driver, "podman");
+  assert.deepEqual(state.tried, [
+    { driver: "bubblewrap", reason: "a command could read a file of this machine" },
+    { driver: "docker", reason: "it is not there" },
+  ]);
   assert.deepEqual(source.known(), state);
+  assert.deepEqual([boaster.opened, boaster.closed, later.opened], [1, 1, 0]);
   await source.close();
+});
 
-  const boasts = createSandboxSource({ kind: "auto", drivers: [boasting("docker", { close }), absent("podman")] });
+test("auto takes nothing where nothing shows what it promises, and says why", async () => {
+  const boaster = counted(boasting("docker"));
+  const boasts = createSandboxSource({ kind: "auto", drivers: [boaster.driver, absent("podman")] });
   assert.deepEqual(await boasts.state(), {
     driver: "none",
     grade: "none",
@@ -47,7 +91,7 @@ test("auto takes the first that shows what it promises, and says why not the oth
       { driver: "podman", reason: "it is not there" },
     ],
   });
-  assert.equal(closed, 1);
+  assert.equal(boaster.closed, 1);
   await assert.rejects(boasts.open(), /no sandbox.*docker: a command could read.*podman: it is not there/);
 });
 
@@ -66,7 +110,7 @@ test("what gives no protection is never taken unasked, and none is none", async 
 });
 
 test("a source that is closed opens nothing more", async () => {
-  const source = createSandboxSource({ kind: "auto", drivers: [bubblewrapDriver()] });
+  const source = createSandboxSource({ kind: "auto", drivers: [keeping("bubblewrap")] });
   const opening = source.open();
   await Promise.all([source.close(), opening.then((sandbox) => sandbox.close()).catch(() => {})]);
   await source.release("/nowhere");

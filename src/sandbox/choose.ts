@@ -1,5 +1,5 @@
-import { messageOf } from "../protocol/errors.ts";
-import type { SandboxKind, SandboxState } from "../protocol/sandboxes.ts";
+import { messageOf } from "../protocol/base/errors.ts";
+import type { SandboxKind, SandboxState } from "../protocol/agents/sandboxes.ts";
 import { type Sandbox, type SandboxDriver, type SandboxSource, SandboxUnusable } from "./sandbox.ts";
 import { selfTest } from "./self-test.ts";
 

@@ -1,4 +1,4 @@
-import { messageOf } from "../protocol/errors.ts";
+import { messageOf } from "../protocol/base/errors.ts";
 import { describePython, type PythonState, type PythonWish } from "./python.ts";
 import type { SandboxSource } from "./sandbox.ts";
 

@@ -2,8 +2,8 @@ import { access, constants, mkdtemp, open, realpath, rm, stat } from "node:fs/pr
 import { delimiter, join } from "node:path";
 import { tmpdir } from "node:os";
 import { z } from "zod";
-import { messageOf } from "../protocol/errors.ts";
-import { runProcess } from "./run-process.ts";
+import { messageOf } from "../protocol/base/errors.ts";
+import { runProcess } from "./process/run-process.ts";
 import { type Mount, type Sandbox, SandboxUnusable } from "./sandbox.ts";
 
 /** The interpreter as commands in a sandbox find it. */

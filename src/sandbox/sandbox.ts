@@ -1,4 +1,4 @@
-import type { SandboxGrade, SandboxKind, SandboxState } from "../protocol/sandboxes.ts";
+import type { SandboxGrade, SandboxKind, SandboxState } from "../protocol/agents/sandboxes.ts";
 
 /** What all processes of one command may use together, and what one workspace may hold. */
 export type SandboxLimits = {

@@ -1,9 +1,9 @@
-import { newId } from "../protocol/ids.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import type { DefinitionKind } from "../protocol/definitions.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "./database.ts";
-import { seal, unseal } from "./sealed.ts";
+import { newId } from "../protocol/base/ids.ts";
+import { jsonText } from "../protocol/base/json-text.ts";
+import type { DefinitionKind } from "../protocol/agents/definitions.ts";
+import type { Query } from "../protocol/agents/tools.ts";
+import type { Database } from "./driver/database.ts";
+import { seal, unseal } from "./secrets/seal.ts";
 
 /** `default`: which agent or model is taken where none is named; its id says of which of the two. */
 export type StoredKind = DefinitionKind | "default";

@@ -1,5 +1,5 @@
-import { plainText } from "../protocol/json-text.ts";
-import type { Query } from "../protocol/tools.ts";
+import { plainText } from "../protocol/base/json-text.ts";
+import type { Query } from "../protocol/agents/tools.ts";
 
 /** A signal to one hook, taken to be sent now. */
 export type DueDelivery = {

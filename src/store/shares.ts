@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { NotFound } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Query } from "../protocol/tools.ts";
+import { NotFound } from "../protocol/base/errors.ts";
+import { newId } from "../protocol/base/ids.ts";
+import type { Query } from "../protocol/agents/tools.ts";
 
 export type Share = {
   readonly id: string;

@@ -1,16 +1,16 @@
-import type { Tool } from "../protocol/tools.ts";
-import type { Workspaces } from "../sandbox/workspaces.ts";
-import { bashTool } from "./bash.ts";
-import { calculate } from "./calculate.ts";
-import { editFileTool } from "./edit-file.ts";
-import { listFilesTool } from "./list-files.ts";
-import { now } from "./now.ts";
-import { type PythonCoderPlace, pythonCoderTool } from "./python-coder/python-coder.ts";
-import { readFileTool } from "./read-file.ts";
-import { runPythonTool } from "./run-python.ts";
-import { searchFilesTool } from "./search-files.ts";
-import { taskTools } from "./tasks.ts";
-import { writeFileTool } from "./write-file.ts";
+import type { Tool } from "../protocol/agents/tools.ts";
+import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
+import { bashTool } from "./code/bash.ts";
+import { calculate } from "./basic/calculate.ts";
+import { editFileTool } from "./files/edit-file.ts";
+import { listFilesTool } from "./files/list-files.ts";
+import { now } from "./basic/now.ts";
+import { type PythonCoderPlace, pythonCoderTool } from "./code/python-coder/python-coder.ts";
+import { readFileTool } from "./files/read-file.ts";
+import { runPythonTool } from "./code/run-python.ts";
+import { searchFilesTool } from "./files/search-files.ts";
+import { taskTools } from "./basic/tasks.ts";
+import { writeFileTool } from "./files/write-file.ts";
 
 /** The tools every server has. */
 export const builtInTools: readonly Tool[] = [...taskTools, calculate, now];

@@ -5,7 +5,8 @@ import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { createClient } from "../client/client.ts";
 import { serveAgents } from "../../test/serve-agents.ts";
-import { createScripted, type Script, type ScriptAnswer } from "../models/scripted.ts";
+import { createScripted, type Script, type ScriptAnswer } from "../models/demo/scripted.ts";
+import { skipTmux } from "../../test/left-out.ts";
 import { openTerminal } from "../../test/tmux.ts";
 import { mail, sent } from "../../test/page-tools.ts";
 import { findPlace } from "./place.ts";
@@ -132,7 +133,7 @@ test("as lines of JSON", async () => {
   );
 });
 
-test("on a terminal", { skip: process.env["COLLOQUY_TEST_TMUX"] === "no" }, async (t) => {
+test("on a terminal", { skip: skipTmux }, async (t) => {
   const terminal = await openTerminal(talk);
   t.after(terminal.close);
   await terminal.until(/Type \/quit/);

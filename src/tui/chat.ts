@@ -1,8 +1,10 @@
 import type { Client } from "../client/client.ts";
 import { type Block, type Conversation, createConversation } from "../client/conversation.ts";
-import { ColloquyError, messageOf } from "../protocol/errors.ts";
-import { readAnswer, readEdited, type Typed } from "./decide.ts";
+import { ColloquyError, messageOf } from "../protocol/base/errors.ts";
+import { newId } from "../protocol/base/ids.ts";
+import { readAnswer, readEdited, type Typed } from "./read-decision.ts";
 import type { Place } from "./place.ts";
+import { createOutbox } from "./unsent.ts";
 
 /** What shows a chat: a screen, or plain lines. */
 export type Display = {
@@ -39,13 +41,18 @@ export type ChatOptions = {
   /** A line that begins with a slash. */
   readonly runCommand: (chat: Chat, line: string) => Promise<void>;
   readonly onQuit: () => void;
+  /** How long the server may be away before the chat gives up. */
+  readonly patienceMs: number;
 };
 
 /** Of a conversation that is taken up again. */
 const shownAtFirst = 100;
 
 /** One person's side of a conversation: follows it, and takes what they type. */
-export function createChat(client: Client, { place: first, display, runCommand, onQuit }: ChatOptions): Chat {
+export function createChat(
+  client: Client,
+  { place: first, display, runCommand, onQuit, patienceMs }: ChatOptions,
+): Chat {
   let place = first;
   let conversation = createConversation();
   let following = new AbortController();
@@ -56,10 +63,23 @@ export function createChat(client: Client, { place: first, display, runCommand, 
   let edited: string | undefined;
   const waiting = new Set<PromiseWithResolvers<"idle" | "asked">>();
 
+  const closed = new AbortController();
+  const giveUp = (error: unknown) => {
+    display.note(`The connection is lost: ${messageOf(error)}`);
+    for (const each of waiting) each.reject(error);
+    waiting.clear();
+  };
+  const outbox = createOutbox({
+    ...{ note: display.note, patienceMs, signal: closed.signal },
+    onGivenUp: giveUp,
+    onEmpty: () => tellSettled(),
+  });
+  const state = () => (outbox.isEmpty() ? stateOf(conversation, queued) : "working");
+
   const tellSettled = () => {
-    const state = stateOf(conversation, queued);
-    if (state === "working") return;
-    for (const each of waiting) each.resolve(state);
+    const now = state();
+    if (now === "working") return;
+    for (const each of waiting) each.resolve(now);
     waiting.clear();
   };
   const show = (blocks: readonly Block[]) => {
@@ -78,8 +98,10 @@ export function createChat(client: Client, { place: first, display, runCommand, 
     isFollowed = true;
     const { signal } = following;
     const own = conversation;
+    const onConnection = (isConnected: boolean) =>
+      display.note(isConnected ? "The server is there again." : "The server can't be reached; trying again.");
     try {
-      for await (const { event } of place.follow(threadId, { cursor, signal })) {
+      for await (const { event } of place.follow(threadId, { cursor, signal, patienceMs, onConnection })) {
         if (event.type === "presence") continue;
         if (event.type === "run-start" || event.type === "run-end") queued.delete(event.run);
         show(own.apply(event));
@@ -88,10 +110,7 @@ export function createChat(client: Client, { place: first, display, runCommand, 
         tellSettled();
       }
     } catch (error) {
-      if (signal.aborted) return;
-      display.note(`The connection is lost: ${messageOf(error)}`);
-      for (const each of waiting) each.reject(error);
-      waiting.clear();
+      if (!signal.aborted) giveUp(error);
     }
   }
 
@@ -109,7 +128,7 @@ export function createChat(client: Client, { place: first, display, runCommand, 
     void follow(threadId, String(items.at(-1)?.seq ?? place.after ?? 0));
   }
 
-  async function decide(question: string, typed: Typed): Promise<void> {
+  async function decide(question: string, typed: Typed, text: string): Promise<void> {
     if ("wrong" in typed) return display.note(typed.wrong);
     if ("edit" in typed) {
       edited = question;
@@ -117,12 +136,21 @@ export function createChat(client: Client, { place: first, display, runCommand, 
     }
     const asked = conversation.open().find(({ key }) => key === question);
     if (!asked) return display.note("Somebody else has decided already.");
-    await place.decide({ id: asked.id, runId: asked.run }, typed);
-    show(conversation.decided(asked.key, typed.decision));
+    const [at, of] = [place, conversation];
+    let tries = 0;
+    await outbox.send(text, async () => {
+      tries++;
+      await at.decide({ id: asked.id, runId: asked.run }, typed).catch((error: unknown) => {
+        // It had arrived.
+        if (tries === 1 || !(error instanceof ColloquyError) || error.code !== "already_decided") throw error;
+      });
+      if (of === conversation) show(of.decided(asked.key, typed.decision));
+    });
   }
 
-  async function say(text: string): Promise<void> {
-    const run = await place.say(text);
+  async function say(text: string, id: string, at: Place): Promise<void> {
+    const run = await at.say(text, id);
+    if (at !== place) return;
     if (!run.waits) conversation.atWork([run]);
     else if (!conversation.working().has(run.id)) {
       queued.add(run.id);
@@ -137,20 +165,22 @@ export function createChat(client: Client, { place: first, display, runCommand, 
     if (edited !== undefined) {
       const question = conversation.open().find(({ key }) => key === edited);
       edited = undefined;
-      if (question) return decide(question.key, readEdited(question.body, text));
+      if (question) return decide(question.key, readEdited(question.body, text), text);
     }
     if (text.startsWith("/") && !text.startsWith("//")) return runCommand(chat, text);
     const typed = asked && readAnswer(asked.body, text);
     if (typed) {
       try {
-        return await decide(asked.key, typed);
+        return await decide(asked.key, typed, text);
       } catch (error) {
         // Somebody else is asked: so it was said to all.
         const isOthers = error instanceof ColloquyError && error.status === 403 && asked.body.reason === "question";
         if (!isOthers) throw error;
       }
     }
-    await say(text.startsWith("//") ? text.slice(1) : text);
+    const message = text.startsWith("//") ? text.slice(1) : text;
+    const [id, at] = [newId(), place];
+    await outbox.send(message, () => say(message, id, at));
   }
 
   const chat: Chat = {
@@ -184,13 +214,16 @@ export function createChat(client: Client, { place: first, display, runCommand, 
     note: display.note,
     quit: onQuit,
     settled() {
-      const state = stateOf(conversation, queued);
-      if (state !== "working") return Promise.resolve(state);
+      const now = state();
+      if (now !== "working") return Promise.resolve(now);
       const settling = Promise.withResolvers<"idle" | "asked">();
       waiting.add(settling);
       return settling.promise;
     },
-    close: () => following.abort(),
+    close() {
+      following.abort();
+      closed.abort();
+    },
   };
   return chat;
 }

@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import { writeFile } from "node:fs/promises";
 import type { Chat } from "./chat.ts";
 import { printable } from "./colours.ts";
-import { promptOf } from "./decide.ts";
+import { promptOf } from "./read-decision.ts";
 
 export type Command = {
   readonly name: string;
@@ -19,6 +19,7 @@ export const commands: readonly Command[] = [
   { name: "model", about: "which model is asked; with its name, asks another one from here on", run: chooseModel },
   { name: "approve", about: "what waits for a decision; with y, n or a, decides the first", run: approve },
   { name: "stop", about: "stops whoever works, or only @agent", run: stop },
+  { name: "continue", about: "goes on with what failed or was stopped last, where it was", run: goOn },
   { name: "files", about: "the files of this conversation; with a path, saves one here", run: files },
   { name: "resume", about: "the latest conversations; with a number or an id, goes on with one", run: resume },
   {
@@ -89,6 +90,14 @@ async function approve(chat: Chat, rest: string): Promise<void> {
 
 async function stop(chat: Chat, rest: string): Promise<void> {
   if (!(await chat.interrupt(rest === "" ? undefined : rest))) chat.note("Nobody is at work.");
+}
+
+/** The same run: what it has done is not done again. */
+async function goOn(chat: Chat): Promise<void> {
+  const last = [...chat.conversation().blocks()].findLast((block) => block.kind === "end");
+  if (last?.kind !== "end" || last.status === "done") return chat.note("Nothing here has failed or was stopped.");
+  const { rootRun } = await chat.client.run(last.run);
+  await chat.client.resume(rootRun);
 }
 
 async function files(chat: Chat, path: string): Promise<void> {

@@ -36,10 +36,25 @@ const outcomes: Readonly<Record<string, string>> = {
   unknown: "outcome unknown",
 };
 
-/** How a run ended, where that is worth a line. */
-export function endLine({ status, error }: BlockOf<"end">): string | undefined {
-  if (status === "cancelled") return "[System]: Stopped.";
-  return status === "failed" ? `[System]: Failed: ${printable(error ?? "nobody knows why")}` : undefined;
+/** How a run ended, where that is worth a line; in a room, of each turn too. */
+export function endLine(
+  { status, error, author }: BlockOf<"end">,
+  { kind, members }: Pick<Place, "kind" | "members">,
+): string | undefined {
+  const speaker = kind === "room" ? members.find(({ id }) => id === `@${author}`)?.id : undefined;
+  if (status === "cancelled") return speaker ? `[System]: ${speaker} was stopped.` : "[System]: Stopped.";
+  if (status !== "failed") return undefined;
+  return `[System]: ${speaker ? `${speaker} could not answer` : "Failed"}: ${printable(error ?? "nobody knows why")}`;
+}
+
+/** That a run that had ended goes on. */
+export function resumeLine({ by }: BlockOf<"resume">): string {
+  return `[System]: It goes on${by === "" ? "" : `, resumed by ${printable(by)}`}.`;
+}
+
+/** That a whole room was stopped, when who was speaking has just been told as stopped. */
+export function isToldAlready(block: Block, before: Block | undefined): boolean {
+  return [block, before].every((each) => each?.kind === "end" && each.status === "cancelled");
 }
 
 export function planLines({ steps }: BlockOf<"plan">): string {
@@ -65,9 +80,8 @@ export function speakerOf(block: BlockOf<"message"> | BlockOf<"call">, place: Pi
   return `@${block.author ?? "agent"}`;
 }
 
-export function isShown(block: Block): boolean {
-  if (block.kind === "message") return block.role !== "system" && (block.text.trim() !== "" || block.files.length > 0);
-  return block.kind !== "end" || endLine(block) !== undefined;
+export function isShown({ role, text, files }: BlockOf<"message">): boolean {
+  return role !== "system" && (text.trim() !== "" || files.length > 0);
 }
 
 /** The `cmd` of a shell tool. */

@@ -1,12 +1,12 @@
-import type { QuestionView } from "../protocol/run-shapes.ts";
-import type { RoomView } from "../protocol/rooms.ts";
+import type { QuestionView } from "../protocol/threads/run-shapes.ts";
+import type { RoomView } from "../protocol/agents/rooms.ts";
 import type { Client } from "../client/client.ts";
-import type { DecisionInput, ItemPage } from "../client/questions.ts";
+import type { DecisionInput, ItemPage } from "../client/decisions.ts";
 import type { FilesAt } from "../client/files.ts";
-import type { Item } from "../protocol/items.ts";
+import type { Item } from "../protocol/threads/items.ts";
 import type { Followed, FollowOptions } from "../client/events.ts";
 import type { RoomEvent } from "../client/rooms.ts";
-import { newId } from "../protocol/ids.ts";
+import { newId } from "../protocol/base/ids.ts";
 
 export type Member = { readonly id: string; readonly about: string };
 
@@ -33,8 +33,11 @@ export type Place = {
   readonly follow: (threadId: string, options: FollowOptions) => AsyncIterable<Followed<RoomEvent>>;
   /** The model that is asked instead of the agent's own; absent where it can't be chosen. */
   readonly model?: { readonly chosen: () => string | undefined; readonly choose: (id: string | undefined) => void };
-  /** The run that it begins; `waits`: behind the one at work. */
-  readonly say: (text: string) => Promise<{ readonly id: string; readonly agent: string; readonly waits: boolean }>;
+  /** The run that it begins; `waits`: behind the one at work. The same `id` is said once, however often it is sent. */
+  readonly say: (
+    text: string,
+    id: string,
+  ) => Promise<{ readonly id: string; readonly agent: string; readonly waits: boolean }>;
   /** Stops a run, or in a room whoever speaks. */
   readonly stop: (runs: readonly string[], member?: string) => Promise<void>;
   /** A new beginning; nothing is deleted. */
@@ -51,6 +54,7 @@ export function isOwn({ you }: Pick<Place, "you">, { author }: { readonly author
 /** A conversation with one agent; its thread is made with the first message, so that none stays empty. */
 function agentPlace(client: Client, agent: Member, known?: string): Place {
   let threadId = known;
+  let newThread: string | undefined;
   let model: string | undefined;
   return {
     kind: "agent",
@@ -73,15 +77,16 @@ function agentPlace(client: Client, agent: Member, known?: string): Place {
     },
     follow: client.followThread,
     model: { chosen: () => model, choose: (id) => void (model = id) },
-    async say(text) {
+    async say(text, messageId) {
       if (threadId === undefined) {
-        const id = newId();
-        await client.createThread({ id, title: text.slice(0, 80), agent: agent.id.slice(1) });
-        threadId = id;
+        newThread ??= newId();
+        await client.createThread({ id: newThread, title: text.slice(0, 80), agent: agent.id.slice(1) });
+        threadId = newThread;
       }
       const { id, pending } = await client.startRun(threadId, {
         agent: agent.id.slice(1),
         content: text,
+        messageId,
         ...(model === undefined ? {} : { options: { model } }),
       });
       return { id, agent: agent.id.slice(1), waits: pending };
@@ -122,8 +127,8 @@ function roomPlace(client: Client, room: RoomView): Place {
     decide: ({ id }, input) => client.rooms.decide(room.id, id, input),
     files: () => client.rooms.files(room.id),
     follow: client.rooms.follow,
-    async say(text) {
-      const { run } = await client.rooms.say(room.id, { content: text });
+    async say(text, messageId) {
+      const { run } = await client.rooms.say(room.id, { id: messageId, content: text });
       return { id: run, agent: room.title, waits: false };
     },
     async stop(_runs, agent) {

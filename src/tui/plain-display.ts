@@ -1,9 +1,20 @@
 import type { Block, BlockOf } from "../client/conversation.ts";
 import type { Display } from "./chat.ts";
 import { printable } from "./colours.ts";
-import { promptOf } from "./decide.ts";
+import { promptOf } from "./read-decision.ts";
 import { isOwn, type Place } from "./place.ts";
-import { bannerOf, callLine, endLine, isShown, planLines, resultLine, sourceLines, speakerOf } from "./lines.ts";
+import {
+  bannerOf,
+  callLine,
+  endLine,
+  isShown,
+  isToldAlready,
+  planLines,
+  resultLine,
+  resumeLine,
+  sourceLines,
+  speakerOf,
+} from "./lines.ts";
 
 export type PlainOptions = {
   readonly output: NodeJS.WritableStream;
@@ -18,7 +29,8 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
   const written = new Map<string, number>();
   /** Of several who speak at once, one is written as they speak; the others when they have finished. */
   let speaking: string | undefined;
-  let place: Pick<Place, "kind" | "you"> = { kind: "agent" };
+  let place: Pick<Place, "kind" | "you" | "members"> = { kind: "agent", members: [] };
+  let before: Block | undefined;
   const waiting = new Map<string, BlockOf<"message">>();
 
   const line = (text: string) => void output.write(`${text}\n`);
@@ -69,8 +81,11 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
       case "notice":
         finishSpeaking();
         return line(`[System]: ${printable(block.text)}`);
+      case "resume":
+        finishSpeaking();
+        return line(resumeLine(block));
       case "end": {
-        const text = endLine(block);
+        const text = endLine(block, place);
         finishSpeaking();
         if (text !== undefined) line(text);
       }
@@ -96,7 +111,8 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
     show(blocks) {
       for (const block of blocks) {
         if (block.kind === "message") message(block);
-        else other(block);
+        else if (!isToldAlready(block, before)) other(block);
+        before = block;
       }
     },
     note(text) {

@@ -1,5 +1,5 @@
-import type { DecisionInput } from "../client/questions.ts";
-import type { QuestionBody } from "../protocol/items.ts";
+import type { DecisionInput } from "../client/decisions.ts";
+import type { QuestionBody } from "../protocol/threads/items.ts";
 import { printable } from "./colours.ts";
 
 /** `edit`: the arguments come back to be changed; `wrong`: what was typed is no answer, and why. */
@@ -21,6 +21,7 @@ const hints: Record<QuestionBody["reason"], string> = {
   limit: "go on? [y]es / [n]o",
   unknown: "was it done? done / failed / retry",
   question: "your answer (- to decline)",
+  provider: "try [n]ow / model <another one's name> / [e]nd",
 };
 
 /** Undefined: it is no answer to this question, but something to say. */
@@ -37,6 +38,11 @@ export function readAnswer(body: QuestionBody, text: string): Typed | undefined 
       return letter === "done" || letter === "failed" || letter === "retry"
         ? { decision: letter, ...textOf(rest.join(" ")) }
         : undefined;
+    case "provider":
+      if (isWord(letter, "now") || letter === "retry") return { decision: "retry" };
+      if (letter === "model")
+        return rest.length > 0 ? { decision: "model", text: rest.join(" ") } : { wrong: "model, and its name." };
+      return isWord(letter, "end") || letter === "stop" ? { decision: "stop" } : undefined;
     case "question":
       if (text.trim() === "-") return { decision: "decline" };
       if (!body.schema) return { decision: "answer", text };

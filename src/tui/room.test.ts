@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
+import { skipTmux } from "../../test/left-out.ts";
 import { scriptOf } from "../../test/rooms.ts";
 import { serveAgents } from "../../test/serve-agents.ts";
 import { openTerminal } from "../../test/tmux.ts";
 import { createClient } from "../client/client.ts";
-import type { ScriptAnswer } from "../models/scripted.ts";
+import type { ScriptAnswer } from "../models/demo/scripted.ts";
 import { roomFileSchema } from "../rooms/room-file.ts";
 import { findPlace } from "./place.ts";
 import { talkInLines } from "./start-chat.ts";
@@ -75,29 +76,71 @@ Type /quit to exit, /clear to reset, /help for more
   assert.doesNotMatch(await inLines("/help\n"), /So it is 42/);
 });
 
-test(
-  "on a terminal: completed names, one agent stopped, the other goes on",
-  { skip: process.env["COLLOQUY_TEST_TMUX"] === "no" },
-  async (t) => {
-    const talk = [
-      process.execPath,
-      "--disable-warning=ExperimentalWarning",
-      join(import.meta.dirname, "../../test/talk.ts"),
-    ];
-    const terminal = await openTerminal([...talk, server.url, "desk"]);
-    t.after(terminal.close);
-    await terminal.until(/Type \/quit/);
-    lines["data"] = [[{ text: "Let me think about" }, { hang: true }]];
-    lines["code"] = [];
-    await terminal.type("ask @co");
-    await terminal.until(/→ @code/);
-    await terminal.type("", "Tab");
-    await terminal.type("or think", "Enter");
-    await terminal.until(/Let me think about[\s\S]*@data works/);
-    await terminal.type("/stop @data ", "Enter");
-    const screen = await terminal.until(/\[stopped\][\s\S]*\n─+\n\n─/);
-    assert.match(screen, /\[@user\]: ask @code or think\n\n\[@data\]: \[stopped\]\nLet me think about/);
-    await terminal.type("/quit ", "Enter");
-    await terminal.until(/\[System\]: Goodbye!\nexit 0/);
-  },
-);
+test("in lines: a stop is told once, whether all are stopped or one; who could not answer is named", async () => {
+  const stopWhen = (words: RegExp, stop: (room: string) => Promise<unknown>) => {
+    const output = new PassThrough();
+    let seen = "";
+    let isDone = false;
+    output.on("data", (data: Buffer) => {
+      seen += data.toString();
+      if (isDone || !words.test(seen)) return;
+      isDone = true;
+      void findPlace(client, "desk").then((place) => stop(place!.thread()!));
+    });
+    return output;
+  };
+  const talk = async (input: string, output: PassThrough) => {
+    const place = await (await findPlace(client, "desk"))!.clear();
+    const written = text(output);
+    await talkInLines(client, { place, version: "0.0.1", json: false }, { input: Readable.from([input]), output });
+    output.end();
+    return (await written).split("Type /quit")[1]!.split("=\n")[1];
+  };
+  lines["data"] = [[{ text: "Let me think" }, { hang: true }]];
+  lines["code"] = [];
+  assert.equal(
+    await talk(
+      "think\n",
+      stopWhen(/me think/, (room) => client.rooms.interrupt(room)),
+    ),
+    "\n[@user]: think\n\n[@data]: Let me think [stopped]\n[System]: @data was stopped.\n\n[System]: Goodbye!\n",
+  );
+  lines["data"] = [[{ text: "Let me think" }, { hang: true }]];
+  lines["code"] = ["I am here."];
+  assert.equal(
+    await talk(
+      "think, or @code\n",
+      stopWhen(/me think/, (room) => client.rooms.interrupt(room, "data")),
+    ),
+    "\n[@user]: think, or @code\n\n[@data]: Let me think [stopped]\n[System]: @data was stopped.\n\n[@code]: I am here.\n\n[System]: Goodbye!\n",
+  );
+  lines["data"] = [[{ error: "refused", message: "no credit" }]];
+  lines["code"] = ["I can."];
+  assert.match(
+    (await talk("who can? @code?\n", new PassThrough())) ?? "",
+    /\[System\]: @data could not answer: .*no credit/,
+  );
+});
+
+test("on a terminal: completed names, one agent stopped, the other goes on", { skip: skipTmux }, async (t) => {
+  const talk = [
+    process.execPath,
+    "--disable-warning=ExperimentalWarning",
+    join(import.meta.dirname, "../../test/talk.ts"),
+  ];
+  const terminal = await openTerminal([...talk, server.url, "desk"]);
+  t.after(terminal.close);
+  await terminal.until(/Type \/quit/);
+  lines["data"] = [[{ text: "Let me think about" }, { hang: true }]];
+  lines["code"] = [];
+  await terminal.type("ask @co");
+  await terminal.until(/→ @code/);
+  await terminal.type("", "Tab");
+  await terminal.type("or think", "Enter");
+  await terminal.until(/Let me think about[\s\S]*@data works/);
+  await terminal.type("/stop @data ", "Enter");
+  const screen = await terminal.until(/\[stopped\][\s\S]*\n─+\n\n─/);
+  assert.match(screen, /\[@user\]: ask @code or think\n\n\[@data\]: \[stopped\]\nLet me think about/);
+  await terminal.type("/quit ", "Enter");
+  await terminal.until(/\[System\]: Goodbye!\nexit 0/);
+});

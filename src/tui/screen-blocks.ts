@@ -1,8 +1,8 @@
 import { type Component, Container, Markdown, type MarkdownTheme, Text } from "@earendil-works/pi-tui";
 import type { Block, BlockOf } from "../client/conversation.ts";
 import { type Colours, printable } from "./colours.ts";
-import { promptOf } from "./decide.ts";
-import { callLine, endLine, isShown, planLines, resultLine, sourceLines, speakerOf } from "./lines.ts";
+import { promptOf } from "./read-decision.ts";
+import { callLine, endLine, isShown, planLines, resultLine, resumeLine, sourceLines, speakerOf } from "./lines.ts";
 import type { Place } from "./place.ts";
 
 /** One block on the screen. */
@@ -29,6 +29,10 @@ export function createBlockView(place: () => Place, colours: Colours): BlockView
   };
 
   function message(block: BlockOf<"message">): void {
+    if (block.retry) {
+      head.setText(`\n${speaker(block)}: ${colours.warn(printable(block.retry.text))}`);
+      return only(head);
+    }
     if (!isShown(block)) return only();
     const files = block.files.map((name) => colours.dim(`  + ${printable(name)}`));
     const mark = block.isPartial ? colours.warn(" [stopped]") : "";
@@ -74,8 +78,10 @@ export function createBlockView(place: () => Place, colours: Colours): BlockView
           : words(`${printable(block.body.text)} ${block.decision}`, colours.dim);
       case "notice":
         return words(`[System]: ${printable(block.text)}`, colours.warn);
+      case "resume":
+        return words(resumeLine(block), colours.dim);
       case "end":
-        return words(endLine(block), block.status === "failed" ? colours.bad : colours.dim);
+        return words(endLine(block, place()), block.status === "failed" ? colours.bad : colours.dim);
     }
   }
 

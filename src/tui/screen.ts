@@ -7,16 +7,17 @@ import {
   ProcessTerminal,
   Text,
   TuiMainScreen,
+  type Component,
+  type Terminal,
 } from "@earendil-works/pi-tui";
 import type { Client } from "../client/client.ts";
-import { createChat } from "./chat.ts";
+import type { Block } from "../client/conversation.ts";
+import { createChat, type Chat } from "./chat.ts";
 import { type Colours, printable } from "./colours.ts";
 import { commands, runCommand } from "./commands.ts";
-import { bannerOf, resultLine } from "./lines.ts";
-import { createPage, scrollbackKept } from "./page.ts";
+import { bannerOf, isToldAlready, resultLine } from "./lines.ts";
 import { isOwn, type Place } from "./place.ts";
 import { createBlockView, type BlockView } from "./screen-blocks.ts";
-import { statusLine } from "./status-line.ts";
 
 export type ScreenOptions = { readonly place: Place; readonly version: string; readonly colours: Colours };
 
@@ -41,15 +42,21 @@ export async function showScreen(client: Client, { place: first, version, colour
   });
   const page = createPage(() => tui.terminal.rows);
   let views = new Map<string, BlockView>();
+  let before: Block | undefined;
   let interruptedAt = 0;
 
   const chat = createChat(client, {
     place: first,
     runCommand,
+    // Whoever sits here sees that it is away, and leaves when they like.
+    patienceMs: Infinity,
     onQuit: () => left.resolve(),
     display: {
       show(blocks) {
         for (const block of blocks) {
+          const isTold = isToldAlready(block, before);
+          before = block;
+          if (isTold) continue;
           const known = views.get(block.key);
           // Text that was withdrawn stays where it stands; what is told anew stands below.
           if (known?.set(block) === true) continue;
@@ -171,4 +178,73 @@ function completions(place: () => Place): AutocompleteProvider {
       return { lines: lines.with(cursorLine, changed), cursorLine, cursorCol: start + value.length };
     },
   };
+}
+
+/** What stands above the editor. */
+type Page = {
+  readonly add: (component: Component) => void;
+  /** The page, drawn over what stands below it. */
+  readonly above: (footer: Component) => Component;
+};
+
+/**
+ * Grows downward only: a line that has scrolled away stays as it was, since to change it the terminal would have to be wiped.
+ * After a change of the terminal's size what has scrolled away is the terminal's own.
+ */
+function createPage(rows: () => number): Page {
+  const container = new Container();
+  let drawn: readonly string[] = [];
+  let size = "";
+  /** So many lines of the page are the terminal's own since its size changed. */
+  let left = 0;
+
+  return {
+    add: (component) => container.addChild(component),
+    above: (footer) => ({
+      render(width) {
+        const height = rows();
+        const room = Math.max(1, height - footer.render(width).length);
+        const all = container.render(width);
+        if (size !== "" && size !== `${width}x${height}`) {
+          left = Math.max(0, all.length - room);
+          drawn = [];
+        }
+        size = `${width}x${height}`;
+        const lines = all.slice(left);
+        const gone = Math.max(0, drawn.length - room);
+        drawn = gone === 0 ? lines : [...drawn.slice(0, gone), ...lines.slice(gone)];
+        return [...drawn];
+      },
+      invalidate: () => container.invalidate(),
+    }),
+  };
+}
+
+const wipeScrollback = "\u001B[3J";
+
+/** What stood in the terminal before is not this program's to wipe. */
+function scrollbackKept<Kind extends Terminal>(terminal: Kind): Kind {
+  const write = terminal.write.bind(terminal);
+  terminal.write = (text) => write(text.replaceAll(wipeScrollback, ""));
+  return terminal;
+}
+
+/** What is going on, in words; empty when it is the person's turn. */
+function statusLine(chat: Chat, colours: Colours, now: number): string {
+  const conversation = chat.conversation();
+  const open = conversation.open().length;
+  if (open > 0) return colours.bold(`waiting for you${open > 1 ? `: ${open} questions` : ""}`);
+  const place = chat.place();
+  const working = [...conversation.working().values()].flatMap((agent) =>
+    agent !== undefined && place.members.some(({ id }) => id === `@${agent}`) ? [`@${agent}`] : [],
+  );
+  if (conversation.working().size === 0) return "";
+  const who = working.length > 0 ? `${working.join(", ")} ${working.length > 1 ? "work" : "works"}` : "at work";
+  const running = [...conversation.blocks()].findLast(({ kind, ...rest }) => kind === "call" && !("endedAt" in rest));
+  const since = running?.kind === "call" ? ` · ${running.name} · ${seconds(now - Date.parse(running.startedAt))}` : "";
+  return colours.dim(`${who}${since}  (Esc stops)`);
+}
+
+function seconds(ms: number): string {
+  return `${Math.max(0, Math.round(ms / 1000))} s`;
 }

@@ -1,11 +1,11 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Client } from "../client/client.ts";
-import { messageOf } from "../protocol/errors.ts";
+import { messageOf } from "../protocol/base/errors.ts";
 import { createChat, type Chat } from "./chat.ts";
 import { coloursFor } from "./colours.ts";
 import { runCommand } from "./commands.ts";
 import type { Place } from "./place.ts";
-import { createPlainDisplay } from "./plain.ts";
+import { createPlainDisplay } from "./plain-display.ts";
 import { showScreen } from "./screen.ts";
 
 export type StartChatOptions = {
@@ -15,6 +15,8 @@ export type StartChatOptions = {
   readonly plain: boolean;
   /** What happens as lines of JSON. */
   readonly json: boolean;
+  /** Nobody reads the lines any more, so it leaves; what is at work goes on. */
+  readonly gone?: AbortSignal;
 };
 
 /** What is read and written; of a terminal, where it is one. */
@@ -23,34 +25,41 @@ export type Streams = {
   readonly output: NodeJS.WritableStream;
 };
 
+/** Without a person at the keyboard, a server that stays away so long is lost. */
+const goneForGoodMs = 60_000;
+
 const exitCodes = { done: 0, failed: 1, waiting: 2 } as const;
 
 /** Talks until the person leaves or the input ends; the exit code: 2 if something waits for a decision that nobody gave. */
-export async function startChat(client: Client, { place, version, plain, json }: StartChatOptions): Promise<number> {
+export async function startChat(client: Client, { plain, ...options }: StartChatOptions): Promise<number> {
   const { stdin, stdout } = process;
+  const { place, version, json } = options;
   if (!plain && !json && stdin.isTTY && stdout.isTTY) {
     await showScreen(client, { place, version, colours: coloursFor(stdout) });
     stdout.write("\n[System]: Goodbye!\n");
     return exitCodes.done;
   }
-  return talkInLines(client, { place, version, json }, { input: stdin, output: stdout });
+  return talkInLines(client, options, { input: stdin, output: stdout });
 }
 
 /** A line of the input is a message, a command or an answer; the next is read when nobody works any more. */
 export async function talkInLines(
   client: Client,
-  { place, version, json }: Omit<StartChatOptions, "plain">,
+  { place, version, json, gone }: Omit<StartChatOptions, "plain">,
   { input, output }: Streams,
 ): Promise<number> {
   const isTyped = Boolean(input.isTTY);
   let lines: Interface | undefined;
   let hasLeft = false;
+  const left = Promise.withResolvers<"idle">();
   const chat: Chat = createChat(client, {
     place,
     runCommand,
+    patienceMs: isTyped ? Infinity : goneForGoodMs,
     display: json ? jsonDisplay(output) : createPlainDisplay({ output, version, echo: !isTyped }),
     onQuit() {
       hasLeft = true;
+      left.resolve("idle");
       lines?.close();
     },
   });
@@ -63,16 +72,19 @@ export async function talkInLines(
     });
   };
   process.on("SIGINT", onInterrupt);
+  gone?.addEventListener("abort", () => chat.quit());
   try {
     await chat.move(place);
     let state = await chat.settled();
+    if (gone?.aborted) return exitCodes.done;
     // Not before: what it reads while nobody listens is lost.
     lines = createInterface({ input, terminal: false, crlfDelay: Infinity });
     if (isTyped) output.write("\n[@user]: ");
     for await (const line of lines) {
       await chat.submit(line);
       if (hasLeft) break;
-      state = await chat.settled();
+      state = await Promise.race([chat.settled(), left.promise]);
+      if (hasLeft) break;
       if (isTyped) output.write("\n[@user]: ");
     }
     if (!json) output.write("\n[System]: Goodbye!\n");

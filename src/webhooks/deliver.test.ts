@@ -7,12 +7,12 @@ import { afterEach, before, test } from "node:test";
 import { eachDatabase } from "../../test/databases.ts";
 import { until } from "../../test/run-suite.ts";
 import { startTestRuns } from "../../test/runs.ts";
-import { newId } from "../protocol/ids.ts";
-import { silentLog } from "../protocol/log.ts";
-import type { Database } from "../store/database.ts";
+import { newId } from "../protocol/base/ids.ts";
+import { silentLog } from "../protocol/base/log.ts";
+import type { Database } from "../store/driver/database.ts";
 import { tidyDeliveries } from "../store/deliveries.ts";
-import { ensureOwner } from "../store/users.ts";
-import { startWebhooks, type WebhooksOptions } from "./webhooks.ts";
+import { ensureOwner } from "../store/people/users.ts";
+import { startWebhooks, type WebhooksOptions } from "./deliver.ts";
 
 type Got = { readonly headers: IncomingHttpHeaders; readonly body: string };
 

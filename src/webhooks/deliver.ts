@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { guardedRequest } from "../egress/guarded-request.ts";
-import { messageOf } from "../protocol/errors.ts";
-import type { Log } from "../protocol/log.ts";
-import type { Database } from "../store/database.ts";
+import { messageOf } from "../protocol/base/errors.ts";
+import type { Log } from "../protocol/base/log.ts";
+import type { Database } from "../store/driver/database.ts";
 import { type DueDelivery, noteFailure, removeDelivery, takeDeliveries, tidyDeliveries } from "../store/deliveries.ts";
 
 export type Webhook = { readonly name: string; readonly url: string; readonly secret: string };

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
 import { createModels } from "../../src/models/registry.ts";
-import { endpoint, type Route } from "../../src/http/endpoint.ts";
-import { eventSchema, eventStream } from "../../src/http/event-stream.ts";
+import { endpoint, type Route } from "../../src/http/server/endpoint.ts";
+import { eventSchema, eventStream } from "../../src/http/shapes/event-schema.ts";
 import { serve, servicesWith } from "../serve.ts";
 
 const shape = { tag: "server", summary: "Lies", answers: { 200: z.object({ a: z.int() }) } } as const;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { silentLog } from "../../src/protocol/log.ts";
-import { mcpServerSchema, type OAuthConfig } from "../../src/protocol/mcp-servers.ts";
-import type { McpCredentials } from "../../src/store/mcp-credentials.ts";
-import { callerOf } from "../../src/protocol/callers.ts";
-import type { Tool, ToolAnswer } from "../../src/protocol/tools.ts";
+import { silentLog } from "../../src/protocol/base/log.ts";
+import { mcpServerSchema, type OAuthConfig } from "../../src/protocol/agents/mcp-servers.ts";
+import type { McpCredentials } from "../../src/store/secrets/mcp-credentials.ts";
+import { callerOf } from "../../src/protocol/base/callers.ts";
+import type { Tool, ToolAnswer } from "../../src/protocol/agents/tools.ts";
 import { createMcpServers } from "../../src/tools/mcp/mcp-servers.ts";
 import { createSignIns } from "../../src/tools/mcp/sign-in/sign-ins.ts";
 import { testContext } from "../mcp-servers.ts";

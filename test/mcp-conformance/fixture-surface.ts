@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { inputRequired, type InputRequests, ProtocolError, type CallToolResult } from "@modelcontextprotocol/server";
-import type { McpCall, McpPrompt, McpResources, McpSurface, McpTool } from "../../src/http/mcp/surface.ts";
+import type { McpCall, McpPrompt, McpResources, McpSurface, McpTool } from "../../src/http/mcp/server-features.ts";
 import { png } from "./fixture-tools.ts";
 
 const text = (content: string): CallToolResult => ({ content: [{ type: "text", text: content }] });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import type { Tool } from "../../src/protocol/tools.ts";
-import { defineTool } from "../../src/tools/define-tool.ts";
+import type { Tool } from "../../src/protocol/agents/tools.ts";
+import { defineTool } from "../../src/tools/core/define-tool.ts";
 
 export const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 const wav = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==";

@@ -1,5 +1,5 @@
-import { ModelError } from "../../src/protocol/errors.ts";
-import type { FinishReason, ModelPart, ModelStream, Usage } from "../../src/protocol/models.ts";
+import { ModelError } from "../../src/protocol/base/errors.ts";
+import type { FinishReason, ModelPart, ModelStream, Usage } from "../../src/protocol/agents/models.ts";
 
 export type Collected = {
   readonly parts: readonly ModelPart[];

@@ -31,6 +31,8 @@ export type SeenRequest = {
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: Body;
+  /** The same as it came. */
+  readonly text: string;
   /** The client's port: the same for requests over one connection. */
   readonly connection: number | undefined;
   /** The answer was sent whole, or the client left before. */
@@ -96,13 +98,15 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       if (!answer) return json(response, 404, { error: { message: `no ${path} here` } });
       return json(response, answer.status ?? 200, answer.body);
     }
-    const body = JSON.parse(await text(request)) as Body;
+    const came = await text(request);
+    const body = JSON.parse(came) as Body;
     const connection = request.socket.remotePort;
     const seen: SeenRequest = {
       wire: wire[0],
       path,
       headers: request.headers,
       body,
+      text: came,
       connection,
       ended: false,
       closedEarly: false,

@@ -1,3 +1,4 @@
+import { parseExactly } from "../../src/protocol/base/exact-json.ts";
 import { pieces, reasonOf } from "./answers.ts";
 import type { ServerAnswer, ServerCall, WireFormat } from "./answers.ts";
 
@@ -19,7 +20,7 @@ function ending(answer: ServerAnswer): object {
 
 /** Arguments are an object on this wire; older servers give no id. */
 function toolCall(call: ServerCall): object {
-  const given = typeof call.arguments === "string" ? (JSON.parse(call.arguments) as object) : call.arguments;
+  const given = typeof call.arguments === "string" ? (parseExactly(call.arguments) as object) : call.arguments;
   return { ...(call.id && { id: call.id }), function: { name: call.name, arguments: given } };
 }
 

@@ -3,8 +3,8 @@ import { createGroupClient } from "../../src/client/groups.ts";
 import { createRetentionClient } from "../../src/client/retention.ts";
 import type { Server } from "../../src/client/request.ts";
 import type { UserClient } from "../../src/client/users.ts";
-import { newId } from "../../src/protocol/ids.ts";
-import type { Database } from "../../src/store/database.ts";
+import { newId } from "../../src/protocol/base/ids.ts";
+import type { Database } from "../../src/store/driver/database.ts";
 
 const dayMs = 24 * 60 * 60_000;
 

@@ -1,5 +1,5 @@
 import type { Client, RunInput } from "../../src/client/client.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/store/driver/database.ts";
 import { sales } from "./tools.ts";
 import { said } from "./answers.ts";
 

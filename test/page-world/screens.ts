@@ -1,5 +1,5 @@
 import type { Locator, Page } from "playwright-core";
-import { newId } from "../../src/protocol/ids.ts";
+import { newId } from "../../src/protocol/base/ids.ts";
 import type { PageWorld } from "./page-world.ts";
 
 /** A view in one of its states: where it is, and what is seen once it is there, in either language. */

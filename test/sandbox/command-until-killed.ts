@@ -1,4 +1,4 @@
-import { bubblewrapDriver } from "../../src/sandbox/bubblewrap.ts";
+import { bubblewrapDriver } from "../../src/sandbox/drivers/bubblewrap.ts";
 
 /** A server that is killed while a command runs in the workspace that it is given. */
 const signal = new AbortController().signal;

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { engineEnvironment } from "../../src/config.ts";
-import { messageOf } from "../../src/protocol/errors.ts";
-import { containerDriver } from "../../src/sandbox/docker.ts";
+import { engineEnvironment } from "../../src/config/load.ts";
+import { messageOf } from "../../src/protocol/base/errors.ts";
+import { containerDriver } from "../../src/sandbox/drivers/docker/docker.ts";
 import { type Sandbox, type SandboxCommand, SandboxUnusable } from "../../src/sandbox/sandbox.ts";
 import { stopsWithItsServer } from "./killed-server.ts";
 

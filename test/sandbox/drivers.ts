@@ -1,9 +1,9 @@
-import { engineEnvironment } from "../../src/config.ts";
-import { bubblewrapDriver } from "../../src/sandbox/bubblewrap.ts";
-import { containerDriver } from "../../src/sandbox/docker.ts";
-import { landlockDriver } from "../../src/sandbox/landlock.ts";
+import { engineEnvironment } from "../../src/config/load.ts";
+import { bubblewrapDriver } from "../../src/sandbox/drivers/bubblewrap.ts";
+import { containerDriver } from "../../src/sandbox/drivers/docker/docker.ts";
+import { landlockDriver } from "../../src/sandbox/drivers/landlock.ts";
 import type { SandboxDriver } from "../../src/sandbox/sandbox.ts";
-import { simulatedDriver } from "../../src/sandbox/simulated.ts";
+import { simulatedDriver } from "../../src/sandbox/drivers/simulated.ts";
 
 const settings = { environment: engineEnvironment() };
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { messageOf } from "../../src/protocol/errors.ts";
+import { messageOf } from "../../src/protocol/base/errors.ts";
 import { drivers } from "./drivers.ts";
 import { stopsWithItsServer } from "./killed-server.ts";
 

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { bubblewrapDriver } from "../../src/sandbox/bubblewrap.ts";
+import { bubblewrapDriver } from "../../src/sandbox/drivers/bubblewrap.ts";
 
 /** Tells which descriptors this process has open, and which a command that it runs in a sandbox has. */
 const own = readdirSync("/proc/self/fd").map(Number);

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { bubblewrapDriver } from "../../src/sandbox/bubblewrap.ts";
+import { bubblewrapDriver } from "../../src/sandbox/drivers/bubblewrap.ts";
 
 const megabyte = 1024 ** 2;
 

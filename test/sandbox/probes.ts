@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sandbox, SandboxCommand, SandboxResult } from "../../src/sandbox/sandbox.ts";
-import { usedBytes } from "../../src/sandbox/watch-disk.ts";
+import { usedBytes } from "../../src/sandbox/process/watch-disk.ts";
 import type { Outside } from "./outside.ts";
 
 export type Kit = {

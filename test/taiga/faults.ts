@@ -18,6 +18,8 @@ export type Fault =
   | "expired"
   /** A status of a broken server, 500 if none is named; `after` it was done. */
   | { readonly kind: "error"; readonly status?: number; readonly after?: boolean }
+  /** 200 and a page of HTML, as of a proxy; `after` it was done. */
+  | { readonly kind: "nonsense"; readonly after?: boolean }
   | { readonly kind: "throttled"; readonly seconds?: number }
   /** It takes so long before anything is done. */
   | { readonly kind: "delay"; readonly ms: number };

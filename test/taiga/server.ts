@@ -115,6 +115,10 @@ export async function startTaiga(options: TaigaOptions = {}): Promise<Taiga> {
       if (fault.after) perform();
       return brokenServer(fault.status ?? 500);
     }
+    if (fault.kind === "nonsense") {
+      if (fault.after) perform();
+      return { status: 200, body: "<h1>Welcome</h1>", headers: { "content-type": "text/html" } };
+    }
     if (fault.kind === "throttled") return throttled(fault.seconds ?? 1);
     await sleep(fault.ms);
     return perform();

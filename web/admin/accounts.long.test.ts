@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../../src/main.ts";
-import { silentLog } from "../../src/protocol/log.ts";
+import { silentLog } from "../../src/protocol/base/log.ts";
 import { type OpenBrowser, openBrowser, skipBrowser } from "../../test/browser.ts";
 import { buildPage } from "../../test/build-page.ts";
 import { freshDataDirectory, temporaryFolder } from "../../test/pglite.ts";

@@ -4,7 +4,7 @@ import { createGroupClient } from "../../src/client/groups.ts";
 import { createOverviewClient } from "../../src/client/overview.ts";
 import { createRetentionClient } from "../../src/client/retention.ts";
 import { createUserClient } from "../../src/client/users.ts";
-import { server } from "../server.ts";
+import { server } from "../page/server.ts";
 
 /** What admins ask of the server; loaded with their view, not with the page. */
 export const overview = createOverviewClient(server);

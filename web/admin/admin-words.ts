@@ -1,4 +1,4 @@
-import { inLanguage } from "../language.ts";
+import { inLanguage } from "../browser/language.ts";
 import type { en } from "../words/en-admin.ts";
 
 export const adminWords: typeof en = await inLanguage({

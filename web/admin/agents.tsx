@@ -1,13 +1,16 @@
 import { useState } from "react";
-import { client } from "../server.ts";
-import { words } from "../words.ts";
+import { client } from "../page/server.ts";
+import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import { Default } from "./default-choice.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
 import { useLoaded } from "../parts/loaded.ts";
-import { Form, Note, PageLink, TextField } from "../parts/parts.tsx";
+import { Note } from "../parts/note.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { TextField } from "../parts/forms/fields.tsx";
+import { PageLink } from "../parts/page-link.tsx";
 
 const texts = adminWords.agents;
 const strategies = ["tools", "chat", "react", "plan-execute", "json-actions", "auto"];

@@ -1,11 +1,16 @@
 import { useState } from "react";
-import type { AuditView } from "../../src/protocol/overview.ts";
-import { changeQuery, useQuery } from "../path.ts";
+import type { AuditView } from "../../src/protocol/people/overview.ts";
+import { changeQuery, useQuery } from "../page/path.ts";
 import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
-import { time } from "../parts/figures.ts";
+import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, Form, State, Table, TextField, Waiting } from "../parts/parts.tsx";
+import { State } from "../parts/state.tsx";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { TextField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 const texts = adminWords.audit;
 const pageRows = 50;

@@ -1,12 +1,17 @@
 import { useState } from "react";
-import type { OnBudgetLimit, BudgetView } from "../../src/protocol/budgets.ts";
+import type { OnBudgetLimit, BudgetView } from "../../src/protocol/people/budgets.ts";
 import type { BudgetInput } from "../../src/client/budgets.ts";
-import { words } from "../words.ts";
+import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { budgets, groups, users } from "./admin-client.ts";
-import { cost, figure, time } from "../parts/figures.ts";
+import { cost, figure, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, ChoiceField, Form, State, Table, TextField, Waiting } from "../parts/parts.tsx";
+import { State } from "../parts/state.tsx";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 const texts = adminWords.budgets;
 

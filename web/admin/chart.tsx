@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { period } from "../parts/figures.ts";
+import { period } from "../parts/format.ts";
 
 export type Point = { readonly at: string; readonly value: number };
 

@@ -1,12 +1,14 @@
 import { useState } from "react";
-import type { FoundModels } from "../../src/protocol/trials.ts";
-import type { DefinedModel } from "../../src/protocol/definitions.ts";
-import { words } from "../words.ts";
+import type { FoundModels } from "../../src/protocol/agents/trials.ts";
+import type { DefinedModel } from "../../src/protocol/agents/definitions.ts";
+import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import { DefinitionEditor } from "./definition-editor.tsx";
 import { modelFields, Trial } from "./model-trial.tsx";
-import { Form, Problem, TextField } from "../parts/parts.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { TextField } from "../parts/forms/fields.tsx";
 
 const texts = adminWords.connect;
 

@@ -1,4 +1,4 @@
-import type { UsageView } from "../../src/protocol/overview.ts";
+import type { UsageView } from "../../src/protocol/people/overview.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const hourMs = 60 * 60_000;

@@ -1,7 +1,9 @@
 import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { ChoiceField, Problem, useAct } from "../parts/parts.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/act.tsx";
+import { ChoiceField } from "../parts/forms/fields.tsx";
 
 const texts = adminWords.defaults;
 

@@ -1,11 +1,13 @@
 import { type ReactNode, useState } from "react";
-import type { DefinedView } from "../../src/protocol/definitions.ts";
-import { ColloquyError } from "../../src/protocol/errors.ts";
+import type { DefinedView } from "../../src/protocol/agents/definitions.ts";
+import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { Draft, KindClient } from "../../src/client/definitions.ts";
-import { words } from "../words.ts";
+import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitionOf, type FieldSpec, writtenOf, type Written } from "./definition-fields.ts";
-import { Act, ChoiceField, Field, Form, TextField } from "../parts/parts.tsx";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 
 const texts = adminWords.definitions;
 

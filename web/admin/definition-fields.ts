@@ -1,4 +1,4 @@
-import type { Definition } from "../../src/protocol/definitions.ts";
+import type { Definition } from "../../src/protocol/agents/definitions.ts";
 
 /** `words`: a list, one to a line; `pairs`: names and values, one `name: value` to a line. */
 export type FieldKind = "line" | "secret" | "long" | "words" | "pairs" | "choice";

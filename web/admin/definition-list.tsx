@@ -1,15 +1,18 @@
 import { type ReactNode, useState } from "react";
-import type { DefinedView } from "../../src/protocol/definitions.ts";
-import { ColloquyError } from "../../src/protocol/errors.ts";
+import type { DefinedView } from "../../src/protocol/agents/definitions.ts";
+import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { Draft, KindClient } from "../../src/client/definitions.ts";
-import { changeQuery, useQuery } from "../path.ts";
-import { words } from "../words.ts";
+import { changeQuery, useQuery } from "../page/path.ts";
+import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { DefinitionEditor, entryKey } from "./definition-editor.tsx";
 import type { FieldSpec } from "./definition-fields.ts";
 import type { Loaded } from "../parts/loaded.ts";
-import { Act, State, Table, Waiting } from "../parts/parts.tsx";
-import { sure } from "../parts/sure.tsx";
+import { State } from "../parts/state.tsx";
+import { Act } from "../parts/act.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { sure } from "../parts/confirm.tsx";
 
 const texts = adminWords.definitions;
 

@@ -1,7 +1,9 @@
 import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { State, Table, Waiting } from "../parts/parts.tsx";
+import { State } from "../parts/state.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 const texts = adminWords.doctor;
 const order = ["trouble", "note", "ok"];

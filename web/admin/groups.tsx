@@ -1,13 +1,17 @@
 import { useState } from "react";
-import type { GroupView } from "../../src/protocol/accounts.ts";
-import { changeQuery, useQuery } from "../path.ts";
-import { words } from "../words.ts";
+import type { GroupView } from "../../src/protocol/people/accounts.ts";
+import { changeQuery, useQuery } from "../page/path.ts";
+import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { groups, users } from "./admin-client.ts";
 import { linesOf } from "./definition-fields.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, ChoiceField, Field, Form, Table, TextField, Waiting } from "../parts/parts.tsx";
-import { sure } from "../parts/sure.tsx";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { sure } from "../parts/confirm.tsx";
 
 const texts = adminWords.groups;
 /** Of all accounts; what it grants is what each user may. */

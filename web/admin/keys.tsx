@@ -1,10 +1,15 @@
 import { useState } from "react";
-import type { KeyView, UserView } from "../../src/protocol/accounts.ts";
-import { time } from "../parts/figures.ts";
+import type { KeyView, UserView } from "../../src/protocol/people/accounts.ts";
+import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, Form, State, Table, TextField, Waiting } from "../parts/parts.tsx";
-import { changeQuery } from "../path.ts";
-import { words } from "../words.ts";
+import { State } from "../parts/state.tsx";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { TextField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { changeQuery } from "../page/path.ts";
+import { words } from "../words/words.ts";
 import { users } from "./admin-client.ts";
 import { adminWords } from "./admin-words.ts";
 

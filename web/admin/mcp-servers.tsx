@@ -1,14 +1,16 @@
-import type { McpTrial } from "../../src/protocol/trials.ts";
-import type { DefinedMcpServer } from "../../src/protocol/definitions.ts";
+import type { McpTrial } from "../../src/protocol/agents/trials.ts";
+import type { DefinedMcpServer } from "../../src/protocol/agents/definitions.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import type { FieldSpec } from "./definition-fields.ts";
 import { DefinitionList } from "./definition-list.tsx";
-import { duration, figure, time } from "../parts/figures.ts";
+import { duration, figure, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/look-again.ts";
+import { useLookAgain } from "../parts/poll.ts";
 import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
-import { Act, Note, State } from "../parts/parts.tsx";
+import { State } from "../parts/state.tsx";
+import { Note } from "../parts/note.tsx";
+import { Act } from "../parts/act.tsx";
 
 const texts = adminWords.mcp;
 

@@ -1,9 +1,9 @@
-import type { ModelTrial } from "../../src/protocol/trials.ts";
+import type { ModelTrial } from "../../src/protocol/agents/trials.ts";
 import { adminWords } from "./admin-words.ts";
 import type { FieldSpec } from "./definition-fields.ts";
-import { duration } from "../parts/figures.ts";
-import { State } from "../parts/parts.tsx";
-import { words } from "../words.ts";
+import { duration } from "../parts/format.ts";
+import { State } from "../parts/state.tsx";
+import { words } from "../words/words.ts";
 
 const texts = adminWords.models;
 

@@ -1,14 +1,16 @@
 import type { ReactNode } from "react";
-import type { DefinedModel } from "../../src/protocol/definitions.ts";
+import type { DefinedModel } from "../../src/protocol/agents/definitions.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitions } from "./admin-client.ts";
 import { ConnectModel } from "./connect-model.tsx";
 import { Default } from "./default-choice.tsx";
 import { DefinitionList } from "./definition-list.tsx";
-import { figure, time } from "../parts/figures.ts";
+import { figure, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
 import { modelFields, Trial } from "./model-trial.tsx";
-import { Act, PageLink, State } from "../parts/parts.tsx";
+import { State } from "../parts/state.tsx";
+import { Act } from "../parts/act.tsx";
+import { PageLink } from "../parts/page-link.tsx";
 
 const texts = adminWords.models;
 

@@ -1,15 +1,23 @@
 import { useEffect, useState } from "react";
-import type { ErasureView, UserView } from "../../src/protocol/accounts.ts";
+import type { ErasureView, UserView } from "../../src/protocol/people/accounts.ts";
 import { Keys } from "./keys.tsx";
-import type { Role } from "../../src/protocol/callers.ts";
-import { changeQuery, useQuery } from "../path.ts";
-import { words } from "../words.ts";
+import type { Role } from "../../src/protocol/base/callers.ts";
+import { changeQuery, useQuery } from "../page/path.ts";
+import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { groups, users } from "./admin-client.ts";
-import { time } from "../parts/figures.ts";
+import { time } from "../parts/format.ts";
 import { type Loaded, useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/look-again.ts";
-import { Act, ChoiceField, Form, Once, PageLink, Problem, State, Table, TextField, Waiting } from "../parts/parts.tsx";
+import { useLookAgain } from "../parts/poll.ts";
+import { Problem } from "../parts/problem.tsx";
+import { State } from "../parts/state.tsx";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { Once } from "../parts/secret-once.tsx";
+import { PageLink } from "../parts/page-link.tsx";
 
 const texts = adminWords.people;
 

@@ -1,11 +1,14 @@
 import { useState } from "react";
-import type { RetentionView } from "../../src/protocol/retention.ts";
+import type { RetentionView } from "../../src/protocol/people/retention.ts";
 import { adminWords } from "./admin-words.ts";
 import { retention } from "./admin-client.ts";
-import { figure, time } from "../parts/figures.ts";
+import { figure, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, Problem, Table, useAct, Waiting } from "../parts/parts.tsx";
-import { sure } from "../parts/sure.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Act, useAct } from "../parts/act.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { sure } from "../parts/confirm.tsx";
 
 const texts = adminWords.retention;
 

@@ -1,8 +1,10 @@
-import { changeQuery, useQuery } from "../path.ts";
+import { changeQuery, useQuery } from "../page/path.ts";
 import { adminWords } from "./admin-words.ts";
 import { overview } from "./admin-client.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { ChoiceField, Table, TextField, Waiting } from "../parts/parts.tsx";
+import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 const texts = adminWords.settings;
 /** What the server calls a value that nobody has set. */

@@ -1,13 +1,15 @@
-import type { UsageView } from "../../src/protocol/overview.ts";
+import type { UsageView } from "../../src/protocol/people/overview.ts";
 import type { UsageQuestion } from "../../src/client/overview.ts";
-import { changeQuery, useQuery } from "../path.ts";
+import { changeQuery, useQuery } from "../page/path.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitions, overview, users } from "./admin-client.ts";
 import { Bars, Lines } from "./chart.tsx";
 import { compareToday, type Span, spanOf, spans, timesOf, tokensOf } from "./days.ts";
-import { cost, duration, figure, period } from "../parts/figures.ts";
+import { cost, duration, figure, period } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { ChoiceField, Table, Waiting } from "../parts/parts.tsx";
+import { ChoiceField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 const texts = adminWords.usage;
 const groupings = ["model", "agent", "user", "time"] as const;

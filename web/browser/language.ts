@@ -1,4 +1,4 @@
-import { kept } from "./kept.ts";
+import { kept } from "./stored-choice.ts";
 
 export const languages = ["en", "de"] as const;
 export type Language = (typeof languages)[number];

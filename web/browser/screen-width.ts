@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { kept } from "../kept.ts";
+import { kept } from "./stored-choice.ts";
 
 /** Empty: shown beside the view, where there is room; `closed`. */
 export const listChoice = kept("list");

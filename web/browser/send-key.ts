@@ -1,4 +1,4 @@
-import { kept } from "./kept.ts";
+import { kept } from "./stored-choice.ts";
 
 /** Empty: Enter sends; `ctrl`: Ctrl+Enter does. */
 export const sendKey = kept("send");

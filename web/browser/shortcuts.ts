@@ -1,5 +1,5 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { kept } from "./kept.ts";
+import { kept } from "./stored-choice.ts";
 import { isPlain, keysOf, type Keys } from "./keys.ts";
 
 /**

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { type OpenBrowser, openBrowser, type PageServing, servePage, skipBrowser } from "../test/browser.ts";
+import { type OpenBrowser, openBrowser, type PageServing, servePage, skipBrowser } from "../../test/browser.ts";
 
 /** Text on its ground: 4.5 to 1 (WCAG AA). `raised` is what stands on the accent. */
 const texts = ["ink", "muted", "accent", "ok", "warn", "bad", ...Array.from({ length: 8 }, (_, at) => `speaker ${at}`)];

@@ -1,4 +1,4 @@
-import { kept } from "./kept.ts";
+import { kept } from "./stored-choice.ts";
 
 const themes = ["", "light", "dark"] as const;
 

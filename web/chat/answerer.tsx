@@ -1,10 +1,10 @@
-import type { ModelState } from "../../src/protocol/model-states.ts";
-import { time } from "../parts/figures.ts";
+import type { ModelState } from "../../src/protocol/agents/model-states.ts";
+import { time } from "../parts/format.ts";
 import { ListBox, type ListOption } from "../parts/list-box.tsx";
-import { State } from "../parts/parts.tsx";
-import type { Choice } from "./choice.ts";
-import type { Answerers } from "./models-store.ts";
-import { talkWords } from "./talk-words.ts";
+import { State } from "../parts/state.tsx";
+import type { Choice } from "../conversation/answerer-choice.ts";
+import type { Answerers } from "../conversation/models-store.ts";
+import { talkWords } from "../conversation/talk-words.ts";
 import "./talk.css";
 
 type AnswererProps = Choice & {

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { ColloquyError } from "../../src/protocol/errors.ts";
-import { newId } from "../../src/protocol/ids.ts";
-import { createListeners } from "../listeners.ts";
-import { client, reasonOf } from "../server.ts";
-import { words } from "../words.ts";
-import { draftOf, keepDraft } from "./drafts.tsx";
+import { ColloquyError } from "../../src/protocol/base/errors.ts";
+import { newId } from "../../src/protocol/base/ids.ts";
+import { createListeners } from "../browser/listeners.ts";
+import { client, reasonOf } from "../page/server.ts";
+import { words } from "../words/words.ts";
+import { draftOf, keepDraft } from "../conversation/drafts.tsx";
 
 export type Attachment = {
   readonly key: string;

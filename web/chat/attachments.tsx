@@ -1,6 +1,6 @@
 import { Paperclip, RefreshCw, X } from "lucide-react";
 import { type DragEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { words } from "../words.ts";
+import { words } from "../words/words.ts";
 import type { Attachment, Attachments } from "./attachment-store.ts";
 
 export function AttachButton({ onChoose }: { readonly onChoose: (files: Iterable<File>) => void }) {
@@ -33,7 +33,9 @@ export function AttachmentTiles({ all, remove, again }: Pick<Attachments, "all" 
         <li key={attachment.key} className="tile">
           {attachment.file && <Thumbnail file={attachment.file} />}
           <span className="min-w-0">
-            <span className="block max-w-48 truncate">{attachment.name}</span>
+            <span dir="auto" className="block max-w-48 truncate">
+              {attachment.name}
+            </span>
             <StateOf attachment={attachment} />
           </span>
           {canGoAgain(attachment) && (

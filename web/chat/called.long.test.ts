@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { type Client, createClient } from "../../src/client/client.ts";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../../src/main.ts";
-import { silentLog } from "../../src/protocol/log.ts";
+import { silentLog } from "../../src/protocol/base/log.ts";
 import { type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
 import { buildPage } from "../../test/build-page.ts";
 import { type ModelServer, startModelServer } from "../../test/model-servers/model-server.ts";
@@ -132,7 +132,7 @@ describe("what an answer took, and being called when something waits", { skip: s
     };
     await shows(/^priced.*answers/);
     await page.keyboard.press("Escape");
-    model.answer({ status: 500, error: "overheated" });
+    model.answer({ status: 400, error: "overheated" });
     await page.getByRole("textbox", { name: "Message" }).fill("are you still there?");
     await page.keyboard.press("Enter");
     await log()

@@ -1,27 +1,31 @@
 import { useEffect } from "react";
-import { useLookAgain } from "../parts/look-again.ts";
-import { useQuery } from "../path.ts";
-import { words } from "../words.ts";
-import { lookAtWaiting, openConversation, useConversation } from "./conversation-store.ts";
+import { useLookAgain } from "../parts/poll.ts";
+import { useQuery } from "../page/path.ts";
+import { words } from "../words/words.ts";
+import { lookAtWaiting, openConversation, useConversation } from "../conversation/conversation-store.ts";
 import { AttachButton, AttachmentTiles, DropZone } from "./attachments.tsx";
 import { useAttachments } from "./attachment-store.ts";
 import { Answerer } from "./answerer.tsx";
-import { useChatShortcuts } from "./chat-shortcuts.ts";
-import { useChoice } from "./choice.ts";
+import { useChoice } from "../conversation/answerer-choice.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationHead } from "./conversation-head.tsx";
-import { DraftKeeper, useDraftPlace } from "./drafts.tsx";
-import { dismissNews, lookAtModels, useAnswerers } from "./models-store.ts";
+import { DraftKeeper, useDraftPlace } from "../conversation/drafts.tsx";
+import { dismissNews, lookAtModels, useAnswerers } from "../conversation/models-store.ts";
 import { Notes, Status } from "./notes.tsx";
 import { OutgoingTurn } from "./outgoing.tsx";
-import { ConversationRuntime } from "./runtime.tsx";
+import { ConversationRuntime, textOfTurn } from "./runtime.tsx";
 import { TalkContext, useSteady } from "./talk-actions.ts";
-import { useTalking } from "./talking.ts";
+import { useTalking } from "./send-message.ts";
 import { ThreadView } from "./thread.tsx";
-import { lookAround } from "../threads/attention-store.ts";
+import { lookAround } from "../threads/waiting-threads.ts";
 import { threadsChanged, useThread } from "../threads/threads-store.ts";
-import { endOfTurn } from "./turn-end.ts";
+import { endOfTurn } from "../conversation/turn-end.ts";
 import { Welcome } from "./welcome.tsx";
+import { copyText } from "../browser/copy-text.ts";
+import { announce } from "../parts/announce.tsx";
+import { useShortcut } from "../browser/shortcuts.ts";
+
+import type { Turn } from "../conversation/turns.ts";
 
 /** One conversation, or the beginning of one. */
 export function ChatPage({ threadId }: { readonly threadId: string | undefined }) {
@@ -60,6 +64,7 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
         <DraftKeeper threadId={threadId} place={place} />
         <DropZone onDrop={attachments.add}>
           <ThreadView
+            newest={conversation.newest}
             isBusy={isBusy || isLoading || talk.outgoing !== undefined}
             welcome={
               isLoading ? (
@@ -105,4 +110,40 @@ export function ChatPage({ threadId }: { readonly threadId: string | undefined }
       </TalkContext>
     </ConversationRuntime>
   );
+}
+
+type Conversation = {
+  readonly turns: readonly Turn[];
+  readonly head: string | null;
+  readonly isWorking: boolean;
+  readonly stop: () => Promise<void>;
+  readonly answerAgain: (message: string) => Promise<void>;
+};
+
+/** What keys do in a conversation. */
+function useChatShortcuts({ turns, head, isWorking, stop, answerAgain }: Conversation): void {
+  const reply = lastReply(turns, head);
+  useShortcut("stop", () => void stop(), isWorking);
+  useShortcut(
+    "copy-last-reply",
+    () => {
+      if (reply) void copyText(textOfTurn(reply)).then((isThere) => announce(isThere ? words.copied : words.notCopied));
+    },
+    reply !== undefined,
+  );
+  useShortcut(
+    "answer-again",
+    () => {
+      if (reply?.parent != null) void answerAgain(reply.parent);
+    },
+    reply?.parent != null && !isWorking,
+  );
+}
+
+/** Of the branch that is shown. */
+function lastReply(turns: readonly Turn[], head: string | null): Turn | undefined {
+  const byId = new Map(turns.map((turn) => [turn.id, turn]));
+  let turn = head === null ? undefined : byId.get(head);
+  while (turn && turn.role !== "assistant") turn = turn.parent === null ? undefined : byId.get(turn.parent);
+  return turn;
 }

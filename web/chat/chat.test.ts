@@ -12,7 +12,7 @@ import {
   violationsOf,
 } from "../../test/browser.ts";
 import { mail, sent } from "../../test/page-tools.ts";
-import { createScripted, type ScriptAnswer } from "../../src/models/scripted.ts";
+import { createScripted, type ScriptAnswer } from "../../src/models/demo/scripted.ts";
 
 let answers: ScriptAnswer[] = [];
 let gate = Promise.withResolvers<void>();

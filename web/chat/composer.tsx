@@ -1,8 +1,8 @@
 import { ComposerPrimitive } from "@assistant-ui/react";
 import { SendHorizontal, Square } from "lucide-react";
 import type { ReactNode } from "react";
-import { useSubmitMode } from "../send-key.ts";
-import { words } from "../words.ts";
+import { useSubmitMode } from "../browser/send-key.ts";
+import { words } from "../words/words.ts";
 import { SendModeSwitch } from "./send-mode.tsx";
 
 type ComposerProps = {
@@ -22,6 +22,7 @@ export function Composer({ tiles, tools, agent, isBusy, onStop }: ComposerProps)
     <ComposerPrimitive.Root className="relative rounded-card border border-hairline bg-raised p-2 focus-within:border-accent">
       {tiles}
       <ComposerPrimitive.Input
+        dir="auto"
         className="max-h-[40dvh] w-full resize-none bg-transparent px-2 py-1 outline-none"
         placeholder={words.messageTo(agent)}
         aria-label={words.message}

@@ -1,18 +1,33 @@
-import { Archive, ArchiveRestore, Braces, Ellipsis, FileDown, Pencil, Share2, Split, Trash2 } from "lucide-react";
+import {
+  Archive,
+  ArchiveRestore,
+  Braces,
+  Ellipsis,
+  FileDown,
+  Pencil,
+  Share2,
+  Split,
+  Trash2,
+  FolderOpen,
+  X,
+} from "lucide-react";
 import { useRef, useState } from "react";
-import type { ThreadView } from "../../src/protocol/threads.ts";
+import type { ThreadView } from "../../src/protocol/threads/threads.ts";
 import { Menu } from "../parts/menu.tsx";
-import { sure } from "../parts/sure.tsx";
-import { fromHere, goTo, pathNow } from "../path.ts";
-import { base } from "../server.ts";
-import { putAway } from "../threads/put-away.ts";
+import { sure } from "../parts/confirm.tsx";
+import { fromHere, goTo, pathNow } from "../page/path.ts";
+import { base, client } from "../page/server.ts";
+import { putAway } from "../threads/archive.ts";
 import { TitleField } from "../threads/title-field.tsx";
 import { archiveThread, forkThread, removeThread, renameThread, useThread } from "../threads/threads-store.ts";
-import { ViewHead } from "../view-head.tsx";
-import { words } from "../words.ts";
+import { ViewHead } from "../page/view-head.tsx";
+import { words } from "../words/words.ts";
 import { ShareDialog } from "./share-dialog.tsx";
-import { talkWords } from "./talk-words.ts";
-import { ThreadFiles } from "./thread-files.tsx";
+import { talkWords } from "../conversation/talk-words.ts";
+import { Sheet } from "../parts/sheet.tsx";
+import { FilesPanel } from "../parts/files-panel.tsx";
+import { useConversation } from "../conversation/conversation-store.ts";
+import { filesOfThread } from "../turn/turn-place.ts";
 
 type HeadProps = { readonly threadId: string; readonly onFail: (error: unknown) => void };
 
@@ -46,6 +61,7 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
         <h1
           ref={heading}
           tabIndex={-1}
+          dir="auto"
           className="min-w-0 truncate text-sm font-semibold"
           onDoubleClick={() => setNaming(true)}
           title={title}
@@ -80,4 +96,41 @@ export function ConversationHead({ threadId, onFail }: HeadProps) {
     await removeThread(id);
     if (pathNow() === `/chat/${id}`) goTo("/");
   }
+}
+
+/** The files of the conversation, at the right when they are asked for. */
+function ThreadFiles() {
+  const { threadId, working } = useConversation();
+  const [isOpen, setOpen] = useState(false);
+  if (threadId === undefined) return null;
+  return (
+    <>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={words.turn.files}
+        title={words.turn.files}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <FolderOpen size={16} aria-hidden />
+      </button>
+      {isOpen && <Panel key={threadId} threadId={threadId} working={working.length} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+type PanelProps = { readonly threadId: string; readonly working: number; readonly onClose: () => void };
+
+function Panel({ threadId, working, onClose }: PanelProps) {
+  return (
+    <Sheet name={words.turn.files} look="side-sheet" onClose={onClose}>
+      <div className="grid content-start gap-2 p-3">
+        <button type="button" className="icon-button justify-self-end" aria-label={words.close} onClick={onClose}>
+          <X size={16} aria-hidden />
+        </button>
+        <FilesPanel files={client.files.at(threadId)} root={filesOfThread(threadId)} round={String(working)} />
+      </div>
+    </Sheet>
+  );
 }

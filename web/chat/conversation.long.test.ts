@@ -10,9 +10,9 @@ import {
   untilTrue,
   violationsOf,
 } from "../../test/browser.ts";
-import { createScripted, type ScriptAnswer } from "../../src/models/scripted.ts";
-import { agentSchema } from "../../src/protocol/agents.ts";
-import { ModelError } from "../../src/protocol/errors.ts";
+import { createScripted, type ScriptAnswer } from "../../src/models/demo/scripted.ts";
+import { agentSchema } from "../../src/protocol/agents/agents.ts";
+import { ModelError } from "../../src/protocol/base/errors.ts";
 
 describe("the frame of a conversation", { skip: skipBrowser }, () => {
   let answers: ScriptAnswer[] = [];

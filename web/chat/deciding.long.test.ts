@@ -13,9 +13,9 @@ import {
 } from "../../test/browser.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
 import { mail, sent } from "../../test/page-tools.ts";
-import type { ScriptAnswer } from "../../src/models/scripted.ts";
-import { agentSchema } from "../../src/protocol/agents.ts";
-import { defineTool } from "../../src/tools/define-tool.ts";
+import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
+import { agentSchema } from "../../src/protocol/agents/agents.ts";
+import { defineTool } from "../../src/tools/core/define-tool.ts";
 import { letterTool } from "../../test/letters.ts";
 
 const shell = defineTool({

@@ -1,9 +1,10 @@
 import { ComposerPrimitive, useAui, useAuiState } from "@assistant-ui/react";
 import { type KeyboardEvent, useId } from "react";
-import { Problem, useAct } from "../parts/parts.tsx";
-import { words } from "../words.ts";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/act.tsx";
+import { words } from "../words/words.ts";
 import { useTalk } from "./talk-actions.ts";
-import { talkWords } from "./talk-words.ts";
+import { talkWords } from "../conversation/talk-words.ts";
 
 /** A message that is changed: its words alone, or with another answer. No words are refused. */
 export function EditComposer() {
@@ -30,6 +31,7 @@ export function EditComposer() {
       }}
     >
       <ComposerPrimitive.Input
+        dir="auto"
         className="w-full resize-none bg-transparent px-2 py-1 outline-none"
         aria-label={words.edit}
         aria-describedby={hintId}

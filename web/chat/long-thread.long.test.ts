@@ -66,7 +66,7 @@ describe("a long conversation", { skip: skipBrowser, timeout: 180_000 }, () => {
     await shown(180).waitFor();
     // What is far below is let go.
     assert.equal(await shown(300).count(), 0);
-    await page.getByRole("button", { name: "New below" }).click();
+    await page.getByRole("button", { name: "Jump to latest" }).click();
     await log().getByText("Answer 300.").waitFor();
     assert.equal(await page.getByRole("button", { name: "Show newer messages" }).count(), 0);
   });
@@ -84,11 +84,11 @@ describe("a long conversation", { skip: skipBrowser, timeout: 180_000 }, () => {
     assert.equal(await there.getByText(question(300), { exact: true }).count(), 0);
     assert.deepEqual(await violationsOf(other), []);
     assert.equal(await other.evaluate("document.documentElement.scrollWidth"), 360);
-    // Where "New below" stands at the same place, the click is not for that one.
+    // Where "Jump to latest" stands at the same place, the click is not for that one.
     await untilTrue(
       other,
       `(() => {
-        const [newer, below] = ["Show newer messages", "New below"].map((text) =>
+        const [newer, below] = ["Show newer messages", "Jump to latest"].map((text) =>
           [...document.querySelectorAll("button")].find(({ textContent }) => textContent.includes(text)),
         );
         const scroller = below.parentElement;

@@ -14,11 +14,11 @@ import {
 import { openTestPlace } from "../../test/code-place.ts";
 import { temporaryFolder } from "../../test/pglite.ts";
 import { until } from "../../test/run-suite.ts";
-import type { ScriptAnswer } from "../../src/models/scripted.ts";
-import { agentSchema } from "../../src/protocol/agents.ts";
-import { createWorkspaces } from "../../src/sandbox/workspaces.ts";
+import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
+import { agentSchema } from "../../src/protocol/agents/agents.ts";
+import { createWorkspaces } from "../../src/sandbox/workspace/workspaces.ts";
 import { pptMakerTool } from "../../src/tools/ppt-maker/ppt-maker.ts";
-import { runPythonTool } from "../../src/tools/run-python.ts";
+import { runPythonTool } from "../../src/tools/code/run-python.ts";
 
 const place = skipBrowser ? undefined : await openTestPlace();
 const skip = skipBrowser ? "no Chromium" : place ? false : "no bubblewrap";

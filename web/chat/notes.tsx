@@ -1,16 +1,18 @@
 import { useAui, useAuiState } from "@assistant-ui/react";
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { PageLink, State } from "../parts/parts.tsx";
-import { words } from "../words.ts";
-import { Awaited } from "./awaited.tsx";
-import { useConnection } from "./connection.ts";
-import { LostConnection } from "./connection-state.tsx";
-import { openAgain, type ConversationState } from "./conversation-store.ts";
-import { dismissNews, type ModelNews } from "./models-store.ts";
-import { talkWords } from "./talk-words.ts";
-import { endOfTurn } from "./turn-end.ts";
-import type { Talking } from "./talking.ts";
+import { State } from "../parts/state.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { words } from "../words/words.ts";
+import { useConnection } from "../conversation/connection-store.ts";
+import { LostConnection } from "../conversation/connection-state.tsx";
+import { openAgain, type ConversationState } from "../conversation/conversation-store.ts";
+import { dismissNews, type ModelNews } from "../conversation/models-store.ts";
+import { talkWords } from "../conversation/talk-words.ts";
+import { endOfTurn } from "../conversation/turn-end.ts";
+import type { Talking } from "./send-message.ts";
+import { Ticking } from "../conversation/elapsed-time.tsx";
+import type { Turn } from "../conversation/turns.ts";
 
 type NotesProps = {
   readonly conversation: ConversationState;
@@ -27,7 +29,7 @@ export function Notes({ conversation, agent, talk }: NotesProps) {
       {waiting.map((message) => (
         <div key={message.id} className="flex flex-wrap items-center gap-2 text-sm text-muted">
           <span className="min-w-0 grow basis-40 truncate" title={message.text.slice(0, 1000)}>
-            {words.waitsItsTurn} {message.text.slice(0, 1000)}
+            {words.waitsItsTurn} <bdi>{message.text.slice(0, 1000)}</bdi>
             {message.files.map(({ name }) => ` · ${name}`)}
           </span>
           {message.whole && (
@@ -122,7 +124,9 @@ export function Status({ conversation, agent, talk: { outgoing, unsent }, news }
   const hasFinished = useHasFinished(threadId, working.length > 0 || outgoing !== undefined) && unsent === undefined;
   if (lostFor !== undefined) return <LostConnection seconds={lostFor} />;
   if (isBack) return talkWords.back;
-  if (open.length > 0) return <span className="text-warn">▲ {words.waiting}</span>;
+  const isForPeople = open.some(({ body }) => !body.outage?.repeats);
+  if (isForPeople) return <span className="text-warn">▲ {words.waiting}</span>;
+  if (open.length > 0) return words.turn.outage.waiting;
   if (outgoing && outgoing.run === undefined) return talkWords.send.sending;
   if (who !== undefined) return words.works(who);
   const end = hasFinished ? endOf(conversation) : "";
@@ -159,4 +163,56 @@ function useHasFinished(threadId: string | undefined, isWorking: boolean): boole
     }
   }, [isWorking, threadId]);
   return !isWorking && finished !== undefined && finished === threadId;
+}
+
+type AwaitedProps = { readonly conversation: ConversationState; readonly agent: string };
+
+/** In the place where an agent's words will stand, as long as its model is silent: who was asked, and for how long. */
+function Awaited({ conversation: { turns, head, working, open }, agent }: AwaitedProps) {
+  const [first] = working;
+  const last = turns.find(({ id }) => id === head);
+  if (!first || !last || open.length > 0) return null;
+  if (last.role === "user")
+    return (
+      <div className="turn">
+        <h2 className="speaker text-sm font-semibold" data-speaker={0}>
+          @{first.agent ?? agent}
+        </h2>
+        <Silence key={first.run} text={words.turn.firstWordAwaited} since={askedAt(last, first.run)} look="min-h-6" />
+      </div>
+    );
+  const block = last.blocks.at(-1);
+  const isAtWork = last.blocks.some((each) => each.kind === "call" && !each.result);
+  if (last.run !== first.run || block?.kind !== "call" || isAtWork) return null;
+  return <Silence key={block.key} text={words.turn.modelAwaited} since={block.endedAt} look="-mt-4" />;
+}
+
+/** Undefined: this message was asked before, and nothing says when it was asked anew. */
+function askedAt({ run, blocks }: Turn, now: string): string | undefined {
+  const [block] = blocks;
+  return run === now && block?.kind === "message" ? block.item?.createdAt : undefined;
+}
+
+/** What comes sooner needs no word. */
+const quietMs = 1000;
+
+type SilenceProps = { readonly text: string; readonly since: string | undefined; readonly look: string };
+
+function Silence({ text, since, look }: SilenceProps) {
+  const [begun] = useState(() => new Date().toISOString());
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), quietMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p className={`speaker-rule text-sm text-muted ${look}`} data-speaker={0}>
+      {isLong && (
+        <>
+          {text}
+          <Ticking since={since ?? begun} />
+        </>
+      )}
+    </p>
+  );
 }

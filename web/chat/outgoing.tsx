@@ -1,6 +1,6 @@
 import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from "react";
-import type { ConversationState } from "./conversation-store.ts";
-import { words } from "../words.ts";
+import type { ConversationState } from "../conversation/conversation-store.ts";
+import { words } from "../words/words.ts";
 
 /** A message on its way: what was said stands in the conversation before the log tells of it. */
 export type Outgoing = {
@@ -35,7 +35,9 @@ export function OutgoingTurn({ text, files }: Outgoing) {
   return (
     <section ref={place} className="turn scroll-mb-24" data-role="user">
       <h2 className="text-sm font-semibold">{words.you}</h2>
-      <div className="whitespace-pre-wrap">{text}</div>
+      <div dir="auto" className="whitespace-pre-wrap">
+        {text}
+      </div>
       {files.length > 0 && <p className="text-sm text-muted">{files.join(" · ")}</p>}
     </section>
   );

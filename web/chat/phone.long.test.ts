@@ -12,7 +12,7 @@ import {
 } from "../../test/browser.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
 import { mail } from "../../test/page-tools.ts";
-import type { ScriptAnswer } from "../../src/models/scripted.ts";
+import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
 
 describe("the message field on a phone, in German", { skip: skipBrowser }, () => {
   let answers: ScriptAnswer[] = [];

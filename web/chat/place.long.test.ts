@@ -10,7 +10,8 @@ import {
   skipBrowser,
   untilTrue,
 } from "../../test/browser.ts";
-import type { ScriptAnswer } from "../../src/models/scripted.ts";
+import { createClient } from "../../src/client/client.ts";
+import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
 
 describe("where one is in a conversation", { skip: skipBrowser }, () => {
   let answers: ScriptAnswer[] = [];
@@ -46,7 +47,7 @@ describe("where one is in a conversation", { skip: skipBrowser }, () => {
     await log().getByText("the end of one more").waitFor();
     await untilTrue(page, isAtEnd);
     await page.evaluate(`document.querySelector("[role=log]").parentElement.scrollTop = 0`);
-    await page.getByRole("button", { name: "New below" }).waitFor();
+    await page.getByRole("button", { name: "Jump to latest" }).waitFor();
     const held = Promise.withResolvers<void>();
     await page.route("**/api/threads/*/runs", async (route) => {
       await held.promise;
@@ -60,6 +61,32 @@ describe("where one is in a conversation", { skip: skipBrowser }, () => {
     await settled();
     await untilTrue(page, isAtEnd);
     await page.unroute("**/api/threads/*/runs");
+  });
+
+  test("that something new is below is said only where it is", async () => {
+    const [jump, news] = ["Jump to latest", "New below"].map((name) => page.getByRole("button", { name }));
+    const scroller = `document.querySelector("[role=log]").parentElement`;
+    await page.evaluate(`${scroller}.scrollTop = 0`);
+    await jump!.waitFor();
+    await page.setViewportSize({ width: 1000, height: 700 });
+    await untilTrue(page, `${scroller}.clientWidth < 800`);
+    await page.setViewportSize({ width: 1200, height: 800 });
+    await untilTrue(page, `${scroller}.clientWidth > 800`);
+    assert.equal(await news!.count(), 0, "read above, in a window of another size");
+    const client = createClient({ url: server.url });
+    answers = ["Said by another."];
+    const { id } = await client.startRun(page.url().split("/").at(-1)!, { agent: "assistant", content: "something" });
+    for await (const _ of client.follow(id));
+    await news!.waitFor();
+    assert.equal(await jump!.count(), 0);
+    await news!.click();
+    await news!.waitFor({ state: "detached" });
+    await log().getByText("Said by another.").waitFor();
+    await page.evaluate(`${scroller}.scrollTop = 0`);
+    await jump!.waitFor();
+    assert.equal(await news!.count(), 0, "it was seen");
+    await jump!.click();
+    await jump!.waitFor({ state: "detached" });
   });
 
   test("what is pressed does not move away while something is said", async () => {

@@ -7,8 +7,7 @@ import {
   useExternalStoreRuntime,
 } from "@assistant-ui/react";
 import { type ReactNode, useMemo } from "react";
-import { textOfTurn } from "./turn-text.ts";
-import type { Turn } from "./turns.ts";
+import type { Turn } from "../conversation/turns.ts";
 
 export type ConversationActions = {
   readonly send: (text: string) => Promise<void>;
@@ -86,4 +85,9 @@ function messageOf(turn: Turn): Known {
 
 function textOf({ content }: AppendMessage): string {
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** What was said, without what was done. */
+export function textOfTurn({ blocks }: Turn): string {
+  return blocks.flatMap((block) => (block.kind === "message" && block.text !== "" ? [block.text] : [])).join("\n\n");
 }

@@ -1,14 +1,14 @@
 import { useState } from "react";
-import type { PendingView } from "../../src/protocol/threads.ts";
-import { newId } from "../../src/protocol/ids.ts";
-import { fromHere, goTo, pathNow } from "../path.ts";
-import { client, reasonOf } from "../server.ts";
-import { lookAround } from "../threads/attention-store.ts";
+import type { PendingView } from "../../src/protocol/threads/threads.ts";
+import { newId } from "../../src/protocol/base/ids.ts";
+import { fromHere, goTo, pathNow } from "../page/path.ts";
+import { client, reasonOf } from "../page/server.ts";
+import { lookAround } from "../threads/waiting-threads.ts";
 import { threadClient } from "../threads/thread-client.ts";
 import { forkThread, threadsChanged } from "../threads/threads-store.ts";
 import type { Attachments } from "./attachment-store.ts";
-import { answerLost, attemptOf, hasArrived, mayHaveHappened } from "./attempt.ts";
-import { type Choice, keepChoice } from "./choice.ts";
+import { answerLost, attemptOf, hasArrived, mayHaveHappened } from "../conversation/outgoing-message.ts";
+import { type Choice, keepChoice } from "../conversation/answerer-choice.ts";
 import {
   beginConversation,
   type ConversationState,
@@ -17,14 +17,14 @@ import {
   lookAtWaiting,
   showEnd,
   takeBack,
-} from "./conversation-store.ts";
-import { giveBack } from "./drafts.tsx";
+} from "../conversation/conversation-store.ts";
+import { giveBack } from "../conversation/drafts.tsx";
 import type { ConversationActions } from "./runtime.tsx";
 import { sendMode } from "./send-mode.tsx";
 import { type Outgoing, useOutgoing } from "./outgoing.tsx";
 import { lastItemOf, type TalkActions } from "./talk-actions.ts";
-import { titleOf } from "./title-of.ts";
-import type { Turn } from "./turns.ts";
+import { titleOf } from "./title-from-text.ts";
+import type { Turn } from "../conversation/turns.ts";
 
 type TalkingInput = {
   readonly threadId: string | undefined;

@@ -1,5 +1,5 @@
-import { kept } from "../kept.ts";
-import { talkWords } from "./talk-words.ts";
+import { kept } from "../browser/stored-choice.ts";
+import { talkWords } from "../conversation/talk-words.ts";
 
 /** When what is said meanwhile is heard: `queue` after the answer, `steer` at the next step of who works. */
 export const sendMode = kept("send-mode");

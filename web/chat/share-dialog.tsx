@@ -1,11 +1,16 @@
 import { useState } from "react";
 import { Dialog } from "../parts/dialog.tsx";
-import { time } from "../parts/figures.ts";
+import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, ChoiceField, Form, Note, Once, Waiting } from "../parts/parts.tsx";
-import { server } from "../server.ts";
+import { Note } from "../parts/note.tsx";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField } from "../parts/forms/fields.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { Once } from "../parts/secret-once.tsx";
+import { server } from "../page/server.ts";
 import { threadClient } from "../threads/thread-client.ts";
-import { talkWords } from "./talk-words.ts";
+import { talkWords } from "../conversation/talk-words.ts";
 
 /** Other machines mean themselves by it. */
 const isThisMachine = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);

@@ -1,5 +1,6 @@
 import { createContext, useContext, useMemo, useRef } from "react";
-import type { Turn } from "./turns.ts";
+import { client } from "../page/server.ts";
+import type { Turn } from "../conversation/turns.ts";
 
 /** What can be done from within the dialogue, beside what assistant-ui does itself. */
 export type TalkActions = {
@@ -7,6 +8,8 @@ export type TalkActions = {
   readonly fork: (turn: Turn) => Promise<void>;
   /** Other words for a message, without a new answer. */
   readonly saveEdit: (text: string, instead: string) => Promise<void>;
+  /** The run that failed or was stopped goes on. */
+  readonly resume: (run: string) => Promise<unknown>;
   /** Whether something works here now, so that the branch stays as it is. */
   readonly isBusy: boolean;
 };
@@ -14,6 +17,7 @@ export type TalkActions = {
 export const TalkContext = createContext<TalkActions>({
   fork: () => Promise.resolve(),
   saveEdit: () => Promise.resolve(),
+  resume: () => Promise.resolve(),
   isBusy: false,
 });
 
@@ -27,6 +31,7 @@ export function useSteady({ fork, saveEdit }: Pick<TalkActions, "fork" | "saveEd
     () => ({
       fork: (turn) => latest.current.fork(turn),
       saveEdit: (text, instead) => latest.current.saveEdit(text, instead),
+      resume: (run) => client.resume(run),
       isBusy,
     }),
     [isBusy],

@@ -5,19 +5,23 @@ import {
   MessagePrimitive,
   ThreadPrimitive,
   useAuiState,
+  useThreadViewport,
 } from "@assistant-ui/react";
 import { ArrowDown, ChevronLeft, ChevronRight, Copy, Pencil, RefreshCw, Split } from "lucide-react";
-import type { ReactNode } from "react";
-import { words } from "../words.ts";
-import { Blocks } from "./blocks.tsx";
-import { AttachedFiles } from "./attached-files.tsx";
-import { showEnd } from "./conversation-store.ts";
-import { NewerTurns, OlderTurns } from "./more-turns.tsx";
+import { type ReactNode, useEffect } from "react";
+import { useHasNewBelow } from "../parts/log/new-below.ts";
+import { words } from "../words/words.ts";
+import { Blocks } from "../turn/blocks.tsx";
+import { AttachedFiles } from "../turn/attached-files.tsx";
+import { showEnd, showNewer, showOlder, useConversation } from "../conversation/conversation-store.ts";
+import { Act } from "../parts/act.tsx";
 import { EditComposer } from "./edit-composer.tsx";
 import { lastItemOf, useTalk } from "./talk-actions.ts";
-import { talkWords } from "./talk-words.ts";
-import { endOfTurn } from "./turn-end.ts";
-import type { Turn } from "./turns.ts";
+import { talkWords } from "../conversation/talk-words.ts";
+import { endOfTurn } from "../conversation/turn-end.ts";
+import type { Turn } from "../conversation/turns.ts";
+import { bringIntoView } from "../parts/log/keep-scroll-place.ts";
+import { NewerOfLog, OlderOfLog } from "../parts/log/load-more.tsx";
 
 type ThreadViewProps = {
   readonly welcome: ReactNode;
@@ -27,16 +31,20 @@ type ThreadViewProps = {
   readonly status: ReactNode;
   readonly composer: ReactNode;
   readonly isBusy: boolean;
+  /** Changes when something comes at the end. */
+  readonly newest: string;
 };
 
 /** The dialogue and the composer below it. */
-export function ThreadView({ welcome, notes, status, composer, isBusy }: ThreadViewProps) {
+export function ThreadView({ welcome, notes, status, composer, isBusy, newest }: ThreadViewProps) {
   const isEmpty = useAuiState(({ thread }) => thread.isEmpty);
   return (
     <ThreadPrimitive.Root className="flex min-h-0 flex-1 flex-col">
       <ThreadPrimitive.Viewport
         // What is there before anything is said begins at its beginning.
         autoScroll={!isEmpty}
+        // Whoever speaks here is led to the end by their own message; whoever reads above stays there when others speak.
+        scrollToBottomOnRunStart={false}
         className="relative flex-1 overflow-y-auto px-4"
         tabIndex={0}
         aria-label={words.conversations}
@@ -49,9 +57,7 @@ export function ThreadView({ welcome, notes, status, composer, isBusy }: ThreadV
           {notes}
         </div>
         <AuiIf condition={({ thread }) => !thread.isEmpty}>
-          <ThreadPrimitive.ScrollToBottom className="new-below" onClick={showEnd} aria-label={words.newBelow}>
-            <ArrowDown size={16} aria-hidden /> {words.newBelow}
-          </ThreadPrimitive.ScrollToBottom>
+          <JumpToLatest newest={newest} />
         </AuiIf>
       </ThreadPrimitive.Viewport>
       <div className="mx-auto w-full max-w-[48rem] px-4 pb-4">
@@ -61,6 +67,16 @@ export function ThreadView({ welcome, notes, status, composer, isBusy }: ThreadV
         {composer}
       </div>
     </ThreadPrimitive.Root>
+  );
+}
+
+function JumpToLatest({ newest }: { readonly newest: string }) {
+  const isAtEnd = useThreadViewport(({ isAtBottom }) => isAtBottom);
+  const text = useHasNewBelow(isAtEnd, newest) ? words.newBelow : words.jumpToLatest;
+  return (
+    <ThreadPrimitive.ScrollToBottom className="new-below" onClick={showEnd} aria-label={text}>
+      <ArrowDown size={16} aria-hidden /> {text}
+    </ThreadPrimitive.ScrollToBottom>
   );
 }
 
@@ -82,13 +98,13 @@ function PersonTurn({ turn }: { readonly turn: Turn }) {
       {turn.blocks.map(
         (block) =>
           block.kind === "message" && (
-            <div key={block.key} className="whitespace-pre-wrap">
+            <div key={block.key} dir="auto" className="whitespace-pre-wrap">
               {block.text}
               <AttachedFiles files={block.item?.body.files ?? []} />
             </div>
           ),
       )}
-      <ActionBarPrimitive.Root hideWhenRunning className="actions">
+      <Actions>
         <Branches />
         <ActionBarPrimitive.Edit className="icon-button" aria-label={words.edit} title={words.edit}>
           <Pencil size={16} aria-hidden />
@@ -97,29 +113,37 @@ function PersonTurn({ turn }: { readonly turn: Turn }) {
         <ActionBarPrimitive.Copy className="icon-button" aria-label={words.copy}>
           <Copy size={16} aria-hidden />
         </ActionBarPrimitive.Copy>
-      </ActionBarPrimitive.Root>
+      </Actions>
     </MessagePrimitive.Root>
   );
 }
 
 function AgentTurn({ turn }: { readonly turn: Turn }) {
-  const hasFailed = endOfTurn(turn.blocks) === "failed";
+  const end = endOfTurn(turn.blocks);
   // Also while something waits for a decision: another answer would only queue up behind it.
   const { isBusy } = useTalk();
+  const isLast = useAuiState(({ message }) => message.isLast);
+  const isAtWork = isBusy && isLast && !turn.blocks.some(({ kind }) => kind === "end");
   return (
     <MessagePrimitive.Root className="group turn" data-role="assistant" data-speaker={0}>
       <h2 className="speaker text-sm font-semibold">@{turn.author ?? "agent"}</h2>
       <div className="speaker-rule flex flex-col gap-2">
         <Blocks blocks={turn.blocks} />
-        {hasFailed && !isBusy && (
-          <ActionBarPrimitive.Root hideWhenRunning>
-            <ActionBarPrimitive.Reload className="button">
-              <RefreshCw size={16} aria-hidden /> {talkWords.tryAgain}
-            </ActionBarPrimitive.Reload>
-          </ActionBarPrimitive.Root>
+        {isAtWork && <p className="turn-figures" aria-hidden />}
+        {(end === "failed" || end === "stopped") && !isBusy && (
+          <div className="flex flex-wrap items-center gap-2">
+            {isLast && turn.run !== undefined && <ResumeButton run={turn.run} />}
+            {end === "failed" && (
+              <ActionBarPrimitive.Root hideWhenRunning>
+                <ActionBarPrimitive.Reload className="button">
+                  <RefreshCw size={16} aria-hidden /> {talkWords.tryAgain}
+                </ActionBarPrimitive.Reload>
+              </ActionBarPrimitive.Root>
+            )}
+          </div>
         )}
       </div>
-      <ActionBarPrimitive.Root hideWhenRunning className="actions">
+      <Actions>
         <Branches />
         <ActionBarPrimitive.Copy className="icon-button" aria-label={words.copy}>
           <Copy size={16} aria-hidden />
@@ -130,8 +154,28 @@ function AgentTurn({ turn }: { readonly turn: Turn }) {
           </ActionBarPrimitive.Reload>
         )}
         <ForkButton turn={turn} />
-      </ActionBarPrimitive.Root>
+      </Actions>
     </MessagePrimitive.Root>
+  );
+}
+
+function ResumeButton({ run }: { readonly run: string }) {
+  const { resume } = useTalk();
+  return (
+    <Act name={`${talkWords.resume}: ${talkWords.resumeAbout}`} onAct={() => resume(run)}>
+      {talkWords.resume}
+    </Act>
+  );
+}
+
+/** They go while an answer is written, but not their room: nothing moves when it ends. */
+function Actions({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className="actions">
+      <ActionBarPrimitive.Root hideWhenRunning className="contents">
+        {children}
+      </ActionBarPrimitive.Root>
+    </div>
   );
 }
 
@@ -166,4 +210,19 @@ function ForkButton({ turn }: { readonly turn: Turn }) {
       <Split size={16} aria-hidden />
     </button>
   );
+}
+
+/** What stands before the turns on the page; and what was asked for is brought into view. */
+function OlderTurns() {
+  const { hasOlder, isReading, found } = useConversation();
+  useEffect(
+    () => (found === undefined ? undefined : bringIntoView(`[data-message-id="${CSS.escape(found)}"]`)),
+    [found],
+  );
+  return <OlderOfLog hasMore={hasOlder} isReading={isReading} onMore={showOlder} />;
+}
+
+function NewerTurns() {
+  const { hasNewer, isReading } = useConversation();
+  return <NewerOfLog hasMore={hasNewer} isReading={isReading} onMore={showNewer} />;
 }

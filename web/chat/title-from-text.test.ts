@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { titleOf } from "./title-of.ts";
+import { titleOf } from "./title-from-text.ts";
 
 for (const [said, title] of [
   ["What is 17 * 23?", "What is 17 * 23?"],

@@ -13,11 +13,11 @@ import {
   untilTrue,
   violationsOf,
 } from "../../test/browser.ts";
-import type { ScriptAnswer } from "../../src/models/scripted.ts";
-import type { Turn } from "../../src/run/turn.ts";
-import { agentSchema } from "../../src/protocol/agents.ts";
-import { createWorkspaces } from "../../src/sandbox/workspaces.ts";
-import { defineTool } from "../../src/tools/define-tool.ts";
+import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
+import type { Turn } from "../../src/run/contract/turn.ts";
+import { agentSchema } from "../../src/protocol/agents/agents.ts";
+import { createWorkspaces } from "../../src/sandbox/workspace/workspaces.ts";
+import { defineTool } from "../../src/tools/core/define-tool.ts";
 import { chart, draw, look, png, mail, sent } from "../../test/page-tools.ts";
 import { temporaryFolder } from "../../test/pglite.ts";
 

@@ -11,7 +11,7 @@ import {
   violationsOf,
 } from "../../test/browser.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
-import type { ScriptAnswer } from "../../src/models/scripted.ts";
+import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
 
 let answers: ScriptAnswer[] = [];
 

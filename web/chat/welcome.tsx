@@ -1,8 +1,9 @@
-import { useMe } from "../me.ts";
-import { Note, PageLink } from "../parts/parts.tsx";
-import { words } from "../words.ts";
-import type { Answerers } from "./models-store.ts";
-import { talkWords } from "./talk-words.ts";
+import { useMe } from "../page/me.ts";
+import { Note } from "../parts/note.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { words } from "../words/words.ts";
+import type { Answerers } from "../conversation/models-store.ts";
+import { talkWords } from "../conversation/talk-words.ts";
 
 type WelcomeProps = {
   /** Another one than the demo. */

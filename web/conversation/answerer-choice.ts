@@ -1,7 +1,7 @@
 import { useState } from "react";
-import type { AgentView } from "../../src/protocol/agents.ts";
-import { kept } from "../kept.ts";
-import { useQuery } from "../path.ts";
+import type { AgentView } from "../../src/protocol/agents/agents.ts";
+import { kept } from "../browser/stored-choice.ts";
+import { useQuery } from "../page/path.ts";
 
 /** Who is to answer, and with which model; empty: the agent's own. */
 export type Choice = { readonly agent: string; readonly model: string };

@@ -1,4 +1,4 @@
-import { useConnection } from "./connection.ts";
+import { useConnection } from "./connection-store.ts";
 import { talkWords } from "./talk-words.ts";
 
 /** That the server can't be reached, and for a while that it is there again. */

@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { createListeners } from "../listeners.ts";
+import { createListeners } from "../browser/listeners.ts";
 
 type Connection = { readonly lostAt: number | undefined; readonly backAt: number | undefined };
 

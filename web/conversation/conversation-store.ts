@@ -1,18 +1,20 @@
 import { useSyncExternalStore } from "react";
-import type { PendingView } from "../../src/protocol/threads.ts";
+import type { PendingView } from "../../src/protocol/threads/threads.ts";
 import type { BlockOf } from "../../src/client/conversation.ts";
-import type { DecisionInput } from "../../src/client/questions.ts";
-import type { RunEvent } from "../../src/protocol/events.ts";
-import { ColloquyError } from "../../src/protocol/errors.ts";
-import { isId } from "../../src/protocol/ids.ts";
-import { createListeners } from "../listeners.ts";
-import { client, reasonOf } from "../server.ts";
-import { showUnpressed } from "../parts/pressed.ts";
-import { saw } from "../threads/seen.ts";
+import type { DecisionInput } from "../../src/client/decisions.ts";
+import type { RunEvent } from "../../src/protocol/threads/events.ts";
+import { ColloquyError } from "../../src/protocol/base/errors.ts";
+import { isId } from "../../src/protocol/base/ids.ts";
+import { createListeners } from "../browser/listeners.ts";
+import { client, reasonOf } from "../page/server.ts";
+import { newestOf } from "../parts/log/new-below.ts";
+import { showUnpressed } from "../parts/pause-while-pressed.ts";
+import { followInTab } from "../parts/tab-stream.ts";
+import { saw } from "../threads/read-marks.ts";
 import { threadClient } from "../threads/thread-client.ts";
-import { words } from "../words.ts";
-import { connectionChanged, connectionForgotten } from "./connection.ts";
-import { prepareMarkdown } from "./load-markdown.ts";
+import { words } from "../words/words.ts";
+import { connectionChanged, connectionForgotten } from "./connection-store.ts";
+import { prepareMarkdown } from "../markdown/load-markdown.ts";
 import { createLog, type ThreadLog } from "./thread-log.ts";
 import { atEnd, held, newerShown, olderShown, type Shown, shownAround, turnsShown } from "./shown-turns.ts";
 import type { Turn } from "./turns.ts";
@@ -24,6 +26,8 @@ export type ConversationState = {
   readonly head: string | null;
   readonly hasOlder: boolean;
   readonly hasNewer: boolean;
+  /** Changes with what stands at the end of the thread. */
+  readonly newest: string;
   /** More of the thread is being read. */
   readonly isReading: boolean;
   /** The turn that was asked for by its item. */
@@ -46,6 +50,7 @@ const empty: ConversationState = {
   head: null,
   hasOlder: false,
   hasNewer: false,
+  newest: "",
   isReading: false,
   found: undefined,
   working: [],
@@ -105,6 +110,7 @@ function seen(): Partial<ConversationState> {
     turns: isSame ? state.turns : rest.turns,
     hasOlder: hasOlder || log.hasOlder(),
     hasNewer: hasNewer || log.hasNewer(),
+    newest: newestAtEnd(),
   };
   if (!isOther) return more;
   isOther = false;
@@ -112,6 +118,11 @@ function seen(): Partial<ConversationState> {
   const working = [...turns.working()].map(([run, agent]) => ({ run, agent }));
   const waiting = state.waiting.filter(({ id }) => !turns.hasBegun(id));
   return { ...more, working, open: turns.open(), waiting };
+}
+
+function newestAtEnd(): string {
+  const { turns } = log.end();
+  return newestOf(turns.get(turns.head() ?? "")?.blocks ?? []);
 }
 
 /** Undefined: a new conversation, which has no thread before something is said. `item`: shown there, not at its end. */
@@ -181,11 +192,10 @@ async function learnQuestions(run: string, signal: AbortSignal): Promise<void> {
 
 async function follow(threadId: string, cursor: string, signal: AbortSignal): Promise<void> {
   try {
-    for await (const { event } of client.followThread(threadId, {
-      cursor,
-      signal,
-      patienceMs: Infinity,
-      onConnection: connectionChanged,
+    for await (const { event } of followInTab({
+      follow: (options) => client.followThread(threadId, options),
+      options: { cursor, signal, patienceMs: Infinity, onConnection: connectionChanged },
+      isNeeded: isAtWork,
     })) {
       if ("seq" in event) saw(threadId, event.seq);
       if (!log.apply(event)) return await readAgain(threadId);
@@ -196,6 +206,12 @@ async function follow(threadId: string, cursor: string, signal: AbortSignal): Pr
   } catch (error) {
     if (!signal.aborted) set(brokenBy(error));
   }
+}
+
+/** Not what waits for a person, of whom the attention of the page tells. */
+function isAtWork(): boolean {
+  const { turns } = log.end();
+  return turns.open().length === 0 && (turns.working().size > 0 || state.waiting.length > 0);
 }
 
 const gone = { isBroken: true, isGone: true, error: words.threadGone } as const;

@@ -1,8 +1,8 @@
 import { useAui, useAuiState } from "@assistant-ui/react";
 import { useEffect, useRef } from "react";
-import { kept } from "../kept.ts";
-import { useMe } from "../me.ts";
-import { prepareMarkdown } from "./load-markdown.ts";
+import { kept } from "../browser/stored-choice.ts";
+import { useMe } from "../page/me.ts";
+import { prepareMarkdown } from "../markdown/load-markdown.ts";
 
 /** Of a file that the server has. */
 export type DraftFile = { readonly id: string; readonly name: string; readonly type: string };

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { duration } from "../parts/figures.ts";
+import { duration } from "../parts/format.ts";
 
 /** Below this nothing is said of waiting. */
 const quietMs = 150;

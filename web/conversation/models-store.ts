@@ -1,9 +1,9 @@
 import { useEffect, useSyncExternalStore } from "react";
-import type { AgentView } from "../../src/protocol/agents.ts";
-import type { ModelLook, ModelState } from "../../src/protocol/model-states.ts";
-import { readModelStates } from "../../src/client/models.ts";
-import { createListeners } from "../listeners.ts";
-import { client, server } from "../server.ts";
+import type { AgentView } from "../../src/protocol/agents/agents.ts";
+import type { ModelLook, ModelState } from "../../src/protocol/agents/model-states.ts";
+import { readModelStates } from "../../src/client/model-states.ts";
+import { createListeners } from "../browser/listeners.ts";
+import { client, server } from "../page/server.ts";
 
 export type ModelNews = { readonly model: string; readonly isThere: boolean; readonly reason?: string };
 export type Answerers = {

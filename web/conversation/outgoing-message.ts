@@ -1,5 +1,5 @@
-import { ColloquyError } from "../../src/protocol/errors.ts";
-import { newId } from "../../src/protocol/ids.ts";
+import { ColloquyError } from "../../src/protocol/base/errors.ts";
+import { newId } from "../../src/protocol/base/ids.ts";
 
 /** One message on its way, and the ids under which the server knows it and its conversation. */
 export type Attempt = { readonly message: string; readonly threadId: string; readonly messageId: string };

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../src/protocol/events.ts";
+import type { RunEvent } from "../../src/protocol/threads/events.ts";
 import {
   joined,
   mostItems,
@@ -9,8 +9,8 @@ import {
   readOlder,
   remember,
   type Stretch,
-} from "../parts/log-stretch.ts";
-import { client } from "../server.ts";
+} from "../parts/log/log-stretch.ts";
+import { client } from "../page/server.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
 type Said = (turns: Turns) => unknown;

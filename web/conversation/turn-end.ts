@@ -13,7 +13,10 @@ export function endOfTurn(blocks: readonly Block[]): TurnEnd | undefined {
 /** By a person, who reads so where they decided it. */
 export function isEndedAtLimit(blocks: readonly Block[]): boolean {
   return blocks.some(
-    (block) => block.kind === "question" && block.body.reason === "limit" && block.decision === "stop",
+    (block) =>
+      block.kind === "question" &&
+      (block.body.reason === "limit" || block.body.reason === "provider") &&
+      block.decision === "stop",
   );
 }
 

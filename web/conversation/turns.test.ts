@@ -3,9 +3,9 @@ import { after, before, test } from "node:test";
 import { freshDataDirectory } from "../../test/pglite.ts";
 import { startTestRuns, type TestRuns } from "../../test/runs.ts";
 import { until } from "../../test/run-suite.ts";
-import type { ScriptAnswer } from "../../src/models/scripted.ts";
-import type { RunEvent } from "../../src/protocol/events.ts";
-import { openDatabase } from "../../src/store/open.ts";
+import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
+import type { RunEvent } from "../../src/protocol/threads/events.ts";
+import { openDatabase } from "../../src/store/driver/open.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
 let answers: ScriptAnswer[] = [];

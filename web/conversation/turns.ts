@@ -1,6 +1,6 @@
 import { type Block, type BlockOf, createConversation } from "../../src/client/conversation.ts";
-import type { RunEvent } from "../../src/protocol/events.ts";
-import type { Item } from "../../src/protocol/items.ts";
+import type { RunEvent } from "../../src/protocol/threads/events.ts";
+import type { Item } from "../../src/protocol/threads/items.ts";
 
 /** What one side said and did in one go: a message of a person, or all that an agent did until it was done. */
 export type Turn = {
@@ -120,9 +120,13 @@ export function createTurns(): Turns {
       begin({ id, parent, role: "assistant", author: conversation.working().get(run), run, blocks: [] });
       current.set(run, id);
     }
-    const turn = turns.get(id)!;
+    const known = turns.get(id)!;
+    // What goes on has not ended, and ends behind all that comes now.
+    const turn =
+      block.kind === "resume" ? { ...known, blocks: known.blocks.filter(({ kind }) => kind !== "end") } : known;
     const at = turn.blocks.findIndex(({ key }) => key === block.key);
-    const blocks = at === -1 ? [...turn.blocks, block] : turn.blocks.with(at, block);
+    const others = () => turn.blocks.filter(({ key }) => key !== block.key);
+    const blocks = isWithdrawn(block) ? others() : at === -1 ? [...turn.blocks, block] : turn.blocks.with(at, block);
     const author = turn.author ?? ("author" in block ? block.author : undefined);
     turns.set(id, { ...turn, author, blocks });
     head = id;
@@ -185,6 +189,11 @@ export function createTurns(): Turns {
       head = to;
     },
   };
+}
+
+/** What is told anew stands where it is told; that it is tried again stands until then. */
+function isWithdrawn(block: Block): boolean {
+  return block.kind === "message" && block.isLive && block.text === "" && block.reasoning === "" && !block.retry;
 }
 
 /** In place of the turn of an item that was never read. */

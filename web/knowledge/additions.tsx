@@ -1,7 +1,9 @@
 import { X } from "lucide-react";
 import { useEffect } from "react";
-import { PageLink, Problem, State } from "../parts/parts.tsx";
-import { words } from "../words.ts";
+import { Problem } from "../parts/problem.tsx";
+import { State } from "../parts/state.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { words } from "../words/words.ts";
 import {
   type Adding,
   clearDone,
@@ -12,7 +14,7 @@ import {
   stopSending,
   tryAgain,
   useAdditions,
-} from "./adding.ts";
+} from "./uploads-store.ts";
 import { DocumentState } from "./document-state.tsx";
 import { texts } from "./knowledge-words.ts";
 

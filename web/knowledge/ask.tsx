@@ -1,13 +1,16 @@
 import { useEffect, useRef, useState } from "react";
-import type { KnowledgeAnswer } from "../../src/protocol/passages.ts";
-import type { CollectionView } from "../../src/protocol/collections.ts";
-import type { Retrieval } from "../../src/protocol/knowledge.ts";
+import type { KnowledgeAnswer } from "../../src/protocol/knowledge/passages.ts";
+import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
+import type { Retrieval } from "../../src/protocol/knowledge/chunks.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { ChoiceField, Field, Form, PageLink, TextField, Waiting } from "../parts/parts.tsx";
-import { changeQuery, useQuery } from "../path.ts";
-import { client } from "../server.ts";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { changeQuery, useQuery } from "../page/path.ts";
+import { client } from "../page/server.ts";
 import { EarlierQuestions } from "./earlier-questions.tsx";
-import { Found } from "./found.tsx";
+import { Found } from "./found-passages.tsx";
 import { texts } from "./knowledge-words.ts";
 
 const names = texts.query;
@@ -95,6 +98,7 @@ function Question({ collections, onAnswer }: QuestionProps) {
       <Form name={names.title} submit={isBusy ? names.searching : names.run} onSubmit={ask}>
         <Field label={names.question} isWide>
           <textarea
+            dir="auto"
             className="field w-full max-w-3xl text-ink"
             style={{ minHeight: "3.5em", fontFamily: "inherit", fontSize: 16 }}
             rows={2}

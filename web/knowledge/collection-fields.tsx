@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import type { CollectionView, KnowledgeChoices } from "../../src/protocol/collections.ts";
+import type { CollectionView, KnowledgeChoices } from "../../src/protocol/knowledge/collections.ts";
 import type { CollectionInput } from "../../src/client/knowledge.ts";
-import { ChoiceField, Field, TextField } from "../parts/parts.tsx";
+import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 import { texts } from "./knowledge-words.ts";
 
 const names = texts.form;

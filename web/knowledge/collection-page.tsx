@@ -1,13 +1,14 @@
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/look-again.ts";
-import { PageLink, Waiting } from "../parts/parts.tsx";
-import { useQuery } from "../path.ts";
-import { client } from "../server.ts";
+import { useLookAgain } from "../parts/poll.ts";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { useQuery } from "../page/path.ts";
+import { client } from "../page/server.ts";
 import { AddDocuments } from "./add-documents.tsx";
 import { Additions } from "./additions.tsx";
 import { Ask } from "./ask.tsx";
 import { CollectionSettings } from "./collection-settings.tsx";
-import { Counts } from "./collections.tsx";
+import { Counts, Indexing, indexingMs } from "./collections.tsx";
 import { DocumentPage } from "./document-page.tsx";
 import { DocumentTable } from "./document-table.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
@@ -22,6 +23,7 @@ export function CollectionPage({ id }: { readonly id: string }) {
   const collection = loaded.data;
   const isBusy = collection !== undefined && collection.counts.queued + collection.counts.working > 0;
   useLookAgain(isBusy, loaded.reload);
+  useLookAgain(!isBusy && collection?.indexing !== undefined, loaded.reload, indexingMs);
   const path = `/knowledge/${id}`;
   const shown = query.has("trace") ? "ask" : (query.get("show") ?? "documents");
   const tab = (show: string, name: string) => ({
@@ -54,6 +56,9 @@ export function CollectionPage({ id }: { readonly id: string }) {
               {collection.description !== "" && <p className="max-w-prose">{collection.description}</p>}
               {!collection.isOwn && <p className="text-muted">{texts.of(collection.owner)}</p>}
               {shown !== "documents" && <Counts of={collection.counts} />}
+              <Indexing percent={collection.indexing}>
+                <span className="text-muted">. {texts.indexingIs}</span>
+              </Indexing>
             </header>
             {shown === "ask" ? (
               <Ask collections={[collection]} />

@@ -1,11 +1,13 @@
 import { X } from "lucide-react";
 import { useState } from "react";
-import type { CollectionView, KnowledgeChoices } from "../../src/protocol/collections.ts";
-import { figure } from "../parts/figures.ts";
-import { Act, ChoiceField, Form, TextField } from "../parts/parts.tsx";
-import { sure } from "../parts/sure.tsx";
-import { fromHere } from "../path.ts";
-import { client } from "../server.ts";
+import type { CollectionView, KnowledgeChoices } from "../../src/protocol/knowledge/collections.ts";
+import { figure } from "../parts/format.ts";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
+import { sure } from "../parts/confirm.tsx";
+import { fromHere } from "../page/path.ts";
+import { client } from "../page/server.ts";
 import {
   changedSettings,
   cuttingKeys,

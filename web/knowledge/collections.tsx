@@ -1,15 +1,22 @@
 import { Plus } from "lucide-react";
-import { useState } from "react";
-import type { CollectionView } from "../../src/protocol/collections.ts";
-import { figure, size } from "../parts/figures.ts";
+import { type ReactNode, useState } from "react";
+import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
+import { figure, size } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/look-again.ts";
-import { Form, PageLink, State, Table, Waiting } from "../parts/parts.tsx";
-import { changeQuery, fromHere, useQuery } from "../path.ts";
-import { client } from "../server.ts";
-import { words } from "../words.ts";
+import { useLookAgain } from "../parts/poll.ts";
+import { State } from "../parts/state.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { changeQuery, fromHere, useQuery } from "../page/path.ts";
+import { client } from "../page/server.ts";
+import { words } from "../words/words.ts";
 import { AboutFields, changedSettings, CuttingFields, SearchingFields, writtenOf } from "./collection-fields.tsx";
 import { texts } from "./knowledge-words.ts";
+
+/** Looking counts all chunks while some are not indexed. */
+export const indexingMs = 3000;
 
 /** One's own and those that are shared with one. */
 export function Collections({
@@ -23,6 +30,11 @@ export function Collections({
   useLookAgain(
     of.some(({ counts }) => counts.queued + counts.working > 0),
     onChange,
+  );
+  useLookAgain(
+    of.some(({ indexing }) => indexing !== undefined),
+    onChange,
+    indexingMs,
   );
   return (
     <>
@@ -57,15 +69,18 @@ export function Collections({
 }
 
 function Row({ collection }: { readonly collection: CollectionView }) {
-  const { id, name, description, embeddingModel, owner, isOwn, counts } = collection;
+  const { id, name, description, embeddingModel, owner, isOwn, counts, indexing } = collection;
   return (
     <tr>
       <th scope="row" className="min-w-40">
-        <PageLink to={`/knowledge/${id}`}>{name}</PageLink>
+        <PageLink to={`/knowledge/${id}`}>
+          <bdi>{name}</bdi>
+        </PageLink>
         {description !== "" && <div className="line-clamp-2 max-w-prose font-normal text-muted">{description}</div>}
       </th>
       <td>
         <Counts of={counts} />
+        <Indexing percent={indexing} />
       </td>
       <td>{embeddingModel === "none" ? texts.byWords : embeddingModel}</td>
       <td>{isOwn ? texts.mine : owner}</td>
@@ -88,6 +103,23 @@ export function Counts({
       {queued + working > 0 && <State grade="warn">{texts.atWork(queued + working)}</State>}
       {failed > 0 && <State grade="bad">{texts.failedCount(failed)}</State>}
     </span>
+  );
+}
+
+/** That the words of its chunks are not all indexed, and how far they are. */
+export function Indexing({
+  percent,
+  children,
+}: {
+  readonly percent: number | undefined;
+  readonly children?: ReactNode;
+}) {
+  if (percent === undefined) return null;
+  return (
+    <div>
+      <State grade="warn">{texts.indexing(percent)}</State>
+      {children}
+    </div>
   );
 }
 

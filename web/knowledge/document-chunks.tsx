@@ -1,9 +1,10 @@
-import type { ChunkView, DocumentView } from "../../src/protocol/documents.ts";
-import { figure } from "../parts/figures.ts";
+import type { ChunkView, DocumentView } from "../../src/protocol/knowledge/documents.ts";
+import { figure } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { PageLink, Waiting } from "../parts/parts.tsx";
-import { changeQuery, useQuery } from "../path.ts";
-import { client } from "../server.ts";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { changeQuery, useQuery } from "../page/path.ts";
+import { client } from "../page/server.ts";
 import { texts } from "./knowledge-words.ts";
 import type { PassagePlace } from "./text-windows.ts";
 

@@ -1,5 +1,5 @@
-import type { DocumentView } from "../../src/protocol/documents.ts";
-import { State } from "../parts/parts.tsx";
+import type { DocumentView } from "../../src/protocol/knowledge/documents.ts";
+import { State } from "../parts/state.tsx";
 import { texts } from "./knowledge-words.ts";
 
 const grades = { queued: "quiet", working: "warn", ready: "ok", failed: "bad" } as const;

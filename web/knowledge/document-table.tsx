@@ -1,15 +1,19 @@
 import { useEffect } from "react";
-import type { DocumentView } from "../../src/protocol/documents.ts";
-import type { CollectionView } from "../../src/protocol/collections.ts";
-import type { DocumentStatus } from "../../src/protocol/knowledge.ts";
-import { figure, size } from "../parts/figures.ts";
+import type { DocumentView } from "../../src/protocol/knowledge/documents.ts";
+import type { CollectionView } from "../../src/protocol/knowledge/collections.ts";
+import type { DocumentStatus } from "../../src/protocol/knowledge/chunks.ts";
+import { figure, size } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/look-again.ts";
-import { Act, ChoiceField, PageLink, Table, TextField, Waiting } from "../parts/parts.tsx";
-import { sure } from "../parts/sure.tsx";
-import { changeQuery, goTo, useQuery } from "../path.ts";
-import { client } from "../server.ts";
-import { followAgain, forgetDocument } from "./adding.ts";
+import { useLookAgain } from "../parts/poll.ts";
+import { Act } from "../parts/act.tsx";
+import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { sure } from "../parts/confirm.tsx";
+import { changeQuery, goTo, useQuery } from "../page/path.ts";
+import { client } from "../page/server.ts";
+import { followAgain, forgetDocument } from "./uploads-store.ts";
 import { Counts } from "./collections.tsx";
 import { DocumentState } from "./document-state.tsx";
 import { texts } from "./knowledge-words.ts";
@@ -109,7 +113,9 @@ function Row({
   return (
     <tr>
       <th scope="row" className="min-w-40 break-words">
-        <PageLink to={`/knowledge/${collectionId}?document=${id}`}>{name}</PageLink>
+        <PageLink to={`/knowledge/${collectionId}?document=${id}`}>
+          <bdi>{name}</bdi>
+        </PageLink>
       </th>
       <td>
         <DocumentState document={document} />

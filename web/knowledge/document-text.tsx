@@ -1,8 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { DocumentView, TextPart } from "../../src/protocol/documents.ts";
+import type { DocumentView, TextPart } from "../../src/protocol/knowledge/documents.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, PageLink, Waiting } from "../parts/parts.tsx";
-import { client } from "../server.ts";
+import { Act } from "../parts/act.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { client } from "../page/server.ts";
 import { texts } from "./knowledge-words.ts";
 import { mostShown, type PassagePlace, partAfter, partBefore, partsOf, windowAround } from "./text-windows.ts";
 
@@ -63,7 +65,7 @@ export function DocumentText({ document: { id, kind, characters, collectionId },
           </PageLink>
         </div>
       )}
-      <div ref={text} className="reader" data-fixed={fixed.has(kind ?? "")}>
+      <div ref={text} dir="auto" className="reader" data-fixed={fixed.has(kind ?? "")}>
         {parts.map((part) => (
           <span key={part.from} data-from={part.from}>
             <Marked part={part} passage={passage} />

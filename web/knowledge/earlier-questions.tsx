@@ -1,9 +1,10 @@
 import { useState } from "react";
-import { time } from "../parts/figures.ts";
+import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { PageLink, Waiting } from "../parts/parts.tsx";
-import { usePath, useQuery } from "../path.ts";
-import { client } from "../server.ts";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { usePath, useQuery } from "../page/path.ts";
+import { client } from "../page/server.ts";
 import { texts } from "./knowledge-words.ts";
 
 const names = texts.query;

@@ -1,8 +1,8 @@
-import type { CandidateView, KnowledgeAnswer, TraceView } from "../../src/protocol/passages.ts";
-import { duration } from "../parts/figures.ts";
+import type { CandidateView, KnowledgeAnswer, TraceView } from "../../src/protocol/knowledge/passages.ts";
+import { duration } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { PageLink } from "../parts/parts.tsx";
-import { client } from "../server.ts";
+import { PageLink } from "../parts/page-link.tsx";
+import { client } from "../page/server.ts";
 import { texts } from "./knowledge-words.ts";
 import { placeOf, score } from "./scores.ts";
 import { Trace } from "./trace.tsx";
@@ -52,14 +52,16 @@ function Passage({ candidate, text }: { readonly candidate: CandidateView; reado
       <div className="grid gap-1">
         <p className="flex flex-wrap gap-x-3">
           <PageLink to={`/knowledge/${collectionId}?document=${documentId}&from=${charStart}&to=${charEnd}`}>
-            {documentName}
+            <bdi>{documentName}</bdi>
           </PageLink>
           <span className="text-muted">{placeOf(candidate)}</span>
         </p>
         {text === undefined ? (
           <KeptText candidate={candidate} />
         ) : (
-          <p className="snippet line-clamp-6">{close(text)}</p>
+          <p dir="auto" className="snippet line-clamp-6">
+            {close(text)}
+          </p>
         )}
         <p className="text-muted">{scores.filter(Boolean).join(" · ")}</p>
       </div>
@@ -78,5 +80,9 @@ function KeptText({ candidate: { documentId, charStart, charEnd } }: { readonly 
     client.knowledge.textPart(documentId, { from: charStart, to: charEnd }, signal),
   );
   if (problem !== undefined) return <p className="text-muted">{names.textGone}</p>;
-  return <p className="snippet line-clamp-6 min-h-[1.6em]">{close(data?.text ?? "")}</p>;
+  return (
+    <p dir="auto" className="snippet line-clamp-6 min-h-[1.6em]">
+      {close(data?.text ?? "")}
+    </p>
+  );
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import "../parts/dense.css";
-import { PageLink } from "../parts/parts.tsx";
+import { PageLink } from "../parts/page-link.tsx";
 import "./knowledge.css";
 import { texts } from "./knowledge-words.ts";
 

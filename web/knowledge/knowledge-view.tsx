@@ -1,13 +1,13 @@
 import { useLoaded } from "../parts/loaded.ts";
-import { Waiting } from "../parts/parts.tsx";
-import type { ViewProps } from "../pages.tsx";
-import { useQuery } from "../path.ts";
+import { Waiting } from "../parts/waiting.tsx";
+import type { ViewProps } from "../page/view-list.tsx";
+import { useQuery } from "../page/path.ts";
 import { Ask } from "./ask.tsx";
 import { CollectionPage } from "./collection-page.tsx";
 import { Collections } from "./collections.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
 import { texts } from "./knowledge-words.ts";
-import { client } from "../server.ts";
+import { client } from "../page/server.ts";
 
 /** All collections, or one. */
 export function KnowledgeView({ rest }: ViewProps) {

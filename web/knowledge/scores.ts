@@ -1,5 +1,5 @@
-import type { CandidateView } from "../../src/protocol/passages.ts";
-import { locale } from "../language.ts";
+import type { CandidateView } from "../../src/protocol/knowledge/passages.ts";
+import { locale } from "../browser/language.ts";
 import { texts } from "./knowledge-words.ts";
 
 const three = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });

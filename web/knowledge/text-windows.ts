@@ -1,4 +1,4 @@
-import type { TextPart } from "../../src/protocol/documents.ts";
+import type { TextPart } from "../../src/protocol/knowledge/documents.ts";
 
 /** In UTF-16 units of a text, the end exclusive. */
 export type PassagePlace = { readonly from: number; readonly to: number };

@@ -1,6 +1,9 @@
-import type { CandidateView, TraceView } from "../../src/protocol/passages.ts";
-import { figure } from "../parts/figures.ts";
-import { Note, PageLink, State, Table } from "../parts/parts.tsx";
+import type { CandidateView, TraceView } from "../../src/protocol/knowledge/passages.ts";
+import { figure } from "../parts/format.ts";
+import { State } from "../parts/state.tsx";
+import { Note } from "../parts/note.tsx";
+import { Table } from "../parts/table.tsx";
+import { PageLink } from "../parts/page-link.tsx";
 import { texts } from "./knowledge-words.ts";
 import { placeOf, score } from "./scores.ts";
 
@@ -20,7 +23,7 @@ export function Trace({ trace }: { readonly trace: TraceView }) {
           <dd>{searched ?? <span className="text-muted">{names.notRewritten}</span>}</dd>
           <dt>{names.inCollections}</dt>
           <dd>
-            {collections.map(({ id, name, retrieval, weight, embeddingModel }) => (
+            {collections.map(({ id, name, retrieval, weight, embeddingModel, indexing }) => (
               <div key={id}>
                 <PageLink to={`/knowledge/${id}`}>{name}</PageLink>{" "}
                 <span className="text-muted">
@@ -28,6 +31,7 @@ export function Trace({ trace }: { readonly trace: TraceView }) {
                     texts.form.retrievals[retrieval],
                     retrieval === "hybrid" && names.weight(score(weight)),
                     embeddingModel !== "none" && embeddingModel,
+                    indexing !== undefined && texts.indexing(indexing),
                   ]
                     .filter(Boolean)
                     .join(" · ")}

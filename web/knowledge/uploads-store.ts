@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from "react";
-import type { AddedView, DocumentView } from "../../src/protocol/documents.ts";
-import { ColloquyError, InvalidInput } from "../../src/protocol/errors.ts";
-import { createListeners } from "../listeners.ts";
-import { client, reasonOf } from "../server.ts";
+import type { AddedView, DocumentView } from "../../src/protocol/knowledge/documents.ts";
+import { ColloquyError, InvalidInput } from "../../src/protocol/base/errors.ts";
+import { createListeners } from "../browser/listeners.ts";
+import { client, reasonOf } from "../page/server.ts";
 
 /** Something that is on its way into a collection. */
 export type Adding = {

@@ -1,9 +1,9 @@
 import { createContext, type ReactNode, useContext, useRef, useState } from "react";
 import { createPortal } from "react-dom";
-import type { Citation } from "../../src/protocol/citations.ts";
-import { PageLink } from "../parts/parts.tsx";
-import type { Source } from "../../src/protocol/sources.ts";
-import { words } from "../words.ts";
+import type { Citation } from "../../src/protocol/knowledge/citations.ts";
+import { PageLink } from "../parts/page-link.tsx";
+import type { Source } from "../../src/protocol/knowledge/sources.ts";
+import { words } from "../words/words.ts";
 import type { Mark } from "./cited-text.ts";
 
 /** Of the text that is being shown. */
@@ -72,9 +72,15 @@ function placeBeside({ left, top, bottom }: DOMRect): Place {
 function CitationText({ citation: { source, quote, found } }: { readonly citation: Citation }) {
   return (
     <>
-      <span className="block font-semibold">{source.title}</span>
+      <span dir="auto" className="block font-semibold">
+        {source.title}
+      </span>
       <span className="block text-muted">{placeOf(source)}</span>
-      {quote !== undefined && <span className="block">“{quote.slice(0, 300)}”</span>}
+      {quote !== undefined && (
+        <span dir="auto" className="block">
+          “{quote.slice(0, 300)}”
+        </span>
+      )}
       {found !== undefined && (
         <span className={`block ${found ? "text-ok" : "text-warn"}`}>
           <span aria-hidden>{found ? "✓" : "▲"}</span> {found ? words.turn.found : words.turn.notFound}
@@ -103,7 +109,7 @@ export function SourceList({
           <span className="text-muted">[{number}]</span>
           <span className="min-w-0">
             <SourceLink source={source} look="text-accent underline break-words">
-              {source.title}
+              <bdi>{source.title}</bdi>
             </SourceLink>
             <span className="text-muted"> {placeOf(source)}</span>
           </span>

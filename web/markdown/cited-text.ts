@@ -1,4 +1,4 @@
-import type { Citation } from "../../src/protocol/citations.ts";
+import type { Citation } from "../../src/protocol/knowledge/citations.ts";
 
 /** What stands in one mark: `[1]`, or `[1, 2]`. */
 export type Mark = { readonly text: string; readonly citations: readonly Citation[] };

@@ -1,8 +1,8 @@
 import { Check, Copy } from "lucide-react";
 import { isValidElement, lazy, type ReactNode, Suspense, useRef, useState } from "react";
-import { copyText } from "../copy-text.ts";
-import { KeptFromFalling } from "../kept-from-falling.tsx";
-import { words } from "../words.ts";
+import { copyText } from "../browser/copy-text.ts";
+import { KeptFromFalling } from "../page/error-boundary.tsx";
+import { words } from "../words/words.ts";
 
 const Diagram = lazy(async () => ({ default: (await import("./diagram.tsx")).Diagram }));
 
@@ -46,7 +46,7 @@ function PlainCode({ language, children }: { readonly language: string | undefin
           {isCopied ? <Check size={16} aria-hidden /> : <Copy size={16} aria-hidden />}
         </button>
       </div>
-      <pre ref={pre} tabIndex={0} role="region" aria-label={language ?? words.turn.code}>
+      <pre ref={pre} dir="ltr" tabIndex={0} role="region" aria-label={language ?? words.turn.code}>
         {children}
       </pre>
     </div>

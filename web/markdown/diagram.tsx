@@ -1,9 +1,8 @@
 import mermaid from "mermaid";
-import { type ReactNode, useEffect, useId, useState } from "react";
-import { reasonOf } from "../server.ts";
-import { words } from "../words.ts";
+import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from "react";
+import { reasonOf } from "../page/server.ts";
+import { words } from "../words/words.ts";
 import { PictureButton } from "./picture.tsx";
-import { useIsDark } from "./is-dark.ts";
 
 type DiagramProps = { readonly text: string; /** Of which it is drawn. */ readonly code: ReactNode };
 type Drawn = { readonly address: string; readonly width: number; readonly height: number };
@@ -88,4 +87,24 @@ function imageOf(svg: string): Drawn {
   // As an image it has the size that it says itself.
   const sized = svg.replace(/^<svg([^>]*?) width="[^"]*"/, `<svg$1 width="${wide}" height="${high}"`);
   return { address: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(sized)}`, width: wide, height: high };
+}
+
+const system = matchMedia("(prefers-color-scheme: dark)");
+
+/** For what takes no colours from tokens. */
+function useIsDark(): boolean {
+  return useSyncExternalStore(listen, () => {
+    const chosen = document.documentElement.dataset["theme"] ?? "";
+    return chosen === "" ? system.matches : chosen === "dark";
+  });
+}
+
+function listen(listener: () => void): () => void {
+  const changes = new MutationObserver(listener);
+  changes.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  system.addEventListener("change", listener);
+  return () => {
+    changes.disconnect();
+    system.removeEventListener("change", listener);
+  };
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { createFilesAt } from "../../src/client/files.ts";
-import { server } from "../server.ts";
+import { server } from "../page/server.ts";
 import { addressOfFile } from "./made-files.ts";
 
 /** Whether an address that an agent wrote is none of the web's, but the path of a file, a place in the text or nothing at all. */

@@ -1,7 +1,7 @@
 import { lazy, memo, Suspense, useState } from "react";
-import type { Citation } from "../../src/protocol/citations.ts";
-import { KeptFromFalling } from "../kept-from-falling.tsx";
-import { words } from "../words.ts";
+import type { Citation } from "../../src/protocol/knowledge/citations.ts";
+import { KeptFromFalling } from "../page/error-boundary.tsx";
+import { words } from "../words/words.ts";
 import { loadMarkdown } from "./load-markdown.ts";
 
 const Markdown = lazy(async () => ({ default: (await loadMarkdown()).Markdown }));
@@ -22,7 +22,11 @@ type FormattedProps = {
 export const Formatted = memo(function Formatted({ text, citations, isLive = false, files }: FormattedProps) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = text.length > mostFormatted ? text.slice(0, mostFormatted) : text;
-  const asItIs = <p className="break-words whitespace-pre-wrap">{shown}</p>;
+  const asItIs = (
+    <p dir="auto" className="break-words whitespace-pre-wrap">
+      {shown}
+    </p>
+  );
   return (
     <>
       <KeptFromFalling instead={asItIs}>
@@ -32,7 +36,9 @@ export const Formatted = memo(function Formatted({ text, citations, isLive = fal
       </KeptFromFalling>
       {text.length > mostFormatted &&
         (showsAll ? (
-          <p className="break-words whitespace-pre-wrap">{text.slice(mostFormatted)}</p>
+          <p dir="auto" className="break-words whitespace-pre-wrap">
+            {text.slice(mostFormatted)}
+          </p>
         ) : (
           <button type="button" className="button" onClick={() => setShowsAll(true)}>
             {words.turn.showRest(text.length - mostFormatted)}
@@ -41,3 +47,10 @@ export const Formatted = memo(function Formatted({ text, citations, isLive = fal
     </>
   );
 });
+
+/** Text in a language, with its words coloured. */
+export function CodeText({ text, language }: { readonly text: string; readonly language: string }) {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([marks]) => marks.length));
+  const fence = "`".repeat(longest + 1);
+  return <Formatted text={`${fence}${language}\n${text}\n${fence}`} />;
+}

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "react";
-import { words } from "../words.ts";
-import { figure } from "../parts/figures.ts";
+import { words } from "../words/words.ts";
+import { figure } from "../parts/format.ts";
 
 /** Of a long text, at first. */
 const shownCharacters = 4000;
@@ -26,6 +26,7 @@ export function LongText({ text, isLive, name, isError = false }: LongTextProps)
     <>
       <pre
         ref={frame}
+        dir="auto"
         tabIndex={0}
         role="region"
         aria-label={name}

@@ -1,6 +1,6 @@
 import { encodedPath } from "../../src/client/request.ts";
 import type { Block } from "../../src/client/conversation.ts";
-import type { FileChange } from "../../src/protocol/files.ts";
+import type { FileChange } from "../../src/protocol/threads/files.ts";
 
 /** A file as a call left it. */
 export type MadeFile = FileChange & { /** Changes with each call that touches it. */ readonly version: string };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { markdownBlocks, withFormulas } from "./markdown-blocks.ts";
+import { fencedCode, markdownBlocks, withFormulas } from "./markdown-blocks.ts";
 
 test("a text is cut between its blocks, and nowhere within one", () => {
   const text = [
@@ -42,4 +42,17 @@ test("formulas are those that are, and money is none", () => {
     "[a\\](b)",
   ])
     assert.equal(withFormulas(same), same, same);
+});
+
+test("fenced code is told from the text around it, with its language and without its fences", () => {
+  assert.deepEqual(fencedCode("Look:\n```js title\na\n\n  b\n```\nand\n~~~\n```\n~~~\n"), [
+    { kind: "text", text: "Look:\n" },
+    { kind: "code", language: "js", text: "a\n\n  b\n" },
+    { kind: "text", text: "and\n" },
+    { kind: "code", language: "", text: "```\n" },
+  ]);
+  assert.deepEqual(fencedCode("  ```py\n  a\n    b\n c"), [{ kind: "code", language: "py", text: "a\n  b\nc" }]);
+  assert.deepEqual(fencedCode("no code `here`\n```js`x```\n"), [
+    { kind: "text", text: "no code `here`\n```js`x```\n" },
+  ]);
 });

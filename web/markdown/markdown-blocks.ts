@@ -34,17 +34,52 @@ function goesOn(piece: string, line: string): boolean {
 }
 
 function openedBy(line: string): RegExp | undefined {
-  const fence = /^\s*(`{3,}|~{3,})(.*)/.exec(line);
-  if (fence) {
-    const [, marks = "", rest = ""] = fence;
-    return marks.startsWith("`") && rest.includes("`")
-      ? undefined
-      : new RegExp(`^\\s*\\${marks[0]!}{${marks.length},}\\s*$`);
-  }
+  const fence = openedFence(line);
+  if (fence) return fence.closing;
   const formula = /^\s*(\$\$|\\\[)(.*)/.exec(line);
   if (!formula) return undefined;
   const end = formula[1] === "$$" ? "$$" : String.raw`\]`;
   return formula[2]?.includes(end) ? undefined : new RegExp(end.replaceAll(/[$\\\]]/g, String.raw`\$&`));
+}
+
+type Fence = { readonly indent: string; readonly language: string; readonly closing: RegExp };
+
+function openedFence(line: string): Fence | undefined {
+  const [found, indent = "", marks = "", rest = ""] = /^(\s*)(`{3,}|~{3,})(.*)/.exec(line) ?? [];
+  if (found === undefined || (marks.startsWith("`") && rest.includes("`"))) return undefined;
+  const closing = new RegExp(`^\\s*\\${marks[0]!}{${marks.length},}\\s*$`);
+  return { indent, language: /^\s*(\S*)/.exec(rest)?.[1] ?? "", closing };
+}
+
+export type CodeOrText =
+  | { readonly kind: "code"; readonly language: string; readonly text: string }
+  | { readonly kind: "text"; readonly text: string };
+
+/** Splits a block into its fenced code, without the fences, and the text around it. */
+export function fencedCode(block: string): readonly CodeOrText[] {
+  const pieces: CodeOrText[] = [];
+  let fence: Fence | undefined;
+  let lines: string[] = [];
+  const endPiece = () => {
+    const text = lines.join("");
+    if (fence) pieces.push({ kind: "code", language: fence.language, text });
+    else if (text !== "") pieces.push({ kind: "text", text });
+    lines = [];
+  };
+  for (const line of block.split(/(?<=\n)/)) {
+    if (fence?.closing.test(line)) {
+      endPiece();
+      fence = undefined;
+      continue;
+    }
+    const opened = fence ? undefined : openedFence(line);
+    if (opened) {
+      endPiece();
+      fence = opened;
+    } else lines.push(fence ? line.replace(new RegExp(`^\\s{0,${fence.indent.length}}(?=[^\n])`), "") : line);
+  }
+  endPiece();
+  return pieces;
 }
 
 /**

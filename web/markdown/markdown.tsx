@@ -1,15 +1,24 @@
-import { createContext, type ComponentProps, memo, type ReactNode, useContext, useMemo } from "react";
+import {
+  createContext,
+  type ComponentProps,
+  memo,
+  type ReactNode,
+  useContext,
+  useMemo,
+  useSyncExternalStore,
+} from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
-import type { Citation } from "../../src/protocol/citations.ts";
-import { words } from "../words.ts";
+import type { Citation } from "../../src/protocol/knowledge/citations.ts";
+import { words } from "../words/words.ts";
 import { splitAtMarks, withMarks } from "./cited-text.ts";
 import { CitationChip, Marks } from "./citation-chip.tsx";
 import "./code.css";
 import { CodeBlock } from "./code-block.tsx";
 import { FileLink, FilePicture, isRelative } from "./file-link.tsx";
-import { markdownBlocks, withFormulas } from "./markdown-blocks.ts";
-import { useMarkdownExtra } from "./markdown-extras.ts";
+import { fencedCode, markdownBlocks, withFormulas } from "./markdown-blocks.ts";
+import { textDirection } from "./text-direction.ts";
+import { createListeners } from "../browser/listeners.ts";
 
 type MarkdownProps = {
   readonly text: string;
@@ -57,9 +66,9 @@ const MarkdownBlock = memo(function MarkdownBlock({
   const maths = useMarkdownExtra("maths", formulas.includes("$$"));
   // Code that is still being written is coloured when it is complete.
   const colours = useMarkdownExtra("colours", !isLive && /```|~~~/.test(text));
-  if (text.length > mostInBlock) return <p className="break-words whitespace-pre-wrap">{text}</p>;
+  if (text.length > mostInBlock) return <LongBlock text={text} isLive={isLive} />;
   const before: Plugins = maths ? [remarkGfm, maths.read, citationMarks] : [remarkGfm, citationMarks];
-  const after: Plugins = [...(maths ? [maths.show] : []), ...(colours ? [colours.show] : [])];
+  const after: Plugins = [...(maths ? [maths.show] : []), ...(colours ? [colours.show] : []), textDirection];
   return (
     <IsLive value={isLive}>
       <ReactMarkdown remarkPlugins={before} rehypePlugins={after} components={components}>
@@ -69,22 +78,54 @@ const MarkdownBlock = memo(function MarkdownBlock({
   );
 });
 
+/** Code stays code, without colours; text that is too long to be formatted stands as it is. */
+function LongBlock({ text, isLive }: { readonly text: string; readonly isLive: boolean }) {
+  const pieces = useMemo(() => fencedCode(text), [text]);
+  return pieces.map((piece, at) => {
+    if (piece.kind === "code")
+      return (
+        <CodeBlock key={at} isLive={isLive}>
+          <code className={piece.language === "" ? undefined : `language-${piece.language}`}>{piece.text}</code>
+        </CodeBlock>
+      );
+    if (piece.text.length <= mostInBlock) return <MarkdownBlock key={at} text={piece.text} isLive={isLive} />;
+    return (
+      <p key={at} dir="auto" className="break-words whitespace-pre-wrap">
+        {piece.text}
+      </p>
+    );
+  });
+}
+
 const IsLive = createContext(false);
 
 const components: Components = {
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => <Picture src={src} alt={alt} />,
   pre: ({ children }) => <Code>{children}</Code>,
+  // The box of a task list.
+  input: ({ checked }) => (
+    <input
+      type="checkbox"
+      checked={checked}
+      disabled
+      aria-label={checked ? words.turn.completed : words.turn.notCompleted}
+    />
+  ),
   // Below the headings of the turns, which are of the second level.
-  h1: ({ children }) => <h3 className="first-heading">{children}</h3>,
-  h2: ({ children }) => <h3>{children}</h3>,
-  h3: ({ children }) => <h4>{children}</h4>,
-  h4: ({ children }) => <h5>{children}</h5>,
-  h5: ({ children }) => <h6>{children}</h6>,
+  h1: ({ children, dir }) => (
+    <h3 className="first-heading" dir={dir}>
+      {children}
+    </h3>
+  ),
+  h2: ({ children, dir }) => <h3 dir={dir}>{children}</h3>,
+  h3: ({ children, dir }) => <h4 dir={dir}>{children}</h4>,
+  h4: ({ children, dir }) => <h5 dir={dir}>{children}</h5>,
+  h5: ({ children, dir }) => <h6 dir={dir}>{children}</h6>,
   cite: ({ children }) => <CitationChip at={Number(children)} />,
-  table: ({ children }) => (
+  table: ({ children, dir }) => (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={words.table}>
-      <table>{children}</table>
+      <table dir={dir}>{children}</table>
     </div>
   ),
 };
@@ -147,4 +188,47 @@ function visit(node: Node): void {
         : { type: "citation", data: { hName: "cite" }, children: [{ type: "text", value: String(part) }] },
     );
   });
+}
+
+type Plugin = NonNullable<ComponentProps<typeof ReactMarkdown>["rehypePlugins"]>[number];
+type Extra = { readonly read: Plugin; readonly show: Plugin };
+
+/** What few texts need, and is large: loaded when the first such text is shown. */
+const loaders = {
+  async maths(): Promise<Extra> {
+    const [{ default: read }, { default: show }] = await Promise.all([import("remark-math"), import("rehype-katex")]);
+    // The browser's own formulas need no fonts. What a model wrote may neither grow without end nor load anything.
+    const options = { output: "mathml", strict: "ignore", maxSize: 20, maxExpand: 500, trust: false } as const;
+    return { read: [read, { singleDollarTextMath: false }], show: [show, options] };
+  },
+  async colours(): Promise<Extra> {
+    const { default: show } = await import("rehype-highlight");
+    return { read: show, show: [show, { plainText: ["mermaid", "text", "txt"] }] };
+  },
+};
+type Name = keyof typeof loaders;
+
+const loaded: Partial<Record<Name, Extra>> = {};
+const asked = new Set<Name>();
+const listeners = createListeners();
+
+/** Undefined while it is not there: until then the text is shown without. */
+function useMarkdownExtra(name: Name, isNeeded: boolean): Extra | undefined {
+  return useSyncExternalStore(listeners.listen, () => {
+    if (isNeeded) load(name);
+    return isNeeded ? loaded[name] : undefined;
+  });
+}
+
+function load(name: Name): void {
+  if (asked.has(name)) return;
+  asked.add(name);
+  loaders[name]().then(
+    (extra) => {
+      loaded[name] = extra;
+      listeners.tell();
+    },
+    // Tried again by the next text that needs it.
+    () => asked.delete(name),
+  );
 }

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { useState } from "react";
-import { Sheet } from "../frame/sheet.tsx";
-import { words } from "../words.ts";
+import { Sheet } from "../parts/sheet.tsx";
+import { words } from "../words/words.ts";
 
 type PictureProps = {
   readonly address: string;

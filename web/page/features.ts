@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from "react";
-import { createTaigaClient } from "../src/client/taiga.ts";
-import { createListeners } from "./listeners.ts";
+import { createTaigaClient } from "../../src/client/taiga.ts";
+import { createListeners } from "../browser/listeners.ts";
 import { server } from "./server.ts";
 
 /** What not every server has, so that its view is offered only where it is of use. */

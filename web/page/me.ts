@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from "react";
-import type { MeView } from "../src/protocol/accounts.ts";
-import { readMe } from "../src/client/overview.ts";
-import { createListeners } from "./listeners.ts";
+import type { MeView } from "../../src/protocol/people/accounts.ts";
+import { readMe } from "../../src/client/overview.ts";
+import { createListeners } from "../browser/listeners.ts";
 import { reasonOf, server } from "./server.ts";
 
 let me: MeView | undefined;

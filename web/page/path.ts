@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { createListeners } from "./listeners.ts";
+import { createListeners } from "../browser/listeners.ts";
 import { base } from "./server.ts";
 
 const listeners = createListeners();

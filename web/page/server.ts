@@ -1,6 +1,6 @@
-import { createClient } from "../src/client/client.ts";
-import { ColloquyError, Unavailable } from "../src/protocol/errors.ts";
-import { words } from "./words.ts";
+import { createClient } from "../../src/client/client.ts";
+import { ColloquyError, Unavailable } from "../../src/protocol/base/errors.ts";
+import { words } from "../words/words.ts";
 
 /** Below which the server stands, as the page was told: with `/` at its end. */
 export const base = new URL(document.baseURI).pathname;

@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { words } from "./words.ts";
+import { words } from "../words/words.ts";
 
 let name = "";
 let waiting = 0;

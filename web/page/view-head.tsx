@@ -1,6 +1,6 @@
 import { type ReactNode, useSyncExternalStore } from "react";
 import { createPortal } from "react-dom";
-import { createListeners } from "./listeners.ts";
+import { createListeners } from "../browser/listeners.ts";
 
 let place: HTMLElement | null = null;
 const listeners = createListeners();

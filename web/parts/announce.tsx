@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from "react";
-import { createListeners } from "../listeners.ts";
-import { words } from "../words.ts";
+import { createListeners } from "../browser/listeners.ts";
+import { words } from "../words/words.ts";
 
 type Said = { readonly text: string; /** What takes it back. */ readonly undo?: (() => void) | undefined };
 

@@ -1,8 +1,8 @@
 import { useEffect, useId, useSyncExternalStore } from "react";
-import { Sheet } from "../frame/sheet.tsx";
-import { createListeners } from "../listeners.ts";
-import { pathNow, usePath, useQuery } from "../path.ts";
-import { words } from "../words.ts";
+import { Sheet } from "./sheet.tsx";
+import { createListeners } from "../browser/listeners.ts";
+import { pathNow, usePath, useQuery } from "../page/path.ts";
+import { words } from "../words/words.ts";
 import "./dialog.css";
 
 export type Question = {

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import type { ReactNode } from "react";
-import { Sheet } from "../frame/sheet.tsx";
-import { words } from "../words.ts";
+import { Sheet } from "./sheet.tsx";
+import { words } from "../words/words.ts";
 import "./dialog.css";
 
 type DialogProps = { readonly title: string; readonly onClose: () => void; readonly children: ReactNode };

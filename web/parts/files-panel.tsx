@@ -2,12 +2,14 @@ import { Download, Trash2, Upload } from "lucide-react";
 import { useRef, useState } from "react";
 import type { FilesAt } from "../../src/client/files.ts";
 import { encodedPath } from "../../src/client/request.ts";
-import { words } from "../words.ts";
-import { size } from "./figures.ts";
+import { words } from "../words/words.ts";
+import { size } from "./format.ts";
 import { useLoaded } from "./loaded.ts";
-import { useLookAgain } from "./look-again.ts";
-import { Problem, useAct, Waiting } from "./parts.tsx";
-import { sure } from "./sure.tsx";
+import { useLookAgain } from "./poll.ts";
+import { Problem } from "./problem.tsx";
+import { useAct } from "./act.tsx";
+import { Waiting } from "./waiting.tsx";
+import { sure } from "./confirm.tsx";
 
 type FilesPanelProps = {
   readonly files: FilesAt;

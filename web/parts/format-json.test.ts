@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setOut } from "./set-out.ts";
+import { setOut } from "./format-json.ts";
 
 test("JSON of one line is set out, with nothing in it changed", () => {
   const value = { tasks: [{ id: 1, title: 'Buy "milk", {now}: [x]\\', done: false, note: null }], empty: [], none: {} };

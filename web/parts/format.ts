@@ -1,4 +1,4 @@
-import { locale } from "../language.ts";
+import { locale } from "../browser/language.ts";
 
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
 const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { reasonOf } from "../server.ts";
+import { reasonOf } from "../page/server.ts";
 
 export type Loaded<Answer> = {
   /** Undefined until it is there; while it is asked for again, what it was. */

@@ -1,5 +1,5 @@
-import { PageLink } from "../parts/parts.tsx";
-import { words } from "../words.ts";
+import { PageLink } from "./page-link.tsx";
+import { words } from "../words/words.ts";
 
 /** At an address that leads to nothing. */
 export function Nowhere() {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { PageLink } from "./parts.tsx";
+import { PageLink } from "./page-link.tsx";
 
 type MenuProps<Section extends string> = {
   readonly name: string;

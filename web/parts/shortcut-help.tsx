@@ -1,9 +1,9 @@
-import { shownKeys, type Keys } from "../keys.ts";
-import { useOffered } from "../offered.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { PageLink } from "../parts/parts.tsx";
-import { type Action, actions, useShortcuts } from "../shortcuts.ts";
-import { words } from "../words.ts";
+import { shownKeys, type Keys } from "../browser/keys.ts";
+import { useOffered } from "../page/view-list.tsx";
+import { Dialog } from "./dialog.tsx";
+import { PageLink } from "./page-link.tsx";
+import { type Action, actions, useShortcuts } from "../browser/shortcuts.ts";
+import { words } from "../words/words.ts";
 
 /** What each key does. */
 export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {

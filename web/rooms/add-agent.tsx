@@ -1,8 +1,10 @@
 import { useState } from "react";
-import type { Activation, ChosenMember, RoomView } from "../../src/protocol/rooms.ts";
+import type { Activation, ChosenMember, RoomView } from "../../src/protocol/agents/rooms.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { ChoiceField, Form, Waiting } from "../parts/parts.tsx";
-import { client } from "../server.ts";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField } from "../parts/forms/fields.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { client } from "../page/server.ts";
 import { roomWords } from "./room-words.ts";
 
 type LetAgentInProps = { readonly room: RoomView; readonly onChanged: () => void };

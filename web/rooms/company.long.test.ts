@@ -193,9 +193,12 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await ada.setViewportSize({ width: 1280, height: 600 });
     await isAtEnd(ada);
     await log(ada).hover();
-    await ada.mouse.wheel(0, -900);
+    // To where no link lies below the button that leads back.
+    await ada.mouse.wheel(0, -700);
     const newBelow = ada.getByRole("button", { name: "New below" });
-    await newBelow.waitFor();
+    const jump = ada.getByRole("button", { name: "Jump to latest" });
+    await jump.waitFor();
+    assert.equal(await newBelow.count(), 0, "nothing was said");
     await findsNothing(ada, "read above");
     const top = await ada.evaluate(`document.querySelector("[role=log]").scrollTop`);
     await say(ben, "said meanwhile");
@@ -218,8 +221,9 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await log(ada).getByText("said at a press").waitFor();
     await isAtEnd(ada);
     await log(ada).hover();
-    await ada.mouse.wheel(0, -900);
-    await newBelow.waitFor();
+    // To where no link lies below the button that leads back.
+    await ada.mouse.wheel(0, -700);
+    await jump.waitFor();
     await say(ada, "said from above");
     await log(ada).getByText("said from above").waitFor();
     await isAtEnd(ada);

@@ -1,9 +1,11 @@
 import { useState } from "react";
-import type { AgentView } from "../../src/protocol/agents.ts";
-import type { Activation, RoomKind } from "../../src/protocol/rooms.ts";
-import { ChoiceField, Form, Note, TextField } from "../parts/parts.tsx";
-import { fromHere } from "../path.ts";
-import { client } from "../server.ts";
+import type { AgentView } from "../../src/protocol/agents/agents.ts";
+import type { Activation, RoomKind } from "../../src/protocol/agents/rooms.ts";
+import { Note } from "../parts/note.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
+import { fromHere } from "../page/path.ts";
+import { client } from "../page/server.ts";
 import { roomWords } from "./room-words.ts";
 import "./rooms.css";
 

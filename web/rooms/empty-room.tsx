@@ -1,5 +1,5 @@
-import type { RoomView } from "../../src/protocol/rooms.ts";
-import { Note } from "../parts/parts.tsx";
+import type { RoomView } from "../../src/protocol/agents/rooms.ts";
+import { Note } from "../parts/note.tsx";
 import { roomWords } from "./room-words.ts";
 
 type EmptyRoomProps = { readonly room: RoomView; readonly colours: ReadonlyMap<string, number> };

@@ -1,7 +1,9 @@
-import { ColloquyError } from "../../src/protocol/errors.ts";
-import { PageLink, Problem, useAct } from "../parts/parts.tsx";
-import { client } from "../server.ts";
-import { words } from "../words.ts";
+import { ColloquyError } from "../../src/protocol/base/errors.ts";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/act.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { client } from "../page/server.ts";
+import { words } from "../words/words.ts";
 import { roomWords } from "./room-words.ts";
 
 /** For whoever has the address of a room and is not in it: into some of them everybody may come. */

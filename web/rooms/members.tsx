@@ -1,12 +1,13 @@
 import { UserMinus, X } from "lucide-react";
-import type { RoomView } from "../../src/protocol/rooms.ts";
+import type { RoomView } from "../../src/protocol/agents/rooms.ts";
 import { FilesPanel } from "../parts/files-panel.tsx";
-import { Problem, useAct } from "../parts/parts.tsx";
-import { sure } from "../parts/sure.tsx";
-import { goTo } from "../path.ts";
-import { base, client } from "../server.ts";
-import { words } from "../words.ts";
-import { agentsOf, LetAgentIn } from "./let-agent-in.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/act.tsx";
+import { sure } from "../parts/confirm.tsx";
+import { goTo } from "../page/path.ts";
+import { base, client } from "../page/server.ts";
+import { words } from "../words/words.ts";
+import { agentsOf, LetAgentIn } from "./add-agent.tsx";
 import { roomWords } from "./room-words.ts";
 
 type MembersProps = {

@@ -1,8 +1,8 @@
 import { SendHorizontal } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import { draftOf, keepDraft, useDraftPlace } from "../chat/drafts.tsx";
-import { useSubmitMode } from "../send-key.ts";
-import { words } from "../words.ts";
+import { draftOf, keepDraft, useDraftPlace } from "../conversation/drafts.tsx";
+import { useSubmitMode } from "../browser/send-key.ts";
+import { words } from "../words/words.ts";
 import { roomWords } from "./room-words.ts";
 
 type MentionComposerProps = {
@@ -111,6 +111,7 @@ export function MentionComposer({ roomId, handles, onSend }: MentionComposerProp
         )}
         <textarea
           ref={field}
+          dir="auto"
           className="field-sizing max-h-[40dvh] w-full resize-none bg-transparent px-2 py-1 outline-none"
           rows={1}
           autoFocus

@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from "react";
-import type { RoomView } from "../../src/protocol/rooms.ts";
+import type { RoomView } from "../../src/protocol/agents/rooms.ts";
 import { type Block, type BlockOf, type Conversation, createConversation } from "../../src/client/conversation.ts";
-import { ColloquyError } from "../../src/protocol/errors.ts";
-import type { RunEvent } from "../../src/protocol/events.ts";
-import { connectionChanged, connectionForgotten } from "../chat/connection.ts";
-import { showUnpressed } from "../parts/pressed.ts";
-import { readEnd, type ReadItems, readOlder, remember, type Stretch } from "../parts/log-stretch.ts";
-import { client, reasonOf } from "../server.ts";
+import { ColloquyError } from "../../src/protocol/base/errors.ts";
+import type { RunEvent } from "../../src/protocol/threads/events.ts";
+import { connectionChanged, connectionForgotten } from "../conversation/connection-store.ts";
+import { showUnpressed } from "../parts/pause-while-pressed.ts";
+import { followInTab } from "../parts/tab-stream.ts";
+import { readEnd, type ReadItems, readOlder, remember, type Stretch } from "../parts/log/log-stretch.ts";
+import { client, reasonOf } from "../page/server.ts";
 
 export type RoomState = {
   readonly room: RoomView | undefined;
@@ -115,11 +116,10 @@ export function useRoom(id: string): RoomState & {
       await learnQuestions();
       changed();
       const cursor = String(stretch.items.at(-1)?.seq ?? 0);
-      for await (const { event } of client.rooms.follow(id, {
-        cursor,
-        signal,
-        patienceMs: Infinity,
-        onConnection: connectionChanged,
+      for await (const { event } of followInTab({
+        follow: (options) => client.rooms.follow(id, options),
+        options: { cursor, signal, patienceMs: Infinity, onConnection: connectionChanged },
+        isNeeded: () => conversation.working().size > conversation.open().length,
       })) {
         if (event.type !== "presence") {
           remember(told, event);

@@ -1,4 +1,4 @@
-import { inLanguage } from "../language.ts";
+import { inLanguage } from "../browser/language.ts";
 import type { en } from "../words/en-rooms.ts";
 
 export const roomWords: typeof en = await inLanguage({

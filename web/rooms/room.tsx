@@ -1,21 +1,22 @@
 import { ArrowDown, Users } from "lucide-react";
 import { memo, useEffect, useMemo, useState } from "react";
 import type { Block, BlockOf } from "../../src/client/conversation.ts";
-import type { DecisionInput } from "../../src/client/questions.ts";
-import { answerLost, attemptOf, mayHaveHappened } from "../chat/attempt.ts";
-import { Blocks } from "../chat/blocks.tsx";
-import { ConnectionState } from "../chat/connection-state.tsx";
-import { TurnPlaceContext } from "../chat/turn-place.ts";
-import { useFollowedEnd } from "../parts/followed-end.ts";
-import { OlderOfLog } from "../parts/more-of-log.tsx";
-import { Problem } from "../parts/parts.tsx";
-import { client } from "../server.ts";
-import { useShortcut } from "../shortcuts.ts";
-import { words } from "../words.ts";
+import type { DecisionInput } from "../../src/client/decisions.ts";
+import { answerLost, attemptOf, mayHaveHappened } from "../conversation/outgoing-message.ts";
+import { Blocks } from "../turn/blocks.tsx";
+import { ConnectionState } from "../conversation/connection-state.tsx";
+import { TurnPlaceContext } from "../turn/turn-place.ts";
+import { useFollowedEnd } from "../parts/log/stick-to-end.ts";
+import { newestOf, useHasNewBelow } from "../parts/log/new-below.ts";
+import { OlderOfLog } from "../parts/log/load-more.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { client } from "../page/server.ts";
+import { useShortcut } from "../browser/shortcuts.ts";
+import { words } from "../words/words.ts";
 import { EmptyRoom } from "./empty-room.tsx";
 import { Members } from "./members.tsx";
 import { MentionComposer } from "./mention-composer.tsx";
-import { NotInRoom } from "./not-in-room.tsx";
+import { NotInRoom } from "./join-room.tsx";
 import { useRoom } from "./room-store.ts";
 import { roomWords } from "./room-words.ts";
 
@@ -40,6 +41,7 @@ export function Room({ id }: { readonly id: string }) {
     return () => roomy.removeEventListener("change", follow);
   }, []);
   const end = useFollowedEnd();
+  const hasNewBelow = useHasNewBelow(end.isAtEnd || !isRead, newestOf(blocks));
 
   const place = useMemo(
     () => ({
@@ -108,7 +110,9 @@ export function Room({ id }: { readonly id: string }) {
     <div className="flex min-h-0 flex-1">
       <div className="flex min-w-0 flex-1 flex-col">
         <div className="flex items-center gap-2 px-4">
-          <h1 className="min-w-0 grow truncate font-semibold">{room.title}</h1>
+          <h1 dir="auto" className="min-w-0 grow truncate font-semibold">
+            {room.title}
+          </h1>
           <button
             type="button"
             className="icon-button"
@@ -148,14 +152,16 @@ export function Room({ id }: { readonly id: string }) {
                 end.toEnd();
               }}
             >
-              <ArrowDown size={16} aria-hidden /> {words.newBelow}
+              <ArrowDown size={16} aria-hidden /> {hasNewBelow ? words.newBelow : words.jumpToLatest}
             </button>
           )}
         </div>
         <div className="mx-auto w-full max-w-[46rem] px-4 pb-1 text-sm">
           <ConnectionState />
           <p role="status" className="flex min-h-8 items-center gap-2 text-muted">
-            {open.length > 0 ? words.waiting : thinking.size > 0 && roomWords.think([...thinking.keys()])}
+            {open.some(({ body }) => !body.outage?.repeats)
+              ? words.waiting
+              : thinking.size > 0 && roomWords.think([...thinking.keys()])}
             {thinking.size > 0 && (
               <button type="button" className="button" onClick={() => void tell(client.rooms.interrupt(id))}>
                 {roomWords.stopAll}

@@ -1,9 +1,10 @@
 import { useLoaded } from "../parts/loaded.ts";
-import { PageLink, Waiting } from "../parts/parts.tsx";
-import type { ViewProps } from "../pages.tsx";
-import { client } from "../server.ts";
-import { words } from "../words.ts";
-import { BeginRoom } from "./begin-room.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import type { ViewProps } from "../page/view-list.tsx";
+import { client } from "../page/server.ts";
+import { words } from "../words/words.ts";
+import { BeginRoom } from "./create-room.tsx";
 import { Room } from "./room.tsx";
 import { roomWords } from "./room-words.ts";
 
@@ -29,7 +30,9 @@ function RoomList() {
             {rooms.map(({ id, title, members, run, problem }) => (
               <li key={id}>
                 <PageLink look="sample" to={`/rooms/${id}`}>
-                  <span className="font-semibold">{title}</span>
+                  <span dir="auto" className="font-semibold">
+                    {title}
+                  </span>
                   <span className="text-sm text-muted">
                     {members.map(({ handle }) => `@${handle}`).join(" ")}
                     {run && ` · ${words.running}`}

@@ -1,14 +1,20 @@
 import { type KeyboardEvent, useState } from "react";
-import type { AdminRun, ListedRunView } from "../../src/protocol/run-trace.ts";
-import { isEnded, runStatuses } from "../../src/protocol/runs.ts";
-import { useMe } from "../me.ts";
-import { cost, duration, figure, moment, time } from "../parts/figures.ts";
+import type { AdminRun, ListedRunView } from "../../src/protocol/threads/run-trace.ts";
+import { isEnded, runStatuses } from "../../src/protocol/threads/runs.ts";
+import { useMe } from "../page/me.ts";
+import { cost, duration, figure, moment, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/look-again.ts";
-import { Act, ChoiceField, Form, PageLink, Table, TextField, Waiting } from "../parts/parts.tsx";
-import { changeQuery, useQuery } from "../path.ts";
-import { client } from "../server.ts";
-import { words } from "../words.ts";
+import { useLookAgain } from "../parts/poll.ts";
+import { Act } from "../parts/act.tsx";
+import { sure } from "../parts/confirm.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField, TextField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { changeQuery, useQuery } from "../page/path.ts";
+import { client } from "../page/server.ts";
+import { words } from "../words/words.ts";
 import { RunState } from "./run-state.tsx";
 import { adminRuns, runsInside } from "./runs-client.ts";
 import { runsWords } from "./runs-words.ts";
@@ -161,7 +167,8 @@ function Row({
   readonly onChange: () => void;
 }) {
   const { id, userName, agent, status, error, text, used, createdAt, startedAt, endedAt, takeovers = 0 } = run;
-  const mayRetry = isAll && run.parentRun === null && (status === "failed" || status === "cancelled");
+  const mayResume = run.parentRun === null && (status === "failed" || status === "cancelled");
+  const mayRetry = isAll && mayResume;
   const about = [...(userName === undefined ? [] : [userName]), `@${agent}`].join(", ");
   return (
     <tr>
@@ -187,8 +194,18 @@ function Row({
                 {words.stop}
               </Act>
             )}
+            {mayResume && (
+              <Act name={`${texts.resume}: ${about}`} onAct={() => client.resume(id).then(onChange)}>
+                {texts.resume}
+              </Act>
+            )}
             {mayRetry && (
-              <Act name={`${texts.retry}: ${about}`} onAct={() => adminRuns.retry(id).then(onChange)}>
+              <Act
+                name={`${texts.retry}: ${about}`}
+                onAct={async () => {
+                  if (await isSureOf(id)) await adminRuns.retry(id).then(onChange);
+                }}
+              >
                 {texts.retry}
               </Act>
             )}
@@ -217,4 +234,15 @@ function betweenLinks(event: KeyboardEvent<HTMLElement>): void {
   if (step === undefined || at === -1) return;
   event.preventDefault();
   links[at + step]?.focus();
+}
+
+/** Asks back if the first run has written something, since a new one may write it again. */
+async function isSureOf(id: string): Promise<boolean> {
+  const { ledger } = await runsInside.details(id);
+  const wrote = ledger.filter(({ status }) => status !== "failed").map(({ tool }) => tool);
+  if (wrote.length === 0) return true;
+  const counts = Map.groupBy(wrote, (tool) => tool);
+  const writes = [...counts].map(([tool, { length }]) => (length === 1 ? tool : `${length} × ${tool}`)).join(", ");
+  const { title, wrote: text } = runsWords.sureAgain;
+  return sure({ title, text: text(writes), action: texts.retry });
 }

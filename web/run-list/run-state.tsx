@@ -1,5 +1,5 @@
-import type { RunStatus, WaitReason } from "../../src/protocol/runs.ts";
-import { State } from "../parts/parts.tsx";
+import type { RunStatus, WaitReason } from "../../src/protocol/threads/runs.ts";
+import { State } from "../parts/state.tsx";
 import { runsWords } from "./runs-words.ts";
 
 const grades = {
@@ -15,14 +15,18 @@ const grades = {
 export function RunState({
   status,
   waitReason,
+  retryAt = null,
 }: {
   readonly status: RunStatus;
   readonly waitReason: WaitReason | null;
+  /** When it goes on by itself. */
+  readonly retryAt?: string | null;
 }) {
   return (
     <State grade={grades[status]}>
       {runsWords.states[status]}
       {waitReason !== null && `: ${runsWords.waits[waitReason]}`}
+      {retryAt !== null && `, ${runsWords.nextTry(new Date(retryAt).toLocaleTimeString([], { timeStyle: "short" }))}`}
     </State>
   );
 }

@@ -1,6 +1,6 @@
-import type { BudgetUse } from "../../src/protocol/run-trace.ts";
-import { cost, duration, figure } from "../parts/figures.ts";
-import { runsWords } from "./runs-words.ts";
+import type { BudgetUse } from "../../src/protocol/threads/run-trace.ts";
+import { cost, duration, figure } from "../parts/format.ts";
+import { runsWords } from "../run-list/runs-words.ts";
 
 const texts = runsWords.budget;
 const names = ["steps", "toolCalls", "writes", "tokens", "cost"] as const;

@@ -1,13 +1,15 @@
 import { useRef, useState } from "react";
-import type { RunDetailsView } from "../../src/protocol/run-trace.ts";
-import { newId } from "../../src/protocol/ids.ts";
-import { isEnded } from "../../src/protocol/runs.ts";
-import { useMe } from "../me.ts";
-import { Act, Form, PageLink } from "../parts/parts.tsx";
-import { fromHere } from "../path.ts";
-import { client } from "../server.ts";
-import { runsInside } from "./runs-client.ts";
-import { runsWords } from "./runs-words.ts";
+import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
+import { newId } from "../../src/protocol/base/ids.ts";
+import { isEnded } from "../../src/protocol/threads/runs.ts";
+import { useMe } from "../page/me.ts";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { fromHere } from "../page/path.ts";
+import { client } from "../page/server.ts";
+import { runsInside } from "../run-list/runs-client.ts";
+import { runsWords } from "../run-list/runs-words.ts";
 import type { TraceRow } from "./trace-rows.ts";
 
 const texts = runsWords.again;
@@ -28,7 +30,10 @@ export function RunAgain({ row, data }: { readonly row: TraceRow; readonly data:
   return row.kind === "message" && item.facts["role"] === "user" ? (
     <FromMessage data={data} messageId={item.id} isCut={item.cut} text={item.text ?? ""} />
   ) : row.kind === "step" || row.kind === "call" ? (
-    <FromStep data={data} itemId={item.id} />
+    <>
+      {item.step !== null && <ForkHere data={data} step={item.step} />}
+      <FromStep data={data} itemId={item.id} />
+    </>
   ) : null;
 }
 
@@ -100,6 +105,60 @@ function FromStep({ data: { run }, itemId }: { readonly data: RunDetailsView; re
             return client.startRun(copy.current, { agent: run.agent, ...message });
           }}
         />
+      )}
+    </div>
+  );
+}
+
+/** The same run from this step on, beside itself: what was called until then is kept, and not called again. */
+function ForkHere({ data: { run }, step }: { readonly data: RunDetailsView; readonly step: string }) {
+  const me = useMe();
+  const [isChanging, setChanging] = useState(false);
+  const [model, setModel] = useState("");
+  const [instructions, setInstructions] = useState("");
+  const sent = useRef<{ readonly asked: string; readonly key: string }>(undefined);
+  const fork = async () => {
+    const leadOn = fromHere();
+    const change = {
+      ...(model.trim() === "" ? {} : { model: model.trim() }),
+      ...(instructions.trim() === "" ? {} : { instructions }),
+    };
+    const asked = JSON.stringify(change);
+    if (sent.current?.asked !== asked) sent.current = { asked, key: newId() };
+    leadOn(`/runs/${(await client.fork(run.id, { step, ...change, idempotencyKey: sent.current.key })).id}`);
+    // To go back and fork once more is another fork.
+    sent.current = undefined;
+  };
+  return (
+    <div className="grid gap-2">
+      <h3>{texts.fork}</h3>
+      <p className="text-muted">{texts.explainFork}</p>
+      {isChanging ? (
+        <Form name={texts.fork} submit={texts.fork} onSubmit={fork}>
+          <label className="grid basis-full gap-1 text-muted">
+            {texts.forkModel}
+            <input className="field text-ink" value={model} onChange={(event) => setModel(event.target.value)} />
+          </label>
+          {me?.role === "admin" && (
+            <label className="grid basis-full gap-1 text-muted">
+              {texts.forkInstructions}
+              <textarea
+                className="field w-full text-ink"
+                value={instructions}
+                onChange={(event) => setInstructions(event.target.value)}
+              />
+            </label>
+          )}
+        </Form>
+      ) : (
+        <div className="flex flex-wrap gap-2">
+          <Act isDisabled={!isEnded(run.status)} onAct={fork}>
+            {texts.fork}
+          </Act>
+          <button type="button" className="button" onClick={() => setChanging(true)}>
+            {texts.forkOther} …
+          </button>
+        </div>
       )}
     </div>
   );

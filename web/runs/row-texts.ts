@@ -1,6 +1,6 @@
 import { failedExitCode } from "../parts/exit-code.ts";
-import { words } from "../words.ts";
-import { runsWords } from "./runs-words.ts";
+import { words } from "../words/words.ts";
+import { runsWords } from "../run-list/runs-words.ts";
 import type { TraceRow } from "./trace-rows.ts";
 
 const { kinds, outcomes, states, waits } = runsWords;

@@ -1,19 +1,21 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { RunDetailsView } from "../../src/protocol/run-trace.ts";
-import type { QuestionView } from "../../src/protocol/run-shapes.ts";
-import { isEnded } from "../../src/protocol/runs.ts";
-import { Question } from "../chat/question.tsx";
-import { useMe } from "../me.ts";
-import { duration, time } from "../parts/figures.ts";
-import { Act, PageLink, Waiting } from "../parts/parts.tsx";
-import { changeQuery, useQuery } from "../path.ts";
-import { client } from "../server.ts";
-import { words } from "../words.ts";
+import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
+import type { QuestionView } from "../../src/protocol/threads/run-shapes.ts";
+import { isEnded } from "../../src/protocol/threads/runs.ts";
+import { Question } from "../turn/question.tsx";
+import { useMe } from "../page/me.ts";
+import { duration, time } from "../parts/format.ts";
+import { Act } from "../parts/act.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { changeQuery, useQuery } from "../page/path.ts";
+import { client } from "../page/server.ts";
+import { words } from "../words/words.ts";
 import { Budget } from "./budget.tsx";
 import { RowDetail } from "./row-detail.tsx";
-import { RunState } from "./run-state.tsx";
-import { adminRuns } from "./runs-client.ts";
-import { runsWords } from "./runs-words.ts";
+import { RunState } from "../run-list/run-state.tsx";
+import { adminRuns } from "../run-list/runs-client.ts";
+import { runsWords } from "../run-list/runs-words.ts";
 import { timeAxis } from "./time-axis.ts";
 import { shownRows, type TraceRow, traceRows } from "./trace-rows.ts";
 import { useNow, useRun } from "./use-run.ts";
@@ -55,7 +57,7 @@ export function RunPage({ id }: { readonly id: string }) {
 }
 
 function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onChange: () => void }) {
-  const { run, runs, items, modelCalls, job, budget } = data;
+  const { run, runs, items, modelCalls, job, budget, origin } = data;
   const me = useMe();
   const isMine = me?.id === run.userId;
   const began = items.find((item) => item.runId === run.id && (item.kind === "message" || item.kind === "call"));
@@ -109,7 +111,21 @@ function Head({ data, onChange }: { readonly data: RunDetailsView; readonly onCh
             {runsWords.conversation}
           </PageLink>
         )}
+        {origin && (
+          <PageLink to={`/runs/${origin.run}`}>
+            {origin.kind === "fork" ? runsWords.origin.fork(origin.step ?? "") : runsWords.origin.again}
+          </PageLink>
+        )}
         {run.parentRun !== null && <PageLink to={`/runs/${run.parentRun}`}>{runsWords.parent}</PageLink>}
+        {(run.status === "failed" || run.status === "cancelled") && run.parentRun === null && (
+          <Act
+            look="button-main"
+            name={`${runsWords.resume}: ${runsWords.resumeAbout}`}
+            onAct={() => client.resume(run.id).then(onChange)}
+          >
+            {runsWords.resume}
+          </Act>
+        )}
         {!isEnded(run.status) && (
           <Act onAct={() => (isMine ? client.cancel(run.id) : adminRuns.cancel(run.id)).then(onChange)}>
             {words.stop}

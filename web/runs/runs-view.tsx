@@ -1,11 +1,11 @@
-import type { ViewProps } from "../pages.tsx";
+import type { ViewProps } from "../page/view-list.tsx";
 import "../parts/dense.css";
-import { PageLink } from "../parts/parts.tsx";
-import { useQuery } from "../path.ts";
-import { RunList } from "./run-list.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { useQuery } from "../page/path.ts";
+import { RunList } from "../run-list/run-list.tsx";
 import { RunPage } from "./run-page.tsx";
-import { runsWords } from "./runs-words.ts";
-import "./runs.css";
+import { runsWords } from "../run-list/runs-words.ts";
+import "../run-list/runs.css";
 import { TryTool } from "./try-tool.tsx";
 
 /** What ran and what happened in it, and single calls of tools. */

@@ -13,7 +13,7 @@ import {
 } from "../../test/browser.ts";
 import { until } from "../../test/run-suite.ts";
 import { createClient } from "../../src/client/client.ts";
-import { defineTool } from "../../src/tools/define-tool.ts";
+import { defineTool } from "../../src/tools/core/define-tool.ts";
 import { letterTool } from "../../test/letters.ts";
 
 const silent = letterTool();

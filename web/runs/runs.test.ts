@@ -11,10 +11,10 @@ import {
   untilTrue,
   violationsOf,
 } from "../../test/browser.ts";
-import { agentSchema } from "../../src/protocol/agents.ts";
+import { agentSchema } from "../../src/protocol/agents/agents.ts";
 import { createClient } from "../../src/client/client.ts";
-import type { ScriptAnswer } from "../../src/models/scripted.ts";
-import { defineTool } from "../../src/tools/define-tool.ts";
+import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
+import { defineTool } from "../../src/tools/core/define-tool.ts";
 
 const sent: unknown[] = [];
 const mail = defineTool({

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { buildPage } from "../../test/build-page.ts";
 import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
+import { skipDatabase } from "../../test/left-out.ts";
 import { type ModelServer, startModelServer } from "../../test/model-servers/model-server.ts";
 import { temporaryFolder } from "../../test/pglite.ts";
 import { type PostgresServer, startPostgres } from "../../test/postgres.ts";
 import { type ServerProcess, startServerProcess } from "../../test/server-process.ts";
 
-describe("a run whose process is killed", { skip: skipBrowser }, () => {
+describe("a run whose process is killed", { skip: skipBrowser || skipDatabase("postgres") }, () => {
   let postgres: PostgresServer;
   let model: ModelServer;
   let browser: OpenBrowser;

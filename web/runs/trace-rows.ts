@@ -4,10 +4,10 @@ import type {
   LedgerRow,
   RunDetailsView,
   TracedRunView,
-} from "../../src/protocol/run-trace.ts";
-import { isEnded } from "../../src/protocol/runs.ts";
+} from "../../src/protocol/threads/run-trace.ts";
+import { isEnded } from "../../src/protocol/threads/runs.ts";
 import { failedExitCode } from "../parts/exit-code.ts";
-import type { Grade } from "../parts/parts.tsx";
+import type { Grade } from "../parts/state.tsx";
 
 export type RowKind =
   | "message"
@@ -20,6 +20,7 @@ export type RowKind =
   | "notice"
   | "strategy"
   | "lost"
+  | "resume"
   | "end";
 
 /** One line of the waterfall, and what it stands on. */
@@ -82,6 +83,7 @@ const order: readonly RowKind[] = [
   "notice",
   "lost",
   "end",
+  "resume",
 ];
 const at = (item: TracedItem) => Date.parse(item.createdAt);
 const fact = (item: TracedItem, name: string) => {
@@ -113,7 +115,7 @@ function rowOfItem(item: TracedItem, { details, items, run, over }: Around): Tra
         ? []
         : [{ ...moment, kind: "message", name: item.author ?? "", grade: "quiet", input: item }];
     case "call": {
-      const output = items.find((one) => one.kind === "result" && one.step === item.step && one.index === item.index);
+      const output = resultOf(items, item);
       const write = details.ledger.find(
         (one) => one.runId === run.id && one.step === item.step && one.index === item.index,
       );
@@ -191,6 +193,7 @@ function rowOfItem(item: TracedItem, { details, items, run, over }: Around): Tra
           },
         ];
       }
+      if (fact(item, "type") === "run-resume") return [{ ...moment, kind: "resume", grade: "quiet", output: item }];
       if (fact(item, "type") === "strategy")
         return [{ ...moment, kind: "strategy", name: fact(item, "strategy"), grade: "quiet", output: item }];
       return [];
@@ -198,6 +201,14 @@ function rowOfItem(item: TracedItem, { details, items, run, over }: Around): Tra
     case "decision":
       return [];
   }
+}
+
+/** The last one, unless a resume has withdrawn it. */
+function resultOf(items: readonly TracedItem[], call: TracedItem): TracedItem | undefined {
+  const last = items.findLast(
+    ({ kind, step, index }) => (kind === "result" || kind === "state") && step === call.step && index === call.index,
+  );
+  return last?.kind === "result" ? last : undefined;
 }
 
 /** By a limit that was reached before the call was made. Time runs out while it is made. */

@@ -1,17 +1,21 @@
 import { useEffect, useRef, useState } from "react";
-import type { ToolCallView } from "../../src/protocol/run-shapes.ts";
-import { newId } from "../../src/protocol/ids.ts";
-import type { ListedTool } from "../../src/protocol/tools-api.ts";
-import { Question } from "../chat/question.tsx";
+import type { ToolCallView } from "../../src/protocol/threads/run-shapes.ts";
+import { newId } from "../../src/protocol/base/ids.ts";
+import type { ListedTool } from "../../src/protocol/agents/tools-api.ts";
+import { Question } from "../turn/question.tsx";
 import { useLoaded } from "../parts/loaded.ts";
-import { Form, Note, PageLink, TextField, Waiting } from "../parts/parts.tsx";
-import { type Draft, draftOf, fieldsOf, readForm } from "../parts/schema-fields.ts";
-import { SchemaForm } from "../parts/schema-form.tsx";
-import { useQuery } from "../path.ts";
-import { client } from "../server.ts";
-import { RunState } from "./run-state.tsx";
-import { runsInside } from "./runs-client.ts";
-import { runsWords } from "./runs-words.ts";
+import { Note } from "../parts/note.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { TextField } from "../parts/forms/fields.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { type Draft, draftOf, fieldsOf, readForm } from "../parts/forms/schema-fields.ts";
+import { SchemaForm } from "../parts/forms/schema-form.tsx";
+import { useQuery } from "../page/path.ts";
+import { client } from "../page/server.ts";
+import { RunState } from "../run-list/run-state.tsx";
+import { runsInside } from "../run-list/runs-client.ts";
+import { runsWords } from "../run-list/runs-words.ts";
 
 const texts = runsWords.tool;
 

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "react";
-import type { RunDetailsView } from "../../src/protocol/run-trace.ts";
-import { isEnded } from "../../src/protocol/runs.ts";
-import { useMe } from "../me.ts";
+import type { RunDetailsView } from "../../src/protocol/threads/run-trace.ts";
+import { isEnded } from "../../src/protocol/threads/runs.ts";
+import { useMe } from "../page/me.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { client } from "../server.ts";
-import { runsInside } from "./runs-client.ts";
+import { client } from "../page/server.ts";
+import { runsInside } from "../run-list/runs-client.ts";
 
 const soonMs = 400;
 const pollMs = 2000;

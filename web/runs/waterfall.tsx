@@ -1,8 +1,8 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import { duration, figure } from "../parts/figures.ts";
-import { marks } from "../parts/parts.tsx";
+import { duration, figure } from "../parts/format.ts";
+import { marks } from "../parts/state.tsx";
 import { rowState, rowTitle } from "./row-texts.ts";
-import { runsWords } from "./runs-words.ts";
+import { runsWords } from "../run-list/runs-words.ts";
 import type { TimeAxis } from "./time-axis.ts";
 import { type ShownRow, stepUse, type TraceRow } from "./trace-rows.ts";
 

@@ -1,5 +1,5 @@
-import { locale } from "../language.ts";
-import { rhythmOf } from "./rhythm.ts";
+import { locale } from "../browser/language.ts";
+import { rhythmOf } from "./recurrence.ts";
 import { schedulesWords as texts } from "./schedules-words.ts";
 
 // The first of January 2023 was a Sunday.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cronOf, rhythmOf } from "./rhythm.ts";
+import { cronOf, rhythmOf } from "./recurrence.ts";
 
 test("what is kept is shown as people say it, and kept as the same again", () => {
   for (const [cron, kind] of [

@@ -1,14 +1,15 @@
 import { type ReactNode, useState } from "react";
-import type { AgentView } from "../../src/protocol/agents.ts";
-import type { ScheduleView } from "../../src/protocol/schedule-shapes.ts";
-import { type MissedPolicy, missedPolicies } from "../../src/protocol/schedules.ts";
+import type { AgentView } from "../../src/protocol/agents/agents.ts";
+import type { ScheduleView } from "../../src/protocol/threads/schedule-shapes.ts";
+import { type MissedPolicy, missedPolicies } from "../../src/protocol/threads/schedules.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { ChoiceField, Field, Form, TextField } from "../parts/parts.tsx";
-import { client } from "../server.ts";
-import { words } from "../words.ts";
-import { cronOf, fieldsOf, type Rhythm, type RhythmKind, rhythmKinds, rhythmOf, spans } from "./rhythm.ts";
+import { Form } from "../parts/forms/form.tsx";
+import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
+import { client } from "../page/server.ts";
+import { words } from "../words/words.ts";
+import { cronOf, fieldsOf, type Rhythm, type RhythmKind, rhythmKinds, rhythmOf, spans } from "./recurrence.ts";
 import { schedulesWords as texts } from "./schedules-words.ts";
-import { dueText, isTimeZone, ownTimeZone, spanText, weekdayName } from "./told.ts";
+import { dueText, isTimeZone, ownTimeZone, spanText, weekdayName } from "./describe-times.ts";
 
 const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
 
@@ -51,6 +52,7 @@ export function ScheduleForm({ schedule, agents, onKept, onClose }: FormProps) {
       >
         <Field label={texts.what} isWide>
           <textarea
+            dir="auto"
             className="field w-full text-ink"
             rows={3}
             value={prompt}

@@ -1,15 +1,19 @@
 import { useState } from "react";
-import type { ScheduleView } from "../../src/protocol/schedule-shapes.ts";
+import type { ScheduleView } from "../../src/protocol/threads/schedule-shapes.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/look-again.ts";
-import { Act, Note, PageLink, State, Waiting } from "../parts/parts.tsx";
-import { sure } from "../parts/sure.tsx";
-import { changeQuery, useQuery } from "../path.ts";
-import { client } from "../server.ts";
+import { useLookAgain } from "../parts/poll.ts";
+import { State } from "../parts/state.tsx";
+import { Note } from "../parts/note.tsx";
+import { Act } from "../parts/act.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { sure } from "../parts/confirm.tsx";
+import { changeQuery, useQuery } from "../page/path.ts";
+import { client } from "../page/server.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
 import "./schedules.css";
 import { schedulesWords as texts } from "./schedules-words.ts";
-import { dueText, ownTimeZone, whenText } from "./told.ts";
+import { dueText, ownTimeZone, whenText } from "./describe-times.ts";
 
 /** Between two looks, while somebody looks: when it is next changes by itself. */
 const lookMs = 30_000;

@@ -1,4 +1,4 @@
-import { inLanguage } from "../language.ts";
+import { inLanguage } from "../browser/language.ts";
 import type { en } from "../words/en-schedules.ts";
 
 export const schedulesWords: typeof en = await inLanguage({

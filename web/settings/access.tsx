@@ -1,12 +1,13 @@
-import { useMe } from "../me.ts";
-import { time } from "../parts/figures.ts";
+import { useMe } from "../page/me.ts";
+import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, PageLink } from "../parts/parts.tsx";
-import { client } from "../server.ts";
-import { words } from "../words.ts";
+import { Act } from "../parts/act.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { client } from "../page/server.ts";
+import { words } from "../words/words.ts";
 import { ApiKeys } from "./api-keys.tsx";
 import { McpSignIns } from "./mcp-sign-ins.tsx";
-import { own } from "./own.ts";
+import { own } from "./account-client.ts";
 import { Section, TableOf } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 

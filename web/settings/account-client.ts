@@ -1,5 +1,5 @@
 import { createAccountClient } from "../../src/client/account.ts";
-import { server } from "../server.ts";
+import { server } from "../page/server.ts";
 
 /** What everybody asks of the server about themselves. */
 export const own = createAccountClient(server);

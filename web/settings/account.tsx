@@ -1,9 +1,14 @@
 import { useState } from "react";
-import { useMe } from "../me.ts";
-import { time } from "../parts/figures.ts";
+import { useMe } from "../page/me.ts";
+import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, Form, State, Table, TextField, Waiting } from "../parts/parts.tsx";
-import { own } from "./own.ts";
+import { State } from "../parts/state.tsx";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { TextField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { own } from "./account-client.ts";
 import { Section } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 

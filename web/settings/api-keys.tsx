@@ -1,9 +1,13 @@
 import { useState } from "react";
-import type { KeyView } from "../../src/protocol/accounts.ts";
-import { time } from "../parts/figures.ts";
+import type { KeyView } from "../../src/protocol/people/accounts.ts";
+import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Act, Form, Once, State, TextField } from "../parts/parts.tsx";
-import { own } from "./own.ts";
+import { State } from "../parts/state.tsx";
+import { Act } from "../parts/act.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { TextField } from "../parts/forms/fields.tsx";
+import { Once } from "../parts/secret-once.tsx";
+import { own } from "./account-client.ts";
 import { Section, TableOf } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 

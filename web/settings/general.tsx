@@ -1,8 +1,8 @@
-import { setNotifications, useNotifications } from "../chat/attention.ts";
-import { languageWish } from "../language.ts";
-import { ChoiceField } from "../parts/parts.tsx";
-import { sendKey } from "../send-key.ts";
-import { theme } from "../theme.ts";
+import { setNotifications, useNotifications } from "../threads/notifications.ts";
+import { languageWish } from "../browser/language.ts";
+import { ChoiceField } from "../parts/forms/fields.tsx";
+import { sendKey } from "../browser/send-key.ts";
+import { theme } from "../browser/theme.ts";
 import { Section } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 

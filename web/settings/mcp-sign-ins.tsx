@@ -1,10 +1,12 @@
 import { useState } from "react";
-import type { McpServerState } from "../../src/protocol/mcp-servers.ts";
+import type { McpServerState } from "../../src/protocol/agents/mcp-servers.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { useLookAgain } from "../parts/look-again.ts";
+import { useLookAgain } from "../parts/poll.ts";
 import { isAway, mcpServerGrades } from "../parts/mcp-server-grades.ts";
-import { Act, Problem, State } from "../parts/parts.tsx";
-import { own } from "./own.ts";
+import { Problem } from "../parts/problem.tsx";
+import { State } from "../parts/state.tsx";
+import { Act } from "../parts/act.tsx";
+import { own } from "./account-client.ts";
 import { Section, TableOf } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 

@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from "react";
 import type { Loaded } from "../parts/loaded.ts";
-import { Table, Waiting } from "../parts/parts.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 type SectionProps = { readonly title: string; readonly explain?: string; readonly children: ReactNode };
 

@@ -1,14 +1,14 @@
 import type { ComponentType } from "react";
-import { Nowhere } from "../frame/nowhere.tsx";
-import type { ViewProps } from "../pages.tsx";
+import { Nowhere } from "../parts/not-found.tsx";
+import type { ViewProps } from "../page/view-list.tsx";
 import { SectionMenu } from "../parts/section-menu.tsx";
-import { words } from "../words.ts";
+import { words } from "../words/words.ts";
 import { Access } from "./access.tsx";
 import { Account } from "./account.tsx";
 import { General } from "./general.tsx";
 import { settingsWords } from "./settings-words.ts";
 import { ShortcutTable } from "./shortcut-table.tsx";
-import { Use } from "./use.tsx";
+import { Use } from "./usage.tsx";
 import "../parts/dense.css";
 import "./settings.css";
 

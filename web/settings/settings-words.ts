@@ -1,4 +1,4 @@
-import { inLanguage } from "../language.ts";
+import { inLanguage } from "../browser/language.ts";
 import type { en } from "../words/en-settings.ts";
 
 export const settingsWords: typeof en = await inLanguage({

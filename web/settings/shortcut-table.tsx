@@ -1,8 +1,9 @@
 import { useState } from "react";
-import { KeysShown, useActionName } from "../frame/shortcut-help.tsx";
-import { isPlain, keysOf, takenBy } from "../keys.ts";
-import { Problem, Table } from "../parts/parts.tsx";
-import { type Action, actions, defaultKeys, setShortcuts, useShortcuts } from "../shortcuts.ts";
+import { KeysShown, useActionName } from "../parts/shortcut-help.tsx";
+import { isPlain, keysOf, takenBy } from "../browser/keys.ts";
+import { Problem } from "../parts/problem.tsx";
+import { Table } from "../parts/table.tsx";
+import { type Action, actions, defaultKeys, setShortcuts, useShortcuts } from "../browser/shortcuts.ts";
 import { settingsWords } from "./settings-words.ts";
 
 const texts = settingsWords.shortcuts;

@@ -1,9 +1,12 @@
-import type { BudgetView } from "../../src/protocol/budgets.ts";
-import { changeQuery, useQuery } from "../path.ts";
-import { cost, figure, period, time } from "../parts/figures.ts";
+import type { BudgetView } from "../../src/protocol/people/budgets.ts";
+import { changeQuery, useQuery } from "../page/path.ts";
+import { cost, figure, period, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { ChoiceField, State, Table, Waiting } from "../parts/parts.tsx";
-import { own } from "./own.ts";
+import { State } from "../parts/state.tsx";
+import { ChoiceField } from "../parts/forms/fields.tsx";
+import { Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { own } from "./account-client.ts";
 import { Section } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
 

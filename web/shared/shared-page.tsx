@@ -1,13 +1,13 @@
 import { useEffect } from "react";
-import { textOf } from "../../src/protocol/items.ts";
-import { ColloquyError } from "../../src/protocol/errors.ts";
-import { Formatted } from "../chat/formatted.tsx";
-import { talkWords } from "../chat/talk-words.ts";
-import { time } from "../parts/figures.ts";
+import { textOf } from "../../src/protocol/threads/items.ts";
+import { ColloquyError } from "../../src/protocol/base/errors.ts";
+import { Formatted } from "../markdown/formatted.tsx";
+import { talkWords } from "../conversation/talk-words.ts";
+import { time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { Waiting } from "../parts/parts.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { threadClient } from "../threads/thread-client.ts";
-import { words } from "../words.ts";
+import { words } from "../words/words.ts";
 
 /** What a link shows, to whoever has it: no account, nothing to change. */
 export function SharedPage({ token }: { readonly token: string }) {
@@ -40,7 +40,9 @@ export function SharedPage({ token }: { readonly token: string }) {
   return (
     <main className="mx-auto flex min-h-full max-w-[46rem] flex-col gap-6 px-4 py-8">
       <header>
-        <h1 className="text-xl">{data.title === "" ? talkWords.shared.noTitle : data.title}</h1>
+        <h1 dir="auto" className="text-xl">
+          {data.title === "" ? talkWords.shared.noTitle : data.title}
+        </h1>
         <p className="text-sm text-muted">{talkWords.shared.note(time(data.sharedAt))}</p>
       </header>
       {data.messages.length === 0 && <p className="text-muted">{talkWords.shared.empty}</p>}
@@ -54,7 +56,9 @@ export function SharedPage({ token }: { readonly token: string }) {
               <Formatted text={textOf(content)} />
             </div>
           ) : (
-            <div className="whitespace-pre-wrap">{textOf(content)}</div>
+            <div dir="auto" className="whitespace-pre-wrap">
+              {textOf(content)}
+            </div>
           )}
         </article>
       ))}

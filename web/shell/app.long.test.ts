@@ -11,8 +11,8 @@ import {
   servePage,
   skipBrowser,
   violationsOf,
-} from "../test/browser.ts";
-import type { ScriptAnswer } from "../src/models/scripted.ts";
+} from "../../test/browser.ts";
+import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
 
 let answers: ScriptAnswer[] = [];
 

@@ -1,28 +1,28 @@
 import { Menu } from "lucide-react";
-import { Suspense, useState } from "react";
+import { Suspense, useState, useEffect } from "react";
 import { flushSync } from "react-dom";
-import { useAttention } from "./chat/attention.ts";
-import { Announced } from "./frame/announce.tsx";
-import { Arrival } from "./frame/arrival.tsx";
-import { Sheet } from "./frame/sheet.tsx";
-import { ShortcutHelp } from "./frame/shortcut-help.tsx";
-import { Nowhere } from "./frame/nowhere.tsx";
-import { ViewMenu, ViewTools } from "./frame/view-menu.tsx";
-import { listChoice, useIsWide } from "./frame/width.ts";
-import { KeptFromFalling } from "./kept-from-falling.tsx";
-import { useOffered } from "./offered.ts";
-import { views } from "./pages.tsx";
-import { SureAsked } from "./parts/sure.tsx";
-import { goTo, usePath } from "./path.ts";
-import { type Action, defaultKeys, useShortcut } from "./shortcuts.ts";
-import { nextTheme } from "./theme.ts";
-import { ThreadList } from "./threads/thread-list.tsx";
-import { endSearch, useThreadTitle } from "./threads/threads-store.ts";
-import { useTitle } from "./title.ts";
-import { HeadPlace } from "./view-head.tsx";
-import { words } from "./words.ts";
-import "./frame/few-colours.css";
-import "./frame/frame.css";
+import { useAttention } from "../threads/notifications.ts";
+import { Announced } from "../parts/announce.tsx";
+import { Sheet } from "../parts/sheet.tsx";
+import { ShortcutHelp } from "../parts/shortcut-help.tsx";
+import { Nowhere } from "../parts/not-found.tsx";
+import { ViewMenu, ViewTools } from "./view-menu.tsx";
+import { listChoice, useIsWide } from "../browser/screen-width.ts";
+import { KeptFromFalling } from "../page/error-boundary.tsx";
+import { useOffered, views } from "../page/view-list.tsx";
+import { shownViews } from "./load-views.tsx";
+
+import { SureAsked } from "../parts/confirm.tsx";
+import { goTo, usePath } from "../page/path.ts";
+import { type Action, defaultKeys, useShortcut } from "../browser/shortcuts.ts";
+import { nextTheme } from "../browser/theme.ts";
+import { ThreadList } from "../threads/thread-list.tsx";
+import { endSearch, useThreadTitle } from "../threads/threads-store.ts";
+import { useTitle } from "../page/title.ts";
+import { HeadPlace } from "../page/view-head.tsx";
+import { words } from "../words/words.ts";
+import "./few-colours.css";
+import "./frame.css";
 
 /** The frame of every view: what there is at the left, the view itself; one column on a phone. */
 export function App() {
@@ -36,6 +36,7 @@ export function App() {
   const found = views.find((each) => each.path === name);
   const isNowhere = !found && name !== "";
   const view = found ?? views[0]!;
+  const Shown = shownViews[view.path];
   const offered = useOffered();
   const threadId = found?.path === "chat" ? rest : undefined;
   const threadTitle = useThreadTitle(threadId);
@@ -97,7 +98,7 @@ export function App() {
         </header>
         <KeptFromFalling key={view.path} instead={<Fallen />}>
           <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
-            {isNowhere ? <Nowhere /> : <view.show key={view.path} rest={rest} />}
+            {isNowhere ? <Nowhere /> : <Shown key={view.path} rest={rest} />}
             <Arrival
               place={threadId === undefined ? view.path : `${view.path}/${threadId}`}
               title={threadTitle || view.name}
@@ -146,4 +147,35 @@ function toComposer(): void {
 function skip(event: React.MouseEvent): void {
   event.preventDefault();
   document.getElementById("main")?.focus();
+}
+
+let last: string | undefined;
+
+/**
+ * Stands behind a view: when another one is shown, or something in it that has a place of its own (`place` of it begins with that
+ * of the view), its message field gets the focus, or else its heading, and its title is read out.
+ */
+function Arrival({ place, title }: { readonly place: string; readonly title: string }) {
+  const [said, setSaid] = useState("");
+  useEffect(() => {
+    const isFirst = last === undefined;
+    // Out of one of its places and back to the view: whoever closed or removed it is where they were.
+    const isSame = last === place || last?.startsWith(`${place}/`);
+    last = place;
+    if (isFirst || isSame) return;
+    setSaid(title);
+    const main = document.getElementById("main");
+    // A field that wants the focus has taken it.
+    if (!main || main.querySelector(":focus")) return;
+    // Where one types with the screen, a field that has the focus takes half of it.
+    const field = matchMedia("(pointer: coarse)").matches ? null : main.querySelector<HTMLElement>("[data-composer]");
+    const target = field ?? main.querySelector<HTMLElement>("h1") ?? main;
+    if (target.tabIndex < 0) target.tabIndex = -1;
+    target.focus({ preventScroll: true });
+  }, [place, title]);
+  return (
+    <p role="status" className="sr-only">
+      {said}
+    </p>
+  );
 }

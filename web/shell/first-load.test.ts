@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadPage } from "../src/http/page-files.ts";
-import { openBrowser, skipBrowser } from "../test/browser.ts";
-import { buildPage } from "../test/build-page.ts";
-import { firstLoadBytes } from "../test/first-load.ts";
-import { serve } from "../test/serve.ts";
-import { serveAgents } from "../test/serve-agents.ts";
+import { loadPage } from "../../src/http/files/page-files.ts";
+import { openBrowser, skipBrowser } from "../../test/browser.ts";
+import { buildPage } from "../../test/build-page.ts";
+import { firstLoadBytes } from "../../test/first-load.ts";
+import { serve } from "../../test/serve.ts";
+import { serveAgents } from "../../test/serve-agents.ts";
 
 const most = 230_000;
 /** Each answer of some fifty has a head of a kilobyte, for what a browser may do with it. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { loadPage } from "../src/http/page-files.ts";
-import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../test/browser.ts";
-import { buildPage } from "../test/build-page.ts";
-import { type AgentServing, serveAgents } from "../test/serve-agents.ts";
-import { serve, type Serving } from "../test/serve.ts";
+import { loadPage } from "../../src/http/files/page-files.ts";
+import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
+import { buildPage } from "../../test/build-page.ts";
+import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
+import { serve, type Serving } from "../../test/serve.ts";
 
 const basePath = "/ai/colloquy";
 

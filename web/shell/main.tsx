@@ -2,11 +2,11 @@
 import "./theme.css";
 import { lazy, Suspense } from "react";
 import { createRoot } from "react-dom/client";
-import "./theme.ts";
+import "../browser/theme.ts";
 import { App } from "./app.tsx";
-import { base } from "./server.ts";
+import { base } from "../page/server.ts";
 
-const SharedPage = lazy(async () => ({ default: (await import("./shared/shared-page.tsx")).SharedPage }));
+const SharedPage = lazy(async () => ({ default: (await import("../shared/shared-page.tsx")).SharedPage }));
 
 /** Whoever follows a link to a conversation needs no account, and sees nothing but it. */
 const token = /^shared\/([^/]+)$/.exec(location.pathname.slice(base.length))?.[1];

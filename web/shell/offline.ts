@@ -1,8 +1,8 @@
 import "./offline.css";
-import "./theme.ts";
-import { language } from "./language.ts";
-import { de } from "./words/de-offline.ts";
-import { en } from "./words/en-offline.ts";
+import "../browser/theme.ts";
+import { language } from "../browser/language.ts";
+import { de } from "../words/de-offline.ts";
+import { en } from "../words/en-offline.ts";
 
 /** What is seen while the server can't be reached: it is tried again until it can (service-worker.js). */
 const words = { en, de }[language];

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { Page } from "playwright-core";
-import { type OpenBrowser, openBrowser, skipBrowser } from "../test/browser.ts";
-import { pictureOf } from "../test/page-pictures.ts";
-import { type PageWorld, servePageWorld } from "../test/page-world/page-world.ts";
-import { type Screen, screens } from "../test/page-world/screens.ts";
+import { type OpenBrowser, openBrowser, skipBrowser } from "../../test/browser.ts";
+import { pictureOf } from "../../test/page-pictures.ts";
+import { type PageWorld, servePageWorld } from "../../test/page-world/page-world.ts";
+import { type Screen, screens } from "../../test/page-world/screens.ts";
 
 /** One or two of each view, with all kinds of controls. */
 const main = new Set([

@@ -3,18 +3,18 @@ import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { CDPSession, Page } from "playwright-core";
-import { allRoutes } from "../src/http/all-routes.ts";
-import { page as pageRoute } from "../src/http/routes/page.ts";
-import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../test/browser.ts";
-import { type PageWorld, servePageWorld } from "../test/page-world/page-world.ts";
-import { type Screen, screens } from "../test/page-world/screens.ts";
-import { en as adminWords } from "./words/en-admin.ts";
+import { allRoutes } from "../../src/http/all-routes.ts";
+import { page as pageRoute } from "../../src/http/routes/page/page.ts";
+import { type OpenBrowser, openBrowser, skipBrowser, violationsOf } from "../../test/browser.ts";
+import { type PageWorld, servePageWorld } from "../../test/page-world/page-world.ts";
+import { type Screen, screens } from "../../test/page-world/screens.ts";
+import { en as adminWords } from "../words/en-admin.ts";
 
 /**
  * Every view in every state as people see it: nothing that axe finds, nothing that sticks out, nothing asked of others, and a picture
  * of each to look at. `COLLOQUY_TEST_PICTURE=docs` makes the README's alone.
  */
-const folder = join(import.meta.dirname, "../.cache/screens");
+const folder = join(import.meta.dirname, "../../.cache/screens");
 const isForDocs = process.env["COLLOQUY_TEST_PICTURE"] === "docs";
 const docsPicture = "chat-approval-light";
 
@@ -107,12 +107,13 @@ describe("pictures of the page", { skip: skipBrowser, concurrency: 2 }, () => {
           problems.push(...(await inTab(screen, "de-DE", (tab) => look(tab, screen, "german"))));
         }
         assert.deepEqual(problems, []);
-        if (isForDocs) copyFileSync(join(folder, `${docsPicture}.png`), join(import.meta.dirname, "../docs/page.png"));
+        if (isForDocs)
+          copyFileSync(join(folder, `${docsPicture}.png`), join(import.meta.dirname, "../../docs/page.png"));
       },
     );
 
   test("each view, each of its addresses and each part of the administration is in the table", () => {
-    const source = readFileSync(join(import.meta.dirname, "pages.tsx"), "utf8");
+    const source = readFileSync(join(import.meta.dirname, "../page/view-list.tsx"), "utf8");
     const views = [...source.matchAll(/^\s*(?:\{ )?path: "([\w-]+)"/gm)].map(([, path]) => path);
     assert.ok(views.length >= 3);
     const seen = new Set(screens.map(({ view }) => view));

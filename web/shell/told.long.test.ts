@@ -14,7 +14,7 @@ import { buildPage } from "../../test/build-page.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
 import { serve } from "../../test/serve.ts";
 import { createClient } from "../../src/client/client.ts";
-import { loadPage } from "../../src/http/page-files.ts";
+import { loadPage } from "../../src/http/files/page-files.ts";
 
 describe("what people are told where something leads nowhere", { skip: skipBrowser }, () => {
   let server: PageServing;

@@ -1,12 +1,13 @@
 import { Bell, BellOff, Keyboard, LogOut, SunMoon } from "lucide-react";
 import { logOut } from "../../src/client/account.ts";
-import { setNotifications, useNotifications } from "../chat/attention.ts";
-import { useMe } from "../me.ts";
-import type { View } from "../pages.tsx";
-import { PageLink, useAct } from "../parts/parts.tsx";
-import { base, server } from "../server.ts";
-import { nextTheme } from "../theme.ts";
-import { words } from "../words.ts";
+import { setNotifications, useNotifications } from "../threads/notifications.ts";
+import { useMe } from "../page/me.ts";
+import type { View } from "../page/view-list.tsx";
+import { useAct } from "../parts/act.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { base, server } from "../page/server.ts";
+import { nextTheme } from "../browser/theme.ts";
+import { words } from "../words/words.ts";
 
 type MenuProps = { readonly views: readonly View[]; readonly current: View; readonly onChoose: () => void };
 

@@ -1,8 +1,8 @@
 import { useState } from "react";
-import type { ProjectEntry, SprintEntry } from "../../src/protocol/taiga.ts";
-import { locale } from "../language.ts";
+import type { ProjectEntry, SprintEntry } from "../../src/protocol/threads/taiga.ts";
+import { locale } from "../browser/language.ts";
 import { type Loaded, useLoaded } from "../parts/loaded.ts";
-import { Waiting } from "../parts/parts.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import type { Draft } from "./draft.ts";
 import { taiga, useLogin, withLogin } from "./login.ts";
 import { taigaWords as words } from "./taiga-words.ts";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { kept } from "../kept.ts";
+import { kept } from "../browser/stored-choice.ts";
 
 export type Draft = {
   readonly project: string;

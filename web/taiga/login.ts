@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from "react";
-import type { TaigaToken } from "../../src/protocol/taiga.ts";
-import { ColloquyError } from "../../src/protocol/errors.ts";
+import type { TaigaToken } from "../../src/protocol/threads/taiga.ts";
+import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import { createTaigaClient } from "../../src/client/taiga.ts";
-import { createListeners } from "../listeners.ts";
-import { server } from "../server.ts";
+import { createListeners } from "../browser/listeners.ts";
+import { server } from "../page/server.ts";
 
 export const taiga = createTaigaClient(server);
 

@@ -1,8 +1,9 @@
 import { TextInitial } from "lucide-react";
 import { useState } from "react";
-import type { PlannedWrite } from "../../src/protocol/tools.ts";
-import type { DecisionInput } from "../../src/client/questions.ts";
-import { Problem, useAct } from "../parts/parts.tsx";
+import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
+import type { DecisionInput } from "../../src/client/decisions.ts";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/act.tsx";
 import { choiceOf, edited, type Edits, noEdits, outlineOf, textOf, verbOf } from "./plan.ts";
 import { taigaWords as words } from "./taiga-words.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PlannedWrite } from "../../src/protocol/tools.ts";
+import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 import { choiceOf, chosenBy, edited, noEdits, outlineOf } from "./plan.ts";
 
 const writes: readonly PlannedWrite[] = [

@@ -1,4 +1,4 @@
-import type { PlannedWrite } from "../../src/protocol/tools.ts";
+import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 
 /** What a person did to a plan: what is left out, and what stands in place of subject and description. */
 export type Edits = {

@@ -1,8 +1,9 @@
 import { FileText } from "lucide-react";
 import { useRef, useState } from "react";
-import { newId } from "../../src/protocol/ids.ts";
-import { fromHere } from "../path.ts";
-import { Problem, useAct } from "../parts/parts.tsx";
+import { newId } from "../../src/protocol/base/ids.ts";
+import { fromHere } from "../page/path.ts";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/act.tsx";
 import { Choices } from "./choices.tsx";
 import { emptyDraft, keepDraft, mostCharacters, promptOf, useDraft } from "./draft.ts";
 import { taiga, withLogin } from "./login.ts";

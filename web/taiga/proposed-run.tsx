@@ -1,17 +1,18 @@
 import { ArrowLeft, Square } from "lucide-react";
-import type { ItemOf } from "../../src/protocol/items.ts";
-import { Question } from "../chat/question.tsx";
-import { goTo } from "../path.ts";
-import { PageLink, Problem, useAct } from "../parts/parts.tsx";
-import { client } from "../server.ts";
+import type { ItemOf } from "../../src/protocol/threads/items.ts";
+import { Question } from "../turn/question.tsx";
+import { goTo } from "../page/path.ts";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/act.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { client } from "../page/server.ts";
 import { type Draft, keepDraft } from "./draft.ts";
 import { PlanEditor } from "./plan-editor.tsx";
 import { isAboutPlan, type RunState } from "./run-fold.ts";
-import { words as pageWords } from "../words.ts";
+import { words as pageWords } from "../words/words.ts";
 import { taigaWords as words } from "./taiga-words.ts";
 import { useRun } from "./use-run.ts";
-import { Seconds } from "./seconds.tsx";
-import { WriteList } from "./write-list.tsx";
+import { Seconds, WriteList } from "./write-list.tsx";
 
 /** One proposal: how it is planned, the plan to be approved, how it is written, what was made. */
 export function ProposedRun({ id }: { readonly id: string }) {

@@ -1,6 +1,6 @@
-import type { RunEvent } from "../../src/protocol/events.ts";
-import { type ItemOf, textOf } from "../../src/protocol/items.ts";
-import type { PlannedWrite } from "../../src/protocol/tools.ts";
+import type { RunEvent } from "../../src/protocol/threads/events.ts";
+import { type ItemOf, textOf } from "../../src/protocol/threads/items.ts";
+import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
 import { chosenBy } from "./plan.ts";
 
 export type WriteState = "open" | "running" | "done" | "failed" | "unknown";

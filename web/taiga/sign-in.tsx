@@ -1,5 +1,6 @@
 import { useState } from "react";
-import { Problem, useAct } from "../parts/parts.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/act.tsx";
 import { setLogin, taiga, useLogin } from "./login.ts";
 import { taigaWords } from "./taiga-words.ts";
 

@@ -1,8 +1,10 @@
 import { useState } from "react";
-import { useQuery } from "../path.ts";
-import { PageLink, State, Waiting } from "../parts/parts.tsx";
+import { useQuery } from "../page/path.ts";
+import { State } from "../parts/state.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
 import { useLoaded } from "../parts/loaded.ts";
-import { time } from "../parts/figures.ts";
+import { time } from "../parts/format.ts";
 import { taiga, setLogin, useLogin } from "./login.ts";
 import { ProposalForm } from "./proposal-form.tsx";
 import { ProposedRun } from "./proposed-run.tsx";

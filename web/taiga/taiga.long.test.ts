@@ -12,7 +12,7 @@ import {
 } from "../../test/browser.ts";
 import { minutes, planned, planningModel } from "../../test/taiga-agent.ts";
 import { startTaiga, type Taiga } from "../../test/taiga/server.ts";
-import type { Script } from "../../src/models/scripted.ts";
+import type { Script } from "../../src/models/demo/scripted.ts";
 
 /** A folder for a picture of each state, to look at. */
 const shots = process.env["COLLOQUY_TEST_SHOTS"];

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
-import { textOf } from "../../src/protocol/items.ts";
-import { client, reasonOf } from "../server.ts";
+import { textOf } from "../../src/protocol/threads/items.ts";
+import { client, reasonOf } from "../page/server.ts";
 import { type Draft, partsOf } from "./draft.ts";
 import { afterEvent, beginning, type RunState } from "./run-fold.ts";
 

@@ -1,10 +1,10 @@
 import { ExternalLink } from "lucide-react";
-import type { PlannedWrite } from "../../src/protocol/tools.ts";
-import { State } from "../parts/parts.tsx";
+import type { PlannedWrite } from "../../src/protocol/agents/tools.ts";
+import { State } from "../parts/state.tsx";
 import { outlineOf, textOf, verbOf } from "./plan.ts";
 import type { RunState, WriteLine } from "./run-fold.ts";
-import { Seconds } from "./seconds.tsx";
 import { taigaWords as words } from "./taiga-words.ts";
+import { useEffect, useState } from "react";
 
 const grades = { open: "quiet", running: "quiet", done: "ok", failed: "bad", unknown: "warn" } as const;
 
@@ -85,4 +85,15 @@ function Line({ write, line, isOver }: LineProps) {
       </span>
     </div>
   );
+}
+
+/** What takes its time, as where Taiga asks to wait, shows that it goes on. */
+export function Seconds({ since }: { readonly since: string | undefined }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = since === undefined ? 0 : Math.floor((now - Date.parse(since)) / 1000);
+  return seconds < 2 ? null : <span className="text-muted"> {words.takesLong(seconds)}</span>;
 }

@@ -1,9 +1,10 @@
 import { Pencil, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import type { TaskView } from "../../src/protocol/tasks.ts";
+import type { TaskView } from "../../src/protocol/threads/tasks.ts";
 import type { TaskInput } from "../../src/client/tasks.ts";
-import { Problem, useAct } from "../parts/parts.tsx";
-import { words as common } from "../words.ts";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/act.tsx";
+import { words as common } from "../words/words.ts";
 import { tasksWords as words } from "./tasks-words.ts";
 
 type RowProps = {
@@ -51,8 +52,14 @@ export function TaskRow({ task, isDeleted, onChange, onRemove, onUndo }: RowProp
         />
       </label>
       <div className="min-w-0 grow py-1" onDoubleClick={() => setEdited(true)}>
-        <p className={isDone ? "task-title text-muted line-through" : "task-title"}>{title}</p>
-        {description !== "" && <p className="task-description">{description}</p>}
+        <p dir="auto" className={isDone ? "task-title text-muted line-through" : "task-title"}>
+          {title}
+        </p>
+        {description !== "" && (
+          <p dir="auto" className="task-description">
+            {description}
+          </p>
+        )}
         <Problem text={problem} />
       </div>
       <button type="button" className="icon-button" aria-label={words.edit(title)} onClick={() => setEdited(true)}>
@@ -114,6 +121,7 @@ function EditedTask({ task, onChange, onEnd }: EditedProps) {
         }}
       >
         <input
+          dir="auto"
           className="field"
           aria-label={words.name}
           maxLength={500}
@@ -122,6 +130,7 @@ function EditedTask({ task, onChange, onEnd }: EditedProps) {
           onChange={(event) => setTitle(event.target.value)}
         />
         <textarea
+          dir="auto"
           className="field field-sizing"
           aria-label={words.description}
           placeholder={words.description}

@@ -1,8 +1,11 @@
 import { MessageSquare, Plus } from "lucide-react";
 import { useRef, useState } from "react";
-import type { TaskStatus, TaskView } from "../../src/protocol/tasks.ts";
-import { PageLink, Problem, useAct, Waiting } from "../parts/parts.tsx";
-import { useQuery } from "../path.ts";
+import type { TaskStatus, TaskView } from "../../src/protocol/threads/tasks.ts";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/act.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { useQuery } from "../page/path.ts";
 import { TaskRow } from "./task-row.tsx";
 import "./tasks.css";
 import { tasksWords as words } from "./tasks-words.ts";
@@ -102,6 +105,7 @@ function AddTask({ tasks }: { readonly tasks: TasksShown }) {
     >
       <div className="flex gap-2">
         <input
+          dir="auto"
           className="field min-w-0 grow"
           aria-label={words.add}
           placeholder={words.addHint}

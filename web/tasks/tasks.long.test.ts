@@ -10,7 +10,7 @@ import {
   violationsOf,
 } from "../../test/browser.ts";
 import { createClient } from "../../src/client/client.ts";
-import { agentSchema } from "../../src/protocol/agents.ts";
+import { agentSchema } from "../../src/protocol/agents/agents.ts";
 import { createTaskClient } from "../../src/client/tasks.ts";
 
 const todo = agentSchema.parse({ id: "todo", model: "default", tools: ["*_task", "*_tasks"], instructions: "Tasks." });

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { TaskPage, TaskStatus, TaskView } from "../../src/protocol/tasks.ts";
+import type { TaskPage, TaskStatus, TaskView } from "../../src/protocol/threads/tasks.ts";
 import { createTaskClient, type TaskInput } from "../../src/client/tasks.ts";
-import { newId } from "../../src/protocol/ids.ts";
-import { reasonOf, server } from "../server.ts";
+import { newId } from "../../src/protocol/base/ids.ts";
+import { reasonOf, server } from "../page/server.ts";
 
 const tasks = createTaskClient(server);
 const pageSize = 100;

@@ -1,5 +1,5 @@
-import { announce } from "../frame/announce.tsx";
-import { reasonOf } from "../server.ts";
+import { announce } from "../parts/announce.tsx";
+import { reasonOf } from "../page/server.ts";
 import { archiveThread } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";
 

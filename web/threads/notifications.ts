@@ -1,10 +1,10 @@
 import { useEffect } from "react";
-import { kept } from "../kept.ts";
-import { goTo } from "../path.ts";
-import { client } from "../server.ts";
-import { onWaiting, useAttentionOfAll } from "../threads/attention-store.ts";
-import { showWaiting } from "../title.ts";
-import { words } from "../words.ts";
+import { kept } from "../browser/stored-choice.ts";
+import { goTo } from "../page/path.ts";
+import { client } from "../page/server.ts";
+import { onWaiting, useAttentionOfAll } from "./waiting-threads.ts";
+import { showWaiting } from "../page/title.ts";
+import { words } from "../words/words.ts";
 
 /** `yes`: where the browser allows it too. */
 const wish = kept("notify");

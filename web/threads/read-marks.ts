@@ -1,5 +1,5 @@
-import type { ThreadView } from "../../src/protocol/threads.ts";
-import { kept } from "../kept.ts";
+import type { ThreadView } from "../../src/protocol/threads/threads.ts";
+import { kept } from "../browser/stored-choice.ts";
 
 /** How far one has read: what is beyond it is new. Of threads that were never open here, only those made since count. */
 type Seen = { readonly since: string; readonly seqs: Readonly<Record<string, number>> };

@@ -1,4 +1,4 @@
-import type { ListedThread } from "../../src/protocol/threads.ts";
+import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 
 export type Section = {
   readonly name: "today" | "yesterday" | "week" | "older";

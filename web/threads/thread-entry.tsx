@@ -1,14 +1,15 @@
 import { Archive, ArchiveRestore, Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
-import type { ListedThread } from "../../src/protocol/threads.ts";
-import { useIsTouched } from "../frame/width.ts";
+import type { ListedThread } from "../../src/protocol/threads/threads.ts";
+import { useIsTouched } from "../browser/screen-width.ts";
 import { Menu } from "../parts/menu.tsx";
-import { PageLink, Problem } from "../parts/parts.tsx";
-import { sure } from "../parts/sure.tsx";
-import { reasonOf } from "../server.ts";
-import { words } from "../words.ts";
-import { FoundWords } from "./found-words.tsx";
-import { putAway } from "./put-away.ts";
+import { Problem } from "../parts/problem.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { sure } from "../parts/confirm.tsx";
+import { reasonOf } from "../page/server.ts";
+import { words } from "../words/words.ts";
+import { FoundWords } from "./highlight.tsx";
+import { putAway } from "./archive.ts";
 import { archiveThread, removeThread, renameThread } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";
 import { TitleField } from "./title-field.tsx";
@@ -69,13 +70,13 @@ export function ThreadEntry({ thread, isCurrent, mark, search, isNamed, onName, 
       ) : (
         <PageLink to={`/chat/${id}${found ? `?item=${found.item}` : ""}`} look="thread-link" isCurrent={isCurrent}>
           <span className="flex min-w-0 items-baseline gap-2">
-            <span className={`min-w-0 truncate ${mark === "new" ? "font-semibold" : ""}`}>
+            <span dir="auto" className={`min-w-0 truncate ${mark === "new" ? "font-semibold" : ""}`}>
               <FoundWords text={title} search={search} />
             </span>
             {mark && <Mark of={mark} />}
           </span>
           {found && found.excerpt !== title && (
-            <span className="block truncate text-xs text-muted">
+            <span dir="auto" className="block truncate text-xs text-muted">
               <FoundWords text={found.excerpt} search={search} fromFirst />
             </span>
           )}

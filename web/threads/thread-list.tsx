@@ -1,12 +1,13 @@
 import { Plus } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import type { ListedThread } from "../../src/protocol/threads.ts";
-import { Act, Problem } from "../parts/parts.tsx";
-import { goTo, pathNow } from "../path.ts";
-import { words } from "../words.ts";
-import { useAttentionOfAll } from "./attention-store.ts";
+import type { ListedThread } from "../../src/protocol/threads/threads.ts";
+import { Problem } from "../parts/problem.tsx";
+import { Act } from "../parts/act.tsx";
+import { goTo, pathNow } from "../page/path.ts";
+import { words } from "../words/words.ts";
+import { useAttentionOfAll } from "./waiting-threads.ts";
 import { sectionsOf } from "./sections.ts";
-import { isNew, leaves, lookedAt, useSeen } from "./seen.ts";
+import { isNew, leaves, lookedAt, useSeen } from "./read-marks.ts";
 import { ThreadEntry, type ThreadMark } from "./thread-entry.tsx";
 import { endSearch, loadMore, searchThreads, showArchived, threadLeft, useThreads } from "./threads-store.ts";
 import { threadWords } from "./thread-words.ts";
@@ -96,6 +97,7 @@ export function ThreadList({ current, onChoose }: ListProps) {
       </button>
       <input
         type="search"
+        dir="auto"
         className="field"
         aria-label={words.search}
         placeholder={words.search}

@@ -1,3 +1,3 @@
-import { firstWords } from "../words.ts";
+import { firstWords } from "../words/words.ts";
 
 export const threadWords = firstWords.threads;

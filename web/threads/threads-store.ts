@@ -1,8 +1,8 @@
 import { useEffect, useSyncExternalStore } from "react";
-import type { ThreadView, ListedThread } from "../../src/protocol/threads.ts";
+import type { ThreadView, ListedThread } from "../../src/protocol/threads/threads.ts";
 import type { ThreadPage } from "../../src/client/threads.ts";
-import { createListeners } from "../listeners.ts";
-import { client, reasonOf } from "../server.ts";
+import { createListeners } from "../browser/listeners.ts";
+import { client, reasonOf } from "../page/server.ts";
 import { threadClient } from "./thread-client.ts";
 import { titleOfCopy } from "./title-of-copy.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page, Request } from "playwright-core";
-import type { ListedThread } from "../../src/protocol/threads.ts";
+import type { ListedThread } from "../../src/protocol/threads/threads.ts";
 import {
   agree,
   type OpenBrowser,

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { words } from "../words.ts";
+import { words } from "../words/words.ts";
 
 /** A title in the place where it stands: Enter or leaving takes it, Escape does not. */
 export function TitleField({
@@ -21,6 +21,7 @@ export function TitleField({
   return (
     <input
       ref={field}
+      dir="auto"
       className="field w-full min-w-0"
       aria-label={words.rename}
       defaultValue={title}

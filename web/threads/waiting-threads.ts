@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from "react";
-import type { RunView } from "../../src/protocol/run-shapes.ts";
-import { createListeners } from "../listeners.ts";
-import { client } from "../server.ts";
+import type { RunView } from "../../src/protocol/threads/run-shapes.ts";
+import { createListeners } from "../browser/listeners.ts";
+import { client } from "../page/server.ts";
 
 export type Attention = {
   /** Threads in which an agent works now. */
@@ -60,7 +60,8 @@ export async function lookAround(): Promise<void> {
     ]);
     const before = seen.waiting;
     seen = {
-      working: new Set(working.map(({ threadId }) => threadId)),
+      // What waits for its model goes on by itself.
+      working: new Set([...working, ...waiting.filter(goesOn)].map(({ threadId }) => threadId)),
       waiting: new Map(waiting.filter(isForPeople).map(({ threadId, id }) => [threadId, id])),
     };
     listeners.tell();
@@ -74,6 +75,10 @@ export async function lookAround(): Promise<void> {
   }
 }
 
-function isForPeople({ parentRun, waitReason }: RunView): boolean {
-  return parentRun === null && waitReason !== "client";
+function isForPeople({ parentRun, waitReason, retryAt }: RunView): boolean {
+  return parentRun === null && waitReason !== "client" && (waitReason !== "provider" || retryAt === null);
+}
+
+function goesOn({ waitReason, retryAt }: RunView): boolean {
+  return waitReason === "provider" && retryAt !== null;
 }

@@ -1,7 +1,7 @@
 import { useState } from "react";
-import type { QuestionBody } from "../../src/protocol/items.ts";
-import type { DecisionInput } from "../../src/client/questions.ts";
-import { words } from "../words.ts";
+import type { QuestionBody } from "../../src/protocol/threads/items.ts";
+import type { DecisionInput } from "../../src/client/decisions.ts";
+import { words } from "../words/words.ts";
 import { prettyJson } from "./call-state.ts";
 
 type ApprovalProps = {
@@ -74,6 +74,7 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
           >
             <input
               autoFocus
+              dir="auto"
               className="field min-w-0 grow"
               aria-label={words.whyNot}
               placeholder={words.whyNot}

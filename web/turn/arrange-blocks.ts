@@ -57,7 +57,7 @@ export function arranged(blocks: readonly Block[]): readonly Piece[] {
         pieces.push({ kind: "one-call", key: block.key, ...each });
       } else row.push(each);
     } else if (block.kind === "question" && block.call !== undefined && calls.has(block.call)) continue;
-    else if (block.kind === "message" && block.text === "" && block.reasoning === "") continue;
+    else if (block.kind === "message" && block.text === "" && block.reasoning === "" && !block.retry) continue;
     else {
       endRow();
       pieces.push({ kind: "block", key: block.key, block });
@@ -69,4 +69,18 @@ export function arranged(blocks: readonly Block[]): readonly Piece[] {
 
 export function isDelegation({ name }: BlockOf<"call">): boolean {
   return name === "delegate";
+}
+
+/** As long as one of them was at work: not while all waited for a person. */
+export function timeOfCalls(calls: readonly Pick<CallWithQuestion, "call">[]): number {
+  const spans = calls
+    .map(({ call }) => [Date.parse(call.startedAt), Date.parse(call.endedAt ?? call.startedAt)] as const)
+    .sort(([one], [other]) => one - other);
+  let over = -Infinity;
+  let sum = 0;
+  for (const [begin, end] of spans) {
+    sum += Math.max(0, end - Math.max(begin, over));
+    over = Math.max(over, end);
+  }
+  return sum;
 }

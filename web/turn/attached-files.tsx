@@ -1,8 +1,8 @@
 import { Paperclip } from "lucide-react";
-import type { AttachedFile } from "../../src/protocol/items.ts";
-import { size } from "../parts/figures.ts";
-import { client } from "../server.ts";
-import { PictureButton } from "./picture.tsx";
+import type { AttachedFile } from "../../src/protocol/threads/items.ts";
+import { size } from "../parts/format.ts";
+import { client } from "../page/server.ts";
+import { PictureButton } from "../markdown/picture.tsx";
 
 /** What a person has sent along with their words. */
 export function AttachedFiles({ files }: { readonly files: readonly AttachedFile[] }) {
@@ -16,7 +16,9 @@ export function AttachedFiles({ files }: { readonly files: readonly AttachedFile
           ) : (
             <a className="tile pr-2 text-sm" href={client.uploads.addressOf(id)} download={name}>
               <Paperclip size={16} aria-hidden className="flex-none text-muted" />
-              <span className="max-w-60 truncate">{name}</span>
+              <span dir="auto" className="max-w-60 truncate">
+                {name}
+              </span>
               <span className="text-xs whitespace-nowrap text-muted">{size(bytes)}</span>
             </a>
           )}

@@ -14,7 +14,7 @@ import {
 import { pictureOf } from "../../test/page-pictures.ts";
 import { png } from "../../test/page-tools.ts";
 import { createClient } from "../../src/client/client.ts";
-import type { ScriptAnswer } from "../../src/models/scripted.ts";
+import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
 
 let answers: ScriptAnswer[] = [];
 const fenced = (language: string, code: string) => ["```" + language, code, "```", ""].join("\n");
@@ -134,6 +134,30 @@ describe("what models write, whatever it is", { skip: skipBrowser }, () => {
     assert.equal((await saved).suggestedFilename(), "über uns.csv");
     assert.deepEqual(await violationsOf(page), []);
     await pictureOf(page, "files by their paths");
+  });
+
+  test("markdown: the box of a task list is named by its state", async () => {
+    answers = ["To pack:\n\n- [x] the tent\n- [ ] the stove\n\n  with gas\n"];
+    await say("what is left to pack?");
+    await log().getByRole("checkbox", { name: "Completed", exact: true, checked: true }).waitFor();
+    await log().getByRole("checkbox", { name: "Not completed", exact: true, checked: false }).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+  });
+
+  test("markdown: a code block of more than 50,000 characters is still code, and is copied whole", async () => {
+    const code = Array.from({ length: 2500 }, (_, at) => `const fox${at} = jump(over, the, dog);`).join("\n\n");
+    assert.ok(code.length > 50_000);
+    answers = [`Here **it** is:\n${fenced("js", code)}And *that* is all.`];
+    await say("write much code");
+    await log().locator("em", { hasText: "that" }).waitFor();
+    await log().locator("strong", { hasText: "it" }).waitFor();
+    const block = log().getByRole("region", { name: "js", exact: true }).last();
+    assert.equal((await block.textContent())?.trimEnd(), code);
+    assert.equal(await block.locator("[class^=hljs]").count(), 0, "not highlighted");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await log().getByRole("button", { name: "Copy the code" }).last().click();
+    await log().getByRole("button", { name: "Copied" }).waitFor();
+    assert.equal((await page.evaluate<string>("navigator.clipboard.readText()")).trimEnd(), code);
   });
 
   test("a text of a megabyte and a table without end leave the page at work", async () => {

@@ -1,18 +1,19 @@
 import { Fragment, memo, useContext, useMemo } from "react";
 import type { Block, BlockOf } from "../../src/client/conversation.ts";
-import { words } from "../words.ts";
-import { arranged, type CallShown, isDelegation, type Piece } from "./arranged.ts";
+import { words } from "../words/words.ts";
+import { arranged, type CallShown, isDelegation, type Piece } from "./arrange-blocks.ts";
 import "./blocks.css";
-import { SourceList, sourcesOf } from "./citation-chip.tsx";
+import { SourceList, sourcesOf } from "../markdown/citation-chip.tsx";
 import { Delegation } from "./delegation.tsx";
 import { FileCards } from "./file-cards.tsx";
-import { Formatted } from "./formatted.tsx";
-import { madeFiles } from "./made-files.ts";
+import { Formatted } from "../markdown/formatted.tsx";
+import { madeFiles } from "../markdown/made-files.ts";
 import { Plan } from "./plan.tsx";
 import { Question } from "./question.tsx";
+import { Retrying } from "./outage.tsx";
 import { ToolGroup } from "./tool-group.tsx";
 import { ToolLine } from "./tool-line.tsx";
-import { isEndedAtLimit, isWordless } from "./turn-end.ts";
+import { isEndedAtLimit, isWordless } from "../conversation/turn-end.ts";
 import { TurnFigures } from "./turn-figures.tsx";
 import { filesOfThread, TurnPlaceContext } from "./turn-place.ts";
 
@@ -74,7 +75,13 @@ const BlockView = memo(function BlockView({ block, files }: BlockProps) {
     case "plan":
       return <Plan steps={block.steps} />;
     case "notice":
-      return <p className="text-sm text-warn">{block.text}</p>;
+      return (
+        <p dir="auto" className="text-sm text-warn">
+          {block.text}
+        </p>
+      );
+    case "resume":
+      return <p className="text-sm text-muted">{words.turn.resumed(block.by)}</p>;
     case "end":
       if (block.status === "cancelled") return <p className="text-sm text-muted">{words.stopped}</p>;
       return block.status === "failed" ? (
@@ -101,10 +108,13 @@ function Said({ block, files }: { readonly block: BlockOf<"message">; readonly f
       {block.reasoning !== "" && (
         <details className="text-sm text-muted">
           <summary className="leading-6">{words.thought}</summary>
-          <p className="whitespace-pre-wrap">{block.reasoning}</p>
+          <p dir="auto" className="whitespace-pre-wrap">
+            {block.reasoning}
+          </p>
         </details>
       )}
       {block.text !== "" && <Formatted text={block.text} citations={citations} isLive={block.isLive} files={files} />}
+      {block.retry && <Retrying retry={block.retry} />}
       {citations && citations.length > 0 && <SourceList sources={sourcesOf(citations)} />}
     </>
   );

@@ -1,7 +1,8 @@
+import { isJsonObject, parseExactly } from "../../src/protocol/base/exact-json.ts";
 import type { BlockOf } from "../../src/client/conversation.ts";
 import { failedExitCode } from "../parts/exit-code.ts";
-import { duration } from "../parts/figures.ts";
-import { words } from "../words.ts";
+import { duration } from "../parts/format.ts";
+import { words } from "../words/words.ts";
 
 export type CallState = { readonly mark: string; readonly text: string; readonly tone: string };
 
@@ -50,10 +51,8 @@ export function argumentsInShort(given: string): string {
 
 export function objectIn(json: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined;
+    const value = parseExactly(json);
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -67,7 +66,7 @@ function inShort(value: unknown): string {
 /** Set out in lines; what is no JSON as it is. */
 export function prettyJson(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return JSON.stringify(parseExactly(text), null, 2);
   } catch {
     return text;
   }

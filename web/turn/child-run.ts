@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
-import { type Block, type BlockOf, createConversation } from "../../src/client/conversation.ts";
-import { childRunOf } from "../../src/client/child-runs.ts";
-import { client, reasonOf, server } from "../server.ts";
+import { type Block, type BlockOf, createConversation, childRunOf } from "../../src/client/conversation.ts";
+
+import { client, reasonOf, server } from "../page/server.ts";
 
 type ChildRun = {
   readonly blocks: readonly Block[];

@@ -1,18 +1,19 @@
 import { type ComponentType, useContext } from "react";
 import type { Block } from "../../src/client/conversation.ts";
-import { PageLink, Problem } from "../parts/parts.tsx";
-import { cost, figure } from "../parts/figures.ts";
-import { words } from "../words.ts";
-import type { CallWithQuestion } from "./arranged.ts";
+import { Problem } from "../parts/problem.tsx";
+import { PageLink } from "../parts/page-link.tsx";
+import { cost, figure } from "../parts/format.ts";
+import { words } from "../words/words.ts";
+import type { CallWithQuestion } from "./arrange-blocks.ts";
 import { objectIn } from "./call-state.ts";
 import { speakerOf, useChildRun, useFindChild } from "./child-run.ts";
-import { useConversation } from "./conversation-store.ts";
-import { LongText } from "./long-text.tsx";
-import { isObject } from "./made-files.ts";
+import { useConversation } from "../conversation/conversation-store.ts";
+import { LongText } from "../markdown/long-text.tsx";
+import { isObject } from "../markdown/made-files.ts";
 import { CallDetails, Part } from "./tool-line.tsx";
 import { figuresOf } from "./turn-figures.tsx";
 import { filesOfThread, type TurnPlace, TurnPlaceContext } from "./turn-place.ts";
-import { client } from "../server.ts";
+import { client } from "../page/server.ts";
 
 /** How what an agent said and did is shown. */
 type Showing = { readonly show: ComponentType<{ readonly blocks: readonly Block[] }> };

@@ -1,11 +1,12 @@
 import { Download, File, FileText, Presentation } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { size } from "../parts/figures.ts";
-import { words } from "../words.ts";
-import { DeckView } from "./deck.tsx";
-import { decksIn } from "./decks.ts";
-import { addressOfFile, isPicture, type MadeFile, mostMadeFiles } from "./made-files.ts";
-import { PictureButton } from "./picture.tsx";
+import { size } from "../parts/format.ts";
+import { words } from "../words/words.ts";
+import { DeckView, decksIn } from "./deck.tsx";
+
+import { addressOfFile, isPicture, type MadeFile, mostMadeFiles } from "../markdown/made-files.ts";
+import { PictureButton } from "../markdown/picture.tsx";
+import type { PreviewKind } from "./file-preview.tsx";
 
 const FilePreview = lazy(async () => ({ default: (await import("./file-preview.tsx")).FilePreview }));
 
@@ -101,8 +102,6 @@ function FileIcon({ path }: { readonly path: string }) {
       : File;
   return <Icon size={16} aria-hidden className="flex-none text-muted" />;
 }
-
-export type PreviewKind = "table" | "markdown" | { readonly language: string };
 
 /** How what is in a file can be shown; pages and programs are shown as text, so that nothing in them acts. */
 function previewOf({ path, bytes }: MadeFile): PreviewKind | undefined {

@@ -1,16 +1,18 @@
 import { useLoaded } from "../parts/loaded.ts";
-import { Waiting } from "../parts/parts.tsx";
-import { size } from "../parts/figures.ts";
-import { server } from "../server.ts";
-import { words } from "../words.ts";
-import type { PreviewKind } from "./file-cards.tsx";
-import { CodeText } from "./code-text.tsx";
-import { Formatted } from "./formatted.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { size } from "../parts/format.ts";
+import { server } from "../page/server.ts";
+import { words } from "../words/words.ts";
+import { CodeText, Formatted } from "../markdown/formatted.tsx";
+
 import { beginningOf } from "../../src/client/files.ts";
 
 /** Of a file; the rest is in the file itself. */
 const mostBytes = 64 * 1024;
 const mostRows = 100;
+
+/** How what is in a file can be shown. */
+export type PreviewKind = "table" | "markdown" | { readonly language: string };
 
 type PreviewProps = { readonly address: string; readonly kind: PreviewKind; readonly bytes: number };
 
@@ -31,7 +33,7 @@ function Content({ text, kind }: { readonly text: string; readonly kind: Preview
   if (kind !== "table") return <CodeText text={text} language={kind.language} />;
   const [head = [], ...rows] = rowsOf(text, mostRows + 1);
   return (
-    <table className="preview-table">
+    <table dir="auto" className="preview-table">
       <thead>
         <tr>
           {head.map((cell, at) => (

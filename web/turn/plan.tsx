@@ -1,6 +1,6 @@
 import { useState } from "react";
-import type { PlanBody } from "../../src/protocol/items.ts";
-import { words } from "../words.ts";
+import type { PlanBody } from "../../src/protocol/threads/items.ts";
+import { words } from "../words/words.ts";
 
 const marks = { open: "·", running: "▸", done: "✓", failed: "✗", skipped: "–" } as const;
 const colours = {
@@ -42,7 +42,9 @@ export function Plan({ steps }: { readonly steps: PlanBody["steps"] }) {
               <span aria-hidden className={`plan-mark ${colours[state]}`}>
                 {marks[state]}
               </span>
-              <span className={index === current ? "" : "text-muted"}>{text}</span>
+              <span dir="auto" className={index === current ? "" : "text-muted"}>
+                {text}
+              </span>
               <span className="sr-only"> ({words.turn.planStates[state]})</span>
             </li>
           );

@@ -1,8 +1,8 @@
 import { useState } from "react";
-import type { JsonSchema } from "../../src/protocol/models.ts";
-import { type Draft, draftOf, fieldsOf, readForm } from "../parts/schema-fields.ts";
-import { SchemaForm } from "../parts/schema-form.tsx";
-import { words } from "../words.ts";
+import type { JsonSchema } from "../../src/protocol/agents/models.ts";
+import { type Draft, draftOf, fieldsOf, readForm } from "../parts/forms/schema-fields.ts";
+import { SchemaForm } from "../parts/forms/schema-form.tsx";
+import { words } from "../words/words.ts";
 
 type FormProps = {
   readonly schema: JsonSchema;

@@ -1,11 +1,12 @@
 import { lazy, Suspense, useState } from "react";
 import type { BlockOf } from "../../src/client/conversation.ts";
-import type { Decision } from "../../src/protocol/items.ts";
-import type { DecisionInput } from "../../src/client/questions.ts";
-import { Problem } from "../parts/parts.tsx";
-import { reasonOf } from "../server.ts";
-import { words } from "../words.ts";
+import type { Decision } from "../../src/protocol/threads/items.ts";
+import type { DecisionInput } from "../../src/client/decisions.ts";
+import { Problem } from "../parts/problem.tsx";
+import { reasonOf } from "../page/server.ts";
+import { words } from "../words/words.ts";
 import { Approval } from "./approval.tsx";
+import { OutageChoices, outageText } from "./outage.tsx";
 
 const QuestionForm = lazy(async () => ({ default: (await import("./question-form.tsx")).QuestionForm }));
 
@@ -23,7 +24,12 @@ export function Question({ question, onDecide }: QuestionProps) {
   if (decision !== undefined)
     return (
       <p className="text-sm text-muted">
-        {body.text} {isChanged ? words.turn.allowedChanged : words.turn.decisions[decision]}
+        <bdi>{body.outage ? `${outageText(body.outage)}.` : body.text}</bdi>{" "}
+        {body.reason === "provider"
+          ? words.turn.outage.decisions[decision as "retry"]
+          : isChanged
+            ? words.turn.allowedChanged
+            : words.turn.decisions[decision]}
       </p>
     );
 
@@ -38,8 +44,22 @@ export function Question({ question, onDecide }: QuestionProps) {
   const choices = { isBusy, onDecide: decide };
 
   return (
-    <section className="rounded-card border border-accent p-3" aria-label={words.waiting}>
-      <p className="break-words whitespace-pre-wrap">{body.text}</p>
+    <section
+      className="rounded-card border border-accent p-3"
+      aria-label={body.outage ? words.turn.outage.waiting : words.waiting}
+    >
+      <p dir="auto" className="break-words whitespace-pre-wrap">
+        {body.outage ? `${outageText(body.outage)}.` : body.text}
+      </p>
+      {body.outage && (
+        <details className="text-sm text-muted">
+          <summary>{words.turn.outage.details}</summary>
+          <p dir="auto" className="break-words">
+            {body.text}
+          </p>
+        </details>
+      )}
+      {body.outage && <OutageChoices question={question} outage={body.outage} {...choices} />}
       {body.reason === "approval" && <Approval body={body} {...choices} />}
       {body.reason === "limit" && (
         <Choices main="continue" of={{ continue: words.continue, stop: words.end }} {...choices} />
@@ -103,6 +123,7 @@ function FreeAnswer({ choices, isBusy, onDecide }: Deciding & { readonly choices
         <button
           key={choice}
           type="button"
+          dir="auto"
           className="button"
           disabled={isBusy}
           onClick={() => onDecide({ decision: "answer", text: choice })}
@@ -111,6 +132,7 @@ function FreeAnswer({ choices, isBusy, onDecide }: Deciding & { readonly choices
         </button>
       ))}
       <input
+        dir="auto"
         className="field min-w-40 grow"
         aria-label={words.answer}
         value={text}

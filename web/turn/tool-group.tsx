@@ -1,10 +1,10 @@
 import { type ComponentType, useEffect, useState } from "react";
-import { duration } from "../parts/figures.ts";
-import { words } from "../words.ts";
-import type { CallShown, CallWithQuestion } from "./arranged.ts";
+import { duration } from "../parts/format.ts";
+import { words } from "../words/words.ts";
+import { type CallShown, type CallWithQuestion, timeOfCalls } from "./arrange-blocks.ts";
 import { argumentsInShort } from "./call-state.ts";
 import { RunLink } from "./tool-line.tsx";
-import { Ticking } from "./ticking.tsx";
+import { Ticking } from "../conversation/elapsed-time.tsx";
 
 type GroupProps = { readonly calls: readonly CallWithQuestion[]; readonly show: ComponentType<CallShown> };
 
@@ -40,7 +40,7 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
               <Ticking since={running.startedAt} />
             </>
           ) : (
-            calls.every(({ call }) => call.run !== undefined) && duration(timeOf(calls))
+            calls.every(({ call }) => call.run !== undefined) && duration(timeOfCalls(calls))
           )}
         </span>
       </summary>
@@ -54,11 +54,4 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
       )}
     </details>
   );
-}
-
-/** From the beginning of the first to the end of the last. */
-function timeOf(calls: readonly CallWithQuestion[]): number {
-  const begin = Math.min(...calls.map(({ call }) => Date.parse(call.startedAt)));
-  const end = Math.max(...calls.map(({ call }) => Date.parse(call.endedAt ?? call.startedAt)));
-  return end - begin;
 }

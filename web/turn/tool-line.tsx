@@ -1,14 +1,14 @@
 import { type ReactNode, useContext, useEffect, useState } from "react";
-import { PageLink } from "../parts/parts.tsx";
-import { words } from "../words.ts";
-import type { CallShown, CallWithQuestion } from "./arranged.ts";
+import { PageLink } from "../parts/page-link.tsx";
+import { words } from "../words/words.ts";
+import type { CallShown, CallWithQuestion } from "./arrange-blocks.ts";
 import { argumentsInShort, prettyJson, stateOfCall } from "./call-state.ts";
-import { SourceList } from "./citation-chip.tsx";
-import { setOut } from "../parts/set-out.ts";
-import { CodeText } from "./code-text.tsx";
-import { LongText } from "./long-text.tsx";
+import { SourceList } from "../markdown/citation-chip.tsx";
+import { setOut } from "../parts/format-json.ts";
+import { CodeText } from "../markdown/formatted.tsx";
+import { LongText } from "../markdown/long-text.tsx";
 import { Question } from "./question.tsx";
-import { Ticking } from "./ticking.tsx";
+import { Ticking } from "../conversation/elapsed-time.tsx";
 import { TurnPlaceContext } from "./turn-place.ts";
 
 /** What an agent did, in one quiet line; arguments, output and result on demand. It opens by itself when it asks something. */

@@ -1,7 +1,7 @@
 import type { Block, BlockOf } from "../../src/client/conversation.ts";
-import { cost, duration, figure } from "../parts/figures.ts";
-import { PageLink } from "../parts/parts.tsx";
-import { words } from "../words.ts";
+import { cost, duration, figure } from "../parts/format.ts";
+import { PageLink } from "../parts/page-link.tsx";
+import { words } from "../words/words.ts";
 
 /** What an answer took, once it is there. */
 export function TurnFigures({ blocks }: { readonly blocks: readonly Block[] }) {
@@ -16,7 +16,11 @@ export function TurnFigures({ blocks }: { readonly blocks: readonly Block[] }) {
   ].filter((part) => part !== false);
   return (
     <p className="turn-figures">
-      {parts.length > 0 && <span>{parts.join(" · ")}</span>}
+      {parts.length > 0 && (
+        <span className="min-w-0 truncate" title={parts.join(" · ")}>
+          {parts.join(" · ")}
+        </span>
+      )}
       <PageLink to={`/runs/${end.run}`} look="underline">
         {words.turn.run}
       </PageLink>

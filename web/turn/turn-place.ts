@@ -1,7 +1,7 @@
 import { createContext } from "react";
 import type { BlockOf } from "../../src/client/conversation.ts";
-import type { DecisionInput } from "../../src/client/questions.ts";
-import { decideHere } from "./conversation-store.ts";
+import type { DecisionInput } from "../../src/client/decisions.ts";
+import { decideHere } from "../conversation/conversation-store.ts";
 
 /** Where a turn stands: what its files and its questions belong to. */
 export type TurnPlace = {

@@ -31,6 +31,8 @@ export const de: typeof en = {
   ready: (count) => `${count} bereit`,
   atWork: (count) => `${count} in Arbeit`,
   failedCount: (count) => `${count} gescheitert`,
+  indexing: (percent) => `wird indiziert: ${percent} %`,
+  indexingIs: "Sie können währenddessen alles durchsuchen; es dauert nur länger.",
   noDocuments: "keine Dokumente",
   of: (owner) => `Von ${owner}, mit Ihnen geteilt: Sie können darin suchen und lesen.`,
   remove: "Löschen",

@@ -19,7 +19,8 @@ export const de: typeof en = {
     delegated: "Mit weitergegebenen Läufen",
     all: "alle",
     older: "Ältere",
-    retry: "Noch einmal",
+    resume: "Fortsetzen",
+    retry: "Neu beginnen",
     nothing: "Solche Läufe gibt es nicht.",
     nothingYet:
       "Noch ist nichts gelaufen. Jede Nachricht, die ein Agent beantwortet, ist ein Lauf, ebenso jedes Werkzeug, das Sie ausprobieren.",
@@ -41,6 +42,19 @@ export const de: typeof en = {
     limit: "an einer Grenze",
     unknown: "Ausgang unbekannt",
     client: "auf sein Programm",
+    provider: "auf sein Modell",
+  },
+  nextTry: (time) => `nächster Versuch um ${time}`,
+  resume: "Fortsetzen",
+  resumeAbout: "Derselbe Lauf macht dort weiter, wo er war; was er getan hat, wird nicht noch einmal getan.",
+  origin: {
+    fork: (step) => `Nach Schritt ${step} von einem anderen Lauf abgezweigt`,
+    again: "Neu begonnen anstelle eines anderen Laufs",
+  },
+  sureAgain: {
+    title: "Als neuen Lauf beginnen?",
+    wrote: (writes) =>
+      `Der erste Lauf hat geschrieben: ${writes}. Ein neuer Lauf schreibt es vielleicht noch einmal. Soll es ohne das weitergehen, setzen Sie ihn fort.`,
   },
   back: "Alle Läufe",
   conversation: "Im Gespräch",
@@ -84,6 +98,7 @@ export const de: typeof en = {
     message: "Nachricht",
     step: "Schritt",
     call: "Aufruf",
+    resume: "Fortgesetzt",
     wait: "Wartete",
     waiting: "Wartet",
     run: "Weitergegeben",
@@ -109,6 +124,7 @@ export const de: typeof en = {
     stop: "beendet",
     done: "wurde ausgeführt",
     failed: "wurde nicht ausgeführt",
+    withdrawn: "neu gefragt",
     retry: "wiederholt",
     answer: "beantwortet",
     decline: "nicht beantwortet",
@@ -153,6 +169,12 @@ export const de: typeof en = {
     goOn: "Von hier weiter",
     explainStep:
       "Eine Kopie des Gesprächs bis einschließlich dieser Zeile und darin ein neuer Lauf. Dieser Lauf bleibt, wie er ist.",
+    fork: "Von hier abzweigen",
+    explainFork:
+      "Ein neuer Lauf neben diesem, der mit dessen Schritten bis einschließlich diesem beginnt. Was sie aufgerufen haben, bleibt und wird nicht noch einmal aufgerufen. Dieser Lauf bleibt, wie er ist.",
+    forkOther: "Mit Änderungen abzweigen",
+    forkModel: "Anderes Modell (leer: dasselbe)",
+    forkInstructions: "Andere Anweisungen für den Agenten (leer: dieselben)",
     message: "Nachricht",
     callAgain: "Dieses Werkzeug noch einmal aufrufen",
   },

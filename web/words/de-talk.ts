@@ -51,6 +51,8 @@ export const de: typeof en = {
     notSent: "Nicht gesendet:",
     editQueued: "Bearbeiten",
   },
+  resume: "Fortsetzen",
+  resumeAbout: "Macht dort weiter, wo es war; was getan ist, wird nicht noch einmal getan.",
   tryAgain: "Noch einmal versuchen",
   lostShort: "Verbindung verloren, neuer Versuch läuft.",
   lost: (seconds) => `Verbindung verloren, neuer Versuch läuft · ${seconds} s`,

@@ -1,4 +1,3 @@
-import { reasonOfRun } from "./de-run-errors.ts";
 import type { en } from "./en.ts";
 
 export const de: typeof en = {
@@ -78,6 +77,7 @@ export const de: typeof en = {
   showOlder: "Ältere Nachrichten zeigen",
   showNewer: "Neuere Nachrichten zeigen",
   newBelow: "Neues weiter unten",
+  jumpToLatest: "Zum Neuesten",
   loading: "Lädt …",
   table: "Tabelle",
   attach: "Dateien anhängen",
@@ -103,6 +103,8 @@ export const de: typeof en = {
     task: "Auftrag",
     childRun: "Was gesagt und getan wurde",
     openWhole: (characters) => `Ganz öffnen (${characters} Zeichen)`,
+    completed: "Erledigt",
+    notCompleted: "Nicht erledigt",
     showRest: (characters) => `Die übrigen ${characters.toLocaleString("de")} Zeichen zeigen`,
     source: (title) => `Quelle: ${title}`,
     page: (page) => `Seite ${page}`,
@@ -147,7 +149,41 @@ export const de: typeof en = {
     inAll: (time) => `${time} insgesamt`,
     outside: (what) => `Zuvor wurde Text anderer gelesen (${what}). Vielleicht ist er es, der dies verlangt.`,
     allowedChanged: "Erlaubt, mit geänderten Argumenten.",
+    outage: {
+      who: ({ model, provider, host }) =>
+        host === undefined ? `Das Modell ${model}` : `${provider ?? "Der Modellserver"} auf ${host}`,
+      faults: {
+        model_unreachable: "antwortet nicht",
+        model_timeout: "antwortet nicht rechtzeitig",
+        model_rate_limit: "nimmt gerade keine Anfragen mehr an",
+        model_overloaded: "ist überlastet",
+        model_server: "meldet einen eigenen Fehler",
+        model_cut: "hat die Antwort abgebrochen",
+        model_garbage: "antwortet etwas, das nicht sein Protokoll ist",
+        model_auth: "nimmt den Schlüssel nicht an",
+        model_refused: "hat die Anfrage abgelehnt",
+        model_context: "hat für die Anfrage keinen Platz",
+      },
+      faultElse: "ist nicht da",
+      tryingIn: (seconds) => `neuer Versuch in ${seconds} s`,
+      soon: "Es wird jetzt noch einmal gefragt.",
+      next: (time) => `In ${time} wird noch einmal gefragt; dann geht es von selbst weiter.`,
+      mend: "Noch einmal zu fragen hilft hier nicht: Beheben Sie, was dort steht, oder wählen Sie ein anderes Modell.",
+      details: "Was es gemeldet hat",
+      waiting: "wartet auf sein Modell",
+      now: "Jetzt versuchen",
+      another: "Anderes Modell",
+      which: "Welches Modell?",
+      end: "Beenden",
+      decisions: {
+        retry: "Es wurde noch einmal gefragt.",
+        model: "Ein anderes Modell macht weiter.",
+        stop: "Dort beendet.",
+      },
+    },
+    resumed: (by: string) => (by === "" ? "Fortgesetzt." : `Fortgesetzt von ${by}.`),
     decisions: {
+      withdrawn: "Es wird neu gefragt.",
       allow: "Erlaubt.",
       deny: "Abgelehnt.",
       continue: "Es geht weiter.",
@@ -157,6 +193,7 @@ export const de: typeof en = {
       retry: "Es wird noch einmal getan.",
       answer: "Beantwortet.",
       decline: "Nicht beantwortet.",
+      model: "Ein anderes Modell macht weiter.",
     },
   },
   rooms: "Räume",
@@ -204,3 +241,34 @@ export const de: typeof en = {
     { text: "MCP-Server hinzufügen", path: "/admin/mcp-servers?new=1" },
   ],
 };
+
+/** Why a run failed, by the code of its error; what the server says of it is English. */
+const reasons: Readonly<Record<string, string>> = {
+  model_refused: "Das Modell hat die Anfrage abgelehnt.",
+  model_context: "Das Gespräch ist länger, als das Modell fassen kann.",
+  model_auth: "Der Anbieter des Modells lässt diesen Server nicht ein: Ist der Schlüssel richtig?",
+  model_rate_limit: "Das Modell wurde zu oft gefragt.",
+  model_overloaded: "Das Modell ist überlastet.",
+  model_unreachable: "Das Modell ist nicht zu erreichen.",
+  model_timeout: "Das Modell hat zu lange nichts gesagt.",
+  model_cut: "Die Antwort des Modells brach ab.",
+  model_garbage: "Was das Modell geantwortet hat, ist nicht zu verstehen.",
+  model_server: "Beim Anbieter des Modells ist etwas misslungen.",
+  model_unavailable: "Dieses Modell steht nicht zur Verfügung.",
+  limit_steps: "Die erlaubten Schritte sind verbraucht.",
+  limit_tool_calls: "Die erlaubten Aufrufe sind verbraucht.",
+  limit_writes: "Die erlaubten Änderungen sind verbraucht.",
+  limit_tokens: "Die erlaubten Tokens sind verbraucht.",
+  limit_cost: "Was der Lauf kosten durfte, ist verbraucht.",
+  limit_deadline: "Die Zeit des Laufs ist um.",
+  limit_repeated_call: "Derselbe Aufruf kam zu oft.",
+  limit_budget: "Das Budget ist verbraucht.",
+  budget_reached: "Das Budget ist verbraucht.",
+  expired: "Niemand kam rechtzeitig, um zu entscheiden.",
+  account_erased: "Das Konto dieses Laufs wurde gelöscht.",
+  internal: "Im Server ist etwas misslungen.",
+};
+
+function reasonOfRun(code: string): string | undefined {
+  return Object.hasOwn(reasons, code) ? reasons[code] : undefined;
+}

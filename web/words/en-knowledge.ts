@@ -29,6 +29,8 @@ export const en = {
   ready: (count: number) => `${count} ready`,
   atWork: (count: number) => `${count} being read`,
   failedCount: (count: number) => `${count} failed`,
+  indexing: (percent: number) => `indexing ${percent} %`,
+  indexingIs: "You can search everything meanwhile; it only takes longer.",
   noDocuments: "no documents",
   of: (owner: string) => `Of ${owner}, shared with you: you can search and read it.`,
   remove: "Delete",

@@ -50,6 +50,8 @@ export const en = {
     notSent: "Not sent:",
     editQueued: "Edit",
   },
+  resume: "Resume",
+  resumeAbout: "Goes on where it was; what was done is not done again.",
   tryAgain: "Try again",
   lostShort: "Connection lost, trying again.",
   lost: (seconds: number) => `Connection lost, trying again · ${seconds} s`,

@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { z } from "zod";
-import type { DocumentView } from "./protocol/documents.ts";
-import type { CollectionView } from "./protocol/collections.ts";
-import type { KnowledgeClient } from "./client/knowledge.ts";
-import { Conflict, InvalidInput } from "./protocol/errors.ts";
-import { collectionSettingsSchema } from "./protocol/knowledge.ts";
+import type { DocumentView } from "../../protocol/knowledge/documents.ts";
+import type { CollectionView } from "../../protocol/knowledge/collections.ts";
+import type { KnowledgeClient } from "../../client/knowledge.ts";
+import { Conflict, InvalidInput } from "../../protocol/base/errors.ts";
+import { collectionSettingsSchema } from "../../protocol/knowledge/chunks.ts";
 
 const format = "colloquy-collection-1";
 

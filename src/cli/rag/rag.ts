@@ -2,15 +2,15 @@ import type { Stats } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DocumentView } from "./protocol/documents.ts";
-import type { CollectionView } from "./protocol/collections.ts";
-import { createClient } from "./client/client.ts";
-import type { KnowledgeClient } from "./client/knowledge.ts";
-import { connect } from "./cli-connect.ts";
-import { exportCollection, importCollection } from "./cli-rag-move.ts";
-import { type EvalOptions, evaluate, type QueryOptions, tryQuery } from "./cli-rag-search.ts";
-import { loadConfig } from "./config.ts";
-import { ColloquyError, InvalidInput, NotFound } from "./protocol/errors.ts";
+import type { DocumentView } from "../../protocol/knowledge/documents.ts";
+import type { CollectionView } from "../../protocol/knowledge/collections.ts";
+import { createClient } from "../../client/client.ts";
+import type { KnowledgeClient } from "../../client/knowledge.ts";
+import { connect } from "../connect.ts";
+import { exportCollection, importCollection } from "./move.ts";
+import { type EvalOptions, evaluate, type QueryOptions, tryQuery } from "./search.ts";
+import { loadConfig } from "../../config/load.ts";
+import { ColloquyError, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 
 export type RagOptions = {
   readonly json: boolean;

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CollectionView } from "./protocol/collections.ts";
-import type { KnowledgeClient } from "./client/knowledge.ts";
+import type { CollectionView } from "../../protocol/knowledge/collections.ts";
+import type { KnowledgeClient } from "../../client/knowledge.ts";
 import {
   type Evaluation,
   evaluationRows,
@@ -10,14 +10,14 @@ import {
   rankingOf,
   readEvaluation,
   wantedOf,
-} from "./knowledge/evaluation.ts";
-import type { Interval, Ranking } from "./knowledge/measures.ts";
-import { InvalidInput } from "./protocol/errors.ts";
-import { newId } from "./protocol/ids.ts";
-import { type Retrieval, retrievals } from "./protocol/knowledge.ts";
+} from "../../knowledge/evaluation/evaluation.ts";
+import type { Interval, Ranking } from "../../knowledge/evaluation/measures.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { type Retrieval, retrievals } from "../../protocol/knowledge/chunks.ts";
 
 /** What is evaluated where no folder is named. */
-const shippedSet = join(import.meta.dirname, "knowledge", "evaluation-set");
+const shippedSet = join(import.meta.dirname, "../../knowledge/evaluation/set");
 const pollMs = 200;
 
 export type QueryOptions = {
@@ -57,6 +57,8 @@ export async function tryQuery(
   console.error(
     `${trace.candidates.length} candidates (${counts || "none"}) by ${[...trace.lexical, ...trace.vector].join(", ")}`,
   );
+  for (const { name, indexing } of trace.collections)
+    if (indexing !== undefined) console.error(`${name}: indexing ${indexing} %`);
   for (const note of trace.notes) console.error(note);
   return passages.length > 0 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Path } from "./config-tree.ts";
-import { indexTypes, retrievals } from "./protocol/knowledge.ts";
+import type { Path } from "../tree.ts";
+import { indexTypes, retrievals } from "../../protocol/knowledge/chunks.ts";
 
 /** The form of an embedding model's name. */
 const embeddingModel = z

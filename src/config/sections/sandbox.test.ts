@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sandboxSchema } from "./config-sandbox.ts";
+import { sandboxSchema } from "./sandbox.ts";
 
 test("hosts are names, all names below one, addresses and ranges, each with a port or without", () => {
   const takes = (entry: string) => sandboxSchema.safeParse({ network: { allow: [entry] } }).success;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Path } from "./config-tree.ts";
-import { sandboxKinds } from "./protocol/sandboxes.ts";
+import type { Path } from "../tree.ts";
+import { sandboxKinds } from "../../protocol/agents/sandboxes.ts";
 
 /** A name, all names below one, an address, a range; with a port. IPv6 stands in brackets if a port follows. */
 const hostEntry =

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { toolSettingSchema, type ToolSetting, type ToolSettings } from "./protocol/tool-settings.ts";
+import { toolSettingSchema, type ToolSetting, type ToolSettings } from "../../protocol/agents/tool-settings.ts";
 
 const seconds = z.number().positive().max(86_400);
 

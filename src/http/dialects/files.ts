@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { InvalidInput } from "../../protocol/errors.ts";
-import type { Upload } from "../../store/uploads.ts";
-import { endpoint } from "../endpoint.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { idParams } from "../schemas.ts";
-import { fileAnswers } from "../send-file.ts";
-import { sendUpload } from "../send-upload.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import type { Upload } from "../../store/knowledge/uploads.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { formFiles } from "../requests/form-parts.ts";
+import { idSchema } from "../../protocol/base/shapes.ts";
+import { idParams } from "../shapes/schemas.ts";
+import { fileAnswers } from "../files/send-file.ts";
+import { sendUpload } from "../requests/send-upload.ts";
 
 const fileSchema = z.object({
   id: idSchema,
@@ -25,11 +26,17 @@ export const createFile = endpoint({
   takesBody: "form",
   answers: { 200: fileSchema },
   async handle({ caller, request, services: { uploads } }) {
-    for await (const part of request.files())
-      if (part.fieldname === "file")
-        return view(await uploads.receive(caller, { name: part.filename, bytes: part.file }));
-      else part.file.resume();
-    throw new InvalidInput("The form has no part named file.", { param: "file" });
+    let upload: Upload | undefined;
+    for await (const { fieldname, filename, bytes } of formFiles(request)) {
+      if (fieldname !== "file") continue;
+      if (upload) {
+        await uploads.remove(caller, upload.id);
+        throw new InvalidInput("The form has more than one part named file.", { param: "file" });
+      }
+      upload = await uploads.receive(caller, { name: filename, bytes });
+    }
+    if (!upload) throw new InvalidInput("The form has no part named file.", { param: "file" });
+    return view(upload);
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { NotFound } from "../../protocol/errors.ts";
-import { endpoint } from "../endpoint.ts";
-import type { Services } from "../services.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { endpoint } from "../server/endpoint.ts";
+import type { Services } from "../server/services.ts";
 
 const modelSchema = z.object({ id: z.string(), object: z.literal("model"), created: z.int(), owned_by: z.string() });
 type ListedModel = z.infer<typeof modelSchema>;

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { sessionMessage } from "../../run/mirror.ts";
+import { sessionMessage } from "../../run/threads/mirror-files.ts";
 import type { SessionRecord } from "../../run/runs.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { InvalidInput } from "../../protocol/errors.ts";
+import { type Call, endpoint } from "../server/endpoint.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
 
 const mostMessages = 5000;
 const sessionParams = z.object({ id: z.string().min(1).max(255) });

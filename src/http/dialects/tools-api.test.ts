@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { z } from "zod";
 import { type AgentServing, serveAgents } from "../../../test/serve-agents.ts";
-import { listedToolSchema, toolAnswerSchema } from "../../protocol/tools-api.ts";
-import { defineTool } from "../../tools/define-tool.ts";
+import { listedToolSchema, toolAnswerSchema } from "../../protocol/agents/tools-api.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
 
 const asks = defineTool({
   name: "asks",

@@ -1,14 +1,21 @@
 import { z } from "zod";
-import type { RunRecord } from "../../protocol/run-shapes.ts";
-import type { Item, ItemOf } from "../../protocol/items.ts";
-import { listedTool, listedToolSchema, readToolCall, toolAnswer, toolAnswerSchema } from "../../protocol/tools-api.ts";
+import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
+import type { Item, ItemOf } from "../../protocol/threads/items.ts";
+import {
+  listedTool,
+  listedToolSchema,
+  readToolCall,
+  toolAnswer,
+  toolAnswerSchema,
+} from "../../protocol/agents/tools-api.ts";
+import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
 import type { Started } from "../../run/runs.ts";
-import { toolName } from "../../tools/taiga/names.ts";
-import { tokensOfTool } from "../../tools/tool-tokens.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { resultOfCall, usualWaitMs } from "../follow-tool-call.ts";
-import { idempotencyOf } from "../idempotency.ts";
-import { waitingText } from "../waiting-text.ts";
+import { toolName } from "../../tools/taiga/tool-names.ts";
+import { tokensOfTool } from "../../tools/core/tool-tokens.ts";
+import { type Call, endpoint } from "../server/endpoint.ts";
+import { resultOfCall, usualWaitMs } from "../requests/tool-call-result.ts";
+import { idempotencyOf } from "../requests/idempotency.ts";
+import { waitingText } from "../stream/waiting-text.ts";
 
 /** What a run needs beside its tool's own time. */
 const overheadMs = 10_000;
@@ -51,7 +58,8 @@ export const askTool = endpoint({
     "the same run of one call as `POST /api/tools/{name}/calls`, answered as `{success, answer, data, metadata}`. 202: it " +
     "waits for a person, or goes on; `metadata` says so and names the run.",
   params: z.object({ name: z.string() }),
-  body: z.record(z.string(), z.unknown()).optional(),
+  body: jsonObjectSchema.optional(),
+  keepsNumbers: true,
   answers: { 200: toolAnswerSchema, 202: toolAnswerSchema },
   async handle(call) {
     const { params, body = {}, caller, request, reply, services } = call;

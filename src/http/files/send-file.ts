@@ -1,10 +1,9 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { InvalidInput } from "../protocol/errors.ts";
-import { mediaTypeOf } from "../protocol/files.ts";
-import type { OpenFile } from "../sandbox/open-file.ts";
-import { byteRangeOf } from "./byte-range.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import { mediaTypeOf } from "../../protocol/threads/files.ts";
+import type { OpenFile } from "../../sandbox/workspace/open-file.ts";
 
 /** What browsers show and what can do nothing; everything else is saved. */
 const shown = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -70,4 +69,22 @@ function listed(header: string | undefined, tag: string): boolean {
 /** As RFC 8187 wants it. */
 function extended(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+}
+
+/** Of a file: `end` is exclusive. */
+type ByteRange = { readonly start: number; readonly end: number };
+
+/**
+ * What the header `Range` asks for. Undefined: the whole, also for what is no single range of bytes.
+ * `outside`: there is nothing of that.
+ */
+function byteRangeOf(header: string | undefined, size: number): ByteRange | "outside" | undefined {
+  // Whoever wants at most so much of a file must not be refused because it is empty.
+  if (size === 0) return undefined;
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
+  if (first === undefined || last === undefined || first + last === "") return undefined;
+  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? size : Math.min(size, Number(last) + 1);
+  if (start >= size || (first === "" && last === "0")) return "outside";
+  return start < end ? { start, end } : undefined;
 }

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import type { AgentDefinition } from "../../protocol/agents.ts";
-import type { Caller } from "../../protocol/callers.ts";
-import { isId } from "../../protocol/ids.ts";
-import { InvalidInput } from "../../protocol/errors.ts";
-import type { Services } from "../services.ts";
+import type { AgentDefinition } from "../../protocol/agents/agents.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { isId } from "../../protocol/base/ids.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import type { Services } from "../server/services.ts";
 import { followCall, runResultTool } from "./follow-call.ts";
 import { mcpResult } from "./mcp-result.ts";
 import { answeringErrors, idempotencyOf } from "./registry-tools.ts";
-import type { McpTool } from "./surface.ts";
+import type { McpTool } from "./server-features.ts";
 
 const askSchema = z.strictObject({
   message: z.string().min(1).describe("What to say to the agent"),
@@ -75,7 +75,7 @@ export function runResult(services: Services, caller: Caller): McpTool {
       answeringErrors(async () => {
         const { run: runId } = parse(runSchema, call.arguments);
         const { threadId, agent } = await services.runs.get(caller, runId);
-        const { first = 1 } = await services.runs.placeOf(caller, runId);
+        const { first = 1, resumedAt } = await services.runs.placeOf(caller, runId);
         const cursor = { seq: first - 1, live: [] };
         const isToolCall = agent.startsWith("tool:");
         return followCall({
@@ -83,7 +83,10 @@ export function runResult(services: Services, caller: Caller): McpTool {
           caller,
           // Who only looks doesn't stop the run by looking away.
           call: { ...call, cancelled: new AbortController().signal },
-          start: async () => ({ runId, threadId, cursor, pending: false, replayed: true }),
+          start: async () => ({
+            ...{ runId, threadId, cursor, pending: false, replayed: true },
+            ...(resumedAt !== undefined && { resumedAt }),
+          }),
           answer: ({ answer, result }) =>
             isToolCall && result
               ? mcpResult(result.body)

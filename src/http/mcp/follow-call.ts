@@ -1,18 +1,28 @@
-import { type CallToolResult, type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
-import type { Caller } from "../../protocol/callers.ts";
-import { Conflict } from "../../protocol/errors.ts";
-import type { Cursor, RunEvent } from "../../protocol/events.ts";
-import { type ItemOf, textOf } from "../../protocol/items.ts";
-import type { Started } from "../../run/runs.ts";
-import { followUntil } from "../follow-run.ts";
-import { runCancelled } from "../run-errors.ts";
-import type { Services } from "../services.ts";
-import { waitingText } from "../waiting-text.ts";
-import { decisionOf, elicitation } from "./elicit-question.ts";
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  inputRequired,
+  type InputRequest,
+} from "@modelcontextprotocol/server";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import type { Cursor, RunEvent } from "../../protocol/threads/events.ts";
+import { type ItemOf, textOf, type Decision, decisions } from "../../protocol/threads/items.ts";
+import type { Started, DecisionInput } from "../../run/runs.ts";
+import { followUntil, runTarget } from "../stream/follow-run.ts";
+import { runCancelled } from "../stream/run-errors.ts";
+import type { Services } from "../server/services.ts";
+import { waitingText } from "../stream/waiting-text.ts";
 import { mcpError } from "./mcp-result.ts";
-import type { McpCall } from "./surface.ts";
+import type { McpCall } from "./server-features.ts";
+import { plainArguments } from "../shapes/question-view.ts";
 
-type Place = { readonly threadId: string; readonly runId: string; readonly cursor: Cursor };
+type Place = {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly cursor: Cursor;
+  readonly resumedAt?: number;
+};
 
 /** How a run came out: the last call's result and the last text its agent wrote, as far as there are any. */
 export type Ended = {
@@ -71,7 +81,7 @@ async function untilStop(services: Pick<Services, "runs">, place: Place, call: M
       let result: ItemOf<"result"> | undefined;
       const follower = followUntil(
         services.runs,
-        { target: place, from: place.cursor },
+        { target: runTarget(place), from: place.cursor },
         {
           events(events) {
             for (const event of events) {
@@ -105,6 +115,7 @@ async function untilStop(services: Pick<Services, "runs">, place: Place, call: M
 /** What a person who waits likes to see. */
 function activity(event: RunEvent): string | undefined {
   if (event.type === "progress") return event.text;
+  if (event.type === "step-retry" && event.retry) return event.retry.text;
   return event.type === "call-start" && event.item.step !== "0" ? `uses ${event.item.body.name}` : undefined;
 }
 
@@ -149,3 +160,52 @@ function waiting(
 
 /** The name of the tool that tells how a run came out. */
 export const runResultTool = "run_result";
+
+type Question = ItemOf<"question">;
+type Form = Extract<Parameters<typeof inputRequired.elicit>[0]["requestedSchema"], { readonly properties: object }>;
+
+/** A question of a run as a form for the person at the client. */
+function elicitation({ body }: Question): InputRequest {
+  const call = body.tool === undefined ? "" : `\n${body.tool} ${plainArguments(body.arguments ?? "")}`;
+  return inputRequired.elicit({ message: `${body.text}${call}`, requestedSchema: formOf(body) });
+}
+
+function formOf({ reason, choices, schema }: Question["body"]): Form {
+  if (reason !== "question")
+    return {
+      type: "object",
+      properties: {
+        decision: { type: "string", title: "Decision", enum: [...decisions[reason]] },
+        text: { type: "string", title: "Reason, or what is known", maxLength: 2000 },
+      },
+      required: ["decision"],
+    };
+  // Whoever asks has seen to it that its form is as flat as a person can fill in.
+  if (schema) return schema as Form;
+  const answer = choices ? { enum: [...choices] } : { maxLength: 10_000 };
+  return {
+    type: "object",
+    properties: { answer: { type: "string", title: "Answer", ...answer } },
+    required: ["answer"],
+  };
+}
+
+/** What the client's answer decides; undefined: nothing, the question stays open. The answer is the client's, unchecked. */
+function decisionOf({ body }: Question, answer: unknown): DecisionInput | undefined {
+  if (typeof answer !== "object" || answer === null || !("action" in answer)) return undefined;
+  const { action, content } = answer as { action: unknown; content?: unknown };
+  const filled = (typeof content === "object" && content !== null ? content : {}) as Record<string, unknown>;
+  const seen = body.argumentsHash === undefined ? {} : { argumentsHash: body.argumentsHash };
+  // Declined is a no where there is one: an unknown outcome has none.
+  if (action === "decline")
+    return body.reason === "unknown" ? undefined : { decision: decisions[body.reason][1], ...seen };
+  if (action !== "accept") return undefined;
+  if (body.reason === "question") {
+    if (body.schema) return { decision: "answer", arguments: JSON.stringify(filled) };
+    return typeof filled["answer"] === "string" ? { decision: "answer", text: filled["answer"] } : undefined;
+  }
+  const possible: readonly Decision[] = decisions[body.reason];
+  const decision = possible.find((name) => name === filled["decision"]);
+  if (decision === undefined) return undefined;
+  return { decision, ...(typeof filled["text"] === "string" && { text: filled["text"] }), ...seen };
+}

@@ -2,16 +2,17 @@ import { randomUUID } from "node:crypto";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { Denied, messageOf } from "../../protocol/errors.ts";
-import type { Caller } from "../../protocol/callers.ts";
-import { type Call, type Endpoint, endpoint, type Route } from "../endpoint.ts";
-import { eventSchema, eventStream } from "../event-stream.ts";
-import { isOwnOrigin } from "../origins.ts";
-import type { Services } from "../services.ts";
-import { type SseStream, whenClosed } from "../sse.ts";
-import { createCancels, type Cancels, cancelOf } from "./cancels.ts";
-import { createMcpServer, type Exchange } from "./mcp-server.ts";
-import type { McpSurface } from "./surface.ts";
+import { Denied, messageOf } from "../../protocol/base/errors.ts";
+import { withDoubles } from "../../protocol/base/exact-json.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { type Call, type Endpoint, endpoint, type Route } from "../server/endpoint.ts";
+import { eventSchema, eventStream } from "../shapes/event-schema.ts";
+import { isOwnOrigin } from "../server/origins.ts";
+import type { Services } from "../server/services.ts";
+import { type SseStream, whenClosed } from "../stream/sse.ts";
+import { createCancels, type Cancels, cancelOf } from "./cancellations.ts";
+import { argumentsIn, createMcpServer, type Exchange } from "./mcp-server.ts";
+import type { McpSurface } from "./server-features.ts";
 
 export type McpEndpointOptions = {
   readonly path: string;
@@ -41,6 +42,7 @@ export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpo
     tag: "MCP",
     ...description,
     decodesBody: true,
+    keepsNumbers: true,
     body: z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }),
     answers: {
       200: eventStream("JSON, or events where it is long in coming", eventSchema(messageSchema, "message"), {
@@ -89,7 +91,9 @@ export async function serveMcp(call: McpRequest, serving: McpServing): Promise<u
     });
   // Whatever is long in coming becomes a stream.
   streams.admit(reply, caller.userId);
-  const exchange = openExchange(reply);
+  const exchange = openExchange(reply, argumentsIn(request.body));
+  // All but a call's arguments is the protocol's, whose numbers are doubles.
+  request.body = withDoubles(request.body);
   const forget = noteCancels(call, cancels, exchange.cancel);
   const handler = createMcpHandler(
     ({ era }) => {
@@ -113,11 +117,12 @@ export async function serveMcp(call: McpRequest, serving: McpServing): Promise<u
 type OpenExchange = Exchange & { era: "modern" | "legacy"; readonly cancel: () => void };
 
 /** In the newer protocol a client takes its call back by closing the connection; in the older one that means nothing. */
-function openExchange({ raw }: FastifyReply): OpenExchange {
+function openExchange({ raw }: FastifyReply, given: Exchange["arguments"]): OpenExchange {
   const gone = new AbortController();
   const cancelled = new AbortController();
   const exchange: OpenExchange = {
     era: "legacy",
+    arguments: given,
     gone: gone.signal,
     cancelled: cancelled.signal,
     cancel: () => cancelled.abort(),

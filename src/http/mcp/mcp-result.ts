@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { ToolResult } from "../../protocol/tools.ts";
+import type { ToolResult } from "../../protocol/agents/tools.ts";
 
 /** Images, sounds and files beside a tool's text: `data.media`, with their bytes as base64 where they were kept. */
 const mediaSchema = z.array(

@@ -8,11 +8,15 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { ColloquyError } from "../../protocol/errors.ts";
-import { completionOf, type McpCall, type McpSurface } from "./surface.ts";
+import { isJsonObject } from "../../protocol/base/exact-json.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import { completionOf, type McpCall, type McpSurface } from "./server-features.ts";
 
 /** What the client's connection tells of a call, besides the request itself. */
-export type Exchange = Pick<McpCall, "cancelled" | "gone">;
+export type Exchange = Pick<McpCall, "cancelled" | "gone"> & {
+  /** Of its call, as they were written; the SDK's copy leaves something out. Absent: it has none. */
+  readonly arguments: McpCall["arguments"] | undefined;
+};
 
 const toolsPerPage = 250;
 const idempotencyKey = "colloquy/idempotencyKey";
@@ -58,9 +62,16 @@ function serveTools(server: Server, surface: McpSurface, exchange: Exchange): vo
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const tool = (await surface.tools()).find(({ definition }) => definition.name === params.name);
     if (!tool) throw invalidParams(`There is no tool named ${JSON.stringify(params.name.slice(0, 128))}.`);
-    const result = await protocolErrors(() => tool.call(callOf(params.arguments ?? {}, context, exchange)));
+    const result = await protocolErrors(() => tool.call(callOf(exchange.arguments ?? {}, context, exchange)));
     return isInputRequiredResult(result) ? result : server.projectCallToolResult(result, undefined);
   });
+}
+
+export /** What is called with, before the SDK makes it another object. */
+function argumentsIn(body: unknown): Exchange["arguments"] {
+  const params = isJsonObject(body) ? body["params"] : undefined;
+  const given = isJsonObject(params) ? params["arguments"] : undefined;
+  return isJsonObject(given) ? given : undefined;
 }
 
 function servePrompts(
@@ -104,9 +115,9 @@ function callOf(values: Record<string, unknown>, { mcpReq }: ServerContext, exch
   const envelope = mcpReq.envelope as { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined;
   const elicitation = envelope?.[CLIENT_CAPABILITIES_META_KEY]?.elicitation;
   return {
-    arguments: values,
     ...(key !== undefined && { idempotencyKey: key }),
     ...exchange,
+    arguments: values,
     progress: progressOf(mcpReq),
     canElicit: elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined),
     ...(mcpReq.requestState() !== undefined && { state: mcpReq.requestState() }),

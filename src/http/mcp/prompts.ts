@@ -1,8 +1,8 @@
-import type { Caller } from "../../protocol/callers.ts";
-import { InvalidInput } from "../../protocol/errors.ts";
-import type { Services } from "../services.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import type { Services } from "../server/services.ts";
 import { askToolOf } from "./ask-agents.ts";
-import type { McpPrompt } from "./surface.ts";
+import type { McpPrompt } from "./server-features.ts";
 import { findThreads, threadUri, transcriptOf } from "./thread-resources.ts";
 
 /**

@@ -1,13 +1,13 @@
 import type { Tool as McpToolDefinition } from "@modelcontextprotocol/server";
-import type { Caller } from "../../protocol/callers.ts";
-import { ColloquyError } from "../../protocol/errors.ts";
-import type { JsonSchema } from "../../protocol/models.ts";
-import type { Tool } from "../../protocol/tools.ts";
-import { idempotencyOfKey } from "../idempotency.ts";
-import type { Services } from "../services.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import type { JsonSchema } from "../../protocol/agents/models.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import { idempotencyOfKey } from "../requests/idempotency.ts";
+import type { Services } from "../server/services.ts";
 import { followCall } from "./follow-call.ts";
 import { mcpError, mcpResult } from "./mcp-result.ts";
-import type { McpCall, McpTool } from "./surface.ts";
+import type { McpCall, McpTool } from "./server-features.ts";
 
 /** The tools that the caller may use. Each call is a run of its own, as over the tools API: rights, approval, limits, ledger. */
 export async function registryTools(services: Services, caller: Caller): Promise<readonly McpTool[]> {

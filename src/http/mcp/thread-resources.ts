@@ -1,11 +1,11 @@
-import type { Caller } from "../../protocol/callers.ts";
-import { InvalidInput, NotFound } from "../../protocol/errors.ts";
-import { isId } from "../../protocol/ids.ts";
-import { type Content, type Item, textOf } from "../../protocol/items.ts";
-import type { ThreadRecord } from "../../protocol/runs.ts";
-import { publicItem } from "../schemas.ts";
-import type { Services } from "../services.ts";
-import type { McpResources } from "./surface.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { isId } from "../../protocol/base/ids.ts";
+import { type Content, type Item, textOf } from "../../protocol/threads/items.ts";
+import type { ThreadRecord } from "../../protocol/threads/runs.ts";
+import { publicItem } from "../../protocol/threads/public-views.ts";
+import type { Services } from "../server/services.ts";
+import type { McpResources } from "./server-features.ts";
 
 const threadsPerPage = 50;
 /** The newest ones of a thread. */

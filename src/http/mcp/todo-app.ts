@@ -1,16 +1,17 @@
 import fastify, { type FastifyInstance, LogController } from "fastify";
-import type { Log } from "../../protocol/log.ts";
-import { createAuthenticate } from "../auth.ts";
-import { answerError, answerUnknownRoute } from "../errors.ts";
-import { acceptJsonBodies } from "../json-body.ts";
-import { checkLocalOrigin } from "../origins.ts";
-import { fastifyLog } from "../request-log.ts";
-import type { Access, ServerSettings } from "../services.ts";
-import { createSseStreams } from "../sse.ts";
-import { createCancels } from "./cancels.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import { createAuthenticate } from "../server/auth.ts";
+import { boundBodies, connectionBounds } from "../server/body-deadline.ts";
+import { answerError, answerUnknownRoute, answerUnrouted } from "../server/errors.ts";
+import { acceptJsonBodies } from "../server/json-body.ts";
+import { checkLocalOrigin } from "../server/origins.ts";
+import { fastifyLog } from "../server/request-log.ts";
+import type { Access, ServerSettings } from "../server/services.ts";
+import { createSseStreams } from "../stream/sse.ts";
+import { createCancels } from "./cancellations.ts";
 import { serveMcp } from "./mcp-endpoint.ts";
-import type { TaskCalls } from "./task-calls.ts";
-import { todoSurface } from "./todo-surface.ts";
+import type { TaskCalls } from "../../tools/basic/task-calls.ts";
+import { todoSurface } from "./todo-features.ts";
 
 export type TodoAppOptions = {
   readonly tasks: TaskCalls;
@@ -29,10 +30,10 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
     loggerInstance: fastifyLog(log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     bodyLimit: 4 * megabytes,
-    requestTimeout: 300_000,
+    ...connectionBounds(),
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    frameworkErrors: answerError,
+    frameworkErrors: answerUnrouted,
     routerOptions: { ignoreTrailingSlash: true },
   });
   const authenticate = createAuthenticate(access);
@@ -45,6 +46,7 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(answerUnknownRoute);
   acceptJsonBodies(app);
+  boundBodies(app);
   app.addHook("onRequest", (request, _reply, done) => {
     if (access.mode === "local")
       checkLocalOrigin(request, { corsOrigins: server.corsOrigins, hosts: server.hosts ?? [], port });

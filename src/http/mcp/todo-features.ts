@@ -1,9 +1,9 @@
-import type { Caller } from "../../protocol/callers.ts";
-import type { Tool } from "../../protocol/tools.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
 import { mcpResult } from "./mcp-result.ts";
 import { answeringErrors, definitionOf } from "./registry-tools.ts";
-import type { McpSurface, McpTool } from "./surface.ts";
-import type { TaskCalls } from "./task-calls.ts";
+import type { McpSurface, McpTool } from "./server-features.ts";
+import type { TaskCalls } from "../../tools/basic/task-calls.ts";
 
 const taskSchema = {
   type: "object" as const,

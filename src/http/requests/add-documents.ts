@@ -1,14 +1,14 @@
 import { basename } from "node:path";
 import { z } from "zod";
-import type { AllAdded } from "../protocol/documents.ts";
-import { bytesOf } from "../knowledge/document-files.ts";
-import type { Added, NewFile } from "../knowledge/documents.ts";
-import { filesOfFolder } from "../knowledge/folder-source.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { ColloquyError } from "../protocol/errors.ts";
-import { noFile } from "../sandbox/file-fault.ts";
-import type { Services } from "./services.ts";
-import { idSchema } from "../protocol/shapes.ts";
+import type { AllAdded } from "../../protocol/knowledge/documents.ts";
+import { bytesOf } from "../../knowledge/documents/document-files.ts";
+import type { Added, NewFile } from "../../knowledge/documents/documents.ts";
+import { filesOfFolder } from "../../knowledge/documents/folder-files.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import { noFile } from "../../sandbox/workspace/file-fault.ts";
+import type { Services } from "../server/services.ts";
+import { idSchema } from "../../protocol/base/shapes.ts";
 
 /** From where documents are added, other than as the body of a request. */
 export const addBody = z.union([

@@ -1,6 +1,6 @@
-import { type FileChange, filesOf, imagesIn, mergedFiles } from "../protocol/files.ts";
-import { baseOf } from "./origins.ts";
-import type { Call } from "./endpoint.ts";
+import { type FileChange, filesOf, imagesIn, mergedFiles } from "../../protocol/threads/files.ts";
+import { baseOf } from "../server/origins.ts";
+import type { Call } from "../server/endpoint.ts";
 
 /** More than anybody looks at below one answer. */
 const mostImages = 20;

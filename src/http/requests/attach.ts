@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import type { AttachedFile, Content } from "../protocol/items.ts";
-import type { Call } from "./endpoint.ts";
-import type { messageInputSchema } from "./schemas.ts";
+import type { AttachedFile, Content } from "../../protocol/threads/items.ts";
+import type { Call } from "../server/endpoint.ts";
+import type { messageInputSchema } from "../shapes/schemas.ts";
 
 type Message = {
   readonly id?: string;

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import type { Caller } from "../../protocol/callers.ts";
-import { type DefinitionKind, entrySchema, type EntryView, problemSchema } from "../../protocol/definitions.ts";
-import { endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { idSchema, type Shape } from "../../protocol/shapes.ts";
-import { listOf } from "../schemas.ts";
-import type { Services } from "../services.ts";
-import { entryView } from "./definition-view.ts";
-import type { Entry } from "./resolve.ts";
-import { shownDefinition } from "./secrets.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { type DefinitionKind, entrySchema, type EntryView, problemSchema } from "../../protocol/agents/definitions.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { requireAdmin } from "../server/require-admin.ts";
+import { idSchema, type Shape } from "../../protocol/base/shapes.ts";
+import { listOf } from "../shapes/schemas.ts";
+import type { Services } from "../server/services.ts";
+import { entryView } from "../shapes/definition-view.ts";
+import type { Entry } from "../../definitions/resolve.ts";
+import { shownDefinition } from "../../definitions/secrets.ts";
 
 const definitionSchema = z.record(z.string(), z.unknown()).describe("As in a file, without its id");
 const newIdSchema = z.string().min(1).max(64);

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { InvalidInput } from "../protocol/errors.ts";
-import type { StartInput } from "../run/runs.ts";
+import { canonicalJson } from "../../protocol/base/exact-json.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import type { StartInput } from "../../run/runs.ts";
 
 /** The `Idempotency-Key` of a request with the hash of its body, so that the same key never covers two requests. */
 export function idempotencyOf(request: FastifyRequest): StartInput["idempotency"] {
@@ -15,13 +16,4 @@ export function idempotencyOf(request: FastifyRequest): StartInput["idempotency"
 /** The same for a key that stands elsewhere than in the header; `about`: all that the request asks for. */
 export function idempotencyOfKey(key: string, about: unknown): NonNullable<StartInput["idempotency"]> {
   return { key, bodyHash: createHash("sha256").update(canonicalJson(about)).digest("hex") };
-}
-
-/** JSON with sorted keys: two spellings of one body hash the same. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
-import { NotFound } from "../protocol/errors.ts";
-import { openFileOf } from "../sandbox/open-file.ts";
-import type { Upload } from "../store/uploads.ts";
-import type { Call } from "./endpoint.ts";
-import { sendFile } from "./send-file.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { openFileOf } from "../../sandbox/workspace/open-file.ts";
+import type { Upload } from "../../store/knowledge/uploads.ts";
+import type { Call } from "../server/endpoint.ts";
+import { sendFile } from "../files/send-file.ts";
 
 /** Throws NotFound if it is not here yet, or not any more. */
 export async function sendUpload(

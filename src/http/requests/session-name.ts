@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { InvalidInput } from "../protocol/errors.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
 
 /** `session_id` of a body, else the header `x-session-id`: the caller's own name of the thread to go on with. */
 export function sessionNameOf(request: FastifyRequest, given?: unknown): string | undefined {

@@ -1,9 +1,9 @@
-import { ColloquyError } from "../protocol/errors.ts";
-import type { ItemOf } from "../protocol/items.ts";
-import type { Started } from "../run/runs.ts";
-import type { Call } from "./endpoint.ts";
-import { followUntil } from "./follow-run.ts";
-import { whenClosed } from "./sse.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import type { ItemOf } from "../../protocol/threads/items.ts";
+import type { Started } from "../../run/runs.ts";
+import type { Call } from "../server/endpoint.ts";
+import { followUntil, runTarget } from "../stream/follow-run.ts";
+import { whenClosed } from "../stream/sse.ts";
 
 /** As long as most proxies let a request wait; then the run is answered, which goes on. */
 export const usualWaitMs = 55_000;
@@ -11,7 +11,7 @@ export const usualWaitMs = 55_000;
 /** The call's result once the run has ended; undefined if it waits, or takes too long for one request. */
 export async function resultOfCall(
   { reply, services }: Pick<Call, "reply" | "services">,
-  { threadId, runId, cursor }: Started,
+  started: Started,
   longestMs = usualWaitMs,
 ): Promise<ItemOf<"result"> | undefined> {
   let close = () => {};
@@ -20,7 +20,7 @@ export async function resultOfCall(
       let result: ItemOf<"result"> | undefined;
       const follower = followUntil(
         services.runs,
-        { target: { threadId, runId }, from: cursor },
+        { target: runTarget(started), from: started.cursor },
         {
           events(events) {
             for (const event of events) if (event.type === "call-end") result = event.item;

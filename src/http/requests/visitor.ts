@@ -1,8 +1,8 @@
-import { NotFound } from "../../protocol/errors.ts";
-import type { Call } from "../endpoint.ts";
-import type { Services } from "../services.ts";
-import { whenClosed } from "../sse.ts";
-import type { Accounts, Visitor } from "./accounts.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import type { Call } from "../server/endpoint.ts";
+import type { Services } from "../server/services.ts";
+import { whenClosed } from "../stream/sse.ts";
+import type { Accounts, Visitor } from "../../people/accounts.ts";
 
 /** Throws NotFound where nobody logs in: in local mode whoever sits at the machine is the owner. */
 export function accountsOf({ access }: Services): Accounts {

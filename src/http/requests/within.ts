@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { parentHeader } from "../run/own-requests.ts";
+import { parentHeader } from "../../run/step/request-origin.ts";
 
 /** Of a request that a run sent to its own server: what it starts is a part of that run. */
 export function withinOf({ headers }: Pick<FastifyRequest, "headers">): { readonly within?: string } {

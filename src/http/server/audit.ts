@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Caller } from "../protocol/callers.ts";
-import type { AuditLog } from "../store/audit-log.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import type { AuditLog } from "../../store/metering/audit-log.ts";
 import { pathOf } from "./errors.ts";
 
 /** Routes that administer, let in or hand out; all that deletes is audited too. */

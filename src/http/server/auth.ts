@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { type Caller, callerOf } from "../protocol/callers.ts";
-import { Denied } from "../protocol/errors.ts";
-import { readCookie } from "./accounts/cookies.ts";
+import { type Caller, callerOf } from "../../protocol/base/callers.ts";
+import { Denied } from "../../protocol/base/errors.ts";
+import { readCookie } from "./cookies.ts";
 import { isOwnOrigin } from "./origins.ts";
 import type { Access } from "./services.ts";
 

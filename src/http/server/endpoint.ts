@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import type { z } from "zod";
-import type { Caller } from "../protocol/callers.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
 import type { Services } from "./services.ts";
-import type { SseStreams } from "./sse.ts";
+import type { SseStreams } from "../stream/sse.ts";
 
 /** One request, checked and authenticated, with what its handler may use. */
 export type Call<Params = unknown, Query = unknown, Body = unknown> = {
@@ -47,6 +47,8 @@ type Description = {
   readonly open?: (request: FastifyRequest) => boolean;
   /** HEAD is answered as GET, without the body: what browsers, crawlers and monitors look at. */
   readonly takesHead?: true;
+  /** Answered also while the node can't work: nothing of the database is asked. */
+  readonly standsAlone?: true;
   /** By status; failures are described without it, but where they are no errors in the usual form. */
   readonly answers: Readonly<Partial<Record<number | "4xx" | "5xx", Answer>>>;
   /** The body of a failure, where it tells more than the error. */
@@ -55,6 +57,8 @@ type Description = {
   readonly decodesBody?: true;
   /** A body of the type `application/x-www-form-urlencoded` is what it says, and not JSON. */
   readonly takesForm?: true;
+  /** The body's numbers that a double would change come as they were written (`ExactNumber`): it holds a call's arguments. */
+  readonly keepsNumbers?: true;
   /** `any`: the body is a stream of bytes, whatever its type, and of any length. `form`: `request.files()` reads it. */
   readonly takesBody?: "any" | "form";
 };

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { permittedAgents } from "../agents/permitted-agents.ts";
-import { permittedModels } from "../models/permitted-models.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { networkOf } from "./accounts/network.ts";
-import { createRateLimits } from "./accounts/rate-limits.ts";
+import { permittedAgents } from "../../agents/permitted-agents.ts";
+import { permittedModels } from "../../models/permitted-models.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { networkOf } from "../../people/network.ts";
+import { createRateLimits } from "./rate-limits.ts";
 import type { Authenticate, Entry } from "./auth.ts";
 import type { ServerSettings, Services } from "./services.ts";
 

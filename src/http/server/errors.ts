@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
-import { ColloquyError, type ErrorDetail, InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
-import { diskFull, isUnkeepableText, sqlState } from "../store/sql-state.ts";
-import { challengeOf, isMcp } from "./mcp/resource-metadata.ts";
-import { openAiError } from "./openai-error.ts";
+import { ColloquyError, type ErrorDetail, InvalidInput, NotFound, Unavailable } from "../../protocol/base/errors.ts";
+import { diskFull, isUnkeepableText, sqlState } from "../../store/driver/sql-state.ts";
+import { challengeOf, isMcp } from "./resource-metadata.ts";
+import { openAiError } from "../shapes/openai-error.ts";
 
 /** The native form of an error. */
 export type NativeError = {
@@ -26,6 +26,11 @@ export function answerError(thrown: FastifyError, request: FastifyRequest, reply
   if (error?.detail.retryAfterSeconds !== undefined)
     reply.header("retry-after", Math.ceil(error.detail.retryAfterSeconds));
   reply.code(status).send(bodyOf(error, request));
+}
+
+/** For what is refused before any hook has seen it: nothing bounds the time of its body, so the connection ends. */
+export function answerUnrouted(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  answerError(thrown, request, reply.header("connection", "close"));
 }
 
 function bodyOf(error: ColloquyError | undefined, request: FastifyRequest): object {
@@ -84,6 +89,8 @@ function asColloquyError(error: FastifyError, request: FastifyRequest): Colloquy
       cause: error,
     });
   if (hasZodFastifySchemaValidationErrors(error)) return invalidFields(error.validation, error.validationContext);
+  if (error.code === "ECONNRESET" && !request.raw.complete)
+    return new InvalidInput("The connection was closed in the middle of the body.", { code: "body_incomplete" });
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
     const limit = request.routeOptions.bodyLimit ?? 0;
     return new InvalidInput(`The body is larger than the ${limit} bytes this route takes.`, {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { Conflict, InvalidInput } from "../protocol/errors.ts";
+import { Conflict, InvalidInput } from "../../protocol/base/errors.ts";
 
 /** Throws Conflict `port_in_use` or InvalidInput, in words for whoever chose the address; `advice` says how to choose another. */
 export async function listen(

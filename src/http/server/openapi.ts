@@ -5,7 +5,7 @@ import { z } from "zod";
 import { sessionCookie } from "./auth.ts";
 import { docsPage, docsPolicy } from "./docs-page.ts";
 import { type Answer, type Endpoint, endpoint, restName, type Route } from "./endpoint.ts";
-import { errorSchemaOf } from "./error-schemas.ts";
+import { errorSchemaOf } from "../shapes/error-schemas.ts";
 
 /** One of them; in local mode none is asked for. */
 const loginSchemes: readonly Record<string, string[]>[] = [{ apiKey: [] }, { session: [] }];
@@ -132,6 +132,7 @@ export const openApiDocument = endpoint({
   tag: "server",
   summary: "This API as an OpenAPI document",
   open: () => true,
+  standsAlone: true,
   takesHead: true,
   answers: { 200: z.looseObject({ openapi: z.string() }) },
   handle: ({ request }) => request.server.swagger(),
@@ -141,6 +142,7 @@ export const docs = endpoint({
   tag: "server",
   summary: "This API as a page to read",
   open: () => true,
+  standsAlone: true,
   takesHead: true,
   answers: { 200: { description: "HTML", content: { "text/html": { schema: z.string() } } } },
   handle({ request, reply }) {

@@ -1,6 +1,6 @@
 import { isIPv4 } from "node:net";
 import type { FastifyRequest } from "fastify";
-import { Denied } from "../protocol/errors.ts";
+import { Denied } from "../../protocol/base/errors.ts";
 import type { ServerSettings } from "./services.ts";
 
 /** Who may be asked for (Host), and from which pages (Origin). */

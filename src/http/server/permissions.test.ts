@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accountServices, asker, machineToken } from "../../test/accounts.ts";
-import { connectMcp } from "../../test/mcp-client.ts";
-import { serve, type Serving } from "../../test/serve.ts";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { createClient } from "../client/client.ts";
-import { textOf } from "../protocol/items.ts";
-import { createScripted } from "../models/scripted.ts";
-import { agentSchema } from "../protocol/agents.ts";
-import { createUser } from "../store/users.ts";
-import { createApiKey } from "../store/api-keys.ts";
+import { accountServices, asker, machineToken } from "../../../test/accounts.ts";
+import { connectMcp } from "../../../test/mcp-client.ts";
+import { serve, type Serving } from "../../../test/serve.ts";
+import { type AgentServing, serveAgents } from "../../../test/serve-agents.ts";
+import { createClient } from "../../client/client.ts";
+import { textOf } from "../../protocol/threads/items.ts";
+import { createScripted } from "../../models/demo/scripted.ts";
+import { agentSchema } from "../../protocol/agents/agents.ts";
+import { createUser } from "../../store/people/users.ts";
+import { createApiKey } from "../../store/people/api-keys.ts";
 
 /** The agents `chief` (who has all others for a team), `clerk` and `assistant`, the models `cheap`, `dear` and the rest. */
 let backend: AgentServing;

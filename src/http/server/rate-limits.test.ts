@@ -5,11 +5,11 @@ import { accountServices, asker } from "../../../test/accounts.ts";
 import { eachDatabase } from "../../../test/databases.ts";
 import { serve, servicesWith, type Serving } from "../../../test/serve.ts";
 import { createModels } from "../../models/registry.ts";
-import { silentLog } from "../../protocol/log.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openDatabase } from "../../store/open.ts";
-import { shareCounts } from "../../store/shared-counts.ts";
-import { networkOf } from "./network.ts";
+import { silentLog } from "../../protocol/base/log.ts";
+import { migrate } from "../../store/schema/migrate.ts";
+import { openDatabase } from "../../store/driver/open.ts";
+import { shareCounts } from "../../store/metering/shared-counts.ts";
+import { networkOf } from "../../people/network.ts";
 
 eachDatabase(({ kind, place }) => {
   if (kind === "pglite") return;

@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
-import { ColloquyError } from "../../protocol/errors.ts";
-import type { SharedCounts } from "../../store/shared-counts.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import type { SharedCounts } from "../../store/metering/shared-counts.ts";
 
 /** Counts requests of whoever it is told, in windows of a minute, and tells how many are left in the answer's headers. */
 export type RateLimits = { take(reply: FastifyReply, who: readonly string[]): void };

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accountServices, asker, codeOf, machineToken, serveAccounts } from "../../test/accounts.ts";
-import { freshDataDirectory } from "../../test/pglite.ts";
-import { serve, servicesWith, type Serving } from "../../test/serve.ts";
-import { createModels } from "../models/registry.ts";
-import type { Log } from "../protocol/log.ts";
-import { createApiKey } from "../store/api-keys.ts";
-import type { Database } from "../store/database.ts";
-import { migrate } from "../store/migrate.ts";
-import { openDatabase } from "../store/open.ts";
-import { createUser } from "../store/users.ts";
+import { accountServices, asker, codeOf, machineToken, serveAccounts } from "../../../test/accounts.ts";
+import { freshDataDirectory } from "../../../test/pglite.ts";
+import { serve, servicesWith, type Serving } from "../../../test/serve.ts";
+import { createModels } from "../../models/registry.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import { createApiKey } from "../../store/people/api-keys.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { migrate } from "../../store/schema/migrate.ts";
+import { openDatabase } from "../../store/driver/open.ts";
+import { createUser } from "../../store/people/users.ts";
 import type { ServerSettings } from "./services.ts";
 
 let database: Database;

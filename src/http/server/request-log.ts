@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { Log } from "../protocol/log.ts";
+import type { Log } from "../../protocol/base/log.ts";
 
 /**
  * Our log as Fastify wants it. Requests and replies are left out of its lines: their headers hold secrets. What it is glad of

@@ -1,5 +1,5 @@
-import type { Caller } from "../protocol/callers.ts";
-import { Denied } from "../protocol/errors.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Denied } from "../../protocol/base/errors.ts";
 
 /** Throws Denied (403) for anybody else. */
 export function requireAdmin(caller: Caller): void {

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import { NotFound } from "../../protocol/errors.ts";
-import { endpoint, type Route } from "../endpoint.ts";
-import { baseOf } from "../origins.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { endpoint, type Route } from "./endpoint.ts";
+import { baseOf } from "./origins.ts";
 
 const wellKnown = "/.well-known/oauth-protected-resource";
 

@@ -1,43 +1,43 @@
-import type { Readable } from "node:stream";
-import type { RetentionKind, RoundResult } from "../protocol/retention.ts";
-import type { UsageView, Finding, SettingView } from "../protocol/overview.ts";
-import type { AgentRegistry } from "../protocol/agents.ts";
-import type { Caller, Rights } from "../protocol/callers.ts";
-import type { McpServerState } from "../protocol/mcp-servers.ts";
-import type { Log } from "../protocol/log.ts";
-import type { ModelCallRecord, ModelRegistry } from "../protocol/models.ts";
-import type { ToolRegistry } from "../protocol/tools.ts";
-import type { Presence } from "../rooms/presence.ts";
-import type { Rooms } from "../rooms/rooms.ts";
-import type { AdminRuns } from "../run/admin-runs.ts";
-import type { Runs } from "../run/runs.ts";
-import type { Schedules } from "../run/schedules.ts";
-import type { Accounts } from "./accounts/accounts.ts";
-import type { Workspaces } from "../sandbox/workspaces.ts";
-import type { Definitions } from "./definitions/definitions.ts";
-import type { Trials } from "./definitions/trials.ts";
-import type { FileLinks } from "./file-links.ts";
-import type { PageFiles } from "./page-files.ts";
-import type { TaskCalls } from "./mcp/task-calls.ts";
-import type { ApiKey } from "../store/api-keys.ts";
-import type { Revocation } from "../tools/mcp/sign-in/revoke.ts";
-import type { Returned } from "../tools/mcp/sign-in/sign-ins.ts";
-import type { ModelRelay } from "../tools/model-relay.ts";
-import type { TaigaAccess } from "../tools/taiga/access.ts";
-import type { FrontDesk } from "../tools/taiga/front-desk.ts";
-import type { Knowledge } from "../knowledge/knowledge.ts";
-import type { Retrieval } from "../knowledge/retrieve.ts";
-import type { Uploads } from "../knowledge/uploads.ts";
-import type { AuditLog } from "../store/audit-log.ts";
-import type { ModelHealth, UsageQuestion } from "../store/usage.ts";
-import type { RequestHolds } from "../run/hold-request.ts";
-import type { Erasure } from "../store/erasures.ts";
-import type { RetentionRule } from "../store/retention.ts";
-import type { Budget, BudgetState, NewBudget } from "../store/spending.ts";
-import type { SharedCounts } from "../store/shared-counts.ts";
-import type { Shares } from "../store/shares.ts";
-import type { TaskList } from "../store/task-list.ts";
-import type { UserAdmin } from "../store/user-admin.ts";
+import type { Unready } from "../../protocol/base/readiness.ts";
+import type { UsageView, Finding, SettingView } from "../../protocol/people/overview.ts";
+import type { AgentRegistry } from "../../protocol/agents/agents.ts";
+import type { Caller, Rights } from "../../protocol/base/callers.ts";
+import type { McpServerState } from "../../protocol/agents/mcp-servers.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { ModelCallRecord, ModelRegistry } from "../../protocol/agents/models.ts";
+import type { ToolRegistry } from "../../protocol/agents/tools.ts";
+import type { Presence } from "../../rooms/presence.ts";
+import type { Rooms } from "../../rooms/rooms.ts";
+import type { AdminRuns } from "../../run/verbs/admin-runs.ts";
+import type { Runs } from "../../run/runs.ts";
+import type { Schedules } from "../../run/background/schedules.ts";
+import type { Erasures } from "../../people/erasures.ts";
+import type { Retention } from "../../people/retention.ts";
+import type { Persons } from "../../people/archive.ts";
+import type { Accounts } from "../../people/accounts.ts";
+import type { Workspaces } from "../../sandbox/workspace/workspaces.ts";
+import type { Definitions } from "../../definitions/definitions.ts";
+import type { Trials } from "../../definitions/trials.ts";
+import type { FileLinks } from "../files/file-links.ts";
+import type { PageFiles } from "../files/page-files.ts";
+import type { TaskCalls } from "../../tools/basic/task-calls.ts";
+import type { ApiKey } from "../../store/people/api-keys.ts";
+import type { Revocation } from "../../tools/mcp/sign-in/revoke.ts";
+import type { Returned } from "../../tools/mcp/sign-in/sign-ins.ts";
+import type { ModelRelay } from "../../tools/core/model-relay.ts";
+import type { TaigaAccess } from "../../tools/taiga/access.ts";
+import type { FrontDesk } from "../../tools/taiga/project-choices.ts";
+import type { Knowledge } from "../../knowledge/knowledge.ts";
+import type { Retrieval } from "../../knowledge/search/retrieve.ts";
+import type { Uploads } from "../../knowledge/uploads/uploads.ts";
+import type { AuditLog } from "../../store/metering/audit-log.ts";
+import type { ModelHealth, UsageQuestion } from "../../store/metering/usage.ts";
+import type { RequestHolds } from "../../run/limits/reserve-spending.ts";
+import type { Budget, BudgetState, NewBudget } from "../../store/metering/spending.ts";
+import type { SharedCounts } from "../../store/metering/shared-counts.ts";
+import type { Shares } from "../../store/shares.ts";
+import type { TaskList } from "../../store/tasks/task-list.ts";
+import type { UserAdmin } from "../../store/people/user-admin.ts";
 
 /** Who may come in. `local`: whoever sits at this machine is the owner. `accounts`: only who has logged in or holds an API key. */
 export type Access =
@@ -72,6 +72,8 @@ export type ServerSettings = {
   readonly hosts?: readonly string[];
   /** Bytes of a request body; 10 MB when absent. */
   readonly bodyLimit?: number;
+  /** How long headers may take to arrive, and then a body; 30 s when absent. */
+  readonly bodyMs?: number;
   /** How long answers that are still streaming may take at stop; 10 s when absent. */
   readonly graceMs?: number;
   /** How often the login of whoever reads an event stream is asked for again; 30 s when absent. */
@@ -126,35 +128,6 @@ export type Spending = {
   remove(id: string): Promise<void>;
 };
 
-/** How long things are kept; whoever changes it has made sure that the caller may. */
-export type Retention = {
-  rules(): Promise<readonly RetentionRule[]>;
-  /** null: for ever; undefined: as by default. Throws Conflict `set_elsewhere`. */
-  set(kind: RetentionKind, days: number | null | undefined): Promise<void>;
-  /** How many would go now, by the rules that are set or by this one. */
-  preview(
-    kind?: RetentionKind,
-    days?: number,
-  ): Promise<readonly { readonly kind: RetentionKind; readonly days: number; readonly count: number }[]>;
-  /** Undefined: a node is at it. */
-  removeNow(): Promise<readonly RoundResult[] | undefined>;
-};
-
-/** What a person may take with them. */
-export type Persons = {
-  /** All that there is of them, as a `.tar.gz`. Throws NotFound. */
-  archive(userId: string): Promise<Readable>;
-};
-
-/** How people are erased; whoever asks for it has made sure that the caller may. */
-export type Erasures = {
-  /** `confirm` is their name. Goes on in the background. Throws NotFound, InvalidInput, Conflict. */
-  erase(caller: Caller, userId: string, confirm: string): Promise<Erasure>;
-  /** Throws NotFound. */
-  get(id: string): Promise<Erasure>;
-  list(): Promise<readonly Erasure[]>;
-};
-
 /** What `GET /health?verbose` tells beside the status. */
 export type HealthDetails = Readonly<Record<string, unknown>>;
 
@@ -203,6 +176,8 @@ export type Services = {
   readonly erasures?: Erasures;
   readonly callLog: { add(record: ModelCallRecord): void };
   readonly health: () => Promise<HealthDetails>;
+  /** Why this node can't work now; undefined: it can. */
+  readonly unready: () => Unready | undefined;
   /** What `colloquy doctor` says of the database and its surroundings. */
   readonly examine: () => Promise<readonly Finding[]>;
   readonly access: Access;

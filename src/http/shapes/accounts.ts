@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { KeyView } from "../../protocol/accounts.ts";
-import { type Caller, permissionPattern } from "../../protocol/callers.ts";
-import { Denied } from "../../protocol/errors.ts";
-import type { ApiKey } from "../../store/api-keys.ts";
+import type { KeyView } from "../../protocol/people/accounts.ts";
+import { type Caller, permissionPattern } from "../../protocol/base/callers.ts";
+import { Denied } from "../../protocol/base/errors.ts";
+import type { ApiKey } from "../../store/people/api-keys.ts";
 
 export const nameSchema = z
   .string()

@@ -1,6 +1,5 @@
-import type { BudgetView } from "../protocol/budgets.ts";
-import type { Budget, BudgetState } from "../store/spending.ts";
-import { shownCost } from "./shown-cost.ts";
+import type { BudgetView } from "../../protocol/people/budgets.ts";
+import type { Budget, BudgetState } from "../../store/metering/spending.ts";
 
 export function budgetView(budget: Budget | BudgetState): BudgetView {
   const { id, kind, userId, userName, group, period, tokens, cost, requests, warnAt, onLimit } = budget;
@@ -13,4 +12,9 @@ export function budgetView(budget: Budget | BudgetState): BudgetView {
     state: budget.state,
   };
   return { id, kind, user, group, period, tokens, cost, requests, warnAt, onLimit, ...state };
+}
+
+/** A sum of costs without what adding fractions leaves behind: 0.0002, not 0.0002000000000000001. */
+export function shownCost(cost: number): number {
+  return Number(Number(cost.toFixed(12)).toPrecision(12));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { patternSchema } from "../protocol/approval.ts";
-import { decisions, type Decision } from "../protocol/items.ts";
+import { patternSchema } from "../../protocol/agents/approval.ts";
+import { decisions, type Decision } from "../../protocol/threads/items.ts";
 
 const everyDecision = Object.values(decisions).flat() as readonly Decision[];
 
@@ -8,12 +8,14 @@ const everyDecision = Object.values(decisions).flat() as readonly Decision[];
 export const decisionInputSchema = z.strictObject({
   decision: z
     .enum(everyDecision)
-    .describe("approval: allow, deny; limit: continue, stop; unknown: done, failed, retry; question: answer, decline"),
+    .describe(
+      "approval: allow, deny; limit: continue, stop; unknown: done, failed, retry; question: answer, decline; provider: retry, model, stop",
+    ),
   text: z
     .string()
     .max(10_000)
     .optional()
-    .describe("The reason for a denial, what is known of an outcome, or the answer"),
+    .describe("The reason for a denial, what is known of an outcome, the answer, or the name of another model"),
   arguments: z
     .union([z.string(), z.record(z.string(), z.unknown())])
     .transform((value) => (typeof value === "string" ? value : JSON.stringify(value)))

@@ -1,6 +1,6 @@
-import type { EntryView } from "../../protocol/definitions.ts";
-import { type Entry, isReadOnly } from "./resolve.ts";
-import { shownDefinition } from "./secrets.ts";
+import type { EntryView } from "../../protocol/agents/definitions.ts";
+import { type Entry, isReadOnly } from "../../definitions/resolve.ts";
+import { shownDefinition } from "../../definitions/secrets.ts";
 
 export function entryView(entry: Entry): EntryView {
   const { id, kind, place, state, problems, stored } = entry;

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { itemSchema } from "../protocol/item-schema.ts";
-import type { Caller } from "../protocol/callers.ts";
-import type { Runs } from "../run/runs.ts";
-import { idSchema } from "../protocol/shapes.ts";
-import { listOf, pageQuery, publicItem } from "./schemas.ts";
+import { itemSchema } from "../../protocol/threads/item-schema.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import type { Runs } from "../../run/runs.ts";
+import { idSchema } from "../../protocol/base/shapes.ts";
+import { publicItem } from "../../protocol/threads/public-views.ts";
+import { listOf, pageQuery } from "./schemas.ts";
 
 const seqSchema = z.coerce.number().int().nonnegative().optional();
 

@@ -1,11 +1,11 @@
-import type { AddedView, DocumentView } from "../protocol/documents.ts";
-import type { CollectionView } from "../protocol/collections.ts";
-import type { CountedCollection } from "../knowledge/collections.ts";
-import type { Added } from "../knowledge/documents.ts";
-import type { RagDocument } from "../store/rag-documents.ts";
+import type { AddedView, DocumentView } from "../../protocol/knowledge/documents.ts";
+import type { CollectionView } from "../../protocol/knowledge/collections.ts";
+import type { CountedCollection } from "../../knowledge/documents/collections.ts";
+import type { Added } from "../../knowledge/documents/documents.ts";
+import type { RagDocument } from "../../store/knowledge/documents.ts";
 
 export function collectionView(view: CountedCollection, userId: string): CollectionView {
-  const { id, name, description, owner, embeddingModel, dimension, settings, sharedWith, counts } = view;
+  const { id, name, description, owner, embeddingModel, dimension, settings, sharedWith, counts, indexing } = view;
   const isOwn = view.userId === userId;
   return {
     id,
@@ -19,6 +19,7 @@ export function collectionView(view: CountedCollection, userId: string): Collect
     // With whom else is between the owner and them.
     sharedWith: isOwn ? sharedWith : [],
     counts,
+    ...(indexing !== undefined && { indexing }),
     createdAt: view.createdAt.toISOString(),
     updatedAt: view.updatedAt.toISOString(),
   };

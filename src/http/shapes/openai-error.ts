@@ -1,4 +1,4 @@
-import { ColloquyError, ModelError } from "../protocol/errors.ts";
+import { ColloquyError, ModelError } from "../../protocol/base/errors.ts";
 
 /** The form in which OpenAI's clients expect an error. */
 export type OpenAiError = {

@@ -1,5 +1,6 @@
-import type { QuestionView } from "../protocol/run-shapes.ts";
-import { decisions, type ItemOf } from "../protocol/items.ts";
+import type { QuestionView } from "../../protocol/threads/run-shapes.ts";
+import { parseExactly } from "../../protocol/base/exact-json.ts";
+import { decisions, type ItemOf } from "../../protocol/threads/items.ts";
 
 export function publicQuestion({ id, runId, threadId, body, createdAt }: ItemOf<"question">): QuestionView {
   const { state: _state, ...shown } = body;
@@ -29,7 +30,7 @@ export function plainArguments(text: string): string {
 
 function compact(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text));
+    return JSON.stringify(parseExactly(text));
   } catch {
     return text;
   }

@@ -1,8 +1,8 @@
-import type { AdminRun, RunAbout, RunDetailsView } from "../protocol/run-trace.ts";
-import type { RunDetails } from "../run/seen-run.ts";
+import type { AdminRun, RunAbout, RunDetailsView } from "../../protocol/threads/run-trace.ts";
+import type { RunDetails } from "../../run/traced-run.ts";
 import { publicQuestion } from "./question-view.ts";
-import { publicRun } from "./schemas.ts";
-import { shownCost } from "./shown-cost.ts";
+import { publicRun } from "../../protocol/threads/public-views.ts";
+import { shownCost } from "./budget-view.ts";
 
 export function publicAdminRun(run: AdminRun): AdminRun {
   const { userId, userName, node, waitUntil, cancelAsked, epoch, takeovers } = run;
@@ -15,9 +15,10 @@ export function publicAbout(about: RunAbout | undefined): RunAbout {
 }
 
 export function publicDetails(details: RunDetails): RunDetailsView {
-  const { run, about, questions, job, budget, models, runs, items, modelCalls, ledger, whole } = details;
+  const { run, about, origin, questions, job, budget, models, runs, items, modelCalls, ledger, whole } = details;
   return {
     run: { ...publicAdminRun(run), ...publicAbout(about) },
+    origin,
     questions: questions.map(publicQuestion),
     job: job ?? null,
     budget: budget ? { ...budget, cost: { ...budget.cost, used: shownCost(budget.cost.used) } } : null,

@@ -1,13 +1,23 @@
 import { z } from "zod";
-import { itemSchema } from "../protocol/item-schema.ts";
-import { waitReasons } from "../protocol/runs.ts";
-import { idSchema } from "../protocol/shapes.ts";
+import { itemSchema } from "../../protocol/threads/item-schema.ts";
+import { waitReasons } from "../../protocol/threads/runs.ts";
+import { idSchema } from "../../protocol/base/shapes.ts";
 
 const ofRun = { run: idSchema };
 const ofStep = { ...ofRun, step: z.string() };
 const ofAttempt = { ...ofStep, attempt: z.int() };
 const logged = { seq: z.int().describe("Its place in the log of the thread") };
 const error = z.object({ code: z.string(), message: z.string() });
+const retry = z
+  .object({
+    model: z.string(),
+    provider: z.string().optional(),
+    host: z.string().optional(),
+    code: z.string(),
+    text: z.string(),
+    afterMs: z.int(),
+  })
+  .describe("Why, and in how many milliseconds the next attempt is made");
 const piece = { ...ofAttempt, offset: z.int().describe("Characters of this kind before this piece"), text: z.string() };
 
 function withItem<Type extends string>(type: Type, kind: string) {
@@ -20,7 +30,9 @@ const runEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("step-start"), ...ofAttempt, model: z.string().optional() }),
   z.object({ type: z.literal("text-delta"), ...piece }),
   z.object({ type: z.literal("reasoning-delta"), ...piece }),
-  z.object({ type: z.literal("step-retry"), ...ofAttempt }).describe("What was told of this attempt is withdrawn"),
+  z
+    .object({ type: z.literal("step-retry"), ...ofAttempt, retry: retry.optional() })
+    .describe("What was told of this attempt is withdrawn"),
   z.object({ type: z.literal("progress"), ...ofStep, index: z.int(), text: z.string() }),
   withItem("message", "message"),
   withItem("call-start", "call"),
@@ -54,7 +66,14 @@ const runEventSchema = z.discriminatedUnion("type", [
     ...ofRun,
     reason: z.enum(waitReasons),
     text: z.string().optional(),
+    error: error.optional().describe("With the reason provider: what is the matter"),
   }),
+  z
+    .object({ type: z.literal("run-resume"), ...logged, ...ofRun, by: z.string() })
+    .describe("It had ended, and goes on"),
+  z
+    .object({ type: z.literal("withdrawal"), ...logged, ...ofStep, index: z.int().optional().describe("Of a call") })
+    .describe("The result of this call, or the part of an answer, is no more: it is done anew"),
   z.object({
     type: z.literal("run-end"),
     ...logged,

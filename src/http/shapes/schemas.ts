@@ -1,43 +1,10 @@
 import { z } from "zod";
-import type { RunView, RunRecord } from "../protocol/run-shapes.ts";
-import type { ThreadView } from "../protocol/threads.ts";
-import { limitsSchema, modelSettingsSchema } from "../protocol/agents.ts";
-import { contentSchema } from "../protocol/content-schema.ts";
-import type { Item } from "../protocol/items.ts";
-import type { ResponseFormat, ToolSchema } from "../protocol/models.ts";
-import { idSchema } from "../protocol/shapes.ts";
-import type { ThreadRecord } from "../protocol/runs.ts";
+import { limitsSchema, modelSettingsSchema, onOutageSchema } from "../../protocol/agents/agents.ts";
+import { contentSchema } from "../../protocol/threads/item-schema.ts";
+import type { ResponseFormat, ToolSchema } from "../../protocol/agents/models.ts";
+import { idSchema } from "../../protocol/base/shapes.ts";
 
 export const idParams = z.object({ id: idSchema });
-
-export function publicThread({
-  id,
-  title,
-  agent,
-  leaf,
-  lastSeq,
-  archivedAt,
-  createdAt,
-  updatedAt,
-}: ThreadRecord): ThreadView {
-  return { id, title, agent, leaf, lastSeq, archivedAt, createdAt, updatedAt };
-}
-
-export function publicRun(run: RunRecord): RunView {
-  const { id, threadId, agent, parentRun, rootRun, status, waitReason, error, createdAt, startedAt, endedAt } = run;
-  return { id, threadId, agent, parentRun, rootRun, status, waitReason, error, createdAt, startedAt, endedAt };
-}
-
-/** Without what is only for the provider. */
-export function publicItem<Shown extends Item>(item: Shown): Shown {
-  if (item.kind === "question" && item.body.state !== undefined) {
-    const { state: _state, ...body } = item.body;
-    return { ...item, body };
-  }
-  if (item.kind !== "message" || item.body.opaque === undefined) return item;
-  const { opaque: _opaque, ...body } = item.body;
-  return { ...item, body };
-}
 
 const jsonSchemaSchema = z.record(z.string(), z.unknown());
 
@@ -73,6 +40,11 @@ export const runOptionsSchema = z.strictObject({
     .max(256)
     .optional()
     .describe("Another model than the agent's own, of those that you may use"),
+  onOutage: onOutageSchema
+    .optional()
+    .describe(
+      "What an outage of the model's provider is to the run, instead of what its agent says: `wait` for it, or `fail`, unless something has been written",
+    ),
   dryRun: z.boolean().optional().describe("Writes are only planned; a person allows all of them, some or none."),
 });
 

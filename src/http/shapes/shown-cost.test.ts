@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { shownCost } from "./shown-cost.ts";
+import { shownCost } from "./budget-view.ts";
 
 test("costs are told without what adding them up leaves behind", () => {
   for (const [sum, told] of [

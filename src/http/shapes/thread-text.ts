@@ -1,5 +1,5 @@
-import { type Item, type ItemOf, textOf } from "../protocol/items.ts";
-import { callKey, isErased, isNested } from "../run/fold.ts";
+import { type Item, type ItemOf, textOf } from "../../protocol/threads/items.ts";
+import { callKey, isErased, isNested } from "../../run/log/fold.ts";
 
 /** A branch as Markdown for people: what was said, and each call with its result, folded. */
 export function threadMarkdown(title: string, items: readonly Item[]): string {

@@ -1,5 +1,5 @@
-import { type Cursor, formatCursor, type LivePlace, type RunEvent } from "../protocol/events.ts";
-import { publicItem } from "./schemas.ts";
+import { type Cursor, formatCursor, type LivePlace, type RunEvent } from "../../protocol/threads/events.ts";
+import { publicItem } from "../../protocol/threads/public-views.ts";
 
 /**
  * Writes events as SSE, each with the cursor that holds after it, so that a reader cut off within a batch can

@@ -1,5 +1,5 @@
-import type { Cursor, RunEvent } from "../protocol/events.ts";
-import type { FollowSink, FollowTarget, Runs } from "../run/runs.ts";
+import type { Cursor, RunEvent } from "../../protocol/threads/events.ts";
+import type { FollowSink, FollowTarget, Runs } from "../../run/runs.ts";
 
 export type Following = {
   /** Takes a batch; true when nothing more is wanted. */
@@ -7,6 +7,11 @@ export type Following = {
   readonly error: (error: unknown) => void;
   readonly drained?: FollowSink["drained"];
 };
+
+/** A run from where it stands now: an end that it was resumed after is none. */
+export function runTarget({ threadId, runId, resumedAt }: Omit<FollowTarget, "runId"> & { readonly runId: string }) {
+  return { threadId, runId, ...(resumedAt !== undefined && { resumedAt }) };
+}
 
 /** Follows until told enough, whether the first events come before `follow` returns or later. */
 export function followUntil(

@@ -1,4 +1,4 @@
-import { ColloquyError } from "../protocol/errors.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
 
 /** The run's own error as that of a request; the message names the run, which can still be looked at. */
 export function runFailed(
@@ -10,6 +10,27 @@ export function runFailed(
     code === "model_context" ? "context_length_exceeded" : code,
     statusOf(code),
     `Run ${run} failed: ${message}`,
+  );
+}
+
+/** What a run says that waits for a provider, in place of the end that it will have. */
+export function outageOf({
+  text,
+  error,
+}: {
+  readonly text?: string | undefined;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+}): { readonly code: string; readonly message: string } {
+  return error ?? { code: "model_unavailable", message: text ?? "no model could be had" };
+}
+
+/** For whoever holds a connection: the provider's error now, though the run goes on when it can. */
+export function runAwaitsModel(run: string, waits: Parameters<typeof outageOf>[0]): ColloquyError {
+  const { code, message } = outageOf(waits);
+  return new ColloquyError(
+    code,
+    statusOf(code),
+    `Run ${run} waits: ${message.replace(/\.?$/, ".")} What for, and whether a person must decide, is at /api/runs/${run}; its answer will be at /api/runs/${run}/events.`,
   );
 }
 
@@ -39,7 +60,7 @@ function statusOf(code: string): number {
   if (code === "model_context" || code === "model_refused") return 400;
   if (code === "format_invalid") return 422;
   if (code === "model_rate_limit" || code === "budget_reached") return 429;
-  if (code === "model_overloaded") return 503;
+  if (code === "model_overloaded" || code === "model_unavailable") return 503;
   if (code === "model_timeout") return 504;
   return code.startsWith("model_") ? 502 : 500;
 }

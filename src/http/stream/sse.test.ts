@@ -5,7 +5,7 @@ import { connect as connectTo, type AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fastify from "fastify";
-import { Denied } from "../protocol/errors.ts";
+import { Denied } from "../../protocol/base/errors.ts";
 import { createSseStreams, type SseStream } from "./sse.ts";
 
 const streams = createSseStreams({
@@ -167,7 +167,7 @@ test("a writer who waits goes on when the reader reads, or stalls for good", asy
   }
 });
 
-test("at stop the polite ones say farewell, the others may go on", async () => {
+test("at stop the polite ones say farewell, the others may go on", { timeout: 20_000 }, async (t) => {
   const polite = await connect("polite");
   const plain = await connect("plain");
   let text = "";
@@ -178,4 +178,10 @@ test("at stop the polite ones say farewell, the others may go on", async () => {
   assert.equal(text.replaceAll(": keep-alive\n\n", ""), "data: first\n\ndata: bye\n\n");
   assert.equal(plain.stream.closed, false);
   plain.stream.end();
+  // A request that was accepted before the stop may open its stream after it.
+  const late = await connect("polite");
+  let told = "";
+  late.answer.on("data", (piece: string) => (told += piece));
+  await once(late.answer, "end", { signal: t.signal });
+  assert.match(told, /data: bye\n\n$/);
 });

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { ColloquyError, Denied } from "../protocol/errors.ts";
+import { ColloquyError, Denied } from "../../protocol/base/errors.ts";
 
 /** One open event stream. Writing to a closed one does nothing. */
 export type SseStream = {
@@ -86,6 +86,7 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
   const bounds = { ...defaultLimits, ...limits };
   const open = new Set<OpenStream>();
   const held = new Map<string, number>();
+  let isStopped = false;
   const timers = [
     setInterval(() => {
       for (const stream of open) stream.beat();
@@ -117,6 +118,8 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
       raw.writeHead(200, headers);
       const stream = openStream(reply, bounds, opening);
       open.add(stream);
+      // A request accepted before the stop; whoever opened it gets to tell what it has already.
+      if (isStopped && opening.farewell) setImmediate(() => stream.end(opening.farewell!()));
       whenClosed(raw, () => {
         open.delete(stream);
         opening.onClose?.();
@@ -125,6 +128,7 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
     },
     count: () => open.size,
     stop() {
+      isStopped = true;
       for (const timer of timers) clearInterval(timer);
       for (const stream of open) if (stream.opening.farewell) stream.end(stream.opening.farewell());
     },
@@ -231,4 +235,11 @@ function openStream({ raw, request }: FastifyReply, bounds: SseLimits, opening: 
       quiet = true;
     },
   };
+}
+
+/** Fires when the connection is over: whoever asked waits no more. */
+export function closedSignal({ raw }: FastifyReply): AbortSignal {
+  const closed = new AbortController();
+  whenClosed(raw, () => closed.abort());
+  return closed.signal;
 }

@@ -1,5 +1,5 @@
-import { decisions, type ItemOf } from "../protocol/items.ts";
-import { plainArguments } from "./question-view.ts";
+import { decisions, type ItemOf } from "../../protocol/threads/items.ts";
+import { plainArguments } from "../shapes/question-view.ts";
 
 /** Characters of a call's arguments that are shown. */
 const argumentsLimit = 300;
@@ -23,6 +23,7 @@ export function waitingText({ run, questions, reason, text }: Waiting): string {
 function questionText(run: string, { id, body }: ItemOf<"question">): string {
   const possible = decisions[body.reason];
   const [inBody, onLine] = body.reason === "question" ? [', "text": "…"', ' --text "…"'] : ["", ""];
+  const another = body.reason === "provider" ? "; model with the name of another one as text" : "";
   return [
     `This run waits for a person. ${body.text}`,
     ...(body.choices ? body.choices.map((choice) => `  - ${choice}`) : []),
@@ -30,7 +31,7 @@ function questionText(run: string, { id, body }: ItemOf<"question">): string {
     ...(body.tool === undefined || body.arguments === undefined
       ? []
       : [`  ${body.tool} ${shorten(plainArguments(body.arguments ?? ""))}`]),
-    `Answer (${possible.join(", ")}): POST /api/runs/${run}/decisions/${id} {"decision": "${possible[0]}"${inBody}}`,
+    `Answer (${possible.join(", ")}${another}): POST /api/runs/${run}/decisions/${id} {"decision": "${possible[0]}"${inBody}}`,
     `or on the command line: colloquy answer ${id} ${possible[0]}${onLine}`,
   ].join("\n");
 }

@@ -1,12 +1,13 @@
-import type { ColloquyError } from "../protocol/errors.ts";
-import type { RunEvent } from "../protocol/events.ts";
+import type { ColloquyError } from "../../protocol/base/errors.ts";
+import type { RunEvent } from "../../protocol/threads/events.ts";
 import { runCancelled, runFailed } from "./run-errors.ts";
-import { createWaitWatcher, runOf } from "./wait-watcher.ts";
+import { createWaitWatcher, runOf } from "./watch-waits.ts";
 
 /** How a run came out, as far as one answer goes. `text`: what it waits for, for a person. */
 export type Ending =
   | { readonly status: "done" }
-  | { readonly status: "waiting"; readonly text: string }
+  /** `outage`: for whoever holds the connection and can't wait with it. */
+  | { readonly status: "waiting"; readonly text: string; readonly outage?: ColloquyError }
   | { readonly status: "failed" | "cancelled"; readonly error: ColloquyError };
 
 /** The run's own events of a batch, and its ending once there is one. */
@@ -32,7 +33,8 @@ export function createRunWatch(run: string, pending: boolean): (events: readonly
     const waiting = wait.text();
     if (waiting === undefined) return { own };
     const text = behind ? `Your message is queued, as run ${run}, behind another one.\n${waiting}` : waiting;
-    return { own, ending: { status: "waiting", text } };
+    const outage = wait.outage();
+    return { own, ending: { status: "waiting", text, ...(outage ? { outage } : {}) } };
   };
 }
 

@@ -1,5 +1,7 @@
-import type { RunEvent } from "../protocol/events.ts";
-import type { ItemOf } from "../protocol/items.ts";
+import type { ColloquyError } from "../../protocol/base/errors.ts";
+import { runAwaitsModel } from "./run-errors.ts";
+import type { RunEvent } from "../../protocol/threads/events.ts";
+import type { ItemOf } from "../../protocol/threads/items.ts";
 import { waitingText } from "./waiting-text.ts";
 
 /** Knows whether a run waits for a person: a wait whose questions are all answered is over. */
@@ -22,6 +24,9 @@ export function createWaitWatcher() {
       }
     },
     /** Undefined: it does not wait. */
+    /** It waits for a provider: for whoever can't wait with it, the error. */
+    outage: (): ColloquyError | undefined =>
+      waiting?.reason === "provider" ? runAwaitsModel(waiting.run, waiting) : undefined,
     text: (): string | undefined => waiting && waitingText({ ...waiting, questions: [...questions.values()] }),
   };
 }

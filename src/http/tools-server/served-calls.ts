@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { Conflict } from "../../protocol/errors.ts";
-import type { ServedOutcome } from "../../protocol/tools-server.ts";
-import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
-import { executeTool } from "../../tools/call-tool.ts";
-import { errorResult } from "../../tools/tool-result.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import type { ServedOutcome } from "../../protocol/agents/tools-server.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import { executeTool } from "../../tools/core/call-tool.ts";
+import { errorResult } from "../../tools/core/tool-result.ts";
 
 export type ServedCalls = {
   /**
@@ -58,10 +58,10 @@ export function createServedCalls({ most = mostKept }: { readonly most?: number 
     // Unless it comes to its end, nobody knows how far it came.
     let outcome: ServedOutcome = { state: "interrupted" };
     try {
-      const { timedOut, ...result } = await executeTool(tool, input, context);
-      if (!timedOut && !result.uncertain && !result.ask) outcome = { state: "finished", result };
+      const result = await executeTool(tool, input, context);
+      if (!result.uncertain && !result.ask) outcome = { state: "finished", result };
       if (result.ask) kept.delete(context.idempotencyKey);
-      return timedOut && tool.scope === "remote" ? { ...result, uncertain: true } : result;
+      return result;
     } catch (error) {
       // Whoever called is gone, or this server stops; others may wait for the same call.
       if (!context.signal.aborted) throw error;

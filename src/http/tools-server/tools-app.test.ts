@@ -4,10 +4,10 @@ import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { serveTools, type TestToolsServer } from "../../../test/serve-tools.ts";
-import { servedListSchema, toolsServerVersion } from "../../protocol/tools-server.ts";
-import { toolAnswerSchema } from "../../protocol/tools-api.ts";
-import { calculate } from "../../tools/calculate.ts";
-import { defineTool } from "../../tools/define-tool.ts";
+import { servedListSchema, toolsServerVersion } from "../../protocol/agents/tools-server.ts";
+import { toolAnswerSchema } from "../../protocol/agents/tools-api.ts";
+import { calculate } from "../../tools/basic/calculate.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
 
 const servers: TestToolsServer[] = [];
 after(() => Promise.all(servers.map((server) => server.stop(0))));

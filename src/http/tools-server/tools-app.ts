@@ -8,21 +8,23 @@ import fastify, {
   type RouteShorthandOptions,
 } from "fastify";
 import { z } from "zod";
-import { Denied, InvalidInput, messageOf, NotFound } from "../../protocol/errors.ts";
-import { newId } from "../../protocol/ids.ts";
-import type { Log } from "../../protocol/log.ts";
-import type { SandboxState } from "../../protocol/sandboxes.ts";
-import { listedTool, readToolCall, toolAnswer } from "../../protocol/tools-api.ts";
-import { type ServedCall, servedCallSchema, toolsServerVersion } from "../../protocol/tools-server.ts";
-import type { Tool, ToolResult } from "../../protocol/tools.ts";
-import { parseCall, unknownTool } from "../../tools/call-tool.ts";
-import { errorResult } from "../../tools/tool-result.ts";
-import { answerError, answerUnknownRoute } from "../errors.ts";
-import { acceptJsonBodies } from "../json-body.ts";
-import { schemaOf } from "../openapi.ts";
-import { checkLocalOrigin } from "../origins.ts";
-import { fastifyLog } from "../request-log.ts";
-import { createSseStreams, whenClosed } from "../sse.ts";
+import { Denied, InvalidInput, messageOf, NotFound } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { SandboxState } from "../../protocol/agents/sandboxes.ts";
+import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
+import { listedTool, readToolCall, toolAnswer } from "../../protocol/agents/tools-api.ts";
+import { type ServedCall, servedCallSchema, toolsServerVersion } from "../../protocol/agents/tools-server.ts";
+import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
+import { parseCall, unknownTool } from "../../tools/core/call-tool.ts";
+import { errorResult } from "../../tools/core/tool-result.ts";
+import { boundBodies, connectionBounds } from "../server/body-deadline.ts";
+import { answerError, answerUnknownRoute, answerUnrouted } from "../server/errors.ts";
+import { acceptJsonBodies } from "../server/json-body.ts";
+import { schemaOf } from "../server/openapi.ts";
+import { checkLocalOrigin } from "../server/origins.ts";
+import { fastifyLog } from "../server/request-log.ts";
+import { createSseStreams, whenClosed } from "../stream/sse.ts";
 import { contextOf, plainCall } from "./call-context.ts";
 import { createServedCalls } from "./served-calls.ts";
 import { toolsDocument, toolsRoutes } from "./tools-document.ts";
@@ -52,10 +54,10 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
     loggerInstance: fastifyLog(log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     bodyLimit: 4 * megabytes,
-    requestTimeout: 300_000,
+    ...connectionBounds(),
     forceCloseConnections: "idle",
     exposeHeadRoutes: false,
-    frameworkErrors: answerError,
+    frameworkErrors: answerUnrouted,
     routerOptions: { ignoreTrailingSlash: true },
   });
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
@@ -71,6 +73,7 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(answerUnknownRoute);
   acceptJsonBodies(app);
+  boundBodies(app);
   app.addHook("onRequest", (request, _reply, done) => {
     if (token === undefined) checkLocalOrigin(request, { corsOrigins: [], hosts: [], port });
     else if (request.url !== "/health" && !isToken(request.headers.authorization))
@@ -118,7 +121,7 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
     routed.post("/api/tools/:name", described("POST", "/api/tools/:name", toolsRoutes.ask), async (request, reply) => {
       const tool = find(request);
       const began = performance.now();
-      const body = read(z.record(z.string(), z.unknown()), request.body ?? {});
+      const body = read(jsonObjectSchema, request.body ?? {});
       const { input, session = sessionOf(request) } = readToolCall(body, tool);
       const call = plainCall(input, { session, user: body["user"] });
       const context = { key: keyOf(request), signal: signalFor(reply), progress: () => {} };
@@ -178,6 +181,7 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
 function described(...route: Parameters<typeof schemaOf>[0]): RouteShorthandOptions {
   return {
     schema: schemaOf(route),
+    config: { keepsNumbers: route[2].keepsNumbers ?? false } as Record<string, unknown>,
     validatorCompiler: () => () => true,
     serializerCompiler: () => JSON.stringify,
   };

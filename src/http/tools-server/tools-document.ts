@@ -1,15 +1,16 @@
 import type { SwaggerOptions } from "@fastify/swagger";
 import { z } from "zod";
-import { listedToolSchema, toolAnswerSchema } from "../../protocol/tools-api.ts";
+import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
+import { listedToolSchema, toolAnswerSchema } from "../../protocol/agents/tools-api.ts";
 import {
   servedCallSchema,
   servedOutcomeSchema,
   servedResultSchema,
   toolsServerVersion,
-} from "../../protocol/tools-server.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { eventSchema, eventStream } from "../event-stream.ts";
-import { documentTransform } from "../openapi.ts";
+} from "../../protocol/agents/tools-server.ts";
+import type { Endpoint } from "../server/endpoint.ts";
+import { eventSchema, eventStream } from "../shapes/event-schema.ts";
+import { documentTransform } from "../server/openapi.ts";
 
 /** How a server of tools describes itself. */
 export const toolsDocument: SwaggerOptions = {
@@ -67,7 +68,8 @@ export const toolsRoutes = {
     tag: "server",
     summary: "Call a tool with its parameters as the body",
     params: nameParams,
-    body: z.record(z.string(), z.unknown()),
+    body: jsonObjectSchema,
+    keepsNumbers: true,
     answers: { 200: toolAnswerSchema },
   },
   call: {
@@ -75,6 +77,7 @@ export const toolsRoutes = {
     summary: "Call a tool for a run that lives elsewhere",
     params: nameParams,
     body: servedCallSchema,
+    keepsNumbers: true,
     answers: { 200: eventStream("Events `progress`, at the end one `result`", events) },
   },
   outcome: {

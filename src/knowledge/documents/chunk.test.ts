@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { chunkText, joinSections } from "./chunk.ts";
 import { countTokens } from "./count-tokens.ts";
-import { markdownSections } from "./parse/markdown.ts";
-import type { Section } from "./parse/parsed.ts";
+import { markdownSections } from "../parse/markdown.ts";
+import type { Section } from "../parse/parsed.ts";
 
-const root = join(import.meta.dirname, "../..");
+const root = join(import.meta.dirname, "../../..");
 
 /** What must hold of every text: verbatim, in order, nothing left out but blanks, nothing too long, characters whole. */
 function check(sections: readonly Section[], size: number, overlap: number) {

@@ -1,6 +1,6 @@
-import type { Chunk } from "../protocol/knowledge.ts";
+import type { Chunk } from "../../protocol/knowledge/chunks.ts";
 import { countTokens, mostWeight, tokenWeight, weigh, weightAt } from "./count-tokens.ts";
-import { type Section, shortened } from "./parse/parsed.ts";
+import { type Section, shortened } from "../parse/parsed.ts";
 
 export type ChunkOptions = {
   /** Tokens of a chunk at most. */

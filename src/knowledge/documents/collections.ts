@@ -1,11 +1,11 @@
-import type { CollectionCounts, KnowledgeChoices } from "../protocol/collections.ts";
-import { type Caller, mayUse } from "../protocol/callers.ts";
-import { Conflict, Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
-import { matchesGlob } from "../protocol/glob.ts";
-import { type CollectionSettings, collectionSettingsSchema } from "../protocol/knowledge.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "../store/database.ts";
-import { removeChunks, removeCollectionChunks } from "../store/rag-chunks.ts";
+import type { CollectionCounts, CollectionView, KnowledgeChoices } from "../../protocol/knowledge/collections.ts";
+import { type Caller, mayUse } from "../../protocol/base/callers.ts";
+import { Conflict, Denied, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { matchesGlob } from "../../protocol/base/glob.ts";
+import { type CollectionSettings, collectionSettingsSchema } from "../../protocol/knowledge/chunks.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { removeChunks, removeCollectionChunks } from "../../store/knowledge/chunks.ts";
 import {
   changeCollection,
   type Collection,
@@ -17,15 +17,16 @@ import {
   hideCollection,
   listCollections,
   removedCollections,
-} from "../store/rag-collections.ts";
-import { deleteDocument, listDocumentIds, requeueCollection } from "../store/rag-documents.ts";
-import { dropOrphans } from "../store/rag-indexes.ts";
-import { textConfigs } from "../store/rag-lexical.ts";
+} from "../../store/knowledge/collections.ts";
+import { deleteDocument, listDocumentIds, requeueCollection } from "../../store/knowledge/documents.ts";
+import { createIndexStates, indexingPercent, indexStatesOf } from "../../store/knowledge/index-state.ts";
+import { dropOrphans } from "../../store/knowledge/indexes.ts";
+import { textConfigs } from "../../store/knowledge/lexical.ts";
 import type { DocumentFiles } from "./document-files.ts";
-import type { Embedders } from "./embed.ts";
-import { localModels } from "./local-models.ts";
+import type { Embedders } from "../embedding/embedders.ts";
+import { localModels } from "../embedding/local-models.ts";
 
-export type CountedCollection = Collection & { readonly counts: CollectionCounts };
+export type CountedCollection = Collection & Pick<CollectionView, "counts" | "indexing">;
 
 export type NewCollection = {
   readonly name: string;
@@ -86,6 +87,8 @@ export type CollectionsOptions = {
   readonly modelsFolder: string;
   /** There is something in the queue. */
   readonly onQueued: () => void;
+  /** A collection's indexes may have to be others now. */
+  readonly onSettings: (collectionId: string) => void;
 };
 
 const mostCollections = 500;
@@ -93,12 +96,23 @@ const mostShares = 100;
 const noCounts: CollectionCounts = { queued: 0, working: 0, ready: 0, failed: 0, documents: 0, chunks: 0, bytes: 0 };
 
 export function createCollections(options: CollectionsOptions): Collections {
-  const { database, files, embedders, defaults, models, modelsFolder, onQueued } = options;
+  const { database, files, embedders, defaults, models, modelsFolder, onQueued, onSettings } = options;
   const { query } = database;
 
-  const shown = async (collection: Collection): Promise<CountedCollection> => {
-    const counts = await countDocuments(query, [collection.id]);
-    return { ...collection, counts: counts.get(collection.id) ?? noCounts };
+  const states = createIndexStates();
+  const counted = async (all: readonly Collection[]): Promise<readonly CountedCollection[]> => {
+    const ids = all.map(({ id }) => id);
+    const counts = await countDocuments(query, ids);
+    const worded = all.map(({ id, settings }) => ({ id, textConfig: settings.language }));
+    const unfinished = await indexStatesOf(query, worded, states);
+    return all.map((collection) => {
+      const state = unfinished.get(collection.id);
+      return {
+        ...collection,
+        counts: counts.get(collection.id) ?? noCounts,
+        ...(state && { indexing: indexingPercent(state) }),
+      };
+    });
   };
 
   async function readable(caller: Caller, id: string): Promise<Collection> {
@@ -180,14 +194,11 @@ export function createCollections(options: CollectionsOptions): Collections {
     },
     async list(caller) {
       const all = (await listCollections(query, caller.userId)).filter((each) => mayUseCollection(caller, each));
-      const counts = await countDocuments(
-        query,
-        all.map(({ id }) => id),
-      );
-      return all.map((collection) => ({ ...collection, counts: counts.get(collection.id) ?? noCounts }));
+      return counted(all);
     },
     async get(caller, id) {
-      return shown(await readable(caller, id));
+      const [collection] = await counted([await readable(caller, id)]);
+      return collection!;
     },
     async find(caller, idOrName) {
       const found = await findOwnCollection(query, caller.userId, idOrName);
@@ -215,6 +226,7 @@ export function createCollections(options: CollectionsOptions): Collections {
         throw new Denied(403, `You may not use a collection named ${name}.`);
       const shares = sharedWith && (await knownShares(query, sharedWith));
       await changeCollection(query, id, { name, description, settings: next, sharedWith: shares });
+      if (next) onSettings(id);
       return collections.get(caller, id);
     },
     async reindex(caller, id, { embeddingModel, settings }) {
@@ -226,6 +238,7 @@ export function createCollections(options: CollectionsOptions): Collections {
         await requeueCollection(inside, id);
       });
       onQueued();
+      onSettings(id);
       return collections.get(caller, id);
     },
     async remove(caller, id) {

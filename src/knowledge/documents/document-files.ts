@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join, resolve, sep } from "node:path";
-import { InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
+import { InvalidInput, NotFound, Unavailable } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
 
 export type Received = { readonly bytes: number; readonly sha256: string };
 

@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
-import type { ChunkView, AddedView } from "../protocol/documents.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "../store/database.ts";
-import { type ChunkPage, listChunks, readChunks } from "../store/rag-chunk-rows.ts";
-import { removeChunks } from "../store/rag-chunks.ts";
-import type { Collection } from "../store/rag-collections.ts";
+import type { ChunkView, AddedView } from "../../protocol/knowledge/documents.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { type ChunkPage, listChunks, readChunks } from "../../store/knowledge/chunk-rows.ts";
+import { removeChunks } from "../../store/knowledge/chunks.ts";
+import type { Collection } from "../../store/knowledge/collections.ts";
 import {
   deleteDocument,
   type DocumentPage,
@@ -20,11 +20,11 @@ import {
   type RagDocument,
   replaceContent,
   requeueDocument,
-} from "../store/rag-documents.ts";
+} from "../../store/knowledge/documents.ts";
 import type { Collections } from "./collections.ts";
 import type { DocumentFiles, Incoming } from "./document-files.ts";
-import { type GivenContent, prepareWork } from "./prepared-work.ts";
-import { workOn } from "./work.ts";
+import { type GivenContent, prepareWork } from "./prepared-chunks.ts";
+import { workOn } from "./staging-folder.ts";
 
 /** What became of a document that was brought. */
 export type Added = {
@@ -169,7 +169,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
     },
   ): Promise<Added | undefined> {
     // Locked: of two at once the second must see the first.
-    await inside("select 1 from users where id = $1 for update", [collection.userId]);
+    await inside("select 1 from users where id = $1 for no key update", [collection.userId]);
     const { name, source } = file;
     const { named, kept } = pick(
       await findDocuments(inside, collection.id, { name, sha256: content.sha256 }),
@@ -246,7 +246,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       const source = { kind: "url", url: href } as const;
       const content = { file: null, sha256: null, bytes: 0 };
       const added = await database.transaction(async (inside): Promise<Added> => {
-        await inside("select 1 from users where id = $1 for update", [collection.userId]);
+        await inside("select 1 from users where id = $1 for no key update", [collection.userId]);
         const named = (await findDocuments(inside, collection.id, { name, sha256: null })).find(
           (document) => document.name === name,
         );

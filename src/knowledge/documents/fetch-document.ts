@@ -1,5 +1,5 @@
-import { guardedRequest } from "../egress/guarded-request.ts";
-import { InvalidInput, Unavailable } from "../protocol/errors.ts";
+import { guardedRequest } from "../../egress/guarded-request.ts";
+import { InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
 
 const timeoutMs = 60_000;
 const endings: Readonly<Record<string, string>> = {

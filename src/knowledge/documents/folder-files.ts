@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { basename, join, resolve, sep } from "node:path";
-import { Denied, InvalidInput, NotFound } from "../protocol/errors.ts";
+import { Denied, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 
 export type FolderFile = {
   /** Relative to the folder, with `/`. */

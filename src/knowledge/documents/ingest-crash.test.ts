@@ -4,16 +4,16 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eachDatabase } from "../../test/databases.ts";
-import { startEmbeddingServer } from "../../test/embedding-server.ts";
-import { knowledgeOptions } from "../../test/knowledge.ts";
-import { temporaryFolder } from "../../test/pglite.ts";
-import { callerOf } from "../protocol/callers.ts";
-import { openDatabase } from "../store/open.ts";
-import { ensureOwner } from "../store/users.ts";
-import { createKnowledge } from "./knowledge.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { startEmbeddingServer } from "../../../test/embedding-server.ts";
+import { knowledgeOptions } from "../../../test/knowledge.ts";
+import { temporaryFolder } from "../../../test/pglite.ts";
+import { callerOf } from "../../protocol/base/callers.ts";
+import { openDatabase } from "../../store/driver/open.ts";
+import { ensureOwner } from "../../store/people/users.ts";
+import { createKnowledge } from "../knowledge.ts";
 
-const program = join(import.meta.dirname, "../../test/ingest-until-killed.ts");
+const program = join(import.meta.dirname, "../../../test/ingest-until-killed.ts");
 
 eachDatabase((databases) => {
   const undo: (() => unknown)[] = [];

@@ -1,11 +1,17 @@
-import type { DocumentProgress } from "../protocol/documents.ts";
-import { ColloquyError, messageOf } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Log } from "../protocol/log.ts";
-import type { LeasedDocument } from "../store/rag-documents.ts";
-import { failDocument, releaseAllDocuments, releaseDocument, takeDocument, touchDocument } from "../store/rag-queue.ts";
+import type { DocumentProgress } from "../../protocol/knowledge/documents.ts";
+import { ColloquyError, messageOf } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { LeasedDocument } from "../../store/knowledge/documents.ts";
+import {
+  failDocument,
+  releaseAllDocuments,
+  releaseDocument,
+  takeDocument,
+  touchDocument,
+} from "../../store/knowledge/queue.ts";
 import { ingest, type IngestOptions, LostDocument } from "./ingest.ts";
-import { UnreadableFile } from "./parse/parsed.ts";
+import { UnreadableFile } from "../parse/parsed.ts";
 
 /** Reads what is queued, on this node. */
 export type IngestQueue = {

@@ -2,20 +2,20 @@ import { createReadStream } from "node:fs";
 import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import type { DocumentProgress } from "../protocol/documents.ts";
-import { Conflict, InvalidInput, Unavailable } from "../protocol/errors.ts";
-import type { Chunk, EmbeddedChunk, Embedder } from "../protocol/knowledge.ts";
-import type { Database } from "../store/database.ts";
-import { type ChunkedCollection, removeUnfound, replaceChunks, writeChunks } from "../store/rag-chunks.ts";
-import { changeCollection, type Collection, findCollection } from "../store/rag-collections.ts";
-import { documentsOf, type LeasedDocument, type RagDocument } from "../store/rag-documents.ts";
-import { fetchedDocument, finishDocument, holdDocument, unchangedDocument } from "../store/rag-queue.ts";
+import type { DocumentProgress } from "../../protocol/knowledge/documents.ts";
+import { Conflict, InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
+import type { Chunk, EmbeddedChunk, Embedder } from "../../protocol/knowledge/chunks.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { type ChunkedCollection, removeUnfound, replaceChunks, writeChunks } from "../../store/knowledge/chunks.ts";
+import { changeCollection, type Collection, findCollection } from "../../store/knowledge/collections.ts";
+import { documentsOf, type LeasedDocument, type RagDocument } from "../../store/knowledge/documents.ts";
+import { fetchedDocument, finishDocument, holdDocument, unchangedDocument } from "../../store/knowledge/queue.ts";
 import type { DocumentFiles } from "./document-files.ts";
-import type { Embedders } from "./embed.ts";
+import type { Embedders } from "../embedding/embedders.ts";
 import { fetchDocument } from "./fetch-document.ts";
 import type { DocumentReader, ReadContent } from "./read-document.ts";
-import { readVectors, writeVectors } from "./vectors.ts";
-import { embeddedAtOnce, type Work, workOn } from "./work.ts";
+import { readVectors, writeVectors } from "./vector-files.ts";
+import { embeddedAtOnce, type Work, workOn } from "./staging-folder.ts";
 
 export type IngestOptions = {
   readonly database: Database;
@@ -133,7 +133,7 @@ async function fetched(
   await incoming.keep(file);
   const outcome = await database.transaction(async (query) => {
     // Locked: of two at once the second must see what the first brought.
-    await query("select 1 from users where id = $1 for update", [document.userId]);
+    await query("select 1 from users where id = $1 for no key update", [document.userId]);
     const used = await documentsOf(query, document.userId);
     if (used.bytes + incoming.bytes > userBytes) return "full";
     return (await fetchedDocument(query, document, { file, ...incoming })) ? "fetched" : "lost";

@@ -3,10 +3,10 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import { InvalidInput } from "../protocol/errors.ts";
-import type { Chunk } from "../protocol/knowledge.ts";
-import { embeddedAtOnce, type Work } from "./work.ts";
-import { writeVectors } from "./vectors.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import type { Chunk } from "../../protocol/knowledge/chunks.ts";
+import { embeddedAtOnce, type Work } from "./staging-folder.ts";
+import { writeVectors } from "./vector-files.ts";
 import { countTokens } from "./count-tokens.ts";
 
 /** What an exported document says of itself. */

@@ -1,9 +1,9 @@
 /** Reads one document, as `readDocument` asks for it, in a process that may be killed at any moment. */
 import { open } from "node:fs/promises";
 import { chunkText, joinSections } from "./chunk.ts";
-import { answerParent } from "./parse/answer-parent.ts";
-import { parseHere } from "./parse/parse.ts";
-import { UnreadableFile } from "./parse/parsed.ts";
+import { answerParent } from "../parse/answer-parent.ts";
+import { parseHere } from "../parse/parse.ts";
+import { UnreadableFile } from "../parse/parsed.ts";
 import type { DocumentRequest, ReadContent } from "./read-document.ts";
 
 const linesAtOnce = 500;

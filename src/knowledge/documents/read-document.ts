@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type Child, startChild } from "./parse/run-child.ts";
-import { UnreadableFile } from "./parse/parsed.ts";
+import { type Child, startChild } from "../parse/run-child.ts";
+import { UnreadableFile } from "../parse/parsed.ts";
 
 /** What is to be read, and where what it holds is to be written. */
 export type DocumentRequest = {

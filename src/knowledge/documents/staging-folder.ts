@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Collection } from "../store/rag-collections.ts";
+import type { Collection } from "../../store/knowledge/collections.ts";
 import type { DocumentFiles, DocumentPlace } from "./document-files.ts";
 
 /** What is done of a document that is being read, in a folder of its own until all of it is. */

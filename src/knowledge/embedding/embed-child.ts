@@ -2,7 +2,7 @@
 import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { messageOf } from "../protocol/errors.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
 import type { EmbedAnswer, EmbedRequest } from "./embed-local.ts";
 
 const [kind, place, packages] = process.argv.slice(2) as ["onnx" | "gguf", string, string];

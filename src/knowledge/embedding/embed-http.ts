@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { createGuardedFetch } from "../egress/guarded-fetch.ts";
-import { ColloquyError, InvalidInput, Unavailable } from "../protocol/errors.ts";
-import type { Embedder } from "../protocol/knowledge.ts";
+import { createGuardedFetch } from "../../egress/guarded-fetch.ts";
+import { ColloquyError, InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
+import type { Embedder } from "../../protocol/knowledge/chunks.ts";
 import { prefixOf } from "./embed-prefixes.ts";
 
 /** A server that speaks OpenAI's protocol; Ollama's does at `/v1`. */

@@ -3,13 +3,13 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { temporaryFolder } from "../../test/pglite.ts";
-import { writeTinyGguf } from "../../test/tiny-models/gguf.ts";
-import { writeTinyOnnx } from "../../test/tiny-models/onnx.ts";
+import { temporaryFolder } from "../../../test/pglite.ts";
+import { writeTinyGguf } from "../../../test/tiny-models/gguf.ts";
+import { writeTinyOnnx } from "../../../test/tiny-models/onnx.ts";
 import { openLocalEmbedder } from "./embed-local.ts";
 
 /** A folder with the optional packages; without it what needs them is left out. */
-const installed = process.env["COLLOQUY_TEST_PACKAGES"] ?? join(import.meta.dirname, "../..");
+const installed = process.env["COLLOQUY_TEST_PACKAGES"] ?? join(import.meta.dirname, "../../..");
 const without = (name: string) =>
   existsSync(join(installed, "node_modules", name)) ? false : `${name} is not installed`;
 

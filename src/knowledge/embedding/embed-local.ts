@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve, sep } from "node:path";
-import { InvalidInput, Unavailable } from "../protocol/errors.ts";
-import type { Embedder } from "../protocol/knowledge.ts";
+import { InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
+import type { Embedder } from "../../protocol/knowledge/chunks.ts";
 import { prefixOf } from "./embed-prefixes.ts";
 
 export type LocalEmbedding = {

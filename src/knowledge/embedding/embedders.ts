@@ -1,5 +1,5 @@
-import { InvalidInput, Unavailable } from "../protocol/errors.ts";
-import type { Embedder } from "../protocol/knowledge.ts";
+import { InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
+import type { Embedder } from "../../protocol/knowledge/chunks.ts";
 import { createHttpEmbedder, type HttpEmbedding } from "./embed-http.ts";
 import { type LocalEmbedding, openLocalEmbedder } from "./embed-local.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { temporaryFolder } from "../../test/pglite.ts";
+import { temporaryFolder } from "../../../test/pglite.ts";
 import { evaluationRows, rankingOf, readEvaluation, wantedOf } from "./evaluation.ts";
 import { bootstrap, ndcg, recall } from "./measures.ts";
 
@@ -50,7 +50,7 @@ describe("evaluation", () => {
   });
 
   test("what is expected stands in the documents of the set that comes with it", async () => {
-    const folder = join(import.meta.dirname, "evaluation-set");
+    const folder = join(import.meta.dirname, "set");
     const { questions, documents, about } = await readEvaluation(folder);
     const texts = new Map<string, { id: string; text: string }>();
     for (const name of documents) {

@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { InvalidInput, messageOf } from "../protocol/errors.ts";
-import { collectionSettingsSchema, type Retrieval } from "../protocol/knowledge.ts";
+import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
+import { collectionSettingsSchema, type Retrieval } from "../../protocol/knowledge/chunks.ts";
 import { bootstrap, type Interval, ndcg, type Ranking, recall } from "./measures.ts";
 
 const aboutSchema = z.strictObject({

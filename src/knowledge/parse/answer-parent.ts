@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { messageOf } from "../../protocol/errors.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
 import { UnreadableFile } from "./parsed.ts";
 import type { ChildAnswer } from "./run-child.ts";
 

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Entry, open, type ZipFile } from "yauzl";
-import { messageOf } from "../../protocol/errors.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
 import { UnreadableFile } from "./parsed.ts";
 
 const megabyte = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { parse } from "csv-parse/sync";
-import { decodeText } from "./plain.ts";
+import { decodeText } from "./plain-text.ts";
 import { type Parsed, shortened } from "./parsed.ts";
 
 const headBytes = 64 * 1024;

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { extname } from "node:path";
 import type { FileKind, FileType } from "./parsed.ts";
-import { checkZip } from "./zip-gate.ts";
+import { checkZip } from "./check-zip.ts";
 
 const headBytes = 8192;
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import mammoth from "mammoth";
 import { OfficeParser } from "officeparser";
-import { messageOf } from "../../protocol/errors.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
 import { htmlSections } from "./html.ts";
 import { type Parsed, shortened, UnreadableFile } from "./parsed.ts";
 

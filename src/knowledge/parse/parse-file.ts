@@ -12,6 +12,6 @@ export function parseFile(path: string, options: ParseFileOptions): Promise<Pars
   const { signal, timeoutMs, memoryBytes, ...what } = options;
   // JSON may need several bytes a character.
   const outputBytes = what.mostText * 8 + megabyte;
-  const script = join(import.meta.dirname, "child.ts");
+  const script = join(import.meta.dirname, "parse-child.ts");
   return runChild(script, { path, options: what }, { signal, timeoutMs, memoryBytes, outputBytes });
 }

@@ -3,7 +3,7 @@ import { fileTypeOf } from "./file-type.ts";
 import { parseJson, parseNotebook } from "./json.ts";
 import { markdownSections } from "./markdown.ts";
 import { type FileType, type Parsed, type ParsedFile, shortened, UnreadableFile } from "./parsed.ts";
-import { readText } from "./plain.ts";
+import { readText } from "./plain-text.ts";
 
 export type ParseOptions = {
   /** As the user named it. */

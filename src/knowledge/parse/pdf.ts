@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { extractText, getDocumentProxy } from "unpdf";
-import { messageOf } from "../../protocol/errors.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
 import { type Parsed, shortened, UnreadableFile } from "./parsed.ts";
 
 export async function parsePdf(path: string): Promise<Parsed> {

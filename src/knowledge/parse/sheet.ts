@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { read, utils, type WorkSheet } from "@e965/xlsx";
-import { messageOf } from "../../protocol/errors.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
 import { type Parsed, type Section, shortened, UnreadableFile } from "./parsed.ts";
 
 const mostSheets = 20;

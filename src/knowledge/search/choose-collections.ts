@@ -1,8 +1,8 @@
-import type { Caller } from "../protocol/callers.ts";
-import { InvalidInput } from "../protocol/errors.ts";
-import type { Retrieval } from "../protocol/knowledge.ts";
-import type { Collection } from "../store/rag-collections.ts";
-import type { Collections } from "./collections.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import type { Retrieval } from "../../protocol/knowledge/chunks.ts";
+import type { Collection } from "../../store/knowledge/collections.ts";
+import type { Collections } from "../documents/collections.ts";
 
 const mostCollections = 20;
 

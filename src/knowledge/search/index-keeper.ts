@@ -1,8 +1,8 @@
-import { messageOf } from "../protocol/errors.ts";
-import type { Log } from "../protocol/log.ts";
-import type { Database } from "../store/database.ts";
-import { findCollection } from "../store/rag-collections.ts";
-import { ensureIndexes } from "../store/rag-indexes.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { findCollection } from "../../store/knowledge/collections.ts";
+import { ensureIndexes } from "../../store/knowledge/indexes.ts";
 
 /** Keeps the indexes of collections as they should be, one collection at a time. */
 export type IndexKeeper = {

@@ -1,5 +1,5 @@
-import { messageOf } from "../protocol/errors.ts";
-import type { Collection } from "../store/rag-collections.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { Collection } from "../../store/knowledge/collections.ts";
 import type { Reranker } from "./rerank.ts";
 
 /** Candidates whose text a reranker reads. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { createGuardedFetch } from "../egress/guarded-fetch.ts";
-import { Unavailable } from "../protocol/errors.ts";
+import { createGuardedFetch } from "../../egress/guarded-fetch.ts";
+import { Unavailable } from "../../protocol/base/errors.ts";
 
 /** A server that says how well texts answer a question. `jina`: the form that Jina, Cohere, vLLM and llama.cpp share; `tei`: Hugging Face's. */
 export type RerankerSettings = {

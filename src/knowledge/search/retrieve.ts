@@ -1,17 +1,16 @@
-import type { CandidateView, PassageView, TraceView } from "../protocol/passages.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { InvalidInput, messageOf } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Retrieval as RetrievalKind } from "../protocol/knowledge.ts";
-import type { Log } from "../protocol/log.ts";
-import type { Database } from "../store/database.ts";
-import type { Collection } from "../store/rag-collections.ts";
-import type { SearchFilters } from "../store/rag-filters.ts";
-import type { Candidate, Passage, Search, SearchedCollection, SearchTrace } from "../store/rag-search.ts";
-import { addTrace, type StoredTrace } from "../store/rag-traces.ts";
+import type { CandidateView, PassageView, TraceView } from "../../protocol/knowledge/passages.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Retrieval as RetrievalKind } from "../../protocol/knowledge/chunks.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Database } from "../../store/driver/database.ts";
+import type { Collection } from "../../store/knowledge/collections.ts";
+import type { SearchFilters } from "../../store/knowledge/filters.ts";
+import type { Candidate, Passage, Search, SearchedCollection, SearchTrace } from "../../store/knowledge/search.ts";
+import { addTrace, type StoredTrace } from "../../store/knowledge/traces.ts";
 import { chosenCollections, groupsOf } from "./choose-collections.ts";
-import { cutPassages } from "./cut-passages.ts";
-import type { Knowledge } from "./knowledge.ts";
+import type { Knowledge } from "../knowledge.ts";
 import type { Reranker } from "./rerank.ts";
 import { reranked, rerankedMost, rerankerOf } from "./rerank-passages.ts";
 
@@ -123,7 +122,13 @@ export function createRetrieve(options: RetrieveOptions): Retrieve {
       found.push(result.trace);
       passages.push(...result.passages);
     }
+    const indexing = new Map(found.flatMap((each) => each.indexing).map((each) => [each.collectionId, each]));
     const names = new Map(collections.map(({ id, name }) => [id, name]));
+    for (const { collectionId, left } of indexing.values())
+      if (left > 0)
+        notes.push(
+          `Of ${names.get(collectionId)}, ${left} chunks that are not indexed yet were left out of the search by words, since reading them takes too long. They will be found when indexing is done.`,
+        );
     const ordered = await timed("rerank", () =>
       reranked(
         passages.toSorted(byScore).map((passage) => ({ ...passage, collectionName: names.get(passage.collectionId)! })),
@@ -136,7 +141,10 @@ export function createRetrieve(options: RetrieveOptions): Retrieve {
       question,
       ...(searched === question ? {} : { searched }),
       collections: groups.flatMap(({ retrieval, weight, members }) =>
-        members.map(({ id, name, embeddingModel }) => ({ id, name, retrieval, weight, embeddingModel })),
+        members.map(({ id, name, embeddingModel }) => {
+          const percent = indexing.get(id)?.percent;
+          return { id, name, retrieval, weight, embeddingModel, ...(percent !== undefined && { indexing: percent }) };
+        }),
       ),
       ...(filters && { filters }),
       lexical: [...new Set(found.flatMap(({ lexical }) => lexical))],
@@ -239,4 +247,24 @@ function candidatesOf(
     .toSorted(byScore)
     .map((candidate) => ({ ...candidate, cut: "rank" as const }));
   return [...read, ...others].slice(0, candidatesKept);
+}
+
+/** Why a candidate is not among the passages. `rank`: others are before it; `tokens`: it does not fit any more; `same`: its text is there already. */
+type Cut = NonNullable<CandidateView["cut"]>;
+
+/** In their order: as many as are wanted and have room together. The first one is always taken. */
+function cutPassages<Each extends Pick<Passage, "text" | "tokens">>(
+  passages: readonly Each[],
+  { limit, tokens }: { readonly limit: number; readonly tokens: number },
+): readonly { readonly passage: Each; readonly cut?: Cut }[] {
+  const texts = new Set<string>();
+  let left = tokens;
+  return passages.map((passage) => {
+    if (texts.has(passage.text)) return { passage, cut: "same" };
+    if (texts.size >= limit) return { passage, cut: "rank" };
+    if (passage.tokens > left && texts.size > 0) return { passage, cut: "tokens" };
+    texts.add(passage.text);
+    left -= passage.tokens;
+    return { passage };
+  });
 }

@@ -1,5 +1,5 @@
-import type { AttachedFile } from "../protocol/items.ts";
-import type { Upload } from "../store/uploads.ts";
+import type { AttachedFile } from "../../protocol/threads/items.ts";
+import type { Upload } from "../../store/knowledge/uploads.ts";
 
 const mostCharacters = 6000;
 

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, open, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, InvalidInput, messageOf, NotFound, Unavailable } from "../protocol/errors.ts";
-import type { AttachedFile } from "../protocol/items.ts";
-import type { Log } from "../protocol/log.ts";
-import type { Database } from "../store/database.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, InvalidInput, messageOf, NotFound, Unavailable } from "../../protocol/base/errors.ts";
+import type { AttachedFile } from "../../protocol/threads/items.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Database } from "../../store/driver/database.ts";
 import {
   beginUpload,
   findUploadFile,
@@ -19,11 +19,11 @@ import {
   type Upload,
   type UploadContent,
   type UploadLimits,
-} from "../store/uploads.ts";
-import { attachedFile } from "./describe-file.ts";
+} from "../../store/knowledge/uploads.ts";
+import { attachedFile } from "./attached-file.ts";
 import { createFairQueue } from "./fair-queue.ts";
-import { parseFile } from "./parse/parse-file.ts";
-import { UnreadableFile } from "./parse/parsed.ts";
+import { parseFile } from "../parse/parse-file.ts";
+import { UnreadableFile } from "../parse/parsed.ts";
 
 export type UploadsOptions = {
   readonly database: Database;
@@ -165,8 +165,8 @@ export function createUploads(options: UploadsOptions): Uploads {
         await write(partOf(upload), bytes, { at: 0, most: upload.bytes, over });
         return await finish(upload);
       } catch (error) {
-        await removeUpload(query, upload.id);
         await rm(partOf(upload), { force: true });
+        await removeUpload(query, upload.id);
         throw error;
       }
     },

@@ -1,5 +1,5 @@
-import type { JsonSchema, ToolSchema } from "../protocol/models.ts";
-import { deedOf, isArithmetic, nameWords, thingWords, wordsOf } from "./demo-choice.ts";
+import type { JsonSchema, ToolSchema } from "../../protocol/agents/models.ts";
+import { deedOf, isArithmetic, nameWords, thingWords, wordsOf } from "./choose-tool.ts";
 import { plainSchema, propertiesOf, requiredOf, schemaInstance, typeOf } from "./schema-instance.ts";
 
 const politeWords = new Set(

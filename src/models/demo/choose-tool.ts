@@ -1,4 +1,4 @@
-import type { ToolSchema } from "../protocol/models.ts";
+import type { ToolSchema } from "../../protocol/agents/models.ts";
 
 /** The samples of the page are in its two languages. */
 const german = (words: string): readonly string[] => words.split(" ");

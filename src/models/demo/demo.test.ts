@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import type { JsonSchema, ModelMessage, ModelRequest, ToolSchema } from "../protocol/models.ts";
-import { createModels } from "./registry.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import type { JsonSchema, ModelMessage, ModelRequest, ToolSchema } from "../../protocol/agents/models.ts";
+import { createModels } from "../registry.ts";
 
 const demo = createModels({ models: [] }).get("demo");
 const text = { type: "string" };

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { ModelError } from "../protocol/errors.ts";
-import type { ModelRequest, ModelStream, ToolSchema } from "../protocol/models.ts";
-import type { Adapter } from "./adapter.ts";
-import { AnswerWriter } from "./answer.ts";
-import { doneSince, formatOf, textOf } from "./demo-formats.ts";
-import { introduction, label } from "./demo-introduction.ts";
-import { nextOf, type Call, type Next } from "./demo-next.ts";
-import { roomFormat } from "./demo-room.ts";
+import { ModelError } from "../../protocol/base/errors.ts";
+import type { ModelRequest, ModelStream, ToolSchema } from "../../protocol/agents/models.ts";
+import type { Adapter } from "../transport/adapter.ts";
+import { AnswerWriter } from "../transport/answer-writer.ts";
+import { doneSince, formatOf, textOf, roomFormat } from "./formats.ts";
+import { introduction, label } from "./introduction.ts";
+import { nextOf, type Call, type Next } from "./next-step.ts";
+
 import { propertiesOf, schemaInstance } from "./schema-instance.ts";
 
 const samplesOnly =

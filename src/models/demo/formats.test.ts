@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import type { ModelMessage, ModelRequest } from "../protocol/models.ts";
-import { createModels } from "./registry.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import type { ModelMessage, ModelRequest } from "../../protocol/agents/models.ts";
+import { createModels } from "../registry.ts";
 
 const demo = createModels({ models: [] }).get("demo");
 const label = "(demo model, rule-based)";

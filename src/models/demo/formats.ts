@@ -1,6 +1,6 @@
-import type { JsonSchema, ModelMessage, ModelRequest, ToolSchema } from "../protocol/models.ts";
-import { introduction, label } from "./demo-introduction.ts";
-import { tell, wishesIn, type Next, type Result, type Work } from "./demo-next.ts";
+import type { JsonSchema, ModelMessage, ModelRequest, ToolSchema } from "../../protocol/agents/models.ts";
+import { introduction, label, shortIntroduction } from "./introduction.ts";
+import { tell, wishesIn, type Next, type Result, type Work } from "./next-step.ts";
 import { propertiesOf } from "./schema-instance.ts";
 
 /**
@@ -213,4 +213,25 @@ export function textOf(message: ModelMessage | undefined): string {
   if (message === undefined) return "";
   if (typeof message.content === "string") return message.content;
   return message.content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+}
+
+const lines = /^\[@[^\]\s]+\]: ([^]*?)(?=\n\[@[^\]\s]+\]: |$(?![^]))/gm;
+
+/** In a room it follows what was said last by anybody but a demo, and where it can't, says so in one line without quoting. */
+export function roomFormat(request: ModelRequest): Format | string | undefined {
+  const { messages, tools = [], toolChoice } = request;
+  if (!/^\[@[^\]\s]+\]: /.test(textOf(messages.findLast(({ role }) => role === "user")))) return undefined;
+  // What it has answered is not done again.
+  const answered = messages.findLastIndex((message) => message.role === "assistant" && !message.calls?.length);
+  const heard = messages.slice(answered + 1).flatMap((message) => (message.role === "user" ? [textOf(message)] : []));
+  const said = [...heard.join("\n").matchAll(lines)].findLast(([line]) => !line.includes(label))?.[1];
+  if (said === undefined) return "[pass]";
+  const work = { tools: toolChoice === "none" ? [] : tools, ...doneSince(messages) };
+  return {
+    // Who is spoken to is no part of the wish.
+    said: said.replaceAll(/@[\w.-]+[,:]?/g, ""),
+    work,
+    writesCalls: false,
+    write: (next) => `${next && "text" in next ? next.text : shortIntroduction(work.tools)} ${label}`,
+  };
 }

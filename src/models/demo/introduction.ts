@@ -1,4 +1,4 @@
-import type { ToolSchema } from "../protocol/models.ts";
+import type { ToolSchema } from "../../protocol/agents/models.ts";
 
 export const label = "(demo model, rule-based)";
 

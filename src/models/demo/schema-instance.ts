@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../protocol/models.ts";
+import type { JsonSchema } from "../../protocol/agents/models.ts";
 
 /** The first usable one of `anyOf` and its like, references resolved; the schema itself if it has none. */
 export function plainSchema(schema: unknown, root: JsonSchema): JsonSchema {

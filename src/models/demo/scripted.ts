@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { ModelError } from "../protocol/errors.ts";
-import type { ModelErrorKind } from "../protocol/errors.ts";
-import type { ModelRequest, ModelStream } from "../protocol/models.ts";
-import type { Adapter } from "./adapter.ts";
-import { AnswerWriter } from "./answer.ts";
+import { ModelError } from "../../protocol/base/errors.ts";
+import type { ModelErrorKind } from "../../protocol/base/errors.ts";
+import type { ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
+import type { Adapter } from "../transport/adapter.ts";
+import { AnswerWriter } from "../transport/answer-writer.ts";
 
 const errorKinds = [
   "refused",
@@ -30,6 +30,7 @@ const stepSchema = z.union([
     message: z.string().optional(),
     retryable: z.boolean().optional(),
     retryAfterSeconds: z.number().nonnegative().optional(),
+    contextTokens: z.int().positive().optional(),
   }),
   z.strictObject({ hang: z.literal(true) }),
   z.strictObject({
@@ -102,10 +103,11 @@ async function play(step: ScriptStep, writer: AnswerWriter, signal: AbortSignal)
     const text = typeof step.arguments === "string" ? step.arguments : JSON.stringify(step.arguments ?? {});
     writer.callArguments(writer.startCall(step.call), text);
   } else if ("error" in step) {
-    const { retryable, retryAfterSeconds } = step;
+    const { retryable, retryAfterSeconds, contextTokens } = step;
     throw new ModelError(step.error, step.message ?? `The script says: ${step.error}`, {
       retryable,
       retryAfterSeconds,
+      ...(contextTokens === undefined ? {} : { contextTokens }),
     });
   } else if ("finish" in step) writer.finish(step.finish, step.usage, step.opaque);
   else if ("waitMs" in step) await sleep(step.waitMs, undefined, { signal }).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import type { Dispatcher } from "undici";
 import { askJson, fieldOf } from "./ask-json.ts";
-import type { FoundSize } from "./context-size.ts";
+import type { FoundSize } from "../transport/context-size.ts";
 
 /** So long the first request to a model may wait for its size. */
 const timeoutMs = 1000;

@@ -1,4 +1,4 @@
-import type { ModelConfig } from "./config.ts";
+import type { ModelConfig } from "../config.ts";
 import { chooseBackend, probeBackends, type BackendWish, type Probe } from "./probe.ts";
 
 export type ChooseOptions = {

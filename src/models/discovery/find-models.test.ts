@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { startModelServer } from "../../test/model-servers/model-server.ts";
+import { startModelServer } from "../../../test/model-servers/model-server.ts";
 import { findModels, reachOf } from "./find-models.ts";
 
 test("each kind of server is found by its root or its API's address", async (t) => {

@@ -1,5 +1,5 @@
-import type { FoundModels, FoundProvider } from "../protocol/trials.ts";
-import type { Reach } from "../protocol/definitions.ts";
+import type { FoundModels, FoundProvider } from "../../protocol/agents/trials.ts";
+import type { Reach } from "../../protocol/agents/definitions.ts";
 import { isPrivateHost } from "./ask-context-size.ts";
 import { askJson, fieldOf, type Reply } from "./ask-json.ts";
 

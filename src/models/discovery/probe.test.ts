@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import { startModelServer } from "../../test/model-servers/model-server.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import { startModelServer } from "../../../test/model-servers/model-server.ts";
 import { chooseBackend, probeBackends } from "./probe.ts";
 import type { Probe } from "./probe.ts";
-import { createModels } from "./registry.ts";
+import { createModels } from "../registry.ts";
 
 /** A port where nothing listens. */
 async function closedUrl(): Promise<string> {

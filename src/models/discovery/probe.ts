@@ -1,6 +1,6 @@
 import { askJson, fieldOf } from "./ask-json.ts";
 import type { Reply } from "./ask-json.ts";
-import type { ModelConfig } from "./config.ts";
+import type { ModelConfig } from "../config.ts";
 
 export type BackendKind = "ollama" | "llamacpp" | "lmstudio";
 export type ProbeOutcome = "found" | "refused" | "timed-out" | "unauthorized" | "no-model" | "not-it" | "own-port";

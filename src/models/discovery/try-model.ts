@@ -1,6 +1,6 @@
-import type { ModelTrial } from "../protocol/trials.ts";
-import { ModelError, type ModelErrorKind, messageOf } from "../protocol/errors.ts";
-import type { FinishReason, Model, ModelRequest, Usage } from "../protocol/models.ts";
+import type { ModelTrial } from "../../protocol/agents/trials.ts";
+import { ModelError, type ModelErrorKind, messageOf } from "../../protocol/base/errors.ts";
+import type { FinishReason, Model, ModelRequest, Usage } from "../../protocol/agents/models.ts";
 
 const advice: Readonly<Record<ModelErrorKind, string>> = {
   refused: "The server does not take the request: check the model's name, which has to be one that the server knows.",

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import { type ModelServerOptions, startModelServer } from "../../test/model-servers/model-server.ts";
-import type { ModelMessage, ModelPart } from "../protocol/models.ts";
-import type { ModelConfig } from "./config.ts";
-import { createModels } from "./registry.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import { type ModelServerOptions, startModelServer } from "../../../test/model-servers/model-server.ts";
+import type { ModelMessage, ModelPart } from "../../protocol/agents/models.ts";
+import type { ModelConfig } from "../config.ts";
+import { createModels } from "../registry.ts";
 
 const never = new AbortController().signal;
 const picture = "data:image/png;base64,iVBORw0KGgo=";

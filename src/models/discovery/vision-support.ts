@@ -1,10 +1,10 @@
-import { ModelError } from "../protocol/errors.ts";
-import type { ContentPart, ModelMessage, ModelRequest } from "../protocol/models.ts";
+import { ModelError } from "../../protocol/base/errors.ts";
+import type { ContentPart, ModelMessage, ModelRequest } from "../../protocol/agents/models.ts";
 import { askJson, fieldOf } from "./ask-json.ts";
 import { isPrivateHost } from "./ask-context-size.ts";
-import type { ProviderConfig } from "./config.ts";
-import { endpoint } from "./endpoint.ts";
-import type { Connection } from "./http-adapter.ts";
+import type { ProviderConfig } from "../config.ts";
+import { endpoint } from "../transport/endpoint.ts";
+import type { Connection } from "../transport/http-adapter.ts";
 
 /** Whether a model takes pictures; undefined: nobody knows, so it is shown them. Never throws, and is asked only where there are some. */
 export type Sight = () => Promise<boolean | undefined>;

@@ -7,11 +7,10 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import type { ContentPart, ModelMessage, ModelRequest, ModelSettings } from "../protocol/models.ts";
-import { argumentsObject } from "./arguments.ts";
-import { outgoingCallId } from "./call-ids.ts";
-import type { AiSdkConfig } from "./config.ts";
-import { dataUrl } from "./images.ts";
+import type { ContentPart, ModelMessage, ModelRequest, ModelSettings } from "../../protocol/agents/models.ts";
+import { argumentsObject, outgoingCallId, dataUrl } from "./request-values.ts";
+
+import type { AiSdkConfig } from "../config.ts";
 
 type JsonSchema7 = NonNullable<Extract<LanguageModelV4CallOptions["responseFormat"], { type: "json" }>["schema"]>;
 

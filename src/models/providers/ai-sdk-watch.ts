@@ -1,7 +1,7 @@
-import type { ModelError } from "../protocol/errors.ts";
-import type { Timeouts } from "./adapter.ts";
-import { failure } from "./upstream-error.ts";
-import type { Target } from "./upstream-error.ts";
+import type { ModelError } from "../../protocol/base/errors.ts";
+import type { Timeouts } from "../transport/adapter.ts";
+import { failure } from "../transport/upstream-error.ts";
+import type { Target } from "../transport/upstream-error.ts";
 
 /** Ends waiting on our signal or on a time-out, also for packages that do not heed the signal they get. */
 export class Watch {

@@ -4,17 +4,17 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import { ModelError, messageOf } from "../protocol/errors.ts";
-import type { FinishReason, ModelRequest, ModelStream, Usage } from "../protocol/models.ts";
-import { defaultTimeouts } from "./adapter.ts";
-import type { Adapter, Timeouts } from "./adapter.ts";
+import { ModelError, messageOf } from "../../protocol/base/errors.ts";
+import type { FinishReason, ModelRequest, ModelStream, Usage } from "../../protocol/agents/models.ts";
+import { defaultTimeouts } from "../transport/adapter.ts";
+import type { Adapter, Timeouts } from "../transport/adapter.ts";
 import { callOptions } from "./ai-sdk-prompt.ts";
 import { Watch } from "./ai-sdk-watch.ts";
-import { AnswerWriter } from "./answer.ts";
-import type { AiSdkConfig } from "./config.ts";
-import { failure, reportedFailure, statusFailure } from "./upstream-error.ts";
-import type { Target } from "./upstream-error.ts";
-import { Unsendable } from "./wire.ts";
+import { AnswerWriter } from "../transport/answer-writer.ts";
+import type { AiSdkConfig } from "../config.ts";
+import { failure, reportedFailure, statusFailure } from "../transport/upstream-error.ts";
+import type { Target } from "../transport/upstream-error.ts";
+import { Unsendable } from "../transport/wire.ts";
 
 /** Any model of the AI SDK (`LanguageModelV4`) from a package the operator has installed. It is loaded at first use. */
 export function createAiSdk(config: AiSdkConfig, timeouts: Partial<Timeouts>): Adapter {

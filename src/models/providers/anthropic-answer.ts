@@ -1,8 +1,8 @@
-import type { FinishReason, Usage } from "../protocol/models.ts";
-import type { AnswerWriter } from "./answer.ts";
-import { argumentsObject } from "./arguments.ts";
-import { Cut, NotTheProtocol, Reported, objectOf } from "./wire.ts";
-import type { AnswerReader } from "./wire.ts";
+import type { FinishReason, Usage } from "../../protocol/agents/models.ts";
+import type { AnswerWriter } from "../transport/answer-writer.ts";
+import { argumentsObject } from "./request-values.ts";
+import { Cut, NotTheProtocol, Reported, objectOf } from "../transport/wire.ts";
+import type { AnswerReader } from "../transport/wire.ts";
 
 /** Blocks of thinking with their signatures: the provider wants them back before the calls they led to. */
 type Opaque = { readonly provider: "anthropic"; readonly blocks: readonly object[] };
@@ -13,7 +13,7 @@ export function thinkingOf(opaque: unknown): readonly object[] {
   return provider === "anthropic" && Array.isArray(blocks) ? blocks : [];
 }
 
-type Block = { type?: unknown; name?: unknown; text?: unknown; thinking?: unknown };
+type Block = { type?: unknown; id?: unknown; name?: unknown; text?: unknown; thinking?: unknown };
 type Delta = {
   type?: unknown;
   text?: unknown;
@@ -143,7 +143,7 @@ export class AnthropicReader implements AnswerReader {
     // The call that carries the formatted answer is none.
     if (block.name === this.#formatTool) return { ...open, take: (text) => this.#answer.text(text) };
     this.#forCaller++;
-    const call = this.#answer.startCall(block.name);
+    const call = this.#answer.startCall(block.name, block.id);
     return { ...open, take: (text) => this.#answer.callArguments(call, text) };
   }
 

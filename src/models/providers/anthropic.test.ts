@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import { refusing, startModelServer } from "../../test/model-servers/model-server.ts";
-import type { ModelServer } from "../../test/model-servers/model-server.ts";
-import type { ModelMessage, ModelRequest, ToolSchema } from "../protocol/models.ts";
-import { createModels } from "./registry.ts";
-import type { Models } from "./registry.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import { refusing, startModelServer } from "../../../test/model-servers/model-server.ts";
+import type { ModelServer } from "../../../test/model-servers/model-server.ts";
+import type { ModelMessage, ModelRequest, ToolSchema } from "../../protocol/agents/models.ts";
+import { createModels } from "../registry.ts";
+import type { Models } from "../registry.ts";
 
 const never = new AbortController().signal;
 const parameters = { type: "object", properties: { a: { type: "number" } } };

@@ -5,19 +5,15 @@ import type {
   ModelRequest,
   ModelSettings,
   ToolChoice,
-} from "../protocol/models.ts";
-import { defaultTimeouts, leaveOut } from "./adapter.ts";
-import type { Adapter, LeftOut } from "./adapter.ts";
+} from "../../protocol/agents/models.ts";
+import { defaultTimeouts, leaveOut, type Adapter, type LeftOut } from "../transport/adapter.ts";
 import { AnthropicReader, thinkingOf } from "./anthropic-answer.ts";
-import { withCacheMarks } from "./anthropic-cache.ts";
-import { argumentsObject } from "./arguments.ts";
-import { outgoingCallId } from "./call-ids.ts";
-import type { AnthropicConfig } from "./config.ts";
-import { endpoint } from "./endpoint.ts";
-import { serverSentEvents } from "./framing.ts";
-import { createHttpAdapter } from "./http-adapter.ts";
-import type { Connection } from "./http-adapter.ts";
-import { dataUrl } from "./images.ts";
+import { argumentsObject, outgoingCallId, dataUrl } from "./request-values.ts";
+
+import type { AnthropicConfig } from "../config.ts";
+import { endpoint } from "../transport/endpoint.ts";
+import { serverSentEvents } from "../transport/framing.ts";
+import { createHttpAdapter, type Connection } from "../transport/http-adapter.ts";
 
 export const anthropicBaseUrl = "https://api.anthropic.com/v1";
 
@@ -220,4 +216,31 @@ function contentBlock(part: ContentPart): object {
     ? { type: "base64", media_type: image.mediaType, data: image.data }
     : { type: "url", url: part.url };
   return { type: "image", source };
+}
+
+type Body = {
+  readonly tools?: readonly object[];
+  readonly system?: string | undefined;
+  readonly messages: readonly { readonly role: string; readonly content: readonly object[] }[];
+};
+
+const mark = { cache_control: { type: "ephemeral" } } as const;
+
+/**
+ * Marks how far the prompt will be the same at the next request: tools and instructions, and the conversation up to here. Only
+ * where there are tools, since then more requests follow, and writing the cache costs more than it saves for one.
+ */
+function withCacheMarks<Whole extends Body>(body: Whole): object {
+  const { tools = [], system, messages } = body;
+  const last = messages.at(-1);
+  return {
+    ...body,
+    ...(system === undefined ? { tools: marked(tools) } : { system: [{ type: "text", text: system, ...mark }] }),
+    messages: last ? [...messages.slice(0, -1), { ...last, content: marked(last.content) }] : messages,
+  };
+}
+
+function marked(blocks: readonly object[]): readonly object[] {
+  const last = blocks.at(-1);
+  return last ? [...blocks.slice(0, -1), { ...last, ...mark }] : blocks;
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import { startModelServer } from "../../test/model-servers/model-server.ts";
-import type { ModelServer } from "../../test/model-servers/model-server.ts";
-import type { ModelRequest, ToolSchema } from "../protocol/models.ts";
-import { createModels } from "./registry.ts";
-import type { Models } from "./registry.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import { startModelServer } from "../../../test/model-servers/model-server.ts";
+import type { ModelServer } from "../../../test/model-servers/model-server.ts";
+import type { ModelRequest, ToolSchema } from "../../protocol/agents/models.ts";
+import { createModels } from "../registry.ts";
+import type { Models } from "../registry.ts";
 
 const never = new AbortController().signal;
 const tool: ToolSchema = { name: "add", description: "Adds", parameters: { type: "object" }, strict: true };

@@ -1,20 +1,20 @@
-import type { FinishReason, ModelMessage, ModelRequest, ModelSettings } from "../protocol/models.ts";
-import { defaultTimeouts, leaveOut } from "./adapter.ts";
-import type { Adapter, LeftOut } from "./adapter.ts";
-import type { AnswerWriter } from "./answer.ts";
-import { askOllamaSize } from "./ask-context-size.ts";
-import { outgoingCallId } from "./call-ids.ts";
-import type { OllamaConfig } from "./config.ts";
-import { askedSize } from "./context-size.ts";
-import type { ContextSize } from "./context-size.ts";
-import { endpoint } from "./endpoint.ts";
-import { ndjson } from "./framing.ts";
-import { argumentsObject } from "./arguments.ts";
-import { createHttpAdapter } from "./http-adapter.ts";
-import type { Connection } from "./http-adapter.ts";
-import { dataUrl } from "./images.ts";
-import { Cut, NotTheProtocol, Reported, Unsendable, objectOf } from "./wire.ts";
-import type { AnswerReader } from "./wire.ts";
+import type { FinishReason, ModelMessage, ModelRequest, ModelSettings } from "../../protocol/agents/models.ts";
+import { defaultTimeouts, leaveOut } from "../transport/adapter.ts";
+import type { Adapter, LeftOut } from "../transport/adapter.ts";
+import type { AnswerWriter } from "../transport/answer-writer.ts";
+import { askOllamaSize } from "../discovery/ask-context-size.ts";
+import { outgoingCallId, argumentsObject, dataUrl } from "./request-values.ts";
+import type { OllamaConfig } from "../config.ts";
+import { askedSize } from "../transport/context-size.ts";
+import type { ContextSize } from "../transport/context-size.ts";
+import { endpoint } from "../transport/endpoint.ts";
+import { ndjson } from "../transport/framing.ts";
+
+import { createHttpAdapter } from "../transport/http-adapter.ts";
+import type { Connection } from "../transport/http-adapter.ts";
+
+import { Cut, NotTheProtocol, Reported, Unsendable, objectOf } from "../transport/wire.ts";
+import type { AnswerReader } from "../transport/wire.ts";
 
 const ollamaBaseUrl = "http://localhost:11434";
 
@@ -146,7 +146,7 @@ type Payload = {
   eval_count?: unknown;
 };
 type Message = { content?: unknown; thinking?: unknown; tool_calls?: unknown };
-type Call = { function?: { name?: unknown; arguments?: unknown } | null };
+type Call = { id?: unknown; function?: { name?: unknown; arguments?: unknown } | null };
 
 class OllamaReader implements AnswerReader {
   readonly complete = false;
@@ -184,7 +184,7 @@ class OllamaReader implements AnswerReader {
       if (typeof name !== "string" || name === "") throw new NotTheProtocol("a tool call without a name");
       const given = call?.function?.arguments ?? {};
       this.#answer.callArguments(
-        this.#answer.startCall(name),
+        this.#answer.startCall(name, call?.id),
         typeof given === "string" ? given : JSON.stringify(given),
       );
     }

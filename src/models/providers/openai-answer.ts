@@ -1,7 +1,7 @@
-import type { FinishReason, Usage } from "../protocol/models.ts";
-import type { AnswerWriter } from "./answer.ts";
-import { Cut, NotTheProtocol, Reported, objectOf } from "./wire.ts";
-import type { AnswerReader } from "./wire.ts";
+import type { FinishReason, Usage } from "../../protocol/agents/models.ts";
+import type { AnswerWriter } from "../transport/answer-writer.ts";
+import { Cut, NotTheProtocol, Reported, objectOf } from "../transport/wire.ts";
+import type { AnswerReader } from "../transport/wire.ts";
 
 /** What may stand in a chunk or a message; every value is checked where it is used. */
 type Delta = {
@@ -10,6 +10,7 @@ type Delta = {
   reasoning_content?: unknown;
   reasoning?: unknown;
   tool_calls?: unknown;
+  function_call?: CallDelta["function"];
 };
 type Choice = { delta?: Delta | null; message?: Delta | null; finish_reason?: unknown };
 type CallDelta = { index?: unknown; id?: unknown; function?: { name?: unknown; arguments?: unknown } | null };
@@ -23,6 +24,7 @@ export class OpenAiReader implements AnswerReader {
   #lastCall: unknown;
   #finish: FinishReason | undefined;
   #refused = false;
+  #hasText = false;
   #usage: Usage | undefined;
 
   constructor(answer: AnswerWriter) {
@@ -34,7 +36,11 @@ export class OpenAiReader implements AnswerReader {
   }
 
   event(payload: unknown): void {
-    if (payload === "[DONE]") return this.end();
+    if (payload === "[DONE]") {
+      // Some servers never say why they end; the mark says that they have.
+      if (this.#hasBegun) this.#finish ??= "stop";
+      return this.end();
+    }
     const { error, usage, choices } = objectOf(payload) as Payload;
     if (error) throw new Reported(error);
     if (usage) this.#usage = usageOf(usage) ?? this.#usage;
@@ -42,6 +48,10 @@ export class OpenAiReader implements AnswerReader {
     if (!choice) return;
     if (choice.delta) this.#delta(choice.delta);
     if (choice.finish_reason) this.#finish = finishReasons.get(choice.finish_reason) ?? "other";
+  }
+
+  get #hasBegun(): boolean {
+    return this.#hasText || this.#calls.size > 0;
   }
 
   whole(body: unknown): void {
@@ -64,7 +74,10 @@ export class OpenAiReader implements AnswerReader {
   }
 
   #delta(delta: Delta): void {
-    if (delta.content) this.#answer.text(textOfContent(delta.content));
+    if (delta.content) {
+      this.#hasText = true;
+      this.#answer.text(textOfContent(delta.content));
+    }
     const reasoning = delta.reasoning_content ?? delta.reasoning;
     if (typeof reasoning === "string") this.#answer.reasoning(reasoning);
     if (typeof delta.refusal === "string" && delta.refusal !== "") {
@@ -74,6 +87,8 @@ export class OpenAiReader implements AnswerReader {
     if (Array.isArray(delta.tool_calls)) {
       for (const [position, call] of delta.tool_calls.entries()) this.#callDelta(objectOf(call) as CallDelta, position);
     }
+    // The field from before there were several.
+    if (delta.function_call) this.#callDelta({ index: "only", function: delta.function_call }, 0);
   }
 
   #callDelta(delta: CallDelta, position: number): void {
@@ -84,7 +99,7 @@ export class OpenAiReader implements AnswerReader {
     this.#lastCall = key;
     const args = delta.function?.arguments;
     call.held += typeof args === "string" ? args : args ? JSON.stringify(args) : "";
-    if (call.ours === undefined && name !== "") call.ours = this.#answer.startCall(name);
+    if (call.ours === undefined && name !== "") call.ours = this.#answer.startCall(name, call.id);
     if (call.ours !== undefined) {
       this.#answer.callArguments(call.ours, call.held);
       call.held = "";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import { refusing, startModelServer } from "../../test/model-servers/model-server.ts";
-import type { ModelServer } from "../../test/model-servers/model-server.ts";
-import type { ModelRequest, ToolSchema } from "../protocol/models.ts";
-import type { OpenAiConfig } from "./config.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import { refusing, startModelServer } from "../../../test/model-servers/model-server.ts";
+import type { ModelServer } from "../../../test/model-servers/model-server.ts";
+import type { ModelRequest, ToolSchema } from "../../protocol/agents/models.ts";
+import type { OpenAiConfig } from "../config.ts";
 import { rulesOfHost } from "./hosts.ts";
-import { createModels } from "./registry.ts";
-import type { Models } from "./registry.ts";
+import { createModels } from "../registry.ts";
+import type { Models } from "../registry.ts";
 
 const never = new AbortController().signal;
 const tool: ToolSchema = {
@@ -190,13 +190,18 @@ test("a server without json_schema gets the schema beside json_object", async ()
   assert.deepEqual(body["response_format"], { type: "json_object", schema });
 });
 
-test("a missing [DONE] is forgiven, a missing finish_reason is not", async () => {
+test("a missing [DONE] is forgiven, and so is a missing finish_reason, but not both", async () => {
   server.answer({ text: "whole", fault: "no-end-mark" });
   const told = await collect(models.get("m").stream({ messages: [] }, never));
   assert.equal(told.error, undefined);
   assert.equal(told.finish, "stop");
-  server.answer({ raw: 'data: {"choices":[{"delta":{"content":"half"}}]}\n\ndata: [DONE]\n\n' });
-  assert.equal((await collect(models.get("m").stream({ messages: [] }, never))).error?.kind, "cut");
+  const half = 'data: {"choices":[{"delta":{"content":"half"}}]}\n\n';
+  server.answer({ raw: `${half}data: [DONE]\n\n` });
+  assert.equal((await collect(models.get("m").stream({ messages: [] }, never))).finish, "stop");
+  for (const raw of [half, "data: [DONE]\n\n"]) {
+    server.answer({ raw });
+    assert.equal((await collect(models.get("m").stream({ messages: [] }, never))).error?.kind, "cut");
+  }
   await models.close();
 });
 

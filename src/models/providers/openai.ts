@@ -1,14 +1,20 @@
-import type { ContentPart, ModelMessage, ModelRequest, ModelSettings, ToolChoice } from "../protocol/models.ts";
-import { defaultTimeouts, leaveOut } from "./adapter.ts";
-import type { Adapter, LeftOut } from "./adapter.ts";
-import { askOwnServerSize, isPrivateHost } from "./ask-context-size.ts";
-import { outgoingCallId } from "./call-ids.ts";
-import type { OpenAiConfig } from "./config.ts";
-import { askedSize } from "./context-size.ts";
-import { endpoint } from "./endpoint.ts";
-import { serverSentEvents } from "./framing.ts";
-import { createHttpAdapter } from "./http-adapter.ts";
-import type { Connection } from "./http-adapter.ts";
+import type {
+  ContentPart,
+  ModelMessage,
+  ModelRequest,
+  ModelSettings,
+  ToolChoice,
+} from "../../protocol/agents/models.ts";
+import { defaultTimeouts, leaveOut } from "../transport/adapter.ts";
+import type { Adapter, LeftOut } from "../transport/adapter.ts";
+import { askOwnServerSize, isPrivateHost } from "../discovery/ask-context-size.ts";
+import { outgoingCallId } from "./request-values.ts";
+import type { OpenAiConfig } from "../config.ts";
+import { askedSize } from "../transport/context-size.ts";
+import { endpoint } from "../transport/endpoint.ts";
+import { serverSentEvents } from "../transport/framing.ts";
+import { createHttpAdapter } from "../transport/http-adapter.ts";
+import type { Connection } from "../transport/http-adapter.ts";
 import { OpenAiReader } from "./openai-answer.ts";
 import { rulesOfHost } from "./hosts.ts";
 import type { HostRules } from "./hosts.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ModelCallRecord } from "../protocol/models.ts";
+import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 import { createCallLog } from "./call-log.ts";
 
 const record = (id: number, runId: string | null = null) => ({ id: String(id), runId }) as ModelCallRecord;

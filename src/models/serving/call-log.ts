@@ -1,6 +1,6 @@
-import { silentLog } from "../protocol/log.ts";
-import type { Log } from "../protocol/log.ts";
-import type { ModelCallRecord } from "../protocol/models.ts";
+import { silentLog } from "../../protocol/base/log.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 
 export type CallLogOptions = {
   /** Stores a batch; after a failure it is called again with the same records. */

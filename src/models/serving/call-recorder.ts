@@ -1,7 +1,7 @@
-import type { ModelError } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { ModelCallRecord, ModelPart, ModelRequest } from "../protocol/models.ts";
-import { charactersOf, estimateUsage } from "./answer.ts";
+import type { ModelError } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { ModelCallRecord, ModelPart, ModelRequest } from "../../protocol/agents/models.ts";
+import { charactersOf, estimateUsage } from "../transport/answer-writer.ts";
 
 /** Takes every prompt with its answer; must not throw or wait. */
 export type PromptSink = { write(entry: PromptEntry): void };

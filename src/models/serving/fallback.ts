@@ -1,5 +1,5 @@
-import { ModelError } from "../protocol/errors.ts";
-import type { Model, ModelRequest, ModelStream } from "../protocol/models.ts";
+import { ModelError } from "../../protocol/base/errors.ts";
+import type { Model, ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
 import type { ServedModel } from "./serve.ts";
 
 /**
@@ -53,5 +53,6 @@ function allFailed(id: string, failures: readonly ModelError[]): ModelError {
     upstreamStatus: first.upstreamStatus,
     retryable: failures.some((failure) => failure.retryable),
     retryAfterSeconds: first.detail.retryAfterSeconds,
+    host: first.host,
   });
 }

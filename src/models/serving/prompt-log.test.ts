@@ -3,11 +3,11 @@ import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import { maskSecrets } from "./mask.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import { maskSecrets } from "../transport/mask-secrets.ts";
 import { createPromptLog } from "./prompt-log.ts";
-import { createModels } from "./registry.ts";
-import { createScripted } from "./scripted.ts";
+import { createModels } from "../registry.ts";
+import { createScripted } from "../demo/scripted.ts";
 
 let folder: string;
 before(async () => (folder = await mkdtemp(join(tmpdir(), "colloquy-prompts-"))));

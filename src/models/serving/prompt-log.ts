@@ -1,10 +1,10 @@
 import { appendFile, mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { silentLog } from "../protocol/log.ts";
-import type { Log } from "../protocol/log.ts";
-import type { ModelPart } from "../protocol/models.ts";
+import { silentLog } from "../../protocol/base/log.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { ModelPart } from "../../protocol/agents/models.ts";
 import type { PromptEntry, PromptSink } from "./call-recorder.ts";
-import { maskSecrets } from "./mask.ts";
+import { maskSecrets } from "../transport/mask-secrets.ts";
 
 export type PromptLogOptions = {
   /** `<data>/logs/prompts.log`; older ones get `.1`, `.2`, … */

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import type { ModelCallRecord } from "../protocol/models.ts";
-import { createModels } from "./registry.ts";
-import { delayBeforeRetry, defaultRetryPolicy } from "./retry.ts";
-import { ModelError } from "../protocol/errors.ts";
-import { createScripted } from "./scripted.ts";
-import type { Script } from "./scripted.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import type { ModelCallRecord } from "../../protocol/agents/models.ts";
+import { createModels } from "../registry.ts";
+import { delayBeforeRetry, defaultRetryPolicy } from "./serve.ts";
+import { ModelError } from "../../protocol/base/errors.ts";
+import { createScripted } from "../demo/scripted.ts";
+import type { Script } from "../demo/scripted.ts";
 
 const never = new AbortController().signal;
 const request = { messages: [] };

@@ -1,12 +1,45 @@
-import { ModelError, messageOf } from "../protocol/errors.ts";
-import type { Model, ModelCallRecord, ModelPart, ModelRequest, ModelStream } from "../protocol/models.ts";
-import { nothingLeftOut } from "./adapter.ts";
-import type { Adapter, LeftOut } from "./adapter.ts";
-import { CallRecorder } from "./call-recorder.ts";
-import type { PromptSink } from "./call-recorder.ts";
-import { defaultRetryPolicy, delayBeforeRetry, impatient, wait } from "./retry.ts";
-import type { RetryPolicy } from "./retry.ts";
-import { countPictures, refusesPictures, type Sight, withoutPictures } from "./sight.ts";
+import { ModelError, messageOf } from "../../protocol/base/errors.ts";
+import type { Model, ModelCallRecord, ModelPart, ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
+import { nothingLeftOut, type Adapter, type LeftOut } from "../transport/adapter.ts";
+import { CallRecorder, type PromptSink } from "./call-recorder.ts";
+import { countPictures, refusesPictures, type Sight, withoutPictures } from "../discovery/vision-support.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+
+type RetryPolicy = {
+  /** Further tries after the first. */
+  readonly retries: number;
+  /** The wait before the first retry; doubles each time. */
+  readonly baseMs: number;
+  /** A provider that wants a longer wait than this has failed. */
+  readonly longestMs: number;
+};
+
+export const defaultRetryPolicy: RetryPolicy = { retries: 2, baseMs: 400, longestMs: 30_000 };
+
+/** For whoever tries again by themselves. */
+const hasty: RetryPolicy = { ...defaultRetryPolicy, retries: 0 };
+
+/** While another model stands by: no waiting for a server that is away, and no long waits for one that is busy. */
+function impatient(policy: RetryPolicy): RetryPolicy {
+  return { ...policy, longestMs: Math.min(policy.longestMs, 2000) };
+}
+
+/** Milliseconds until the next try; undefined: do not try again. `tries` counts those already made. */
+export function delayBeforeRetry(error: ModelError, tries: number, policy: RetryPolicy): number | undefined {
+  if (!error.retryable || tries > policy.retries) return undefined;
+  const { retryAfterSeconds } = error.detail;
+  if (retryAfterSeconds !== undefined) {
+    const asked = retryAfterSeconds * 1000;
+    return asked <= policy.longestMs ? asked : undefined;
+  }
+  const backoff = policy.baseMs * 2 ** (tries - 1);
+  return Math.min(policy.longestMs, backoff * (0.75 + Math.random() / 2));
+}
+
+/** Waits; ends early and quietly when the signal fires. */
+async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+}
 
 export type ServeOptions = {
   /** Further tries after a first one that failed before its first part; default 2. */
@@ -28,6 +61,10 @@ export type Asking = {
 /** A model that serves itself: a provider's, not a chain of them. */
 export type ServedModel = Model & { serve(request: ModelRequest, signal: AbortSignal, asking: Asking): ModelStream };
 
+/** The usual estimate for English. */
+const charactersPerToken = 4;
+const leastWindow = 512;
+
 /** How often one request may be changed because its provider refused a field. */
 const mostChanges = 4;
 
@@ -40,9 +77,18 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
 
   /** It has said so. */
   let isBlind = false;
+  /** What it holds, as far as it has refused longer prompts. */
+  let known = Infinity;
+  const contextTokens = () => Math.min(adapter.contextTokens, known);
+
+  /** Halved where it does not say how much it holds: of what it was sent, which may be far less than what it was thought to hold. */
+  function learnWindow({ contextTokens: said }: ModelError, { messages }: ModelRequest): void {
+    const sent = Math.ceil(JSON.stringify(messages).length / charactersPerToken);
+    known = Math.min(known, Math.max(leastWindow, said ?? Math.floor(Math.min(contextTokens(), sent) / 2)));
+  }
 
   async function* serve(given: ModelRequest, signal: AbortSignal, asking: Asking): ModelStream {
-    const policy = asking.last ? patient : impatient(patient);
+    const policy = given.once ? hasty : asking.last ? patient : impatient(patient);
     const asked = adapter.ready?.();
     if (asked) await asked;
     const pictures = countPictures(given);
@@ -71,6 +117,7 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
         const error = asModelError(thrown, signal);
         recorder.failed(error);
         if (told) throw error;
+        if (error.kind === "context") learnWindow(error, request);
         if (pictures > unseen && refusesPictures(error)) {
           isBlind = true;
           unseen = pictures;
@@ -114,7 +161,7 @@ export function serveModel(id: string, adapter: Adapter, options: ServeOptions):
     provider: adapter.provider,
     name: adapter.name,
     get contextTokens() {
-      return adapter.contextTokens;
+      return contextTokens();
     },
     ready: () => adapter.ready?.(),
     ...(adapter.demo && { demo: true }),

@@ -1,5 +1,5 @@
-import type { ModelError } from "../protocol/errors.ts";
-import type { ModelRequest, ModelStream } from "../protocol/models.ts";
+import type { ModelError } from "../../protocol/base/errors.ts";
+import type { ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
 
 /** Request fields of a provider that one try goes without; `stream` among them means: ask for a whole answer. */
 export type LeftOut = ReadonlySet<string>;

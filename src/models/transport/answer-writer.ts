@@ -1,6 +1,6 @@
-import { newId } from "../protocol/ids.ts";
-import { callIdOf } from "../protocol/items.ts";
-import type { FinishReason, ModelMessage, ModelPart, ModelRequest, Usage } from "../protocol/models.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { callIdOf } from "../../protocol/threads/items.ts";
+import type { FinishReason, ModelMessage, ModelPart, ModelRequest, Usage } from "../../protocol/agents/models.ts";
 
 /**
  * Writes the parts of one answer: mints call ids, counts indexes from 0, and estimates what the provider does not count.
@@ -37,10 +37,16 @@ export class AnswerWriter {
   }
 
   /** Gives the index for the call's arguments. */
-  startCall(name: string): number {
+  startCall(name: string, given?: unknown): number {
     const index = this.#calls++;
     this.#characters += name.length;
-    this.#batch.push({ type: "call-start", index, id: callIdOf(newId()), name });
+    this.#batch.push({
+      type: "call-start",
+      index,
+      id: callIdOf(newId()),
+      name,
+      ...(typeof given === "string" && given !== "" ? { given } : undefined),
+    });
     return index;
   }
 

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import { startModelServer, type ModelServerOptions } from "../../test/model-servers/model-server.ts";
-import { isPrivateHost } from "./ask-context-size.ts";
-import type { ModelConfig } from "./config.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import { startModelServer, type ModelServerOptions } from "../../../test/model-servers/model-server.ts";
+import { isPrivateHost } from "../discovery/ask-context-size.ts";
+import type { ModelConfig } from "../config.ts";
 import { askedSize, type FoundSize } from "./context-size.ts";
-import { createModels, type ModelsOptions } from "./registry.ts";
+import { createModels, type ModelsOptions } from "../registry.ts";
 
 const never = new AbortController().signal;
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { collect } from "../../test/model-servers/collect.ts";
-import { startModelServer } from "../../test/model-servers/model-server.ts";
-import type { Answering, ModelServer } from "../../test/model-servers/model-server.ts";
-import type { Model, ModelCallRecord, ModelRequest } from "../protocol/models.ts";
-import type { ModelConfig } from "./config.ts";
-import { createModels } from "./registry.ts";
-import type { Models } from "./registry.ts";
+import { collect } from "../../../test/model-servers/collect.ts";
+import { startModelServer } from "../../../test/model-servers/model-server.ts";
+import type { Answering, ModelServer } from "../../../test/model-servers/model-server.ts";
+import type { Model, ModelCallRecord, ModelRequest } from "../../protocol/agents/models.ts";
+import type { ModelConfig } from "../config.ts";
+import { createModels } from "../registry.ts";
+import type { Models } from "../registry.ts";
 
 const hello: ModelRequest = { messages: [{ role: "user", content: "Hello" }] };
 const never = new AbortController().signal;

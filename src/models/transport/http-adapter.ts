@@ -1,9 +1,10 @@
 import type { Dispatcher } from "undici";
-import { ModelError } from "../protocol/errors.ts";
-import type { ModelPart, ModelRequest, ModelStream } from "../protocol/models.ts";
+import { parseExactly } from "../../protocol/base/exact-json.ts";
+import { ModelError } from "../../protocol/base/errors.ts";
+import type { ModelPart, ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
 import { leaveOut } from "./adapter.ts";
 import type { Adapter, LeftOut, Timeouts } from "./adapter.ts";
-import { AnswerWriter } from "./answer.ts";
+import { AnswerWriter } from "./answer-writer.ts";
 import type { ContextSize } from "./context-size.ts";
 import { shownUrl } from "./endpoint.ts";
 import { HttpExchange } from "./http-exchange.ts";
@@ -170,9 +171,10 @@ function isOnlyTheEnd(error: unknown, reader: AnswerReader): boolean {
   return error instanceof ModelError && (error.kind === "cut" || error.kind === "timeout") && reader.complete;
 }
 
+/** What holds calls may hold their arguments as JSON of its own: their numbers stay as they were written. */
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return text.includes('"tool_') ? parseExactly(text) : JSON.parse(text);
   } catch {
     throw new NotTheProtocol(`no JSON in ${JSON.stringify(text.slice(0, 80))}`);
   }

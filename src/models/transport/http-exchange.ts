@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { ModelError, ModelErrorKind } from "../protocol/errors.ts";
+import type { ModelError, ModelErrorKind } from "../../protocol/base/errors.ts";
 import type { Timeouts } from "./adapter.ts";
 import { failure } from "./upstream-error.ts";
 import type { Target } from "./upstream-error.ts";

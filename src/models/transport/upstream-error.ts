@@ -1,19 +1,26 @@
-import { ModelError } from "../protocol/errors.ts";
-import type { ModelErrorKind } from "../protocol/errors.ts";
-import { maskSecrets } from "./mask.ts";
+import { ModelError } from "../../protocol/base/errors.ts";
+import type { ModelErrorKind } from "../../protocol/base/errors.ts";
+import { saysTooLong, windowIn } from "./told-window.ts";
+import { maskSecrets } from "./mask-secrets.ts";
 
 /** Which model and address an error speaks of. */
 export type Target = { readonly model: string; readonly endpoint: string };
 
-type Details = { cause?: unknown; upstreamStatus?: number; retryable?: boolean; retryAfterSeconds?: number };
+type Details = {
+  cause?: unknown;
+  upstreamStatus?: number;
+  retryable?: boolean;
+  retryAfterSeconds?: number;
+  contextTokens?: number;
+};
 
 /** A ModelError whose message names model, endpoint and cause. */
 export function failure(kind: ModelErrorKind, target: Target, cause: string, details?: Details): ModelError {
-  return new ModelError(kind, `Model "${target.model}" at ${target.endpoint}: ${cause}`, details);
+  return new ModelError(kind, `Model "${target.model}" at ${target.endpoint}: ${cause}`, {
+    ...details,
+    host: URL.parse(target.endpoint)?.host,
+  });
 }
-
-const contextWords =
-  /context[ _-]?(length|window|size|limit)|maximum context|prompt is too long|too many (input )?tokens|exceeds? the (available )?context|input is too long|n_ctx/i;
 
 /** Turns an answer that is not 200 into an error. `text` is the body, already bounded. */
 export function statusFailure(target: Target, status: number, text: string, retryAfter?: string): ModelError {
@@ -25,29 +32,40 @@ export function statusFailure(target: Target, status: number, text: string, retr
     // What the provider itself said, apart from our words around it.
     cause: new Error(said),
   };
-  return failure(kindOfStatus(status, said), target, explain(status, said), details);
+  const kind = kindOfStatus(status, said, text);
+  return failure(kind, target, explain(status, said), { ...details, ...windowOf(kind, text) });
 }
 
 /** An error object inside a stream or in a body with status 200. */
 export function reportedFailure(target: Target, error: unknown): ModelError {
   const said = maskSecrets(messageInError(error) ?? "an error without words");
   const type = typeOfError(error);
-  return failure(kindOfReport(type, said), target, `the provider reported: ${said}`, { cause: new Error(said) });
+  const kind = kindOfReport(type, said);
+  const details = { cause: new Error(said), ...windowOf(kind, JSON.stringify(error) ?? "") };
+  return failure(kind, target, `the provider reported: ${said}`, details);
 }
 
-function kindOfStatus(status: number, said: string): ModelErrorKind {
+/** Some say how much the model holds beside their words. */
+function windowOf(kind: ModelErrorKind, text: string): { contextTokens?: number } {
+  const contextTokens = kind === "context" ? windowIn(text) : undefined;
+  return contextTokens === undefined ? {} : { contextTokens };
+}
+
+/** By its words, or by its code, which stands beside them. */
+function kindOfStatus(status: number, said: string, text: string): ModelErrorKind {
   if (status === 401 || status === 403) return "auth";
   if (status === 429) return "rate-limit";
   if (status === 408 || status === 504) return "timeout";
   if (status === 503 || status === 529) return "overloaded";
+  if (status !== 413 || !/per minute|rate.?limit/i.test(text))
+    if (saysTooLong(said) || /context_length_exceeded|exceed_context_size/.test(text)) return "context";
   if (status >= 500) return "server";
-  if ((status === 400 || status === 413 || status === 422) && contextWords.test(said)) return "context";
   if (status >= 400) return "refused";
   return "garbage";
 }
 
 function kindOfReport(type: string, said: string): ModelErrorKind {
-  if (contextWords.test(said)) return "context";
+  if (saysTooLong(said) || /context_length_exceeded|exceed_context_size/.test(type)) return "context";
   if (/overloaded|unavailable/.test(type)) return "overloaded";
   if (/rate_limit|too_many/.test(type)) return "rate-limit";
   if (/authentication|permission/.test(type)) return "auth";

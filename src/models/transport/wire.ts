@@ -1,6 +1,6 @@
-import type { ModelRequest } from "../protocol/models.ts";
+import type { ModelRequest } from "../../protocol/agents/models.ts";
 import type { LeftOut } from "./adapter.ts";
-import type { AnswerWriter } from "./answer.ts";
+import type { AnswerWriter } from "./answer-writer.ts";
 import type { Framing } from "./framing.ts";
 
 /** A provider's wire over HTTP: how a request is written and an answer read. No I/O. */

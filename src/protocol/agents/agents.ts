@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Shape } from "./shapes.ts";
+import type { Shape } from "../base/shapes.ts";
 import { approvalSchema } from "./approval.ts";
 import { activations, type RoomGuards, type turnOrders, type WakeRule } from "./rooms.ts";
 import { sandboxGradeSchema } from "./sandboxes.ts";
@@ -10,7 +10,7 @@ export const limitsSchema = z.strictObject({
   steps: z.int().positive(),
   toolCalls: z.int().positive(),
   writes: z.int().nonnegative(),
-  /** How often the same call (tool and normalised arguments) may be made; 0 = any number. */
+  /** How often the same call may bring the same result with nothing changed between; 0 = any number. */
   repeatedCall: z.int().nonnegative(),
   tokens: z.int().positive().optional(),
   /** Money, in the unit of `prices`. */
@@ -27,6 +27,10 @@ export const defaultLimits: Limits = {
   repeatedCall: 2,
   onLimit: "pause",
 };
+
+/** What an outage of a model's provider is to a run: something to wait for, or its end. */
+export const onOutageSchema = z.enum(["wait", "fail"]);
+export type OnOutage = z.infer<typeof onOutageSchema>;
 
 export const modelSettingsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
@@ -55,12 +59,20 @@ export const agentSchema = z.strictObject({
   activation: z.enum(activations).default("mention"),
   limits: limitsSchema.partial().default({}),
   settings: modelSettingsSchema.default({}),
+  /** Tokens of prompt and answer together, if it is to use less than its model holds. */
+  contextTokens: z.int().positive().optional(),
   approval: approvalSchema.default({}),
+  /**
+   * Of a write of which nobody knows whether it was done: a person is asked (when absent), or the model is told, and goes on.
+   */
+  onUnknown: z.enum(["ask", "tell-model"]).optional(),
   /**
    * What its commands must run in at least, else they are refused. `none`: whatever the operator has set up; what holds
    * little is asked about.
    */
   sandbox: sandboxGradeSchema.default("none"),
+  /** Absent: a run waits, unless whoever began it holds the connection and has nothing to come back to. */
+  onOutage: onOutageSchema.optional(),
 });
 export type AgentDefinition = Readonly<z.infer<typeof agentSchema>> & {
   /** It is a room: its members work, and it leads them. */

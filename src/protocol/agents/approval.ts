@@ -1,4 +1,4 @@
-import type { Shape } from "./shapes.ts";
+import type { Shape } from "../base/shapes.ts";
 import { z } from "zod";
 
 /** A tool's name or a glob of names, alone or for one effect only. */

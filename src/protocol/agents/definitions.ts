@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { mcpServerStateSchema } from "./mcp-servers.ts";
-import { type Shape, timeSchema } from "./shapes.ts";
+import { type Shape, timeSchema } from "../base/shapes.ts";
 
 /** What admins define without touching files. */
 export const definitionKinds = ["agent", "model", "mcp-server"] as const;

@@ -1,4 +1,4 @@
-import { type Shape, timeSchema } from "./shapes.ts";
+import { type Shape, timeSchema } from "../base/shapes.ts";
 import { z } from "zod";
 
 /** Each user signs in by OAuth 2.1; what the client is called there, unless it may register itself. */
@@ -55,6 +55,8 @@ export const mcpServerSchema = z
       .optional(),
     /** For one call; 60 s when absent, 30 s with `invoke`. */
     timeoutMs: z.int().min(1).max(86_400_000).optional(),
+    /** How long a run waits for it while it connects, or rests after a failure; 30 s when absent. */
+    waitMs: z.int().min(0).max(600_000).optional(),
     /** `invoke`: the tool that is meant when a call names none. */
     defaultTool: z.string().min(1).optional(),
     description: z.string().min(1).optional(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Shape, timeSchema } from "./shapes.ts";
+import { type Shape, timeSchema } from "../base/shapes.ts";
 
 /** `failing`: the last request to it failed. `unavailable`: it can't be asked at all. */
 const modelStateSchema = z.object({

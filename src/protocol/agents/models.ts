@@ -63,6 +63,8 @@ export type ModelRequest = {
   readonly settings?: ModelSettings;
   /** Who asks and for what: goes to the call log, never to the provider. */
   readonly origin?: CallOrigin;
+  /** Whoever asks tries again by themselves. */
+  readonly once?: true;
   /** Receives the row of every provider request made for this call, failed ones too, before the stream ends. */
   readonly onCall?: (record: ModelCallRecord) => void;
 };
@@ -102,7 +104,14 @@ export type ModelPart =
     }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
-  | { readonly type: "call-start"; readonly index: number; readonly id: string; readonly name: string }
+  /** `given`: the provider's own id, which may be another call's too. */
+  | {
+      readonly type: "call-start";
+      readonly index: number;
+      readonly id: string;
+      readonly name: string;
+      readonly given?: string;
+    }
   | { readonly type: "call-delta"; readonly index: number; readonly arguments: string }
   | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage; readonly opaque?: unknown };
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 
 /** What stops agents that go on among themselves; a person lifts each with "continue". */
 export const roomGuardsSchema = z.strictObject({

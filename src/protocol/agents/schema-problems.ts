@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { DefinitionProblem } from "./definitions.ts";
-import { nearNames } from "./near-names.ts";
+import { nearNames } from "../base/near-names.ts";
 
 type Node = z.core.JSONSchema.BaseSchema;
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isExactNumber } from "../base/exact-json.ts";
 import type { Tool, ToolResult } from "./tools.ts";
 
 /** What a call of `POST /api/tools/{name}` answers, on a server of agents as on one of tools alone. */
@@ -25,6 +26,10 @@ export const listedToolSchema = z.object({
   bringsIn: z.literal(true).optional().describe("Its results hold text that others wrote"),
   unavailable: z.string().optional().describe("Why it can't be used here, and what to do"),
   idempotent: z.boolean(),
+  sameIntent: z
+    .literal(true)
+    .optional()
+    .describe("Called again in a run with the same arguments, it is not done again"),
   permissions: z.array(z.string()),
   timeoutSeconds: z.number(),
   source: z.string(),
@@ -47,6 +52,7 @@ export function listedTool(tool: Tool): ListedTool {
     ...(tool.bringsIn && { bringsIn: true }),
     ...(tool.unavailable === undefined ? {} : { unavailable: tool.unavailable }),
     idempotent,
+    ...(tool.sameIntent && { sameIntent: true }),
     permissions: [...permissions],
     timeoutSeconds: tool.timeoutMs / 1000,
     source,
@@ -66,7 +72,7 @@ export function readToolCall(
   const own = z.looseObject({ properties: z.looseObject({}).default({}) }).parse(parameters).properties;
   const { session_id, user, ...input } = body;
   const session =
-    "session_id" in own || session_id === null || session_id === undefined ? undefined : String(session_id);
+    "session_id" in own || session_id === null || session_id === undefined ? undefined : nameIn(session_id);
   return {
     input: {
       ...input,
@@ -75,6 +81,11 @@ export function readToolCall(
     },
     ...(session === undefined ? {} : { session }),
   };
+}
+
+/** Some clients count their sessions. */
+function nameIn(session: unknown): string {
+  return isExactNumber(session) ? session.rawJSON : String(session);
 }
 
 /** A result in that shape. A tool whose data has the shape already keeps it. */

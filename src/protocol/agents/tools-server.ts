@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { sandboxGradeSchema, sandboxKinds } from "./sandboxes.ts";
-import { mostSources, sourceSchema } from "./sources.ts";
+import { jsonObjectSchema } from "../base/shapes.ts";
+import { mostSources, sourceSchema } from "../knowledge/sources.ts";
 import type { ToolResult } from "./tools.ts";
 import { listedToolSchema } from "./tools-api.ts";
 
@@ -24,7 +25,7 @@ export type ServedList = z.infer<typeof servedListSchema>;
  */
 export const servedCallSchema = z.strictObject({
   version: z.literal(toolsServerVersion, "it is of another version"),
-  input: z.record(z.string(), z.unknown()),
+  input: jsonObjectSchema,
   user: z.strictObject({ id: z.string().min(1).max(255), name: z.string().max(255) }),
   run: z.string().min(1).max(255),
   thread: z.string().min(1).max(255),

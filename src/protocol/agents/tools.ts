@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import type { Caller } from "./callers.ts";
+import type { Caller } from "../base/callers.ts";
 import type { FinishReason, JsonSchema, ModelCall, ModelRequest, Usage } from "./models.ts";
-import type { Source } from "./sources.ts";
+import type { Source } from "../knowledge/sources.ts";
 
 export type Effect = "read" | "write";
 
@@ -77,6 +77,12 @@ export type ToolContext = {
   readonly signal: AbortSignal;
   /** The ledger's key of a write call; the same again when the call is repeated. Never shown to a model. */
   readonly idempotencyKey: string;
+  /** An attempt before, under the same key, broke off, and may have been done. */
+  readonly isRepeated?: true;
+  /** Of a write elsewhere: keeps something with the call, before it acts, for whoever asks what became of it. */
+  readonly remember?: (what: object) => Promise<void>;
+  /** What an attempt before kept. */
+  readonly remembered?: unknown;
   /**
    * Only for `scope: 'local'`: the transaction in which call, effect and result commit together.
    * Nothing else may be awaited in it (on PGlite that would wait for ever).
@@ -105,6 +111,11 @@ export type Tool = {
   readonly description: string;
   /** Parses and normalises arguments. */
   readonly input: z.ZodType;
+  /**
+   * Its arguments go on to somebody else as they were written: its `input` gets and gives numbers that a double would change
+   * as `ExactNumber`. Others get doubles, and a call with a number that is none is refused.
+   */
+  readonly keepsNumbers?: true;
   /** The same as a JSON Schema, made once. */
   readonly parameters: JsonSchema;
   readonly effect: Effect;
@@ -129,6 +140,10 @@ export type Tool = {
   readonly rights?: string;
   /** Honours the idempotency key: may be called again with the same one. */
   readonly idempotent: boolean;
+  /** Of a read: absent, it is tried again when its server was not well. */
+  readonly retry?: false;
+  /** Of a write: within a run the same arguments mean the same thing, which is done once. */
+  readonly sameIntent?: true;
   readonly timeoutMs: number;
   /** Where it comes from: `built-in`, a file, an MCP server. */
   readonly source: string;
@@ -157,7 +172,17 @@ export type ToolSource = {
   tools(caller?: Caller): readonly Tool[];
   /** Asks the source for its tools if it never answered; resolves when it did or can't, and never throws. */
   ready(caller: Caller, signal: AbortSignal): Promise<void>;
+  /** It has not told its tools yet, and may do so soon: a run that names some of them had better wait. */
+  isAwaited?(caller: Caller): boolean;
+  /**
+   * Until its tools can be called, as long as its patience lasts; undefined: they can. `tell` hears at once what is waited for.
+   * Resolves to why they can't and what to do, and never throws.
+   */
+  wait?(caller: Caller, waiting: Waiting): Promise<string | undefined> | undefined;
 };
+
+/** How a source is waited for. */
+export type Waiting = { readonly signal: AbortSignal; readonly tell: (text: string) => void };
 
 /** What callers may do in another system, which alone knows it and may change its mind at any time. */
 export type RightsSource = {
@@ -181,6 +206,13 @@ export type ToolRegistry = {
   prepare(globs: readonly string[], caller: Caller): Promise<void>;
   /** Which of a tool's permissions the caller has not, as far as it is known now. */
   missing(tool: Tool, caller: Caller): readonly string[];
-  /** Before calls: the caller's rights elsewhere that these tools need, asked for anew unless that was a moment ago. */
-  renew(names: readonly string[], caller: Caller, signal: AbortSignal): Promise<void>;
+  /** Sources whose tools these globs name by more than `*`, and that have not told them yet, but may soon. */
+  awaited(globs: readonly string[], caller: Caller): readonly string[];
+  /** Waits for these sources, each as long as its patience lasts. Why some are not there, by their names. */
+  wait(sources: readonly string[], caller: Caller, waiting: Waiting): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Before calls of tools that are or were known: waits for the sources that have them, and asks anew for the caller's rights
+   * elsewhere that they need, unless that was a moment ago. Why some can't be called now, by their names.
+   */
+  renew(names: readonly string[], caller: Caller, waiting: Waiting): Promise<ReadonlyMap<string, string>>;
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { reaches } from "./definitions.ts";
 import { mcpServerStateSchema } from "./mcp-servers.ts";
-import type { Shape } from "./shapes.ts";
+import type { Shape } from "../base/shapes.ts";
 
 /** What came of trying a model. A failure is an answer too. */
 export const modelTrialSchema = z.discriminatedUnion("ok", [

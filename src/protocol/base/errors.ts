@@ -78,15 +78,27 @@ export class ModelError extends ColloquyError {
   /** May the same request be tried again (only asked before the first part). */
   readonly retryable: boolean;
   readonly upstreamStatus: number | undefined;
+  /** Where it was asked, without a path. */
+  readonly host: string | undefined;
+  /** Of `context`: how many tokens the model holds, if the provider said it. */
+  readonly contextTokens: number | undefined;
 
   constructor(
     kind: ModelErrorKind,
     message: string,
-    options?: ErrorOptions & { upstreamStatus?: number; retryable?: boolean; retryAfterSeconds?: number },
+    options?: ErrorOptions & {
+      upstreamStatus?: number;
+      retryable?: boolean;
+      retryAfterSeconds?: number;
+      host?: string | undefined;
+      contextTokens?: number;
+    },
   ) {
     super(`model_${kind.replace("-", "_")}`, statusOfModelError[kind], message, options);
     this.kind = kind;
     this.upstreamStatus = options?.upstreamStatus;
+    this.host = options?.host;
+    this.contextTokens = options?.contextTokens;
     this.retryable =
       options?.retryable ?? ["rate-limit", "overloaded", "unreachable", "timeout", "cut", "server"].includes(kind);
   }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { collectionSettingsSchema } from "./knowledge.ts";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { collectionSettingsSchema } from "./chunks.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 
 /** Its documents by their status, and what they are together. */
 const countsSchema = z.object({
@@ -14,6 +14,13 @@ const countsSchema = z.object({
 });
 export type CollectionCounts = Shape<typeof countsSchema>;
 
+/** Never 100: then it is absent. */
+export const indexingSchema = z
+  .int()
+  .min(0)
+  .max(99)
+  .describe("Percent of its chunks whose words are indexed; the others are found too, more slowly. Absent: all are");
+
 /** A collection of documents, as whoever may read it sees it. */
 export const collectionSchema = z.object({
   id: idSchema,
@@ -26,6 +33,7 @@ export const collectionSchema = z.object({
   settings: collectionSettingsSchema,
   sharedWith: z.array(z.string()).readonly(),
   counts: countsSchema,
+  indexing: indexingSchema.optional(),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 });

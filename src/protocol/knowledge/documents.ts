@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { documentStatuses } from "./knowledge.ts";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { documentStatuses } from "./chunks.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 
 const progressSchema = z.object({
   stage: z.enum(["fetching", "reading", "embedding", "storing"]).optional(),

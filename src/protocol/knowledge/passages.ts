@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { retrievals } from "./knowledge.ts";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { indexingSchema } from "./collections.ts";
+import { retrievals } from "./chunks.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 
 /** A chunk that may be what was asked for. */
 const foundSchema = z.object({
@@ -45,6 +46,7 @@ export const traceSchema = z.object({
         retrieval: z.enum(retrievals),
         weight: z.number(),
         embeddingModel: z.string(),
+        indexing: indexingSchema.optional(),
       }),
     )
     .readonly(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 
 export const budgetPeriods = ["day", "month"] as const;
 export type BudgetPeriod = (typeof budgetPeriods)[number];

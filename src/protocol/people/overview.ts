@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 
 export const usageGroups = ["user", "model", "agent", "day", "hour"] as const;
 export type UsageGroup = (typeof usageGroups)[number];

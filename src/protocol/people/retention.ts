@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Shape } from "./shapes.ts";
+import type { Shape } from "../base/shapes.ts";
 
 /** What is kept for a time only, if somebody says for how long. */
 export const retentionNames = [

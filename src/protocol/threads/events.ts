@@ -1,4 +1,4 @@
-import type { ItemOf } from "./items.ts";
+import type { ItemOf, Outage } from "./items.ts";
 import type { WaitReason } from "./runs.ts";
 
 /**
@@ -24,7 +24,14 @@ export type RunEvent =
       readonly text: string;
     }
   /** What was told of this attempt is withdrawn. */
-  | { readonly type: "step-retry"; readonly run: string; readonly step: string; readonly attempt: number }
+  | {
+      readonly type: "step-retry";
+      readonly run: string;
+      readonly step: string;
+      readonly attempt: number;
+      /** Absent where a process died over it. */
+      readonly retry?: Retry;
+    }
   | {
       readonly type: "progress";
       readonly run: string;
@@ -68,6 +75,18 @@ export type RunEvent =
       readonly run: string;
       readonly reason: WaitReason;
       readonly text?: string;
+      readonly error?: { readonly code: string; readonly message: string };
+    }
+  /** It had ended, and goes on; what it still says is told by followers of the thread, and of the run if they come back. */
+  | { readonly type: "run-resume"; readonly seq: number; readonly run: string; readonly by: string }
+  /** What the run had told at this place, a call's result or a part of an answer, is no more: it is done anew. */
+  | {
+      readonly type: "withdrawal";
+      readonly seq: number;
+      readonly run: string;
+      readonly step: string;
+      /** Of a call. */
+      readonly index?: number;
     }
   | {
       readonly type: "run-end";
@@ -76,6 +95,9 @@ export type RunEvent =
       readonly status: "done" | "failed" | "cancelled";
       readonly error?: { readonly code: string; readonly message: string };
     };
+
+/** Why an attempt failed, for a person, and in how many milliseconds the next one is made. */
+export type Retry = Omit<Outage, "repeats"> & { readonly text: string; readonly afterMs: number };
 
 /** How far a follower has read of a message that is still being written. */
 export type LivePlace = {

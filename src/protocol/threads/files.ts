@@ -1,4 +1,4 @@
-import { type Shape, timeSchema } from "./shapes.ts";
+import { type Shape, timeSchema } from "../base/shapes.ts";
 import { z } from "zod";
 
 /**

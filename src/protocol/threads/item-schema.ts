@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { idSchema, timeSchema } from "./shapes.ts";
+import { idSchema, timeSchema } from "../base/shapes.ts";
+import type { Content, ContentPart } from "./items.ts";
 
 /** An item as the API tells of it; what its body holds by its kind, `Item` says. */
 export const itemSchema = z.looseObject({
@@ -20,3 +21,11 @@ export const itemSchema = z.looseObject({
     ),
   createdAt: timeSchema,
 });
+
+const contentPartSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text"), text: z.string() }),
+  z.strictObject({ type: z.literal("image"), url: z.string() }),
+]) satisfies z.ZodType<ContentPart>;
+
+/** What may come from outside as the content of a message. */
+export const contentSchema = z.union([z.string(), z.array(contentPartSchema).min(1)]) satisfies z.ZodType<Content>;

@@ -1,7 +1,7 @@
-import type { Citation } from "./citations.ts";
-import type { JsonSchema, ModelCall } from "./models.ts";
+import type { Citation } from "../knowledge/citations.ts";
+import type { JsonSchema, ModelCall } from "../agents/models.ts";
 import type { WaitReason } from "./runs.ts";
-import type { Source } from "./sources.ts";
+import type { Source } from "../knowledge/sources.ts";
 
 export type Content = string | readonly ContentPart[];
 export type ContentPart = { type: "text"; text: string } | { type: "image"; url: string };
@@ -75,10 +75,10 @@ export type ResultBody = {
 /**
  * Open while no `decision` names it. An `approval` is of exactly the arguments whose hash it holds; a `limit` says which
  * one was reached; an `unknown` is a write of which nobody knows whether it was done; a `question` is what a tool or a
- * strategy must know before it goes on.
+ * strategy must know before it goes on; at a `provider` no model could be had, and the run goes on by itself when one can.
  */
 export type QuestionBody = {
-  readonly reason: "approval" | "limit" | "unknown" | "question";
+  readonly reason: "approval" | "limit" | "unknown" | "question" | "provider";
   readonly text: string;
   /** Of a `question`: what may be chosen, or the form that is to be filled in. */
   readonly choices?: readonly string[];
@@ -93,21 +93,42 @@ export type QuestionBody = {
   /** Of an `approval`: "always" would not lift it. */
   readonly eachTime?: true;
   readonly limit?: string;
+  /** Of a `provider`: what is the matter. */
+  readonly outage?: Outage;
 };
 
-/** What answers which reason: approval: allow, deny; limit: continue, stop; unknown: done, failed, retry; question: answer, decline. */
+/** Why a model could not be had. */
+export type Outage = {
+  /** The name that it was asked by. */
+  readonly model: string;
+  /** Whose server it is, if that is known: `Ollama`. */
+  readonly provider?: string;
+  /** Where: `127.0.0.1:11434`. */
+  readonly host?: string;
+  /** `model_unreachable` and the like. */
+  readonly code: string;
+  /** It is asked again without anybody's doing. */
+  readonly repeats: boolean;
+};
+
+/**
+ * What answers which reason: approval: allow, deny; limit: continue, stop; unknown: done, failed, retry; question: answer,
+ * decline; provider: retry (now), model (another one, named in the text), stop.
+ */
 export const decisions = {
   approval: ["allow", "deny"],
   limit: ["continue", "stop"],
   unknown: ["done", "failed", "retry"],
   question: ["answer", "decline"],
+  provider: ["retry", "model", "stop"],
 } as const satisfies Record<QuestionBody["reason"], readonly string[]>;
 export type Decision = (typeof decisions)[keyof typeof decisions][number];
 
 export type DecisionBody = {
   readonly question: string;
-  readonly decision: Decision;
-  /** The reason for a denial; what is known of an unknown outcome; the answer. */
+  /** `withdrawn`: nobody decided before the run ended; now that it goes on, what is still in doubt is asked anew. */
+  readonly decision: Decision | "withdrawn";
+  /** The reason for a denial; what is known of an unknown outcome; the answer; the name of another model. */
   readonly text?: string;
   /** JSON text: what an approved call is done with instead of what the model asked for, or the form as it was filled in. */
   readonly arguments?: string;
@@ -121,14 +142,24 @@ export type PlanBody = {
 /** Stands in prompts for all that was said on its branch up to `upToSeq`; `system`: what then held of a caller's system text. */
 export type SummaryBody = { readonly content: string; readonly upToSeq: number; readonly system?: string };
 
-/** What is true from here on; `run-wait` and `run-end` make a run's course part of the one log. */
+/** What is true from here on; `run-wait`, `run-end` and `run-resume` make a run's course part of the one log. */
 export type StateBody =
-  | { readonly type: "run-wait"; readonly reason: WaitReason; readonly text?: string }
+  | {
+      readonly type: "run-wait";
+      readonly reason: WaitReason;
+      readonly text?: string;
+      /** With the reason `provider`: as it would stand in the end of a run that does not wait. */
+      readonly error?: { readonly code: string; readonly message: string };
+    }
   | {
       readonly type: "run-end";
       readonly status: "done" | "failed" | "cancelled";
       readonly error?: { readonly code: string; readonly message: string };
     }
+  /** It had ended, and goes on: as `status` says it had, with the code of its error. */
+  | { readonly type: "run-resume"; readonly status: "failed" | "cancelled"; readonly code?: string }
+  /** What the run had at this place before, the result of a call or a part of an answer, is no more: it is done anew. */
+  | { readonly type: "withdrawal" }
   /** Which strategy was picked for the run, and why. */
   | { readonly type: "strategy"; readonly strategy: string; readonly reason?: string }
   /** A person chose the branch that ends in its parent: the conversation goes on there. */

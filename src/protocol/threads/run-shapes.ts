@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { patternSchema } from "./approval.ts";
+import { patternSchema } from "../agents/approval.ts";
 import type { Decision } from "./items.ts";
 import { runStatuses, waitReasons } from "./runs.ts";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
-import { sourceSchema } from "./sources.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
+import { sourceSchema } from "../knowledge/sources.ts";
 
 export const runSchema = z.object({
   id: idSchema,
@@ -13,6 +13,7 @@ export const runSchema = z.object({
   rootRun: idSchema,
   status: z.enum(runStatuses),
   waitReason: z.enum(waitReasons).nullable(),
+  retryAt: timeSchema.nullable().describe("Of a run that waits for a provider: when it asks again by itself"),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   createdAt: timeSchema,
   startedAt: timeSchema.nullable(),
@@ -21,12 +22,20 @@ export const runSchema = z.object({
 export type RunView = Shape<typeof runSchema>;
 export type RunRecord = RunView & { readonly userId: string; readonly epoch: number; readonly takeovers: number };
 
+const outageSchema = z.object({
+  model: z.string().describe("The name that it was asked by"),
+  provider: z.string().optional(),
+  host: z.string().optional(),
+  code: z.string().describe("Such as model_unreachable"),
+  repeats: z.boolean().describe("It is asked again without anybody's doing"),
+});
+
 /** An open question with all that is needed to answer it. */
 export const questionSchema = z.object({
   id: idSchema,
   runId: idSchema,
   threadId: idSchema,
-  reason: z.enum(["approval", "limit", "unknown", "question"]),
+  reason: z.enum(["approval", "limit", "unknown", "question", "provider"]),
   text: z.string(),
   tool: z.string().optional(),
   arguments: z.string().optional().describe("JSON text"),
@@ -42,6 +51,7 @@ export const questionSchema = z.object({
     .optional()
     .describe("Of a question: the form, to be filled in as arguments"),
   limit: z.string().optional().describe("Which limit was reached"),
+  outage: outageSchema.optional().describe("Of a provider: what is the matter"),
   decisions: z.array(z.string()).describe("What may be decided"),
   createdAt: timeSchema,
 });
@@ -52,12 +62,25 @@ export type QuestionView = Omit<Shape<typeof questionSchema>, "decisions"> & {
 export const seenRunSchema = runSchema.extend({ questions: z.array(questionSchema) });
 export type SeenRun = RunView & { readonly questions: readonly QuestionView[] };
 
+const writtenSchema = z.object({
+  step: z.string(),
+  index: z.int(),
+  tool: z.string(),
+  status: z.enum(["executing", "done", "unknown"]).describe("unknown: nobody knows whether it was done"),
+});
+/** A write of a run, as far as it may have happened. */
+export type Written = Shape<typeof writtenSchema>;
+
 export const startedRunSchema = z.object({
   id: idSchema.describe("The run's"),
   threadId: idSchema,
   cursor: z.string().describe("Follow /api/runs/{id}/events from here"),
   pending: z.boolean().describe("It waits for another run of the thread"),
   replayed: z.boolean().describe("It was started before"),
+  wrote: z
+    .array(writtenSchema)
+    .optional()
+    .describe("What the run wrote in whose place this one stands: it may well be written again"),
 });
 export type StartedRun = Shape<typeof startedRunSchema>;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { itemSchema } from "./item-schema.ts";
 import { type QuestionView, questionSchema, runSchema } from "./run-shapes.ts";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 
 /** What a list of runs tells beside how each stands. */
 export const aboutSchema = z.object({
@@ -132,6 +132,10 @@ export type JobState = Shape<typeof jobSchema>;
 /** A run from inside, for whoever began it and for admins. */
 export const runDetailsSchema = z.object({
   run: listedAdminRunSchema,
+  origin: z
+    .object({ run: idSchema, kind: z.enum(["fork", "again"]), step: z.string().optional() })
+    .nullable()
+    .describe("fork: it begins with the steps of that run up to this one; again: it stands in the place of that run"),
   questions: z.array(questionSchema).describe("What it waits for"),
   job: jobSchema.nullable(),
   budget: budgetUseSchema.nullable().describe("Of the run and all it delegated"),

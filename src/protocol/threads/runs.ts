@@ -1,11 +1,11 @@
 import type { ThreadView } from "./threads.ts";
-import type { AgentDefinition, Limits } from "./agents.ts";
-import type { StrategySettings } from "./strategies.ts";
-import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "./models.ts";
+import type { AgentDefinition, Limits, OnOutage } from "../agents/agents.ts";
+import type { StrategySettings } from "../agents/strategies.ts";
+import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "../agents/models.ts";
 
 export const runStatuses = ["queued", "running", "waiting", "done", "failed", "cancelled"] as const;
 export type RunStatus = (typeof runStatuses)[number];
-export const waitReasons = ["approval", "question", "limit", "unknown", "client"] as const;
+export const waitReasons = ["approval", "question", "limit", "unknown", "client", "provider"] as const;
 export type WaitReason = (typeof waitReasons)[number];
 
 export function isEnded(status: RunStatus): boolean {
@@ -26,6 +26,8 @@ export type RunOptions = {
   readonly callback?: string;
   /** Writes are only planned, until a person has allowed them all. */
   readonly dryRun?: boolean;
+  /** What an outage of the model's provider is to the run, instead of what its agent says. */
+  readonly onOutage?: OnOutage;
 };
 
 /** All that a run needs to go on the same after a crash or a deploy: kept with the run from its start. */
@@ -34,6 +36,8 @@ export type RunDefinition = {
   readonly agent: AgentDefinition;
   readonly options: RunOptions;
   readonly limits: Limits;
+  /** MCP servers that had not told their tools when it began: it waits for them before its first step. */
+  readonly awaited?: readonly string[];
   /** What the agent's model saw of the server's tools. */
   readonly tools: readonly ToolSchema[];
   /** By name, those that it may find by `search_tools`; from then on they are offered. */
@@ -44,12 +48,24 @@ export type RunDefinition = {
   /** The texts that its strategy works with, by name. */
   readonly prompts?: Readonly<Record<string, string>>;
   readonly strategies?: StrategySettings;
+  /** `fail`: an outage of the model's provider ends it, unless it has already written something. */
+  readonly onOutage?: OnOutage;
+  /** Whoever began it holds the connection and has nothing to come back to, so that little is tried again before they are told. */
+  readonly held?: true;
   /** Of a delegated run: what its ancestors work on, the root first. */
   readonly path?: readonly Errand[];
 };
 
 /** An agent that works for another, with the names of the tools that it may use itself. */
 export type TeamMember = { readonly agent: AgentDefinition; readonly tools: readonly string[] };
+
+/** Of a run that begins with steps of another one, or answers the message of another one once more. */
+export type RunOrigin = {
+  readonly run: string;
+  readonly kind: "fork" | "again";
+  /** The last step that was kept. */
+  readonly step?: string;
+};
 
 /** Who was asked to do what; the task as a hash. */
 export type Errand = { readonly agent: string; readonly task: string };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { missedPolicies } from "./schedules.ts";
-import { idSchema, type Shape } from "./shapes.ts";
+import { idSchema, type Shape } from "../base/shapes.ts";
 
 /** An agent runs a prompt in a thread at set times. */
 export const scheduleSchema = z.object({

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { contentSchema } from "./content-schema.ts";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { contentSchema } from "./item-schema.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 
 /** A read-only link to a thread. */
 export const shareSchema = z.object({

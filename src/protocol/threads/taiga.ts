@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { runStatuses } from "./runs.ts";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 
 export const taigaSchema = z.object({
   configured: z.boolean(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Shape, timeSchema } from "./shapes.ts";
+import { type Shape, timeSchema } from "../base/shapes.ts";
 
 export const taskStatuses = ["pending", "completed"] as const;
 export type TaskStatus = (typeof taskStatuses)[number];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { idSchema, type Shape, timeSchema } from "./shapes.ts";
+import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 
 export const threadSchema = z.object({
   id: idSchema,

@@ -1,4 +1,4 @@
-import { InvalidInput } from "../protocol/errors.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
 
 const minutesOf = { m: 1, h: 60, d: 24 * 60, w: 7 * 24 * 60 } as const;
 const hour = minutesOf.h;

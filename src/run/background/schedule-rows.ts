@@ -1,9 +1,9 @@
-import type { ScheduleRecord } from "../protocol/schedule-shapes.ts";
-import { plainText } from "../protocol/json-text.ts";
-import type { MissedPolicy } from "../protocol/schedules.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Timetable, TimetableEntry } from "./engine-timetable.ts";
-import type { StartInput } from "./runs.ts";
+import type { ScheduleRecord } from "../../protocol/threads/schedule-shapes.ts";
+import { plainText } from "../../protocol/base/json-text.ts";
+import type { MissedPolicy } from "../../protocol/threads/schedules.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Timetable, TimetableEntry } from "../engine/timetable.ts";
+import type { StartInput } from "../runs.ts";
 
 export type ScheduleRow = {
   readonly id: string;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { eachRunDatabase, type RunSuite, until } from "../../test/run-suite.ts";
+import { eachRunDatabase, type RunSuite, until } from "../../../test/run-suite.ts";
 
 /** At once on both databases: it is a minute of waiting. */
 describe("a minute", { concurrency: true }, () => eachRunDatabase(inAMinute));

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
-import type { TestRuns } from "../../test/runs.ts";
-import { type Caller, callerOf } from "../protocol/callers.ts";
-import { newId } from "../protocol/ids.ts";
-import { changeUser, createUser } from "../store/users.ts";
+import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import type { TestRuns } from "../../../test/runs.ts";
+import { type Caller, callerOf } from "../../protocol/base/callers.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { changeUser, createUser } from "../../store/people/users.ts";
 
 eachRunDatabase(({ database, start }) => {
   const begin = () => start({ script: ({ messages }) => `heard ${messages.length}` });

@@ -1,17 +1,17 @@
-import type { ScheduleRecord } from "../protocol/schedule-shapes.ts";
-import { permittedAgents } from "../agents/permitted-agents.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import { plainText } from "../protocol/json-text.ts";
-import type { MissedPolicy } from "../protocol/schedules.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { ScheduleRecord } from "../../protocol/threads/schedule-shapes.ts";
+import { permittedAgents } from "../../agents/permitted-agents.ts";
+import { type Caller, callerOf, type Rights } from "../../protocol/base/callers.ts";
+import { Conflict, InvalidInput, NotFound, ColloquyError } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import { plainText } from "../../protocol/base/json-text.ts";
+import type { MissedPolicy } from "../../protocol/threads/schedules.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import { cronOf, cronOfEvery } from "./cron.ts";
-import { fireSchedule } from "./fire-schedule.ts";
-import { startRun } from "./run.ts";
-import type { Started, StartInput } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
+import { startRun } from "../verbs/start-run.ts";
+import type { Started, StartInput } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
 import { entryOf, inputOf, noteFiring, scheduleColumns, type ScheduleRow, toSchedule } from "./schedule-rows.ts";
+import { createHash } from "node:crypto";
 
 export type ScheduleInput = {
   /** A UUID made by the client; the same id sent again answers the first. */
@@ -214,4 +214,47 @@ function noTime(): InvalidInput {
 
 function noSchedule(id: string): NotFound {
   return new NotFound(`There is no schedule ${id}.`, { code: "schedule_not_found" });
+}
+
+/**
+ * What happens when the time has come: a run with the rights that the owner has now. The same occurrence again is the same
+ * run. Throws what is worth another try; everything else is kept in the schedule's `last_error`.
+ */
+async function fireSchedule(runtime: Runtime, id: string, occurrence: string): Promise<void> {
+  const { database } = runtime;
+  const [row] = await database.query<ScheduleRow & Rights & { owner: string; disabled: boolean; waits: boolean }>(
+    `select s.*, u.name as owner, u.role, u.disabled, permissions_of(u.id, u.role) as permissions, exists (select from pending where run_id = s.last_run) as waits
+     from schedules s join users u on u.id = s.user_id where s.id = $1`,
+    [id],
+  );
+  // It went with its thread or its owner, which the timetable does not see.
+  if (!row) return database.transaction((query) => runtime.engine.timetable.remove(query, id));
+  if (!row.enabled) return;
+  if (row.disabled) {
+    await database.transaction(async (query) => {
+      await query("update schedules set enabled = false, last_error = $2 where id = $1", [
+        id,
+        `The account ${row.owner} is disabled.`,
+      ]);
+      await runtime.engine.timetable.remove(query, id);
+    });
+    return;
+  }
+  if (row.waits) return noteFiring(database.query, id, { error: "Left out: the one before still waits for its turn." });
+  const owner = callerOf({ ...row, id: row.user_id, name: row.owner }, "system");
+  try {
+    const started = await startRun(runtime, owner, { ...inputOf(row), idempotency: keyOf(id, occurrence) });
+    await noteFiring(database.query, id, { run: started.runId });
+  } catch (error) {
+    const known = error instanceof ColloquyError;
+    await noteFiring(database.query, id, { error: known ? error.message : "The server failed." });
+    // Only what may pass is worth another try.
+    if (!known || error.status >= 500) throw error;
+  }
+}
+
+/** Of the occurrence alone: a prompt that was changed between two tries makes no second run. */
+function keyOf(id: string, occurrence: string): NonNullable<StartInput["idempotency"]> {
+  const key = `schedule:${id}:${occurrence}`;
+  return { key, bodyHash: createHash("sha256").update(key).digest("hex") };
 }

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until } from "../../test/run-suite.ts";
-import { newId } from "../protocol/ids.ts";
-import { silentLog } from "../protocol/log.ts";
-import { endIdleRun } from "./control.ts";
-import { createDeltaWriter } from "./deltas.ts";
-import { createEngine } from "./engine.ts";
-import { createFeeds } from "./follow.ts";
-import type { Runtime } from "./runtime.ts";
+import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { silentLog } from "../../protocol/base/log.ts";
+import { endIdleRun } from "../lifecycle/cancel.ts";
+import { createDeltaWriter } from "../log/deltas.ts";
+import { createEngine } from "../engine/engine.ts";
+import { createFeeds } from "../log/follow.ts";
+import type { Runtime } from "../contract/runtime.ts";
 import { endOrphans, expireWaits, removeExpired, requeueOrphans, startForgotten } from "./sweep.ts";
 
 const clientTools = [{ name: "ask", description: "", parameters: { type: "object" } }];
@@ -144,7 +144,7 @@ eachRunDatabase((suite) => {
       [8, "orphan"],
     ] as const)
       await query(
-        "insert into deltas select id, '9', epoch + $2::integer, 'text', 0, $3, thread_id from runs where id = $1",
+        "insert into deltas select id, '9', (epoch - 1) * 100 + 1 + 100 * $2::integer, 'text', 0, $3, thread_id from runs where id = $1",
         [live.runId, later, body],
       );
     // Without an engine of its own, which would take an embedded database for its alone, and the live run for a dead one's.

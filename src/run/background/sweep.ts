@@ -1,13 +1,14 @@
-import { messageOf } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import { isEnded } from "../protocol/runs.ts";
-import { endIdleRun } from "./control.ts";
-import { endLocked, lockRun, publishEnd } from "./locked.ts";
-import { startNext } from "./pending.ts";
-import { resumeRequests } from "./start-within.ts";
-import { isIdle } from "../store/retention.ts";
-import { removeOldSpending } from "../store/spending.ts";
-import type { Runtime } from "./runtime.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { isEnded } from "../../protocol/threads/runs.ts";
+import { endIdleRun } from "../lifecycle/cancel.ts";
+import { endLocked, lockRun, publishEnd } from "../lifecycle/locked-run.ts";
+import { startNext } from "../lifecycle/message-queue.ts";
+import { epochSql } from "../log/attempts.ts";
+import { resumeRequests } from "../verbs/start-within.ts";
+import { isIdle } from "../../store/privacy/retention.ts";
+import { removeOldSpending } from "../../store/metering/spending.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 const batch = 200;
 
@@ -15,7 +16,7 @@ const batch = 200;
 export async function requeueOrphans(runtime: Runtime): Promise<void> {
   const { database, engine } = runtime;
   const live = await database.query<{ id: string; user_id: string; job_id: string }>(
-    `select id, user_id, job_id from runs where status in ('queued', 'running') and parent_run is null and job_id is not null
+    `select id, user_id, job_id from runs where (status in ('queued', 'running') or (status = 'waiting' and retry_at is not null)) and parent_run is null and job_id is not null
        and created_at < now() - interval '5 seconds' limit 10000`,
   );
   if (live.length === 0) return;
@@ -25,7 +26,7 @@ export async function requeueOrphans(runtime: Runtime): Promise<void> {
     const jobId = newId();
     const queued = await database.transaction(async (query) => {
       const changed = await query(
-        "update runs set job_id = $3 where id = $1 and job_id = $2 and status in ('queued', 'running') returning 1",
+        "update runs set job_id = $3 where id = $1 and job_id = $2 and (status in ('queued', 'running') or (status = 'waiting' and retry_at is not null)) returning 1",
         [run.id, run.job_id, jobId],
       );
       if (changed.length > 0) await engine.send(query, { id: jobId, runId: run.id, userId: run.user_id });
@@ -90,7 +91,7 @@ export async function startForgotten(runtime: Runtime): Promise<void> {
 
 /** What is kept for a time only. A thread with a live run is never removed. */
 export async function removeExpired(runtime: Runtime): Promise<void> {
-  const { query, transaction } = runtime.database;
+  const { query, transaction } = runtime.database.listing;
   await transaction(async (locked) => {
     // In a statement of its own: the next one then sees a run that was accepted meanwhile.
     const expired = await locked<{ id: string }>(
@@ -105,7 +106,7 @@ export async function removeExpired(runtime: Runtime): Promise<void> {
   ]);
   await removeOldSpending(query);
   await query(
-    "delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = d.attempt)",
+    `delete from deltas d where not exists (select from runs r where r.id = d.run_id and r.status = 'running' and r.epoch = ${epochSql("d.attempt")})`,
   );
 }
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { z } from "zod";
-import { eachDatabase } from "../../test/databases.ts";
-import { startTestRuns, type TestRunsOptions } from "../../test/runs.ts";
-import { InvalidInput } from "../protocol/errors.ts";
-import type { Database } from "../store/database.ts";
-import { defineTool } from "../tools/define-tool.ts";
-import type { SandboxInfo } from "./sandbox-demand.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { startTestRuns, type TestRunsOptions } from "../../../test/runs.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
+import type { SandboxInfo } from "./required-sandbox.ts";
 
 const runCode = { name: "run", description: "Runs.", input: z.object({}), scope: "sandbox" } as const;
 const script = [[{ call: "run", arguments: {} }], "ok"];

@@ -1,5 +1,5 @@
-import type { AgentDefinition } from "../protocol/agents.ts";
-import { isAtLeast, type SandboxState } from "../protocol/sandboxes.ts";
+import type { AgentDefinition } from "../../protocol/agents/agents.ts";
+import { isAtLeast, type SandboxState } from "../../protocol/agents/sandboxes.ts";
 
 /** What commands run in. */
 export type SandboxInfo = Pick<SandboxState, "driver" | "grade">;

@@ -1,16 +1,16 @@
-import type { PromptRegistry } from "../agents/load-prompts.ts";
-import type { AgentRegistry, Limits } from "../protocol/agents.ts";
-import type { ApprovalPolicy } from "../protocol/approval.ts";
-import type { Log } from "../protocol/log.ts";
-import type { ModelRegistry } from "../protocol/models.ts";
-import type { StrategySettings } from "../protocol/strategies.ts";
-import type { ToolRegistry } from "../protocol/tools.ts";
-import type { Database } from "../store/database.ts";
-import type { SourceText } from "./citations.ts";
-import type { DeltaWriter } from "./deltas.ts";
-import type { Engine, Job } from "./engine.ts";
-import type { Feeds } from "./follow.ts";
-import type { SandboxInfo } from "./sandbox-demand.ts";
+import type { PromptRegistry } from "../../agents/load-prompts.ts";
+import type { AgentRegistry, Limits } from "../../protocol/agents/agents.ts";
+import type { ApprovalPolicy } from "../../protocol/agents/approval.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { ModelRegistry } from "../../protocol/agents/models.ts";
+import type { StrategySettings } from "../../protocol/agents/strategies.ts";
+import type { ToolRegistry } from "../../protocol/agents/tools.ts";
+import type { Database } from "../../store/driver/database.ts";
+import type { SourceText } from "../log/citations.ts";
+import type { DeltaWriter } from "../log/deltas.ts";
+import type { Engine, Job } from "../engine/engine.ts";
+import type { Feeds } from "../log/follow.ts";
+import type { SandboxInfo } from "./required-sandbox.ts";
 import type { Strategy } from "./turn.ts";
 
 /** What the run folder works with; made once by `createRuns`. */
@@ -34,6 +34,7 @@ export type Runtime = {
   /** What this process is working on, by run. */
   readonly active: Map<string, ActiveRun>;
   readonly retention: Retention;
+  readonly outages: OutagePolicy;
   readonly approval: ApprovalPolicy;
   /** What commands run in; waits until that is known. */
   readonly sandbox: () => Promise<SandboxInfo>;
@@ -63,6 +64,27 @@ export type Retention = {
   readonly waitDays: number;
 };
 
+/** What is done while no model can be had. Milliseconds. */
+export type OutagePolicy = {
+  /** So long a step that fails waits between its attempts, in all, before its run waits or ends. */
+  readonly retryMs: number;
+  /** Before the second attempt; doubles each time. */
+  readonly baseMs: number;
+  /** How long a run that waits lets pass before it asks again: at first, and at most. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** It ends when it has waited so long. */
+  readonly waitMs: number;
+};
+
+export const defaultOutages: OutagePolicy = {
+  retryMs: 10_000,
+  baseMs: 500,
+  firstMs: 5000,
+  longestMs: 300_000,
+  waitMs: 86_400_000,
+};
+
 export type ActiveRun = {
   readonly runId: string;
   readonly epoch: number;
@@ -73,5 +95,5 @@ export type ActiveRun = {
   readonly stop: (reason: StopReason) => void;
 };
 
-/** Why work on a run is broken off here. */
-export type StopReason = "cancelled" | "lost" | "hand-over" | "deadline" | "with-parent";
+/** Why work on a run is broken off here; `gave-up`: the database was silent for so long that others may have it. */
+export type StopReason = "cancelled" | "lost" | "gave-up" | "hand-over" | "deadline" | "with-parent";

@@ -1,12 +1,20 @@
-import type { AgentDefinition, Limits, RoomSpec } from "../protocol/agents.ts";
-import type { DecisionBody, Item, ItemOf, NoticeBody, PlanBody, ResultBody, StateBody } from "../protocol/items.ts";
-import type { ModelMessage, ModelSettings, ResponseFormat, ToolSchema } from "../protocol/models.ts";
-import type { TeamMember } from "../protocol/runs.ts";
-import type { StrategySettings } from "../protocol/strategies.ts";
-import type { ToolResult } from "../protocol/tools.ts";
-import type { Block } from "./blocks.ts";
-import type { Fold } from "./fold.ts";
-import type { Voice } from "./spoken.ts";
+import type { AgentDefinition, Limits, RoomSpec } from "../../protocol/agents/agents.ts";
+import type {
+  DecisionBody,
+  Item,
+  ItemOf,
+  NoticeBody,
+  PlanBody,
+  ResultBody,
+  StateBody,
+} from "../../protocol/threads/items.ts";
+import type { ModelMessage, ModelSettings, ResponseFormat, ToolSchema } from "../../protocol/agents/models.ts";
+import type { TeamMember } from "../../protocol/threads/runs.ts";
+import type { StrategySettings } from "../../protocol/agents/strategies.ts";
+import type { ToolResult } from "../../protocol/agents/tools.ts";
+import type { Block } from "../log/message-blocks.ts";
+import type { Fold } from "../log/fold.ts";
+import type { Voice } from "../log/room-voice.ts";
 
 /** What a strategy found in a text of its own protocol. Calls become the step's calls; without them `answer` is the answer. */
 export type Reading = {
@@ -105,7 +113,7 @@ export type MemberTurn = {
 /** What a strategy leads a room with. */
 export type RoomTurns = {
   readonly runId: string;
-  /** Messages, states and notices of the thread after this place, whoever wrote them. */
+  /** Messages, calls, states and notices of the thread after this place, whoever wrote them. */
   since(seq: number): Promise<readonly Item[]>;
   /** Of the people who are in the room. */
   handles(): Promise<readonly string[]>;

@@ -1,18 +1,26 @@
-import { PgBoss, type JobWithMetadata } from "pg-boss";
-import type { JobState } from "../protocol/run-trace.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Log } from "../protocol/log.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "../store/database.ts";
-import { createTimetable, scheduleTransaction, type Timetable } from "./engine-timetable.ts";
+import { PgBoss } from "pg-boss";
+import type { JobState } from "../../protocol/threads/run-trace.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { createTimetable, scheduleTransaction, type Timetable } from "./timetable.ts";
 
 /** A claim on a run: `retryCount` fences every settle to the fetch that gave the job out. */
 export type Job = { readonly id: string; readonly retryCount: number; readonly runId: string };
 
+/** `afterMs`: it is handed out then, by the database's clock. */
+export type NewJob = {
+  readonly id: string;
+  readonly runId: string;
+  readonly userId: string;
+  readonly afterMs?: number;
+};
+
 /** pg-boss as a table with a fetch: it says who works on a run and when; what happened is ours to keep. */
 export type Engine = {
   /** Puts a job for a run into the caller's transaction. */
-  send(query: Query, job: { readonly id: string; readonly runId: string; readonly userId: string }): Promise<void>;
+  send(query: Query, job: NewJob): Promise<void>;
   /** Begins to hand out jobs; `work` must not throw. */
   begin(work: (job: Job) => Promise<void>): void;
   /** A job was sent here. */
@@ -45,18 +53,24 @@ export type EngineOptions = {
 };
 
 const queue = "runs";
-const fetchLock = 7_206_001;
 const pollMs = 1000;
 
 export async function createEngine({ database, perUser, perNode, log }: EngineOptions): Promise<Engine> {
   const embedded = database.kind === "pglite";
   const adapter = (query: Query) => ({
     executeSql: async (text: string, values?: unknown[]) => ({
-      rows: values?.length ? await query(text, values) : await database.script(text),
+      rows: await query(text, values),
     }),
   });
+  // What it does by itself keeps no run waiting; its tables are made and changed at the start.
+  let own = database.maintenance;
   const boss = new PgBoss({
-    db: adapter((text, values) => (scheduleTransaction.getStore() ?? database.query)(text, values)),
+    db: {
+      executeSql: async (text: string, values?: unknown[]) => {
+        const query = scheduleTransaction.getStore() ?? own.query;
+        return { rows: values?.length ? await query(text, values) : await own.script(text) };
+      },
+    },
     backend: embedded ? "pglite" : "postgres",
     schedule: true,
     cronMonitorIntervalSeconds: 15,
@@ -89,6 +103,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
   }
 
   const timetable = await createTimetable(boss);
+  own = database.listing;
 
   let work: ((job: Job) => Promise<void>) | undefined;
   let active = 0;
@@ -97,21 +112,12 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
   let paused = false;
   const poll = setInterval(() => pull("look"), pollMs);
 
-  const fetchJobs = async (query: Query, batchSize: number): Promise<JobWithMetadata<{ runId: string }>[]> =>
-    boss.fetch<{ runId: string }>(queue, {
-      batchSize,
-      groupConcurrency: perUser,
-      includeMetadata: true,
-      db: adapter(query),
-    });
-
-  /** The limit per user is exact only if one node fetches at a time; an embedded database has one node. */
-  const fetchSome = (batchSize: number) =>
-    embedded
-      ? fetchJobs(database.query, batchSize)
-      : database.transaction((query) => fetchJobs(query, batchSize), {
-          first: `select pg_advisory_xact_lock(${fetchLock})`,
-        });
+  const claim = (most: number): Promise<Job[]> =>
+    database.query<Job>('select job_id as id, attempt as "retryCount", run_id as "runId" from claim_jobs($1, $2, $3)', [
+      queue,
+      most,
+      perUser,
+    ]);
 
   const anyWaits = async () => {
     const rows = await database.query(
@@ -121,7 +127,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
     return rows.length > 0;
   };
 
-  /** `fetch`: there is a job; `look`: there may be one, so one cheap look before the three round trips of a fetch. */
+  /** `fetch`: there is a job; `look`: there may be one, so one cheap look before a claim, which others wait for. */
   function pull(how: "look" | "fetch"): void {
     if (!work || paused) return;
     if (fetching) {
@@ -143,9 +149,9 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
   async function drain(how: "look" | "fetch"): Promise<void> {
     for (let look = how === "look"; !paused && active < perNode; look = true) {
       if (look && !(await anyWaits())) return;
-      const jobs = await fetchSome(perNode - active);
+      const jobs = await claim(perNode - active);
       if (jobs.length === 0) return;
-      for (const job of jobs) run({ id: job.id, retryCount: job.retryCount, runId: job.data.runId });
+      for (const job of jobs) run(job);
     }
   }
 
@@ -161,7 +167,12 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
   return {
     timetable,
     async send(query, job) {
-      await boss.send(queue, { runId: job.runId }, { id: job.id, group: { id: job.userId }, db: adapter(query) });
+      const later = job.afterMs === undefined ? {} : { startAfter: job.afterMs / 1000 };
+      await boss.send(
+        queue,
+        { runId: job.runId },
+        { id: job.id, group: { id: job.userId }, db: adapter(query), ...later },
+      );
     },
     begin(handler) {
       work = handler;
@@ -170,13 +181,13 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
     wake: () => pull("fetch"),
     look: () => pull("look"),
     async complete(job, query) {
-      await boss.complete(queue, attempt(job), null, query ? { db: adapter(query) } : {});
+      await boss.complete(queue, attempt(job), null, { db: adapter(query ?? database.query) });
     },
     async release(job) {
-      await boss.fail(queue, attempt(job));
+      await boss.fail(queue, attempt(job), null, { db: adapter(database.query) });
     },
     async touch(jobs) {
-      if (jobs.length > 0 && !embedded) await boss.touch(queue, jobs.map(attempt));
+      if (jobs.length > 0 && !embedded) await boss.touch(queue, jobs.map(attempt), { db: adapter(database.query) });
     },
     async missing(jobs) {
       const rows = await database.query<{ id: string }>(

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { JobWithMetadata, PgBoss, Schedule, WorkOptions } from "pg-boss";
-import { InvalidInput, messageOf } from "../protocol/errors.ts";
-import type { MissedPolicy } from "../protocol/schedules.ts";
-import type { Query } from "../protocol/tools.ts";
+import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
+import type { MissedPolicy } from "../../protocol/threads/schedules.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 export type TimetableEntry = {
   readonly key: string;

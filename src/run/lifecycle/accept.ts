@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Caller } from "../protocol/callers.ts";
-import type { NewItem } from "../protocol/items.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import type { RunDefinition } from "../protocol/runs.ts";
-import type { Query } from "../protocol/tools.ts";
-import { insertItemsSql, itemsParameter, placeItems, type Place } from "./rows.ts";
-import type { Started } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import type { NewItem } from "../../protocol/threads/items.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { RunDefinition, RunOrigin } from "../../protocol/threads/runs.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { insertItemsSql, itemsParameter, placeItems, type Place } from "../log/rows.ts";
+import type { Started } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 /** Everything a run begins with, fixed before the first statement; what waits in `pending` is this, as JSON. */
 export type Beginning = {
@@ -19,6 +19,7 @@ export type Beginning = {
   /** What the caller handed over for the time of the run, by name, sealed. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+  readonly origin?: RunOrigin;
   /** Whose thread it is, if not the caller's: a room that the caller is a member of. */
   readonly ownerId?: string;
   /** What it comes after, if not the newest item of its thread; null: the beginning. */
@@ -71,7 +72,7 @@ export async function insertBeginning(
   beginning: Beginning,
   { behindPending }: { behindPending: boolean },
 ): Promise<Place | undefined> {
-  const { runId, jobId, threadId, caller, definition, items, secrets, idempotency, newThread, after, ownerId } =
+  const { runId, jobId, threadId, caller, definition, items, secrets, idempotency, newThread, after, ownerId, origin } =
     beginning;
   const time = new Date().toISOString();
   const { limits } = definition;
@@ -110,8 +111,8 @@ export async function insertBeginning(
       ? `k as (insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id)
          select $3, ${add(idempotency.key)}, ${add(idempotency.bodyHash)}, $1, $2 from t on conflict do nothing returning 1)`
       : "k as (select 1 from t)",
-    `r as (insert into runs (id, thread_id, user_id, agent, root_run, status, job_id, definition, definition_hash, caller)
-      select $1, t.id, t.user_id, $8, $1, 'queued', $9, $10::jsonb, $11, $12::jsonb from t, k returning id)`,
+    `r as (insert into runs (id, thread_id, user_id, agent, root_run, status, job_id, definition, definition_hash, caller, origin)
+      select $1, t.id, t.user_id, $8, $1, 'queued', $9, $10::jsonb, $11, $12::jsonb, ${add(origin ? jsonText(origin) : null)}::jsonb from t, k returning id)`,
     `b as (insert into budgets (root_run, user_id, steps_max, calls_max, writes_max, tokens_max, left_ms, cost_max)
       select r.id, $3, $13, $14, $15, $16, $17, $18 from r)`,
     `i as (${insertItemsSql("$6", "$7")})`,

@@ -1,12 +1,12 @@
-import type { RunRecord } from "../protocol/run-shapes.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { isId } from "../protocol/ids.ts";
-import type { RunEnd } from "./append.ts";
-import { endLocked, lockRun, noRun, publishEnd, queueAgain } from "./locked.ts";
-import { endPending, startNext } from "./pending.ts";
+import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { isId } from "../../protocol/base/ids.ts";
+import type { RunEnd } from "../log/append.ts";
+import { endLocked, lockRun, noRun, publishEnd, queueAgain } from "./locked-run.ts";
+import { endPending, startNext } from "./message-queue.ts";
 import { placeInRoom } from "./place-in-room.ts";
-import { runColumns, toRun, type RunRow } from "./rows.ts";
-import type { Runtime } from "./runtime.ts";
+import { runColumns, toRun, type RunRow } from "../log/rows.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 /** Stops a run: at once if it is queued or waits, else its owner is told. A run that has ended stays as it is. */
 export async function cancelRun(runtime: Runtime, caller: Caller, runId: string): Promise<RunRecord> {
@@ -47,11 +47,10 @@ export async function endIdleRun(
   const done = await runtime.database.transaction(async (query) => {
     const run = await lockRun(query, runId, userId);
     if (!run || (expired && !run.late)) return "none";
-    if (run.status === "running") {
-      await query("update runs set cancel_asked = true where id = $1", [runId]);
-      return "running";
-    }
-    if (run.status !== "queued" && run.status !== "waiting") return "ended";
+    if (run.status !== "queued" && run.status !== "waiting" && run.status !== "running") return "ended";
+    // Also of one that ends here: it was stopped by itself, and not with the run above it.
+    if (!expired) await query("update runs set cancel_asked = true where id = $1", [runId]);
+    if (run.status === "running") return "running";
     const appended = await endLocked(runtime, query, { run, end });
     // Its parent has an answer to its call now.
     if (run.root) await queueAgain(runtime, query, run);

@@ -1,15 +1,15 @@
-import type { Caller } from "../protocol/callers.ts";
-import { newId } from "../protocol/ids.ts";
-import { filesIn } from "./attached-files.ts";
-import type { AttachedFile, Content, NewItem } from "../protocol/items.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import type { RunDefinition, RunStatus, WaitReason } from "../protocol/runs.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "../store/database.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { filesIn } from "../log/attached-files.ts";
+import type { AttachedFile, Content, NewItem } from "../../protocol/threads/items.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { RunDefinition, RunStatus, WaitReason } from "../../protocol/threads/runs.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../../store/driver/database.ts";
 import { sha256 } from "./accept.ts";
-import type { Owner, RunEnd } from "./append.ts";
-import { insertItemsSql, itemsParameter } from "./rows.ts";
-import { takenOf, takenColumns, type Taken, type TakenRow, tookSql, userColumns } from "./take.ts";
+import type { Owner, RunEnd } from "../log/append.ts";
+import { insertItemsSql, itemsParameter } from "../log/rows.ts";
+import { takenOf, takenColumns, type Taken, type TakenRow, tookSql, userColumns } from "./take-run.ts";
 
 /** A run within another: it works inside its root's job, in a hidden thread, within its root's limits. */
 export type Child = {
@@ -101,7 +101,7 @@ export async function takeChild(
 ): Promise<Taken | undefined> {
   const [row] = await database.query<TakenRow>(
     `with r as (
-       update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, node = $4, started_at = coalesce(started_at, now()),
+       update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, retry_at = null, node = $4, started_at = coalesce(started_at, now()),
          takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$4")}
        where id = $1 and root_run = $2 and status in ('queued', 'running')
          and exists (select from runs root where root.id = $2 and root.epoch = $3 and root.status = 'running' for share)
@@ -132,20 +132,27 @@ export function askedCall(step: string, request: string): string {
 }
 const isAsked = "parent_call like '% asks %'";
 
+/** What the runs below one wait for; `retryMs`: until the first of them goes on by itself. */
+export type WaitBelow = { readonly reason: WaitReason; readonly retryMs?: number };
+
 /**
  * `ready`: a run that this one delegated, or one below it, has work again. Else what they wait for. For a transaction that has
  * the root locked.
  */
-export async function stateBelow(query: Query, runId: string): Promise<"ready" | WaitReason | undefined> {
-  const rows = await query<{ status: RunStatus; wait_reason: WaitReason | null }>(
+export async function stateBelow(query: Query, runId: string): Promise<"ready" | WaitBelow | undefined> {
+  const rows = await query<{ status: RunStatus; wait_reason: WaitReason; retry_ms: number | null }>(
     `with recursive below as (
-       select id, status, wait_reason from runs where parent_run = $1 and not ${isAsked}
-       union all select r.id, r.status, r.wait_reason from runs r join below b on r.parent_run = b.id where not ${isAsked})
-     select status, wait_reason from below where status in ('queued', 'waiting') order by id`,
+       select id, status, wait_reason, retry_at from runs where parent_run = $1 and not ${isAsked}
+       union all select r.id, r.status, r.wait_reason, r.retry_at from runs r join below b on r.parent_run = b.id where not ${isAsked})
+     select status, wait_reason, case when retry_at is not null then greatest(0, extract(epoch from retry_at - now()) * 1000)::float8 end as retry_ms from below
+     where status in ('queued', 'waiting') order by wait_reason = 'provider', id`,
     [runId],
   );
   if (rows.some((row) => row.status === "queued")) return "ready";
-  return rows[0]?.wait_reason ?? undefined;
+  if (!rows[0]) return undefined;
+  // A person is named first, since nothing else helps there; what goes on by itself does so meanwhile.
+  const times = rows.flatMap(({ retry_ms }) => retry_ms ?? []);
+  return { reason: rows[0].wait_reason, ...(times.length > 0 ? { retryMs: Math.min(...times) } : {}) };
 }
 
 /** Runs that our own server was asked for and that were left with work to do, while their root is at work. */
@@ -189,8 +196,19 @@ export async function wakeUpwards(query: Query, runId: string): Promise<void> {
   await query(
     `with recursive above as (select id, parent_run from runs where id = $1
        union all select r.id, r.parent_run from runs r join above a on r.id = a.parent_run)
-     update runs set status = 'queued', wait_reason = null, wait_until = null, handed_over = true
+     update runs set status = 'queued', wait_reason = null, wait_until = null, retry_at = null, handed_over = true
      from above where runs.id = above.id and runs.parent_run is not null and runs.status = 'waiting'`,
+    [runId],
+  );
+}
+
+/** Those below a run that wait for a provider ask again now, since it was taken up for that. */
+export async function wakeRetries(query: Query, runId: string): Promise<void> {
+  await query(
+    `with recursive below as (select id from runs where parent_run = $1
+       union all select r.id from runs r join below b on r.parent_run = b.id)
+     update runs set status = 'queued', wait_reason = null, wait_until = null, retry_at = null, handed_over = true
+     from below where runs.id = below.id and runs.status = 'waiting' and runs.retry_at is not null`,
     [runId],
   );
 }

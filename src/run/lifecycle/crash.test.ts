@@ -3,16 +3,16 @@ import { spawn } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { eachDatabase, type Place } from "../../test/databases.ts";
-import { postEffect } from "../../test/post-effect.ts";
-import { until } from "../../test/run-suite.ts";
-import { startTestRuns } from "../../test/runs.ts";
-import type { Script } from "../models/scripted.ts";
-import type { Tool } from "../protocol/tools.ts";
-import { migrate } from "../store/migrate.ts";
-import { openDatabase } from "../store/open.ts";
+import { eachDatabase, type Place } from "../../../test/databases.ts";
+import { postEffect } from "../../../test/post-effect.ts";
+import { until } from "../../../test/run-suite.ts";
+import { startTestRuns } from "../../../test/runs.ts";
+import type { Script } from "../../models/demo/scripted.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import { migrate } from "../../store/schema/migrate.ts";
+import { openDatabase } from "../../store/driver/open.ts";
 
-const program = join(import.meta.dirname, "../../test/run-until-killed.ts");
+const program = join(import.meta.dirname, "../../../test/run-until-killed.ts");
 
 /** Counts what really happened outside, and holds a request until the test lets it go. */
 type Outside = {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
-import type { TestRuns } from "../../test/runs.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Caller } from "../protocol/callers.ts";
+import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import type { TestRuns } from "../../../test/runs.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
 
 eachRunDatabase((suite) => {
   const begin = (service: TestRuns, caller: Caller, content = "hi") =>

@@ -1,10 +1,12 @@
-import { LostRun } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Item, NewItem } from "../protocol/items.ts";
-import type { Query } from "../protocol/tools.ts";
-import { append, type Appended, type AppendExtras, type Owner, type RunEnd } from "./append.ts";
-import { lockBelow } from "./children.ts";
-import { interruptCalls } from "./interrupt.ts";
+import { LostRun } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { append, type Appended, type AppendExtras, type Owner, type RunEnd } from "../log/append.ts";
+import { lockBelow } from "./child-runs.ts";
+import { printedIn, resultItem, type Call } from "../log/call-items.ts";
+import { callKey } from "../log/fold.ts";
+import { isOpen, itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 
 /** `below`: what was appended to the threads of the runs that ended with it. */
 export type Ended = Appended & {
@@ -49,4 +51,36 @@ async function endBelow(query: Query, runId: string): Promise<Ended["below"]> {
 
 export function endItem(end: RunEnd): NewItem {
   return { id: newId(), kind: "state", body: { type: "run-end", ...end } };
+}
+
+/**
+ * A run may end over open calls only if each gets a result that says so. A write that had begun is not "not done": its
+ * ledger row becomes `unknown`, and so does its result. For a transaction that has the run locked.
+ */
+async function interruptCalls(query: Query, runId: string): Promise<NewItem[]> {
+  const rows = await query<ItemRow>(
+    `select ${itemColumns} from items c where run_id = $1 and kind = 'call' and ${isOpen} order by seq`,
+    [runId],
+  );
+  if (rows.length === 0) return [];
+  const begun = await query<{ step: string; call_index: number; remembered: unknown }>(
+    // Its time stays: whoever resumes the run must not ask or repeat before it is over.
+    "update ledger set status = 'unknown' where run_id = $1 and status in ('executing', 'unknown') returning step, call_index, result -> 'remembered' as remembered",
+    [runId],
+  );
+  const unknown = new Map(begun.map((row) => [callKey({ step: row.step, index: row.call_index }), row.remembered]));
+  const outcome = (call: Call) => {
+    const printed = printedIn(unknown.get(callKey(call)));
+    const what = "Outcome unknown: the run was stopped while this call was being done.";
+    return printed === undefined ? what : `${what}\n${printed}`;
+  };
+  return (rows.map(toItem) as Call[]).map((call) =>
+    unknown.has(callKey(call))
+      ? resultItem(call, { content: outcome(call), isError: true }, "unknown")
+      : resultItem(
+          call,
+          { content: "Not done: the run was stopped before this call had a result.", isError: true },
+          "interrupted",
+        ),
+  );
 }

@@ -1,14 +1,15 @@
-import { NotFound } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Item, NewItem } from "../protocol/items.ts";
-import type { RunDefinition, RunStatus } from "../protocol/runs.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { RunEnd } from "./append.ts";
-import { wakeUpwards } from "./children.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { RunDefinition, RunStatus } from "../../protocol/threads/runs.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { RunEnd } from "../log/append.ts";
+import { wakeUpwards } from "./child-runs.ts";
 import { endRun, type Ended } from "./end-run.ts";
-import { insertItemsSql, itemColumns, itemsParameter, placeItems, toItem, type ItemRow } from "./rows.ts";
-import type { Runtime } from "./runtime.ts";
-import { deliveriesOf } from "./signals.ts";
+import { insertItemsSql, itemColumns, itemsParameter, placeItems, toItem, type ItemRow } from "../log/rows.ts";
+import { standing } from "../log/standing.ts";
+import type { Runtime } from "../contract/runtime.ts";
+import { deliveriesOf } from "./webhook-signals.ts";
 
 /** A run whose row is locked by the transaction at hand: nobody can take, end, pause or decide it meanwhile. */
 export type LockedRun = {
@@ -61,7 +62,22 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
 }
 
 export async function itemsOfRun(query: Query, runId: string): Promise<Item[]> {
+  return [...standing(await allItemsOfRun(query, runId))];
+}
+
+/** With what was withdrawn of them. */
+export async function allItemsOfRun(query: Query, runId: string): Promise<Item[]> {
   return (await query<ItemRow>(`select ${itemColumns} from items where run_id = $1 order by seq`, [runId])).map(toItem);
+}
+
+/** What asks and answers in a run and, if it is a root, in those below it. */
+export async function itemsOfTree(query: Query, runId: string): Promise<Item[]> {
+  const rows = await query<ItemRow>(
+    `select ${itemColumns} from items where kind in ('question', 'decision') and run_id in
+       (select id from runs where id = $1 or root_run = $1) order by created_at, seq`,
+    [runId],
+  );
+  return rows.map(toItem);
 }
 
 /** Appends to the thread of a locked run; the lock does for a fence. */
@@ -69,16 +85,23 @@ export async function appendLocked(
   query: Query,
   run: Pick<LockedRun, "id" | "threadId">,
   items: readonly NewItem[],
-  /** Who wrote them; whoever the thread belongs to when absent. */
-  userId?: string,
+  {
+    userId,
+    after,
+  }: {
+    /** Who wrote them; whoever the thread belongs to when absent. */
+    readonly userId?: string;
+    /** What they come after; the newest item of the branch that is shown when absent. */
+    readonly after?: string | undefined;
+  } = {},
 ): Promise<Item[]> {
   const time = new Date().toISOString();
   const placed = items.map((item) => ({ ...item, run: run.id }));
   const [row] = await query<{ first: number; parent: string | null }>(
     `with t as (update threads set next_seq = next_seq + $2, previous_leaf = leaf, leaf = $3, updated_at = now() where id = $1
-       returning id, coalesce($6::uuid, user_id) as user_id, next_seq - $2 as first, previous_leaf as parent),
+       returning id, coalesce($6::uuid, user_id) as user_id, next_seq - $2 as first, coalesce($7::uuid, previous_leaf) as parent),
      i as (${insertItemsSql("$4", "$5")}) select first, parent from t`,
-    [run.threadId, items.length, items.at(-1)!.id, itemsParameter(placed), time, userId ?? null],
+    [run.threadId, items.length, items.at(-1)!.id, itemsParameter(placed), time, userId ?? null, after ?? null],
   );
   return placeItems(placed, { threadId: run.threadId, firstSeq: row!.first, parent: row!.parent, time });
 }
@@ -94,7 +117,7 @@ export async function queueAgain(runtime: Runtime, query: Query, run: LockedRun)
 async function queueRoot(runtime: Runtime, query: Query, run: Omit<LockedRun, "root">): Promise<void> {
   const jobId = newId();
   await query(
-    "update runs set status = 'queued', wait_reason = null, wait_until = null, handed_over = true, job_id = $2 where id = $1",
+    "update runs set status = 'queued', wait_reason = null, wait_until = null, retry_at = null, handed_over = true, job_id = $2 where id = $1",
     [run.id, jobId],
   );
   await runtime.engine.send(query, { id: jobId, runId: run.id, userId: run.userId });

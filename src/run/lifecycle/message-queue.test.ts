@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch } from "../../test/run-suite.ts";
-import type { TestRuns } from "../../test/runs.ts";
-import { newId } from "../protocol/ids.ts";
-import { textOf } from "../protocol/items.ts";
-import type { ModelRequest } from "../protocol/models.ts";
-import { checkInvariants } from "../store/invariants.ts";
+import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import type { TestRuns } from "../../../test/runs.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { textOf } from "../../protocol/threads/items.ts";
+import type { ModelRequest } from "../../protocol/agents/models.ts";
+import { checkInvariants } from "../../store/schema/invariants.ts";
 
 eachRunDatabase((suite) => {
   const say = (service: TestRuns, content: string, threadId?: string) =>

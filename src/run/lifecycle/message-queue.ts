@@ -1,14 +1,14 @@
-import { InvalidInput, NotFound } from "../protocol/errors.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import type { Query } from "../protocol/tools.ts";
+import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import { accepted, insertBeginning, KeyUsed, liveRootSql, type Beginning } from "./accept.ts";
-import type { RunEnd } from "./append.ts";
+import type { RunEnd } from "../log/append.ts";
 import { endItem } from "./end-run.ts";
-import { insertItemsSql, itemsParameter, placeItems, type Place } from "./rows.ts";
-import type { Started, StartInput } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
-import { deliveriesOf } from "./signals.ts";
-import { violatedConstraint } from "./violated-constraint.ts";
+import { insertItemsSql, itemsParameter, placeItems, type Place } from "../log/rows.ts";
+import type { Started, StartInput } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
+import { deliveriesOf } from "./webhook-signals.ts";
+import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
 const mostPending = 100;
 

@@ -1,7 +1,8 @@
-import type { Caller } from "../protocol/callers.ts";
-import type { Query } from "../protocol/tools.ts";
-import { noRun } from "./locked.ts";
-import type { RoomPlace } from "./runs.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { noRun } from "./locked-run.ts";
+import type { RoomPlace } from "../runs.ts";
+import type { AgentDefinition } from "../../protocol/agents/agents.ts";
 
 /** Undefined: the run works in no room. Throws NotFound if the caller is not in its room, or not any more. */
 export async function placeInRoom(
@@ -18,4 +19,13 @@ export async function placeInRoom(
   if (!room) return undefined;
   if (room.handle === null) throw noRun(id);
   return { ownerId: room.ownerId, handle: room.handle };
+}
+
+/** By which name agents know who writes: in a room by the handle there; alone with a room's agents as the user. */
+export function authorIn(
+  agent: Pick<AgentDefinition, "room">,
+  caller: Pick<Caller, "name">,
+  room: RoomPlace | undefined,
+): string {
+  return room?.handle ?? (agent.room ? "user" : caller.name);
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch } from "../../test/run-suite.ts";
-import { isEnded } from "../protocol/runs.ts";
-import type { TestRuns } from "../../test/runs.ts";
+import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import { isEnded } from "../../protocol/threads/runs.ts";
+import type { TestRuns } from "../../../test/runs.ts";
 
 const clientTools = [{ name: "ask", description: "", parameters: { type: "object" } }];
 const hang = () => [{ text: "half" }, { hang: true as const }];

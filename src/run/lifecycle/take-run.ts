@@ -1,7 +1,7 @@
-import { cutBack, type Caller, type Rights } from "../protocol/callers.ts";
-import type { RunDefinition } from "../protocol/runs.ts";
-import type { Database } from "../store/database.ts";
-import type { Job } from "./engine.ts";
+import { cutBack, type Caller, type Rights } from "../../protocol/base/callers.ts";
+import type { RunDefinition } from "../../protocol/threads/runs.ts";
+import type { Database } from "../../store/driver/database.ts";
+import type { Job } from "../engine/engine.ts";
 
 /** A run as this process took it: from here on it writes at this epoch, or not at all. */
 export type Taken = {
@@ -23,6 +23,8 @@ export type Taken = {
   readonly nextSeq: number;
   /** How many messages were taken in while it ran. */
   readonly steered: number;
+  /** It waited, and was to go on by itself about now: so are those below it that wait for a provider. */
+  readonly retried: boolean;
 };
 
 /** What a take asks of the user that the run is for. */
@@ -55,6 +57,7 @@ export type TakenRow = {
   leaf: string | null;
   next_seq: number;
   steered: number;
+  retried?: boolean;
   disabled: boolean;
 } & Rights;
 
@@ -74,20 +77,25 @@ export function takenOf(row: TakenRow): Taken {
     leaf: row.leaf,
     nextSeq: row.next_seq,
     steered: row.steered,
+    retried: row.retried ?? false,
   };
 }
 
 /** Raises the epoch if the run still names this job; undefined: somebody else has it, or it has ended. Commits before the first read.
+ * Throws Unavailable `database_locked` at once where somebody holds its row: whoever waited would keep a connection from others.
  * `steered` and the thread are of one snapshot: the updated row may know of a message that the thread does not show yet. */
 export async function takeRun(database: Database, node: string, job: Job): Promise<Taken | undefined> {
   const [row] = await database.query<TakenRow>(
-    `with r as (
-       update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, node = $3, started_at = coalesce(started_at, now()),
+    `with free as (
+       select id as free_id from runs where id = $1 and job_id = $2
+         and (status in ('queued', 'running') or (status = 'waiting' and retry_at is not null)) for no key update nowait),
+     r as (
+       update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, retry_at = null, node = $3, started_at = coalesce(started_at, now()),
          takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$3")}
-       where id = $1 and job_id = $2 and status in ('queued', 'running')
+       from free where id = free_id
        returning ${takenColumns.replace(", steered", "")}),
      b as (update budgets set deadline = now() + left_ms * interval '1 millisecond' from r where budgets.root_run = r.root_run returning left_ms)
-     select r.*, r.thread_id as root_thread, b.left_ms, threads.leaf, threads.next_seq, seen.steered, ${userColumns} from r, b, threads, runs seen, users
+     select r.*, r.thread_id as root_thread, b.left_ms, threads.leaf, threads.next_seq, seen.steered, seen.retry_at is not null as retried, ${userColumns} from r, b, threads, runs seen, users
      where threads.id = r.thread_id and seen.id = $1 and users.id = seen.user_id`,
     [job.runId, job.id, node],
   );

@@ -1,6 +1,6 @@
-import { newId } from "../protocol/ids.ts";
-import type { Delivery } from "./append.ts";
-import type { RunSignal, Runtime } from "./runtime.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Delivery } from "../log/append.ts";
+import type { RunSignal, Runtime } from "../contract/runtime.ts";
 
 export type SignalOf = {
   readonly runId: string;

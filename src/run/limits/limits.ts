@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Limits } from "../protocol/agents.ts";
-import { ColloquyError, LostRun } from "../protocol/errors.ts";
-import type { Item, ItemOf, QuestionBody } from "../protocol/items.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { Limits } from "../../protocol/agents/agents.ts";
+import { ColloquyError, LostRun } from "../../protocol/base/errors.ts";
+import type { Item, ItemOf, QuestionBody } from "../../protocol/threads/items.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import {
   asBudgetReached,
   type Asked,
@@ -10,9 +10,9 @@ import {
   type HoldState,
   refuseWhileReached,
   settleSpending,
-} from "../store/spending.ts";
-import { normaliseArguments } from "../tools/call-tool.ts";
-import type { AppendExtras, Owner } from "./append.ts";
+} from "../../store/metering/spending.ts";
+import { normaliseArguments } from "../../tools/core/call-tool.ts";
+import type { AppendExtras, Owner } from "../log/append.ts";
 
 export type Reservation = {
   readonly steps?: number;
@@ -99,6 +99,20 @@ async function reserveAll(
   throw limitReached("cost", `the cost of ${row.cost_max} is used up`);
 }
 
+/** How many calls and writes the run's tree may still make. */
+export async function roomLeft(
+  query: Query,
+  owner: Owner,
+): Promise<{ readonly calls: number; readonly writes: number }> {
+  const [row] = await query<{ calls: number; writes: number }>(
+    `select calls_max - calls as calls, writes_max - writes as writes from budgets b join runs r on b.root_run = r.root_run
+     where r.id = $1 and r.epoch = $2 and r.status = 'running'`,
+    [owner.runId, owner.epoch],
+  );
+  if (!row) throw new LostRun(owner.runId);
+  return row;
+}
+
 const usedUp = (most: number, what: string) => (most === 1 ? `1 ${what} is used up` : `${most} ${what}s are used up`);
 
 /** An account has spent what it may; the run waits until it may have this. */
@@ -163,7 +177,7 @@ export function checkOwnLimits(
 }
 
 /**
- * "Continue": as much again of the limit that was reached. A repeated call needs nothing: its decisions are counted. What an
+ * "Continue": as much again of the limit that was reached. A repeated call needs nothing: it is counted since the decision. What an
  * account may spend is an admin's to say: throws `budget_reached` as long as nothing is left of it.
  */
 export async function extendLimit(
@@ -186,7 +200,7 @@ export async function extendLimit(
   await query(`update budgets set ${column} = ${column} + $2 where root_run = $1`, [rootRun, amount]);
 }
 
-function limitReached(name: LimitName, what: string): ColloquyError {
+export function limitReached(name: LimitName, what: string): ColloquyError {
   return new ColloquyError(`limit_${name}`, 422, `The run reached its limit: ${what}.`);
 }
 
@@ -199,40 +213,4 @@ export function hashOfCall(call: ItemOf<"call">): string {
   return createHash("sha256")
     .update(`${call.body.name}\n${normaliseArguments(call.body.arguments)}`)
     .digest("hex");
-}
-
-/**
- * Throws if a call was made as often as `repeatedCall` allows. A read counts only since the last write, which may well
- * have changed its answer.
- */
-export function checkRepeats(
-  items: readonly Item[],
-  calls: readonly ItemOf<"call">[],
-  options: { limits: Limits; isWrite: (name: string) => boolean },
-): void {
-  const once = options.limits.repeatedCall;
-  if (once === 0) return;
-  const most = once * (1 + timesContinued(items, "repeated_call"));
-  const asked = items.filter((item): item is ItemOf<"call"> => item.kind === "call");
-  const lastWrite = asked.findLastIndex((call) => options.isWrite(call.body.name));
-  for (const call of calls) {
-    const hash = hashOfCall(call);
-    const counted = options.isWrite(call.body.name) ? asked : asked.slice(lastWrite + 1);
-    const times = counted.filter((other) => other.body.name === call.body.name && hashOfCall(other) === hash).length;
-    if (times > most)
-      throw limitReached(
-        "repeated_call",
-        `${call.body.name} was called with the same arguments more than ${most} times`,
-      );
-  }
-}
-
-/** How often people let the run go on past a limit. */
-function timesContinued(items: readonly Item[], limit: LimitName): number {
-  const asked = new Set(
-    items.filter((item) => item.kind === "question" && item.body.limit === limit).map((item) => item.id),
-  );
-  return items.filter(
-    (item) => item.kind === "decision" && asked.has(item.body.question) && item.body.decision === "continue",
-  ).length;
 }

@@ -1,9 +1,9 @@
-import { newId } from "../protocol/ids.ts";
-import type { Model } from "../protocol/models.ts";
-import type { Expected, Spent } from "../store/spending.ts";
-import { estimate, roomFor } from "./estimate.ts";
-import type { Runtime } from "./runtime.ts";
-import type { Answer } from "./step.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Model } from "../../protocol/agents/models.ts";
+import type { Expected, Spent } from "../../store/metering/spending.ts";
+import { estimate, roomFor } from "../log/estimate-tokens.ts";
+import type { Runtime } from "../contract/runtime.ts";
+import type { Answer } from "../contract/answer.ts";
 
 type CostOf = Runtime["costOf"];
 
@@ -31,7 +31,7 @@ export function expectedOf(
   { input, maxTokens }: { readonly input: number; readonly maxTokens: number | undefined },
   costOf: CostOf,
 ): Expected {
-  const usage = { inputTokens: input, outputTokens: maxTokens ?? roomFor(model) };
+  const usage = { inputTokens: input, outputTokens: maxTokens ?? roomFor(model.contextTokens) };
   return {
     id: newId(),
     tokens: Math.round(usage.inputTokens + usage.outputTokens),

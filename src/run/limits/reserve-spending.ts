@@ -1,11 +1,17 @@
-import { messageOf } from "../protocol/errors.ts";
-import type { Log } from "../protocol/log.ts";
-import type { Model, ModelCallRecord, ModelPart, ModelRequest } from "../protocol/models.ts";
-import type { Query } from "../protocol/tools.ts";
-import { asBudgetReached, hasBudgets, holdSpending, settleSpending, warningText } from "../store/spending.ts";
-import { estimate, schemaTokens } from "./estimate.ts";
-import { expectedOf, spentBy } from "./held.ts";
-import type { Runtime } from "./runtime.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Model, ModelCallRecord, ModelPart, ModelRequest } from "../../protocol/agents/models.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import {
+  asBudgetReached,
+  hasBudgets,
+  holdSpending,
+  settleSpending,
+  warningText,
+} from "../../store/metering/spending.ts";
+import { estimate, schemaTokens } from "../log/estimate-tokens.ts";
+import { expectedOf, spentBy } from "./reservation.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 /** Requests to models outside of runs, held to what their accounts may spend. */
 export type RequestHolds = {

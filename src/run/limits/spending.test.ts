@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch } from "../../test/run-suite.ts";
-import type { ScriptAnswer } from "../models/scripted.ts";
-import { createUser } from "../store/users.ts";
-import { budgetsOf, listBudgets, type NewBudget, removeBudget, saveBudget } from "../store/spending.ts";
+import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import type { ScriptAnswer } from "../../models/demo/scripted.ts";
+import { createUser } from "../../store/people/users.ts";
+import { budgetsOf, listBudgets, type NewBudget, removeBudget, saveBudget } from "../../store/metering/spending.ts";
 
 const said: ScriptAnswer = [{ text: "yes" }, { finish: "stop", usage: { inputTokens: 60, outputTokens: 40 } }];
 const agent = { settings: { maxTokens: 100 }, tools: [] };

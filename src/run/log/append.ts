@@ -1,10 +1,10 @@
-import { LostRun } from "../protocol/errors.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import type { Item, NewItem } from "../protocol/items.ts";
-import type { ModelCallRecord } from "../protocol/models.ts";
-import type { WaitReason } from "../protocol/runs.ts";
-import type { Query, ToolResult } from "../protocol/tools.ts";
-import { settleSql, settleValues, type Spent } from "../store/spending.ts";
+import { LostRun } from "../../protocol/base/errors.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { ModelCallRecord } from "../../protocol/agents/models.ts";
+import type { WaitReason } from "../../protocol/threads/runs.ts";
+import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
+import { settleSql, settleValues, type Spent } from "../../store/metering/spending.ts";
 import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
 
 /** Who writes: a run at the epoch at which this process owns it. */
@@ -19,12 +19,19 @@ export type RunEnd = {
 export type AppendExtras = {
   readonly end?: RunEnd;
   /** For so long at most, by the database's clock. */
-  readonly wait?: { readonly reason: WaitReason; readonly mostMs: number };
+  readonly wait?: {
+    readonly reason: WaitReason;
+    readonly mostMs: number;
+    /** In so long it goes on by itself, with this job. */
+    readonly retry?: { readonly afterMs: number; readonly jobId?: string | undefined } | undefined;
+  };
   /** The run got somewhere, so earlier crashes no longer count. */
   readonly progress?: boolean;
   /** What was used beyond what was reserved (less than zero: less). */
   readonly tokens?: number;
   readonly cost?: number;
+  /** A step that brought nothing, since its model was away: neither it nor its time counts against the run's limits. */
+  readonly inVain?: { readonly ms: number };
   /** What a step came to, of what its account may spend; what was reserved of that is given back. */
   readonly spent?: Spent;
   /** Only if nothing was taken in since: then the run must not end without an answer to it. */
@@ -55,7 +62,7 @@ export type Appended = {
 
 /**
  * Appends items to the run's thread in ONE statement that is fenced: an old epoch, or a run that is not running, changes
- * nothing and throws LostRun. Locks run → budget → spending → thread, each CTE fed by the one before so that PostgreSQL keeps the order.
+ * nothing and throws LostRun. Without items only the extras become true. Locks run → budget → spending → thread, each CTE fed by the one before so that PostgreSQL keeps the order.
  */
 export async function append(
   query: Query,
@@ -69,7 +76,7 @@ export async function append(
     owner.runId,
     owner.epoch,
     items.length,
-    items.at(-1)!.id,
+    items.at(-1)?.id ?? null,
     itemsParameter(placed),
     time,
     extras.tokens ?? 0,
@@ -81,14 +88,16 @@ export async function append(
   if (extras.progress) sets.push("takeovers = 0");
   if (extras.end)
     sets.push(
-      `status = ${add(extras.end.status)}, wait_reason = null, ended_at = now(), error = ${add(extras.end.error ? jsonText(extras.end.error) : null)}::jsonb`,
+      `status = ${add(extras.end.status)}, wait_reason = null, retry_at = null, ended_at = now(), error = ${add(extras.end.error ? jsonText(extras.end.error) : null)}::jsonb`,
     );
   if (extras.wait)
     sets.push(
-      `status = 'waiting', wait_reason = ${add(extras.wait.reason)}, wait_until = now() + ${add(extras.wait.mostMs)} * interval '1 millisecond', handed_over = true`,
+      `status = 'waiting', wait_reason = ${add(extras.wait.reason)}, wait_until = now() + ${add(extras.wait.mostMs)} * interval '1 millisecond', handed_over = true,
+       retry_at = now() + ${add(extras.wait.retry?.afterMs ?? null)}::float8 * interval '1 millisecond', job_id = coalesce(${add(extras.wait.retry?.jobId ?? null)}::uuid, job_id)`,
     );
   const stops = Boolean(extras.end ?? extras.wait);
 
+  const backMs = stops ? `${add(Math.round(extras.inVain?.ms ?? 0))}::bigint` : "";
   const still = extras.ifSteered === undefined ? "" : ` and steered = ${add(extras.ifSteered)}`;
 
   const parts = [
@@ -96,15 +105,20 @@ export async function append(
       ? `r as (update runs set ${sets.join(", ")} where id = $1 and epoch = $2 and status = 'running'${still} returning id, thread_id, user_id, root_run, parent_run)`
       : "r as (select id, thread_id, user_id, root_run, parent_run from runs where id = $1 and epoch = $2 and status = 'running' for share)",
     `b as (update budgets set tokens = greatest(0, tokens + $7), cost = greatest(0, cost + $8)${
+      extras.inVain ? ", steps = greatest(0, steps - 1)" : ""
+    }${
       stops
-        ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint else left_ms end,
-           deadline = case when r.parent_run is null then null else deadline end`
+        ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint + ${backMs} else left_ms end,
+           deadline = case when r.parent_run is null then null else deadline + ${backMs} * interval '1 millisecond' end`
         : ""
     } from r where budgets.root_run = r.root_run returning 1)`,
     ...(extras.spent
       ? [`s as materialized (select ${settleSql(...settleValues(extras.spent).map(add))} as settled from b)`]
       : []),
-    `t as (update threads set next_seq = next_seq + $3, previous_leaf = leaf, leaf = $4, updated_at = now() from r, b${extras.spent ? ", s" : ""}
+    items.length === 0
+      ? `t as (select threads.id, threads.user_id, next_seq as first, leaf as parent, pending from threads, r, b${extras.spent ? ", s" : ""}
+       where threads.id = r.thread_id${extras.spent ? " and s.settled is not null" : ""} and $3::integer = 0 and $4::uuid is null)`
+      : `t as (update threads set next_seq = next_seq + $3, previous_leaf = leaf, leaf = $4, updated_at = now() from r, b${extras.spent ? ", s" : ""}
        where threads.id = r.thread_id${extras.spent ? " and s.settled is not null" : ""}
        returning threads.id, threads.user_id, next_seq - $3 as first, previous_leaf as parent, pending)`,
     `i as (${insertItemsSql("$5", "$6")})`,
@@ -152,7 +166,9 @@ function ledgerSql(
       select r.id, ${stepValue}, ${indexValue}, ${add(entry.userId)}, ${add(entry.tool)}, ${statusValue}, ${add(entry.key)}, ${add(entry.argumentsHash)},
         ${resultValue}::jsonb, now() from r`;
   }
-  return `update ledger set status = ${statusValue}, result = ${resultValue}::jsonb, until = null, ended_at = ${status === "unknown" ? "null" : "now()"}
+  // Of what is unknown, whoever asks about it later needs what its tool kept.
+  const value = `coalesce(nullif(${resultValue}::jsonb, 'null'::jsonb), ledger.result)`;
+  return `update ledger set status = ${statusValue}, result = ${value}, until = null, ended_at = ${status === "unknown" ? "null" : "now()"}
     from r where ledger.run_id = r.id and ledger.step = ${stepValue} and call_index = ${indexValue} and ledger.status in ('executing', 'unknown')`;
 }
 

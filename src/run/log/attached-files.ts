@@ -1,5 +1,5 @@
-import type { MessageBody } from "../protocol/items.ts";
-import type { ContentPart, ModelMessage } from "../protocol/models.ts";
+import type { MessageBody } from "../../protocol/threads/items.ts";
+import type { ContentPart, ModelMessage } from "../../protocol/agents/models.ts";
 
 /** Stands for an image until it is sent: a prompt is built many times, and most never leave. */
 const scheme = "upload:";

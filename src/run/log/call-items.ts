@@ -1,6 +1,6 @@
-import { newId } from "../protocol/ids.ts";
-import type { ItemOf, NewItem, ResultBody } from "../protocol/items.ts";
-import type { ToolQuestion, ToolResult } from "../protocol/tools.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { ItemOf, NewItem, ResultBody } from "../../protocol/threads/items.ts";
+import type { ToolQuestion, ToolResult } from "../../protocol/agents/tools.ts";
 
 export type Call = ItemOf<"call">;
 
@@ -44,4 +44,14 @@ export function resultItem(
       ...(outcome ? { outcome } : {}),
     },
   };
+}
+
+/** For the result of a command that was broken off: what was kept with its claim of what it printed. */
+export function printedIn(remembered: unknown): string | undefined {
+  if (typeof remembered !== "object" || remembered === null || !("printed" in remembered)) return undefined;
+  return printedText(String(remembered.printed));
+}
+
+export function printedText(printed: string): string | undefined {
+  return printed.trim() === "" ? undefined : `What it had printed:\n${printed.trim()}`;
 }

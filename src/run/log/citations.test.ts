@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Item } from "../protocol/items.ts";
-import type { Source } from "../protocol/sources.ts";
+import type { Item } from "../../protocol/threads/items.ts";
+import type { Source } from "../../protocol/knowledge/sources.ts";
 import { citationsOf, holdsQuote } from "./citations.ts";
 
 const page: Source = { kind: "web", title: "Herons", url: "https://example.org/herons", snippet: "Herons wade." };

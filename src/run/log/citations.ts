@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import type { Caller } from "../protocol/callers.ts";
-import type { Citation } from "../protocol/citations.ts";
-import { type Item, type NewItem, textOf } from "../protocol/items.ts";
-import type { Source } from "../protocol/sources.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import type { Citation } from "../../protocol/knowledge/citations.ts";
+import { type Item, type NewItem, textOf } from "../../protocol/threads/items.ts";
+import type { Source } from "../../protocol/knowledge/sources.ts";
 
 /** All of the text that a source is a part of; undefined: it is not at hand, or nothing that the caller may read. */
 export type SourceText = (caller: Caller, source: Source) => Promise<string | undefined>;

@@ -1,11 +1,15 @@
 import { z } from "zod";
-import type { Log } from "../protocol/log.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import type { Database } from "../store/database.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Retry } from "../../protocol/threads/events.ts";
+import { epochSql } from "./attempts.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { Database } from "../../store/driver/database.ts";
 
 export type DeltaKind = "text" | "reasoning";
+/** What is written of a step besides its text: why the attempt before failed, as JSON. */
+type WrittenKind = DeltaKind | "retry";
 
-/** A step whose answer is being written; `attempt` is the epoch of the run, which fences it. One object for all its pieces. */
+/** A step whose answer is being written; `attempt` has the epoch of the run in it, which fences it. One object for all its pieces. */
 export type LiveStep = {
   readonly runId: string;
   readonly threadId: string;
@@ -31,6 +35,8 @@ export type Delta = {
 /** Collects the live text of all runs of this node and writes it in one statement per interval. */
 export type DeltaWriter = {
   add(delta: Delta): void;
+  /** The attempt before this one failed: what was told of it is not so. */
+  again(of: LiveStep, retry: Retry): void;
   /** The step is an item now (or withdrawn): drops what was not written; true if some was, so that it must be deleted. */
   settle(runId: string, step: string): boolean;
   /** Nothing of the run is written here any more. */
@@ -61,13 +67,14 @@ export function parseNotice(payload: string): Notice | undefined {
 }
 
 type Piece = { readonly offset: number; text: string };
-type Pieces = { text: Piece | undefined; reasoning: Piece | undefined };
+type Pieces = { readonly [Kind in WrittenKind]?: Piece | undefined };
+type OpenPieces = { [Kind in WrittenKind]?: Piece | undefined };
 /** As it is written: a row of the table. */
 type Row = {
   readonly run_id: string;
   readonly step: string;
   readonly attempt: number;
-  readonly kind: DeltaKind;
+  readonly kind: WrittenKind;
   readonly off: number;
   readonly body: string;
   readonly thread_id: string;
@@ -81,7 +88,7 @@ export function createDeltaWriter(options: {
 }): DeltaWriter {
   const { database, node, log } = options;
   const remote = database.kind === "postgres";
-  const unwritten = new Map<LiveStep, Pieces>();
+  const unwritten = new Map<LiveStep, OpenPieces>();
   const written = new Map<string, Set<string>>();
   const threads = new Set<string>();
   const stops = new Set<string>();
@@ -133,6 +140,7 @@ export function createDeltaWriter(options: {
     unwritten.set(of, {
       text: joined(pieces.text, since?.text),
       reasoning: joined(pieces.reasoning, since?.reasoning),
+      retry: pieces.retry,
     });
   }
 
@@ -141,7 +149,7 @@ export function createDeltaWriter(options: {
       `with x as (select * from json_to_recordset($1::json)
                   as x (run_id uuid, step text, attempt integer, kind text, off integer, body text, thread_id uuid)),
             w as (insert into deltas (run_id, step, attempt, kind, off, body, thread_id)
-                  select x.* from x join runs r on r.id = x.run_id and r.epoch = x.attempt and r.status = 'running'
+                  select x.* from x join runs r on r.id = x.run_id and r.epoch = ${epochSql("x.attempt")} and r.status = 'running'
                   on conflict (run_id, step, attempt, kind, off) do update set body = excluded.body where length(excluded.body) > length(deltas.body))
        select ${notice ? "pg_notify($2, $3)" : "1"}`,
       // One text: a list of each column costs several times as much to write and to send.
@@ -149,13 +157,22 @@ export function createDeltaWriter(options: {
     );
   }
 
+  function piecesOf(of: LiveStep): OpenPieces {
+    const known = unwritten.get(of);
+    if (known) return known;
+    const pieces: OpenPieces = { text: undefined, reasoning: undefined, retry: undefined };
+    unwritten.set(of, pieces);
+    threads.add(of.threadId);
+    return pieces;
+  }
+
   return {
+    again(of, retry) {
+      piecesOf(of).retry = { offset: 0, text: JSON.stringify(retry) };
+      schedule();
+    },
     add({ of, kind, offset, text }) {
-      let pieces = unwritten.get(of);
-      if (!pieces) {
-        unwritten.set(of, (pieces = { text: undefined, reasoning: undefined }));
-        threads.add(of.threadId);
-      }
+      const pieces = piecesOf(of);
       const piece = pieces[kind];
       if (piece) piece.text += text;
       else pieces[kind] = { offset, text };
@@ -199,7 +216,7 @@ function joined(before: Piece | undefined, since: Piece | undefined): Piece | un
 }
 
 function rowsOf({ runId, threadId, step, attempt }: LiveStep, pieces: Pieces): Row[] {
-  return (["text", "reasoning"] as const).flatMap((kind) => {
+  return (["retry", "text", "reasoning"] as const).flatMap((kind) => {
     const piece = pieces[kind];
     if (!piece) return [];
     return { run_id: runId, step, attempt, kind, off: piece.offset, body: piece.text, thread_id: threadId };

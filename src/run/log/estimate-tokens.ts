@@ -1,5 +1,5 @@
-import type { Item } from "../protocol/items.ts";
-import type { Model, ModelMessage, ToolSchema } from "../protocol/models.ts";
+import type { Item } from "../../protocol/threads/items.ts";
+import type { Model, ModelMessage, ToolSchema } from "../../protocol/agents/models.ts";
 import { contentWithFiles } from "./attached-files.ts";
 import { isErased } from "./fold.ts";
 
@@ -46,7 +46,15 @@ export function schemaTokens(tools: readonly ToolSchema[]): number {
   return tools.reduce((sum, tool) => sum + Math.ceil(JSON.stringify(tool).length / 4), 0);
 }
 
+/** Tokens of prompt and answer together: of its model, if the agent does not want less. */
+export function windowOf(
+  model: Pick<Model, "contextTokens">,
+  agent: { readonly contextTokens?: number | undefined },
+): number {
+  return Math.min(model.contextTokens, agent.contextTokens ?? Infinity);
+}
+
 /** Tokens that an answer may need if nobody says. */
-export function roomFor(model: Pick<Model, "contextTokens">): number {
-  return Math.min(4096, Math.floor(model.contextTokens / 4));
+export function roomFor(window: number): number {
+  return Math.min(4096, Math.floor(window / 4));
 }

@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch, type RunSuite } from "../../test/run-suite.ts";
-import { LostRun } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { NewItem } from "../protocol/items.ts";
-import type { Database } from "../store/database.ts";
+import { eachRunDatabase, rowOf, until, watch, type RunSuite } from "../../../test/run-suite.ts";
+import { LostRun } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { NewItem } from "../../protocol/threads/items.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { attemptOf } from "./attempts.ts";
 import { append, type Owner } from "./append.ts";
 import { createDeltaWriter, liveStep } from "./deltas.ts";
-import { endRun } from "./end-run.ts";
-import { reserve } from "./limits.ts";
-import { takeRun } from "./take.ts";
-import { silentLog } from "../protocol/log.ts";
+import { endRun } from "../lifecycle/end-run.ts";
+import { reserve } from "../limits/limits.ts";
+import { takeRun } from "../lifecycle/take-run.ts";
+import { silentLog } from "../../protocol/base/log.ts";
 
 const notice = (text: string): NewItem => ({ id: newId(), kind: "notice", body: { text } });
 
@@ -81,14 +82,32 @@ eachRunDatabase((suite) => {
     const writer = createDeltaWriter({ database, node: newId(), intervalMs: 1, log: silentLog });
     const delta = { kind: "text", offset: 0, text: "ghost", whole: "ghost" } as const;
     const stepOf = (attempt: number) => liveStep({ ...owner, step: "1", attempt });
-    writer.add({ ...delta, of: stepOf(owner.epoch) });
+    writer.add({ ...delta, of: stepOf(attemptOf(owner.epoch)) });
     await writer.close();
     assert.deepEqual(await contents(database), before);
 
     const living = createDeltaWriter({ database, node: newId(), intervalMs: 1, log: silentLog });
-    living.add({ ...delta, of: stepOf(now.epoch) });
+    living.add({ ...delta, of: stepOf(attemptOf(now.epoch)) });
     await living.close();
-    assert.equal((await database.query("select 1 from deltas where attempt = $1", [now.epoch])).length, 1);
+    assert.equal((await database.query("select 1 from deltas where attempt = $1", [attemptOf(now.epoch)])).length, 1);
+  });
+
+  test("an owner whose run has ended or waits changes nothing, though nobody else has taken it", async () => {
+    const { owner } = await hangingRun(suite);
+    const database = suite.database();
+    for (const status of ["waiting", "cancelled"]) {
+      await database.query("update runs set status = $2 where id = $1", [owner.runId, status]);
+      const before = await contents(database);
+      for (const extras of [
+        {},
+        { progress: true },
+        { wait: { reason: "client", mostMs: 0 } },
+        { end: { status: "done" } },
+      ] as const)
+        await assert.rejects(append(database.query, owner, [notice("ghost")], extras), LostRun);
+      await assert.rejects(reserve(database.query, owner, { steps: 1 }), LostRun);
+      assert.deepEqual(await contents(database), before, status);
+    }
   });
 
   test("a job that the run no longer names takes nothing", async () => {

@@ -1,4 +1,4 @@
-import type { Item, ItemOf } from "../protocol/items.ts";
+import { textOf, type Item, type ItemOf } from "../../protocol/threads/items.ts";
 
 /** The body was taken out when a person was erased; order, kind and pairs stayed. */
 export function isErased(item: Item): boolean {
@@ -12,7 +12,10 @@ export type Fold = {
   readonly steps: number;
   /** Calls without a result, in the order they were asked for. */
   readonly openCalls: readonly ItemOf<"call">[];
-  /** The last answer, if it asked for no calls and nobody said anything since; what is only protocol is none. */
+  /**
+   * The last answer, if it asked for no calls and nobody said anything since; what is only protocol is none, and neither is
+   * one without a word, unless the run ended with it.
+   */
   readonly answer: ItemOf<"message"> | undefined;
 };
 
@@ -41,7 +44,9 @@ export function foldOf(items: readonly Item[]): Fold {
       last = item;
     } else if (item.kind === "message") lastSaid = item.seq;
   }
-  const answers = last !== undefined && (last.body.protocolAt === undefined || last.body.content !== "");
+  const answers =
+    last !== undefined &&
+    (isWordless(last) ? hasEnded(items) : last.body.protocolAt === undefined || last.body.content !== "");
   return {
     items,
     steps,
@@ -51,6 +56,19 @@ export function foldOf(items: readonly Item[]): Fold {
         ? last
         : undefined,
   };
+}
+
+/** And goes on no more. */
+function hasEnded(items: readonly Item[]): boolean {
+  const last = items.findLast(
+    ({ kind, body }) => kind === "state" && "type" in body && /^run-(end|resume)$/.test(body.type),
+  );
+  return last?.kind === "state" && last.body.type === "run-end";
+}
+
+/** Nothing was said in it. */
+export function isWordless({ body }: ItemOf<"message">): boolean {
+  return !("erased" in body) && textOf(body.content).trim() === "";
 }
 
 export function callKey(item: { readonly step: string | null; readonly index: number | null }): string {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch } from "../../test/run-suite.ts";
-import { textIn, type TestRuns } from "../../test/runs.ts";
-import { formatCursor, parseCursor, type Cursor, type RunEvent } from "../protocol/events.ts";
-import type { Started } from "./runs.ts";
+import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import { textIn, type TestRuns } from "../../../test/runs.ts";
+import { formatCursor, parseCursor, type Cursor, type RunEvent } from "../../protocol/threads/events.ts";
+import type { Started } from "../runs.ts";
 
 /** Numbers in a row that look random and are the same each time. */
 function numbers(seed: number): (below: number) => number {
@@ -247,5 +247,26 @@ eachRunDatabase((suite) => {
       "message",
       "run-end",
     ]);
+  });
+
+  test("of live text whose beginning was lost with a crash of the database nothing is told before its message", async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const one = await suite.start({
+      script: [
+        [{ text: "first " }, { gate: () => gates[0]!.promise }, { text: "second " }, { gate: () => gates[1]!.promise }],
+      ],
+    });
+    const { query } = suite.database();
+    const stored = async () => (await query<{ body: string }>("select body from deltas")).map(({ body }) => body);
+    const started = await one.runs.start(one.caller, { agent: "assistant", message: { content: "hi" } });
+    await until(async () => (await stored()).includes("first "), "the beginning");
+    await query("delete from deltas");
+    gates[0]!.resolve();
+    await until(async () => (await stored()).includes("second "), "the rest");
+    const two = await suite.start({ script: [] });
+    const early = await readUntil(two, started, started.cursor, (seen) => seen.some(({ type }) => type === "message"));
+    gates[1]!.resolve();
+    const rest = await readUntil(two, started, early.cursor, ended);
+    assert.equal(textIn([...early.seen, ...rest.seen]), "first second ");
   });
 }, "postgres");

@@ -1,13 +1,13 @@
-import type { Cursor } from "../protocol/events.ts";
-import type { Item } from "../protocol/items.ts";
-import type { Log } from "../protocol/log.ts";
-import type { Database } from "../store/database.ts";
+import type { Cursor, Retry } from "../../protocol/threads/events.ts";
+import type { Item, StateBody } from "../../protocol/threads/items.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Database } from "../../store/driver/database.ts";
 import { liveStep, type Delta, type LiveStep } from "./deltas.ts";
 import { createFollower, tellItems, tellLive, type Follower, type Live } from "./follower.ts";
 import { itemPageSql, pageBytes, pageItems } from "./item-pages.ts";
-import { keep, type KeepBounds, keepFrom, type KeptItems } from "./kept-items.ts";
+import { keep, type KeepBounds, keepFrom, type KeptItems } from "./recent-items.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import type { FollowSink, FollowTarget } from "./runs.ts";
+import type { FollowSink, FollowTarget } from "../runs.ts";
 
 /**
  * A node's view of the threads that somebody follows or that it works on. What happens here is told at once;
@@ -18,6 +18,8 @@ export type Feeds = {
   publish(threadId: string, items: readonly Item[]): void;
   /** Text that a model of this process just wrote. */
   delta(delta: Delta): void;
+  /** The attempt before this one failed: what was told of it is withdrawn. */
+  again(of: LiveStep, retry: Retry): void;
   progress(
     threadId: string,
     event: { readonly run: string; readonly step: string; readonly index: number; readonly text: string },
@@ -97,7 +99,7 @@ export function createFeeds({
     feed.usedAt = Date.now();
     for (const item of fresh) {
       if (item.kind === "message" && item.step !== null) feed.live.delete(`${item.runId}/${item.step}`);
-      if (item.kind === "state" && item.body.type === "run-end") {
+      if (item.kind === "state" && isEndOfText(item.body)) {
         for (const [key, live] of feed.live) if (live.run === item.runId) feed.live.delete(key);
       }
     }
@@ -168,32 +170,33 @@ export function createFeeds({
       run_id: string;
       step: string;
       attempt: number;
-      kind: "text" | "reasoning";
-      body: string;
+      kind: "text" | "reasoning" | "retry";
+      offsets: number[];
+      bodies: string[];
     }>(
-      `select thread_id, run_id, step, attempt, kind, string_agg(body, '' order by off) as body from deltas d where thread_id = any ($1::uuid[])
-         and not exists (select from items i where i.run_id = d.run_id and i.step = d.step and i.kind = 'message')
-       group by thread_id, run_id, step, attempt, kind order by attempt`,
+      `select thread_id, run_id, step, attempt, kind, array_agg(off::integer order by off) as offsets, array_agg(body order by off) as bodies from deltas d where thread_id = any ($1::uuid[])
+         and not exists (select from items i where i.run_id = d.run_id and i.step = d.step and i.kind = 'message' and i.attempt >= d.attempt)
+       group by thread_id, run_id, step, attempt, kind order by attempt, kind = 'retry' desc`,
       [batch.map((feed) => feed.threadId)],
     );
     for (const row of rows) {
       const feed = feeds.get(row.thread_id);
       if (!feed || isLocal(row.run_id)) continue;
-      const live = liveOf(
-        feed,
-        liveStep({ runId: row.run_id, threadId: row.thread_id, step: row.step, attempt: row.attempt }),
-      );
-      if (live.attempt !== row.attempt || live[row.kind].length >= row.body.length) continue;
-      live[row.kind] = row.body;
+      const of = liveStep({ runId: row.run_id, threadId: row.thread_id, step: row.step, attempt: row.attempt });
+      const { kind } = row;
+      const body = kind === "retry" ? row.bodies[0]! : wholeFrom(row);
+      const live = liveOf(feed, of, kind === "retry" ? (JSON.parse(body) as Retry) : undefined);
+      if (live.attempt !== row.attempt || (kind !== "retry" && live[kind].length >= body.length)) continue;
+      if (kind !== "retry") live[kind] = body;
       for (const follower of feed.followers) if (follower.ready) tellLive(follower, live);
     }
   }
 
   /** The live message of a step; a newer attempt begins it anew, an older one changes nothing. */
-  function liveOf(feed: Feed, { runId: run, step, attempt, key }: LiveStep): Live {
+  function liveOf(feed: Feed, { runId: run, step, attempt, key }: LiveStep, retry?: Retry): Live {
     const found = feed.live.get(key);
     if (found && found.attempt >= attempt) return found;
-    const live: Live = { run, step, attempt, key, text: "", reasoning: "" };
+    const live: Live = { run, step, attempt, key, text: "", reasoning: "", ...(retry ? { retry } : {}) };
     feed.live.set(key, live);
     return live;
   }
@@ -205,7 +208,9 @@ export function createFeeds({
         itemPageSql({ where: "thread_id = $1 and seq > $2 and seq <= $3", limit: String(pageItems), bytes: "$4" }),
         [feed.threadId, follower.seq, feed.kept.base, pageBytes],
       );
-      if (rows.length === 0) break;
+      // What lies between is committed: a follower that can't be told of it comes back, and is told no gap.
+      if (rows[0]?.seq !== follower.seq + 1)
+        throw new Error(`Items ${follower.seq + 1} to ${feed.kept.base} of thread ${feed.threadId} can't be read.`);
       tellItems(follower, rows.map(toItem));
       await follower.sink.drained?.();
     }
@@ -240,6 +245,12 @@ export function createFeeds({
       if (live.attempt !== delta.of.attempt) return;
       live[delta.kind] = delta.whole;
       for (const follower of feed.followers) if (follower.ready) tellLive(follower, live, delta);
+    },
+    again(of, retry) {
+      const feed = feeds.get(of.threadId);
+      if (!feed) return;
+      const live = liveOf(feed, of, retry);
+      for (const follower of feed.followers) if (follower.ready) tellLive(follower, live);
     },
     progress(threadId, event) {
       for (const follower of feeds.get(threadId)?.followers ?? []) {
@@ -283,4 +294,25 @@ export function createFeeds({
     },
     close: () => clearInterval(sweep),
   };
+}
+
+/** As far as it has no hole: a crash of the database empties the table, and what is written after it begins anywhere. */
+function wholeFrom({
+  offsets,
+  bodies,
+}: {
+  readonly offsets: readonly number[];
+  readonly bodies: readonly string[];
+}): string {
+  let text = "";
+  for (const [at, body] of bodies.entries()) {
+    if (offsets[at] !== text.length) break;
+    text += body;
+  }
+  return text;
+}
+
+/** Of what was being written nothing is told any more: it is withdrawn, or told anew. */
+function isEndOfText(body: StateBody): boolean {
+  return body.type === "run-end" || (body.type === "run-wait" && body.reason === "provider");
 }

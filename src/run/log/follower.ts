@@ -1,8 +1,8 @@
-import type { Cursor, RunEvent } from "../protocol/events.ts";
-import type { Item } from "../protocol/items.ts";
+import type { Cursor, Retry, RunEvent } from "../../protocol/threads/events.ts";
+import type { Item } from "../../protocol/threads/items.ts";
 import type { Delta } from "./deltas.ts";
 import { isNested } from "./fold.ts";
-import type { FollowSink, FollowTarget } from "./runs.ts";
+import type { FollowSink, FollowTarget } from "../runs.ts";
 
 /** A message that is being written: all of the attempt so far. */
 export type Live = {
@@ -13,6 +13,8 @@ export type Live = {
   readonly key: string;
   text: string;
   reasoning: string;
+  /** Why the attempt before it failed. */
+  readonly retry?: Retry;
 };
 
 type Told = { readonly run: string; readonly step: string; attempt: number; text: number; reasoning: number };
@@ -23,6 +25,8 @@ export type Follower = {
   /** Caught up: from here on it is told things as they happen. */
   ready: boolean;
   readonly run: string | undefined;
+  /** Where that run was last resumed. */
+  readonly resumedAt: number;
   readonly sink: FollowSink;
   readonly told: Map<string, Told>;
   readonly cursor: () => Cursor;
@@ -36,6 +40,7 @@ export function createFollower(target: FollowTarget, from: Cursor, sink: FollowS
     seq: from.seq,
     ready: false,
     run: target.runId,
+    resumedAt: target.resumedAt ?? 0,
     sink,
     told,
     cursor: () => ({ seq: follower.seq, live: [...told.values()].map((place) => ({ ...place })) }),
@@ -70,10 +75,11 @@ export function tellLive(follower: Follower, live: Live, delta?: Delta): void {
 }
 
 function placeOf(follower: Follower, live: Omit<Live, "text" | "reasoning">, events: RunEvent[]): Told {
-  const { run, step, attempt, key } = live;
+  const { run, step, attempt, key, retry } = live;
   const place = follower.told.get(key);
   if (place?.attempt === attempt) return place;
-  if (place) events.push({ type: "step-retry", run, step, attempt: place.attempt });
+  if (place || retry)
+    events.push({ type: "step-retry", run, step, attempt: place?.attempt ?? attempt - 1, ...(retry ? { retry } : {}) });
   const fresh: Told = { run, step, attempt, text: 0, reasoning: 0 };
   follower.told.set(key, fresh);
   events.push({ type: "step-start", run, step, attempt });
@@ -124,15 +130,18 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
     case "state": {
       const run = item.runId ?? "";
       const { body } = item;
-      if (body.type === "run-wait")
+      if (body.type === "run-wait") {
+        if (body.reason === "provider") withdrawLive(follower, run, events);
+        const { reason, text, error } = body;
         events.push({
           type: "run-wait",
           seq,
           run,
-          reason: body.reason,
-          ...(body.text === undefined ? {} : { text: body.text }),
+          reason,
+          ...(text === undefined ? {} : { text }),
+          ...(error === undefined ? {} : { error }),
         });
-      else if (body.type === "branch") events.push({ type: "branch", seq, leaf: item.parentId });
+      } else if (body.type === "branch") events.push({ type: "branch", seq, leaf: item.parentId });
       else if (body.type === "turn")
         events.push({
           type: "turn-start",
@@ -142,6 +151,15 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
           answers: body.answers,
           rootRun: body.rootRun,
         });
+      else if (body.type === "run-resume") events.push({ type: "run-resume", seq, run, by: item.author ?? "" });
+      else if (body.type === "withdrawal")
+        events.push({
+          type: "withdrawal",
+          seq,
+          run,
+          step: item.step ?? "",
+          ...(item.index === null ? {} : { index: item.index }),
+        });
       else if (body.type === "pass") events.push({ type: "pass", seq, run, agent: item.author ?? "" });
       else if (body.type === "chapter") events.push({ type: "chapter", seq, by: item.author ?? "" });
       else if (body.type === "strategy") {
@@ -149,6 +167,8 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
         events.push({ type: "strategy", seq, run, strategy, ...(reason === undefined ? {} : { reason }) });
       } else {
         withdrawLive(follower, run, events);
+        // Of a run that went on afterwards this was not the end.
+        if (run === follower.run && seq < follower.resumedAt) return;
         events.push({
           type: "run-end",
           seq,

@@ -1,8 +1,9 @@
-import type { Item } from "../protocol/items.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { Item } from "../../protocol/threads/items.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import { isErased, isNested } from "./fold.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import { tokensOf } from "./estimate.ts";
+import { standing } from "./standing.ts";
+import { tokensOf } from "./estimate-tokens.ts";
 
 const firstPage = 128;
 const largestPage = 2048;
@@ -21,7 +22,11 @@ export type HistoryOptions = {
  * for, or a few times as much as `tokens` hold, from a person's message on. Read backwards in growing pages, so that the
  * length of a thread costs nothing.
  */
-export async function readHistory(query: Query, { threadId, runId, leaf, tokens }: HistoryOptions): Promise<Item[]> {
+export async function readHistory(query: Query, options: HistoryOptions): Promise<readonly Item[]> {
+  return standing(await readBackwards(query, options));
+}
+
+async function readBackwards(query: Query, { threadId, runId, leaf, tokens }: HistoryOptions): Promise<Item[]> {
   const known = new Map<string, Item>();
   const branch: Item[] = [];
   let next = leaf;
@@ -66,7 +71,7 @@ export async function readHistory(query: Query, { threadId, runId, leaf, tokens 
 }
 
 /** The branch that ends in `leaf`, of items in order of their seq. */
-export function branchOf(items: readonly Item[], leaf: string | null): Item[] {
+export function branchOf(items: readonly Item[], leaf: string | null): readonly Item[] {
   const branch: Item[] = [];
   let next = leaf;
   for (const item of items.toReversed()) {
@@ -74,7 +79,7 @@ export function branchOf(items: readonly Item[], leaf: string | null): Item[] {
     branch.push(item);
     next = item.parentId;
   }
-  return branch.reverse();
+  return standing(branch.reverse());
 }
 
 /** What a person wrote, even if it was erased. */

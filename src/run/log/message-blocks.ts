@@ -1,7 +1,7 @@
-import { callIdOf, textOf, type Item, type ItemOf } from "../protocol/items.ts";
-import type { ModelCall, ModelMessage } from "../protocol/models.ts";
+import { callIdOf, textOf, type Item, type ItemOf } from "../../protocol/threads/items.ts";
+import type { ModelCall, ModelMessage } from "../../protocol/agents/models.ts";
 import { contentWithFiles } from "./attached-files.ts";
-import { tokensOf } from "./estimate.ts";
+import { estimate, tokensOf, tokensOfMessages } from "./estimate-tokens.ts";
 import { callKey } from "./fold.ts";
 
 /** Messages that stay or go together: one of a person, or an answer with its calls and their results. */
@@ -21,6 +21,15 @@ export function isPersons(block: Block): boolean {
 
 export function tokensOfBlocks(blocks: readonly Block[]): number {
   return blocks.reduce((sum, block) => sum + block.tokens, 0);
+}
+
+/** Of messages as they are told, with the calls in them. */
+export function tokensOfTold(messages: readonly ModelMessage[]): number {
+  const ofCalls = (message: ModelMessage) =>
+    message.role === "assistant"
+      ? (message.calls ?? []).reduce((sum, call) => sum + estimate(call.arguments) + 4, 0)
+      : 0;
+  return tokensOfMessages(messages) + messages.reduce((sum, message) => sum + ofCalls(message), 0);
 }
 
 /** In the order in which they are told. */

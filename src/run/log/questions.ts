@@ -1,6 +1,6 @@
-import type { DecisionBody, Item, ItemOf, QuestionBody } from "../protocol/items.ts";
-import type { ToolAnswer } from "../protocol/tools.ts";
-import type { Call } from "./call-item.ts";
+import type { DecisionBody, Item, ItemOf, QuestionBody } from "../../protocol/threads/items.ts";
+import type { ToolAnswer } from "../../protocol/agents/tools.ts";
+import type { Call } from "./call-items.ts";
 import { foldOf } from "./fold.ts";
 
 /** The last question of this kind about a call. */
@@ -37,7 +37,7 @@ export function answersTo(items: readonly Item[], call: Call): ToolAnswer[] {
     const answer = items.find(
       (item): item is ItemOf<"decision"> => item.kind === "decision" && item.body.question === question.id,
     );
-    if (!answer) return [];
+    if (!answer || answer.body.decision === "withdrawn") return [];
     const { decision, text, arguments: filled } = answer.body;
     return [
       {

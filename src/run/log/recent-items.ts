@@ -1,4 +1,4 @@
-import type { Item } from "../protocol/items.ts";
+import type { Item } from "../../protocol/threads/items.ts";
 
 /** The newest items of a thread, without a gap; the first one's seq is `base + 1`. */
 export type KeptItems = {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createScripted } from "../models/scripted.ts";
-import { createModels } from "../models/registry.ts";
-import { listenTo } from "./spoken.ts";
+import { createScripted } from "../../models/demo/scripted.ts";
+import { createModels } from "../../models/registry.ts";
+import { listenTo } from "./room-voice.ts";
 
 async function hear(...pieces: readonly string[]): Promise<{ pieces: string[]; passed: boolean }> {
   const models = createModels({ models: [], adapters: { script: createScripted([pieces.map((text) => ({ text }))]) } });

@@ -1,4 +1,4 @@
-import type { Model, ModelPart } from "../protocol/models.ts";
+import type { Model, ModelPart } from "../../protocol/agents/models.ts";
 
 /** How an agent speaks in a room: under which name, and with which words it says that it has nothing to say. */
 export type Voice = { readonly name: string; readonly pass: string };

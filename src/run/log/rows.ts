@@ -1,7 +1,7 @@
-import type { RunRecord } from "../protocol/run-shapes.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import type { Item, NewItem } from "../protocol/items.ts";
-import type { RunStatus, ThreadRecord, WaitReason } from "../protocol/runs.ts";
+import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { RunStatus, ThreadRecord, WaitReason } from "../../protocol/threads/runs.ts";
 
 export type RunRow = {
   id: string;
@@ -12,6 +12,7 @@ export type RunRow = {
   root_run: string;
   status: RunStatus;
   wait_reason: WaitReason | null;
+  retry_at: Date | null;
   epoch: number;
   takeovers: number;
   error: { code: string; message: string } | null;
@@ -21,7 +22,7 @@ export type RunRow = {
 };
 
 export const runColumns =
-  "id, thread_id, user_id, agent, parent_run, root_run, status, wait_reason, epoch, takeovers, error, created_at, started_at, ended_at";
+  "id, thread_id, user_id, agent, parent_run, root_run, status, wait_reason, retry_at, epoch, takeovers, error, created_at, started_at, ended_at";
 
 export function toRun(row: RunRow): RunRecord {
   return {
@@ -33,6 +34,7 @@ export function toRun(row: RunRow): RunRecord {
     rootRun: row.root_run,
     status: row.status,
     waitReason: row.wait_reason,
+    retryAt: row.retry_at?.toISOString() ?? null,
     error: row.error,
     epoch: row.epoch,
     takeovers: row.takeovers,
@@ -89,6 +91,10 @@ export type ItemRow = {
 
 export const itemColumns =
   "thread_id, seq, id, kind, parent_id, run_id, step, call_index, attempt, author, body, created_at";
+
+/** Of a call `c`: it has no result, or none that stands. */
+export const isOpen = `not exists (select from items r where r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index
+  and not exists (select from items w where w.kind = 'state' and w.run_id = r.run_id and w.step = r.step and w.call_index = r.call_index and w.seq > r.seq))`;
 
 /** The database holds only what NewItem allowed in, so kind and body fit each other. */
 export function toItem(row: ItemRow): Item {

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch } from "../../test/run-suite.ts";
-import { textIn, type TestRuns } from "../../test/runs.ts";
-import type { ScriptAnswer } from "../models/scripted.ts";
-import type { RunEvent } from "../protocol/events.ts";
-import type { ModelRequest, ResponseFormat } from "../protocol/models.ts";
+import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import { textIn, type TestRuns } from "../../../test/runs.ts";
+import type { ScriptAnswer } from "../../models/demo/scripted.ts";
+import type { RunEvent } from "../../protocol/threads/events.ts";
+import type { ModelRequest, ResponseFormat } from "../../protocol/agents/models.ts";
 import { checkFormat, inFormat } from "./answer-format.ts";
-import { chat } from "./strategies/chat.ts";
-import { jsonActions } from "./strategies/json-actions.ts";
-import { planExecute } from "./strategies/plan-execute.ts";
-import { react } from "./strategies/react.ts";
-import type { Started } from "./runs.ts";
-import type { Strategy } from "./turn.ts";
+import { chat } from "../strategies/chat.ts";
+import { jsonActions } from "../strategies/json-actions.ts";
+import { planExecute } from "../strategies/plan-execute.ts";
+import { react } from "../strategies/react.ts";
+import type { Started } from "../runs.ts";
+import type { Strategy } from "../contract/turn.ts";
 
 const person: ResponseFormat = {
   type: "json-schema",

@@ -1,8 +1,9 @@
-import { ColloquyError, messageOf } from "../protocol/errors.ts";
-import type { FinishReason, ModelMessage, ResponseFormat } from "../protocol/models.ts";
-import { schemaCheck } from "./json-schema.ts";
-import { isObject, lenientJson, strictJson } from "./lenient-json.ts";
-import { visibleText } from "./visible-text.ts";
+import { withDoubles } from "../../protocol/base/exact-json.ts";
+import { ColloquyError, messageOf } from "../../protocol/base/errors.ts";
+import type { FinishReason, ModelMessage, ResponseFormat } from "../../protocol/agents/models.ts";
+import { schemaCheck } from "../text/json-schema.ts";
+import { isObject, lenientJson, strictJson } from "../text/lenient-json.ts";
+import { visibleText } from "../text/visible-text.ts";
 
 const mostFences = 8;
 
@@ -26,7 +27,7 @@ export function inFormat(format: ResponseFormat, written: string, finish?: strin
       // Half of an answer must not be closed and taken for the whole.
       const value = exact === undefined && finish !== "length" && /[\]}]$/.test(text) ? lenientJson(text) : exact;
       if (value === undefined) continue;
-      const problems = problemsOf(format, value);
+      const problems = problemsOf(format, withDoubles(value));
       if (problems.length === 0) return { text: exact === undefined ? JSON.stringify(value) : text };
       first ??= problems;
     }

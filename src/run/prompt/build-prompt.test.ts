@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase } from "../../test/run-suite.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Item, NewItem } from "../protocol/items.ts";
-import { estimate } from "./estimate.ts";
-import { buildPrompt, type PromptOptions } from "./prompt.ts";
-import { readHistory } from "./history.ts";
-import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
+import { eachRunDatabase } from "../../../test/run-suite.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import { estimate } from "../log/estimate-tokens.ts";
+import { tokensOfTold } from "../log/message-blocks.ts";
+import { buildPrompt, type PromptOptions } from "./build-prompt.ts";
+import { readHistory } from "../log/history.ts";
+import { insertItemsSql, itemsParameter, placeItems } from "../log/rows.ts";
 
 type Written = NewItem & { readonly run: string | null };
 const message = (
@@ -66,15 +67,17 @@ test("whatever is cut, pairs stay whole, and the instructions and the input stay
     for (let tokens = 40; tokens < 1500; tokens += 35) {
       let messages;
       try {
-        messages = buildPrompt(items, { runId, instructions: "Ours.", tokens });
+        ({ messages } = buildPrompt(items, { runId, instructions: "Ours.", tokens }));
       } catch (error) {
-        assert.match(String(error), /needs about \d+ tokens, but the model has room for \d+/);
+        assert.match(String(error), /instructions need about \d+ tokens, but there is room for \d+/);
         refused++;
         continue;
       }
       assert.deepEqual(messages[0], { role: "system", content: "Ours.\n\nCaller's rules." });
       assert.equal(messages[1]!.role, "user", "a conversation begins with a person");
-      assert.ok(messages.some((one) => one.role === "user" && one.content === input));
+      assert.ok(
+        messages.some((one) => one.role === "user" && String(one.content).startsWith(String(input).slice(0, 5))),
+      );
       assert.ok(!messages.some((one) => one.content === "nested"));
       const asked = messages.flatMap((one) =>
         one.role === "assistant" ? (one.calls ?? []).map((call) => call.id) : [],
@@ -82,8 +85,9 @@ test("whatever is cut, pairs stay whole, and the instructions and the input stay
       const answered = messages.flatMap((one) => (one.role === "tool" ? [one.callId] : []));
       assert.deepEqual(answered, asked, "every call has its result, right after it, in its order");
       assert.equal(new Set(asked).size, asked.length);
+      assert.ok(tokensOfTold(messages) <= tokens + 40, "it fits");
     }
-    assert.ok(refused < 42, "room enough is enough");
+    assert.ok(refused <= 3, "only where nothing but the instructions fits");
   }
 });
 
@@ -108,7 +112,9 @@ test("a summary stands for what came before it, and is cut last of the past", ()
     place,
   );
   const told = (tokens: number, more: Partial<PromptOptions> = {}) =>
-    buildPrompt(items, { runId: run, instructions: "Ours.", tokens, ...more }).map(({ content }) => String(content));
+    buildPrompt(items, { runId: run, instructions: "Ours.", tokens, ...more }).messages.map(({ content }) =>
+      String(content),
+    );
   const [system, first, ...rest] = told(1000);
   assert.equal(system, "Ours.\n\nCaller's rules.", "what was said to the agent long ago still holds");
   assert.match(first!, /^<summary>[^]*They spoke of boats\.\n<\/summary>\n\nlate word/);
@@ -226,12 +232,28 @@ eachRunDatabase((suite) => {
     assert.deepEqual(read, [128]);
   });
 
-  test("a message that does not fit fails its run in plain words", async () => {
-    const service = await suite.start({ script: [], contextTokens: 500 });
-    const { events } = await service.ask("word ".repeat(2000));
+  test("a message that does not fit is told with its beginning and its end, and a notice says so", async () => {
+    const service = await suite.start({ script: ["an answer"], contextTokens: 500 });
+    const { events, text, started } = await service.ask(`begin ${"word ".repeat(2000)}end`);
+    const end = events.at(-1)!;
+    assert.deepEqual([end.type === "run-end" && end.status, text], ["done", "an answer"]);
+    const told = String(service.model.requests[0]!.messages.at(-1)!.content);
+    assert.match(told, /^begin word[^]*\[… [\d,]+ characters of this message left out here[^]*word end$/);
+    const items = await service.runs.listItems(service.caller, started.threadId, {});
+    const notices = items.flatMap((item) => (item.kind === "notice" ? [item.body.text] : []));
+    assert.match(notices.join(), /^The message is longer than script \(500 tokens\) has room for/);
+  });
+
+  test("instructions that do not fit fail the run in plain words", async () => {
+    const agent = { instructions: "rule ".repeat(2000), tools: ["now"] };
+    const service = await suite.start({ script: [], contextTokens: 500, agent });
+    const { events } = await service.ask("hi");
     const end = events.at(-1)!;
     assert.ok(end.type === "run-end" && end.status === "failed");
     assert.equal(end.error?.code, "model_context");
-    assert.match(end.error!.message, /Shorten it, or choose a model with a larger context/);
+    assert.match(
+      end.error!.message,
+      /need about 2500 tokens, but there is room for \d+ of the 500 tokens that script holds, .* the largest of which are now\. Shorten them, take tools away, or choose a model with a larger context/,
+    );
   });
 });

@@ -1,20 +1,25 @@
-import { ModelError } from "../protocol/errors.ts";
-import { textOf, type Item, type ItemOf } from "../protocol/items.ts";
-import type { ModelMessage } from "../protocol/models.ts";
-import { blocksOf, isPersons, tokensOfBlocks, type Block } from "./blocks.ts";
-import { estimate, tokensOfMessages } from "./estimate.ts";
-import { isErased, isNested } from "./fold.ts";
-import type { StepOptions } from "./turn.ts";
+import { ModelError } from "../../protocol/base/errors.ts";
+import { textOf, type Item, type ItemOf } from "../../protocol/threads/items.ts";
+import type { ModelMessage } from "../../protocol/agents/models.ts";
+import { blocksOf, isPersons, tokensOfBlocks, type Block } from "../log/message-blocks.ts";
+import { estimate, tokensOfMessages } from "../log/estimate-tokens.ts";
+import { isErased, isNested } from "../log/fold.ts";
+import type { StepOptions } from "../contract/turn.ts";
+import { fitBlocks, type Again } from "./fit-blocks.ts";
 
 export type PromptOptions = {
   readonly runId: string;
   readonly instructions: string;
   /** Room for the prompt, in tokens. */
   readonly tokens: number;
-  /** Comes last and is never cut here. The run's own steps are left out then, and of earlier runs all but what was said. */
+  /** Comes last. The run's own steps are left out then, and of earlier runs all but what was said. */
   readonly then?: StepOptions["then"];
   /** Messages before the run's own input, at most; an answer and its calls count as one, and so does a summary. */
   readonly pastMessages?: number | undefined;
+  /** How the model sees again what was clipped. */
+  readonly again?: Again;
+  /** What takes the room, where not even the instructions fit. */
+  readonly taken?: string;
   /** How items become messages, if not as a conversation with this one alone. */
   readonly told?: StepOptions["told"];
 };
@@ -53,45 +58,88 @@ function lastOf(past: readonly Block[], count: number): readonly Block[] {
   return past.length === count ? past : begin === -1 ? [] : last.slice(begin);
 }
 
+export type Prompt = {
+  readonly messages: ModelMessage[];
+  /** Of what the model does not see all: the message that it answers, what was done in this run, or what calls brought before. */
+  readonly shortened: "input" | "own" | "past" | undefined;
+};
+
+/** For all but the instructions there must be this much room, or an answer would be about nothing. */
+const leastRoom = 100;
+/** Share of the room for what comes last, at least. */
+const ofThen = 0.5;
+
 /**
- * What a model sees of a branch. Too long a past is cut at whole blocks, oldest first, and the summary of what came before
- * it last; the instructions and the message that began the run always stay. Throws ModelError `context` if these alone do
- * not fit.
+ * What a model sees of a branch. What is too long for it is clipped (`fitBlocks`), and then cut at whole blocks, oldest
+ * first, with the summary of what came before it last; the instructions always stay, and something of the message that
+ * began the run and of what was done last. Throws ModelError `context` if not even the instructions fit.
  */
-export function buildPrompt(items: readonly Item[], options: PromptOptions): ModelMessage[] {
+export function buildPrompt(items: readonly Item[], options: PromptOptions): Prompt {
   const { system, summary, past, own } = conversationOf(items, options);
-  const then = thenOf(options, options.tokens - estimate(system) - tokensOfBlocks(own));
-  const kept = new Set([...past, ...own]);
+  const room = options.tokens - estimate(system);
+  if (room < leastRoom && room < tokensOfBlocks(own)) throw noRoom(options, estimate(system));
+  const isLast = (block: Block) => block === own.at(-1);
+  const mustStay = (block: Block) => isLast(block) || (block.input && block.run === options.runId);
+  const { again = () => undefined } = options;
+  const staying = (_: Block, at: number) => mustStay(own[at]!);
+  const first = options.then ? fitBlocks(own, { tokens: room * ofThen, again, mustStay: staying }) : undefined;
+  const then = thenOf(options, room - tokensOfBlocks(first?.blocks ?? own));
   let told = summary && summaryText(summary);
-  let tokens = estimate(system) + tokensOfMessages(then) + tokensOfBlocks([...kept]) + estimate(told ?? "");
-  for (const block of [...past, ...own]) {
-    if (block === own[0] && told !== undefined && tokens > options.tokens) {
+  const left = room - tokensOfMessages(then);
+  const fitted = fitBlocks([...past, ...(first?.blocks ?? own)], {
+    tokens: left - estimate(told ?? ""),
+    again,
+    mustStay: (_, at) => at >= past.length && mustStay(own[at - past.length]!),
+  });
+  const { blocks } = fitted;
+  const originals = [...past, ...own];
+  const kept = new Set(blocks.keys());
+  let tokens = tokensOfBlocks(blocks) + estimate(told ?? "");
+  for (const [at, block] of originals.entries()) {
+    if (at === past.length && told !== undefined && tokens > left) {
       tokens -= estimate(told);
       told = undefined;
     }
-    const startsWithAnswer = kept.size < past.length + own.length && !isPersons(block) && block.run !== options.runId;
-    if (tokens <= options.tokens && !startsWithAnswer) break;
-    if (block === own.at(-1) || (block.input && block.run === options.runId)) continue;
-    kept.delete(block);
-    tokens -= block.tokens;
+    const startsWithAnswer = kept.size < originals.length && !isPersons(block) && block.run !== options.runId;
+    if (tokens <= left && !startsWithAnswer) break;
+    if (at >= past.length && mustStay(block)) continue;
+    kept.delete(at);
+    tokens -= blocks[at]!.tokens;
   }
-  if (tokens > options.tokens) {
-    throw new ModelError(
-      "context",
-      `The message needs about ${tokens} tokens, but the model has room for ${Math.max(0, options.tokens)}. Shorten it, or choose a model with a larger context.`,
-    );
-  }
-  const messages = [...kept].flatMap((block) => block.messages);
-  return joined([
-    ...(system ? [{ role: "system" as const, content: system }] : []),
-    ...(told === undefined ? [] : [{ role: "user" as const, content: told }]),
-    ...messages,
-    ...then,
-  ]);
+  const isWhole = (at: number) => kept.has(at) && blocks[at] === originals[at];
+  return {
+    messages: joined([
+      ...(system ? [{ role: "system" as const, content: system }] : []),
+      ...(told === undefined ? [] : [{ role: "user" as const, content: told }]),
+      ...blocks.flatMap((block, at) => (kept.has(at) ? block.messages : [])),
+      ...then,
+    ]),
+    shortened:
+      fitted.isInputClipped || first?.isInputClipped
+        ? "input"
+        : !own.every((_, at) => isWhole(past.length + at)) || isShorterThen(options, then, room)
+          ? "own"
+          : past.every((block, at) => blocks[at] === block)
+            ? undefined
+            : "past",
+  };
 }
 
 function thenOf({ then = [] }: PromptOptions, room: number): readonly ModelMessage[] {
   return typeof then === "function" ? then(room) : then;
+}
+
+/** Whether what comes last would say more if there were room for it. What fills little of it was not made shorter. */
+function isShorterThen({ then }: PromptOptions, told: readonly ModelMessage[], room: number): boolean {
+  if (typeof then !== "function" || tokensOfMessages(told) < room / 3) return false;
+  return tokensOfMessages(then(Number.MAX_SAFE_INTEGER)) > tokensOfMessages(told);
+}
+
+function noRoom({ tokens, taken = "" }: PromptOptions, needed: number): ModelError {
+  return new ModelError(
+    "context",
+    `The agent's instructions need about ${needed} tokens, but there is room for ${Math.max(0, tokens)}${taken}. Shorten them, take tools away, or choose a model with a larger context.`,
+  );
 }
 
 /** The templates of many models refuse two messages of a person in a row, so these become one. */

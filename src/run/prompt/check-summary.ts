@@ -1,5 +1,5 @@
-import type { FinishReason } from "../protocol/models.ts";
-import { estimate } from "./estimate.ts";
+import type { FinishReason } from "../../protocol/agents/models.ts";
+import { estimate } from "../log/estimate-tokens.ts";
 
 export type SummaryCheck = {
   readonly finish: FinishReason | undefined;

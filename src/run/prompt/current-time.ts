@@ -1,4 +1,4 @@
-import { describeMoment } from "../tools/now.ts";
+import { describeMoment } from "../../tools/basic/now.ts";
 
 /** Date, weekday and time for a prompt, on the server's clock. */
 export function momentText(moment: Date): string {

@@ -1,5 +1,5 @@
-import type { JsonSchema, ToolSchema } from "../protocol/models.ts";
-import { isObject } from "./lenient-json.ts";
+import type { JsonSchema, ToolSchema } from "../../protocol/agents/models.ts";
+import { isObject } from "../text/lenient-json.ts";
 
 /** The tools as a prompt lists them: what each does, and what it is given. */
 export function describeTools(tools: readonly ToolSchema[]): string {

@@ -1,7 +1,7 @@
-import type { ModelMessage } from "../protocol/models.ts";
-import { textOf } from "../protocol/items.ts";
-import type { Block } from "./blocks.ts";
-import { estimate } from "./estimate.ts";
+import type { ModelMessage } from "../../protocol/agents/models.ts";
+import { textOf } from "../../protocol/threads/items.ts";
+import type { Block } from "../log/message-blocks.ts";
+import { estimate } from "../log/estimate-tokens.ts";
 
 /** A conversation as text, to be read as a whole. Of a long message only its beginning and its end are told. */
 export function transcriptOf({ messages }: Block, tokensPerMessage: number): string {

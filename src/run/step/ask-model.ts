@@ -1,15 +1,17 @@
-import type { ItemOf } from "../protocol/items.ts";
-import type { CallOrigin, Model, ModelRequest } from "../protocol/models.ts";
-import { warningText } from "../store/spending.ts";
-import type { AppendExtras } from "./append.ts";
-import { liveStep } from "./deltas.ts";
-import { withImages } from "./attached-files.ts";
-import { estimate, roomFor, schemaTokens } from "./estimate.ts";
-import { dearest, expectedOf, type ReservedStep, spentBy } from "./held.ts";
-import { checkOwnLimits, reserve } from "./limits.ts";
-import { ownHeader } from "./own-requests.ts";
-import { emptyAnswer, readAnswer, type Answer } from "./step.ts";
-import type { Work } from "./work.ts";
+import type { ItemOf } from "../../protocol/threads/items.ts";
+import type { CallOrigin, Model, ModelRequest } from "../../protocol/agents/models.ts";
+import { warningText } from "../../store/metering/spending.ts";
+import type { AppendExtras } from "../log/append.ts";
+import { withImages } from "../log/attached-files.ts";
+import { estimate, roomFor, schemaTokens } from "../log/estimate-tokens.ts";
+import { dearest, expectedOf, type ReservedStep, spentBy } from "../limits/reservation.ts";
+import { checkOwnLimits, reserve } from "../limits/limits.ts";
+import { ownHeader } from "./request-origin.ts";
+import { untilAnswered } from "./attempts.ts";
+import type { Answer } from "../contract/answer.ts";
+import { hearing } from "../text/heard-text.ts";
+import { emptyAnswer, readAnswer } from "./read-answer.ts";
+import type { Work } from "./turn-state.ts";
 
 export function stepIn(work: Work, key: string): ItemOf<"message"> | undefined {
   return work.items().find((item): item is ItemOf<"message"> => item.kind === "message" && item.step === key);
@@ -33,38 +35,42 @@ export async function askModel(
   key: string,
   { model, request, asProtocol = false, tells = "all", keptIn = key, reserved }: Asking,
 ): Promise<Answer> {
-  const { runId, threadId, epoch } = work.owner;
   const answer = emptyAnswer();
-  const of = liveStep({ runId, threadId, step: key, attempt: epoch });
   work.current = { key: keptIn, answer, reserved };
   const messages = await withImages(request.messages, (id) => work.runtime.imageUrl(id, work.taken.caller.userId));
-  await readAnswer(
-    model,
-    { ...request, messages, origin: originOf(work, key) },
-    {
-      signal: work.signal,
-      answer,
-      asProtocol,
-      costOf: work.runtime.costOf,
-      tell(kind, offset, text) {
-        if (tells === "nothing" || (tells === "thoughts" && kind === "text")) return;
-        const delta = { of, kind, offset, text, whole: answer[kind] };
-        work.runtime.feeds.delta(delta);
-        work.runtime.deltas.add(delta);
+  await untilAnswered(work, { step: key, answer, isTold: tells !== "nothing" }, (of) =>
+    readAnswer(
+      model,
+      { ...request, messages, origin: originOf(work, of) },
+      {
+        signal: work.signal,
+        answer,
+        asProtocol,
+        hears: asProtocol || request.format ? undefined : hearing(work.turn.run.tools),
+        costOf: work.runtime.costOf,
+        tell(kind, offset, text) {
+          if (tells === "nothing" || (tells === "thoughts" && kind === "text")) return;
+          const delta = { of, kind, offset, text, whole: answer[kind] };
+          work.runtime.feeds.delta(delta);
+          work.runtime.deltas.add(delta);
+        },
       },
-    },
+    ),
   );
   work.current = undefined;
   return answer;
 }
 
-export function originOf({ taken, owner, runtime }: Work, step: string): CallOrigin {
+export function originOf(
+  { taken, owner, runtime }: Work,
+  { step, attempt }: { readonly step: string; readonly attempt: number },
+): CallOrigin {
   return {
     parent: () => ownHeader(runtime.secret, { ...owner, step }),
     userId: taken.caller.userId,
     runId: owner.runId,
     step,
-    attempt: owner.epoch,
+    attempt,
   };
 }
 
@@ -78,7 +84,7 @@ export async function reserveFor(
   const input =
     request.messages.reduce((sum, message) => sum + estimate(message.content), 0) + schemaTokens(request.tools ?? []);
   const isLimited = limits.tokens !== undefined || limits.cost !== undefined;
-  const output = request.settings?.maxTokens ?? (isLimited ? roomFor(model) : 0);
+  const output = request.settings?.maxTokens ?? (isLimited ? roomFor(model.contextTokens) : 0);
   const { costOf, database, log } = work.runtime;
   const cost = dearest(model, { inputTokens: input, outputTokens: output }, costOf);
   const expected = expectedOf(model, { input, maxTokens: request.settings?.maxTokens }, costOf);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, rowOf, until } from "../../test/run-suite.ts";
-import type { Script } from "../models/scripted.ts";
-import type { StepAnswer, StepRequest, Tool, ToolContext } from "../protocol/tools.ts";
-import { defineTool } from "../tools/define-tool.ts";
+import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import type { Script } from "../../models/demo/scripted.ts";
+import type { StepAnswer, StepRequest, Tool, ToolContext } from "../../protocol/agents/tools.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
 
 const question: StepRequest = {
   messages: [{ role: "user", content: "What shall I look at?" }],

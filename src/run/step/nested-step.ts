@@ -1,12 +1,15 @@
-import { newId } from "../protocol/ids.ts";
-import { callIdOf, textOf, type MessageBody, type NewItem } from "../protocol/items.ts";
-import type { FinishReason, Model } from "../protocol/models.ts";
-import type { StepAnswer, StepRequest } from "../protocol/tools.ts";
-import { insertModelCalls } from "../store/model-calls.ts";
-import { settleUse } from "./limits.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { callIdOf, textOf, type MessageBody, type NewItem } from "../../protocol/threads/items.ts";
+import type { FinishReason, Model } from "../../protocol/agents/models.ts";
+import type { StepAnswer, StepRequest } from "../../protocol/agents/tools.ts";
+import { insertModelCalls } from "../../store/metering/model-calls.ts";
+import { settleUse } from "../limits/limits.ts";
+import { untilAnswered } from "./attempts.ts";
+import { modelFor } from "./chosen-model.ts";
 import { originOf, reserveFor, settled, settledStep, stepIn } from "./ask-model.ts";
-import { emptyAnswer, messageBody, readAnswer, type Answer } from "./step.ts";
-import type { Work } from "./work.ts";
+import type { Answer } from "../contract/answer.ts";
+import { emptyAnswer, messageBody, readAnswer } from "./read-answer.ts";
+import type { Work } from "./turn-state.ts";
 
 export type NestedRequest = Omit<StepRequest, "model"> & {
   /** The agent's own when absent. */
@@ -27,16 +30,18 @@ export async function performNestedStep(
 ): Promise<StepAnswer> {
   const known = stepIn(work, key);
   if (known) return stepAnswer(known.body);
-  const { definition, epoch } = work.taken;
-  const model = chosen ?? work.runtime.models.get(definition.agent.model);
+  const { definition } = work.taken;
+  const model = chosen ?? modelFor(work, definition.agent.model);
   const signal = stop ? AbortSignal.any([work.signal, stop]) : work.signal;
   signal.throwIfAborted();
   const reserved = await reserveFor(work, model, request);
   try {
-    await readAnswer(
-      model,
-      { ...request, origin: originOf(work, key) },
-      { signal, answer, tell: () => {}, costOf: work.runtime.costOf },
+    await untilAnswered(work, { step: key, answer, isTold: false, signal }, (of) =>
+      readAnswer(
+        model,
+        { ...request, origin: originOf(work, of) },
+        { signal, answer, tell: () => {}, costOf: work.runtime.costOf },
+      ),
     );
   } catch (error) {
     // With no item to commit it with; what was asked for and failed is in the log all the same.
@@ -44,13 +49,17 @@ export async function performNestedStep(
     await settleUse(work.runtime.database.query, work.owner, settled(work, { answer, reserved }));
     throw error;
   }
-  const calls = answer.calls.map((call) => ({ id: callIdOf(newId()), ...call }));
+  const calls = answer.calls.map(({ name, arguments: given }) => ({
+    id: callIdOf(newId()),
+    name,
+    arguments: given,
+  }));
   const body = { ...messageBody(answer), ...(calls.length > 0 ? { calls } : {}) };
   const message: NewItem = {
     id: newId(),
     kind: "message",
     step: key,
-    attempt: epoch,
+    attempt: answer.attempt,
     author: definition.agent.id,
     body,
   };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ModelCallRecord } from "../protocol/models.ts";
-import { emptyAnswer, messageBody } from "./step.ts";
+import type { ModelCallRecord } from "../../protocol/agents/models.ts";
+import { emptyAnswer, messageBody } from "./read-answer.ts";
 
 const record = (startedAt: string, more: Partial<ModelCallRecord & { cost: number }>) => ({
   id: "a",

@@ -1,27 +1,13 @@
-import { ModelError } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import { plainText } from "../protocol/json-text.ts";
-import type { MessageBody, NewItem } from "../protocol/items.ts";
-import type { FinishReason, Model, ModelCallRecord, ModelRequest, Usage } from "../protocol/models.ts";
-import type { PricedCall } from "../store/model-calls.ts";
-import type { DeltaKind } from "./deltas.ts";
-import type { Runtime } from "./runtime.ts";
-
-/** What one attempt of a step has brought so far; stays readable when the stream breaks off. */
-export type Answer = {
-  text: string;
-  reasoning: string;
-  /** Where in `reasoning` the text in the strategy's protocol begins, if it is told as such. */
-  protocolAt: number | undefined;
-  calls: { name: string; arguments: string }[];
-  model: string;
-  finish: FinishReason | undefined;
-  usage: Usage | undefined;
-  opaque: unknown;
-  /** Pictures that the model was not shown. */
-  unseen: number;
-  readonly records: PricedCall[];
-};
+import { ModelError } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { plainText } from "../../protocol/base/json-text.ts";
+import type { MessageBody, NewItem } from "../../protocol/threads/items.ts";
+import type { Model, ModelCallRecord, ModelRequest } from "../../protocol/agents/models.ts";
+import type { PricedCall } from "../../store/metering/model-calls.ts";
+import type { Answer } from "../contract/answer.ts";
+import type { DeltaKind } from "../log/deltas.ts";
+import type { Runtime } from "../contract/runtime.ts";
+import type { Hearing } from "../text/heard-text.ts";
 
 export function emptyAnswer(): Answer {
   return {
@@ -35,11 +21,22 @@ export function emptyAnswer(): Answer {
     opaque: undefined,
     unseen: 0,
     records: [],
+    attempt: 0,
   };
 }
 
 /** Told after it was added to the answer. */
 export type Tell = (kind: DeltaKind, offset: number, text: string) => void;
+
+type Reading = {
+  readonly signal: AbortSignal;
+  readonly answer: Answer;
+  readonly tell: Tell;
+  readonly asProtocol?: boolean;
+  /** Takes out of its text what is none. */
+  readonly hears?: Hearing | undefined;
+  readonly costOf?: Runtime["costOf"];
+};
 
 /**
  * Reads a model's stream into `answer`, telling text as it comes: once a network read, not once a token. `asProtocol`: the
@@ -48,13 +45,7 @@ export type Tell = (kind: DeltaKind, offset: number, text: string) => void;
 export async function readAnswer(
   model: Model,
   request: ModelRequest,
-  {
-    signal,
-    answer,
-    tell,
-    asProtocol = false,
-    costOf = () => undefined,
-  }: { signal: AbortSignal; answer: Answer; tell: Tell; asProtocol?: boolean; costOf?: Runtime["costOf"] },
+  { signal, answer, tell, asProtocol = false, hears, costOf = () => undefined }: Reading,
 ): Promise<void> {
   const priced = (record: ModelCallRecord): PricedCall => {
     const usage = { inputTokens: record.inputTokens ?? 0, outputTokens: record.outputTokens ?? 0 };
@@ -63,7 +54,10 @@ export async function readAnswer(
   };
   const wholeText = wellFormed();
   const wholeReasoning = wellFormed();
-  const stream = model.stream({ ...request, onCall: (record) => answer.records.push(priced(record)) }, signal);
+  const stream = model.stream(
+    { ...request, once: true, onCall: (record) => answer.records.push(priced(record)) },
+    signal,
+  );
   for await (const parts of stream) {
     let text = "";
     let reasoning = "";
@@ -76,7 +70,11 @@ export async function readAnswer(
           reasoning += part.text;
           break;
         case "call-start":
-          answer.calls[part.index] = { name: part.name, arguments: "" };
+          answer.calls[part.index] = {
+            name: part.name,
+            arguments: "",
+            ...(part.given === undefined ? {} : { given: part.given }),
+          };
           break;
         case "call-delta":
           answer.calls[part.index]!.arguments += part.arguments;
@@ -90,6 +88,14 @@ export async function readAnswer(
           answer.usage = part.usage;
           answer.opaque = part.opaque;
       }
+    }
+    if (hears) {
+      const heard = text === "" ? undefined : hears.take(text);
+      const rest = answer.finish === undefined ? undefined : hears.end();
+      text = (heard?.text ?? "") + (rest?.text ?? "");
+      reasoning += (heard?.thinking ?? "") + (rest?.thinking ?? "");
+      // Where a server tells a call and leaves its text as well, it is one.
+      if (answer.calls.length === 0) answer.calls.push(...(rest?.calls ?? []));
     }
     reasoning = wholeReasoning(reasoning);
     text = wholeText(text);
@@ -132,7 +138,7 @@ function wellFormed(): (text: string) => string {
   };
 }
 
-export type AnswerPlace = { readonly step: string; readonly attempt: number; readonly author: string };
+export type AnswerPlace = { readonly step: string; readonly author: string };
 export type AnswerOptions = {
   /** Which tools the caller runs itself. */
   readonly isClient: (name: string) => boolean;
@@ -145,11 +151,12 @@ export type AnswerOptions = {
  * cut themselves, so they are not run: each gets a result that says so.
  */
 export function answerItems(answer: Answer, place: AnswerPlace, { isClient, seen }: AnswerOptions): NewItem[] {
+  const at = { ...place, attempt: answer.attempt };
   const items: NewItem[] = [
     {
       id: newId(),
       kind: "message",
-      ...place,
+      ...at,
       body: { ...messageBody(answer), ...(seen === undefined ? {} : { seen }) },
     },
   ];
@@ -158,14 +165,14 @@ export function answerItems(answer: Answer, place: AnswerPlace, { isClient, seen
     items.push({
       id: newId(),
       kind: "call",
-      ...place,
+      ...at,
       index,
       body: { name: call.name, arguments: call.arguments, target },
     });
     if (answer.finish !== "length") return;
     const content =
       "Not run: the answer reached its length limit before the call was complete. Answer in smaller parts.";
-    items.push({ id: newId(), kind: "result", ...place, index, body: { content, isError: true, outcome: "not-run" } });
+    items.push({ id: newId(), kind: "result", ...at, index, body: { content, isError: true, outcome: "not-run" } });
   });
   return items;
 }
@@ -173,7 +180,8 @@ export function answerItems(answer: Answer, place: AnswerPlace, { isClient, seen
 /** What was written before the stream broke off, so that nobody's text is lost. */
 export function partialItem(answer: Answer, place: AnswerPlace): NewItem | undefined {
   if (!answer.text && !answer.reasoning) return undefined;
-  return { id: newId(), kind: "message", ...place, body: { ...messageBody(answer), partial: true } };
+  const { attempt } = answer;
+  return { id: newId(), kind: "message", ...place, attempt, body: { ...messageBody(answer), partial: true } };
 }
 
 export function messageBody(answer: Answer): MessageBody {

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Owner } from "./append.ts";
+import type { Owner } from "../log/append.ts";
 
 /**
  * On requests that models and tools of a run send to our own server: whose run they are part of, so that what they start

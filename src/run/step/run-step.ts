@@ -1,70 +1,87 @@
-import type { AgentDefinition } from "../protocol/agents.ts";
-import { LostRun } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import { textOf, type MessageBody, type NewItem } from "../protocol/items.ts";
-import type { Model, ResponseFormat } from "../protocol/models.ts";
-import { formatInvalid, inFormat, repairMessages, type Formatted } from "./answer-format.ts";
-import type { AppendExtras } from "./append.ts";
-import { askModel, reserveFor, settledStep, stepIn } from "./ask-model.ts";
-import { withCitations } from "./citations.ts";
-import { endItem } from "./end-run.ts";
+import type { AgentDefinition } from "../../protocol/agents/agents.ts";
+import { LostRun } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { textOf, type MessageBody, type NewItem } from "../../protocol/threads/items.ts";
+import type { Model, ResponseFormat, ToolSchema } from "../../protocol/agents/models.ts";
+import { formatInvalid, inFormat, repairMessages, type Formatted } from "../prompt/answer-format.ts";
+import type { AppendExtras } from "../log/append.ts";
+import { attemptOf } from "../log/attempts.ts";
+import { modelFor } from "./chosen-model.ts";
+import { settledStep, stepIn } from "./ask-model.ts";
+import { withCitations } from "../log/citations.ts";
+import { endItem } from "../lifecycle/end-run.ts";
 import { performNestedStep } from "./nested-step.ts";
-import { listenTo } from "./spoken.ts";
-import { answerItems, type Answer, type AnswerPlace } from "./step.ts";
-import { roomFor } from "./estimate.ts";
-import { promptOf, requestOf } from "./step-request.ts";
+import { noAnswer } from "../log/account.ts";
+import { hasCallMark, spokenText } from "../text/heard-text.ts";
+import { writtenCalls } from "../text/written-calls.ts";
+import { listenTo } from "../log/room-voice.ts";
+import type { Answer } from "../contract/answer.ts";
+import { answerItems, type AnswerPlace } from "./read-answer.ts";
+import { roomFor, windowOf } from "../log/estimate-tokens.ts";
+import { askWithin } from "./ask-within.ts";
+import { mendedCalls } from "./mended-calls.ts";
+import { promptOf } from "./step-request.ts";
+import { filtered, hasWorked, nudge, wasWordless, wordsForNothing } from "./wordless-answer.ts";
 import { summarisePast } from "./summarise.ts";
-import type { Note, Reading, SayOptions, StepOptions } from "./turn.ts";
-import type { Work } from "./work.ts";
+import type { Note, Reading, SayOptions, StepOptions } from "../contract/turn.ts";
+import type { Work } from "./turn-state.ts";
 
 /** One model call of a strategy: reserved before, told while it comes, committed whole. */
 export async function performStep(work: Work, key: string, options: StepOptions = {}): Promise<void> {
   if (stepIn(work, key)) return;
   work.signal.throwIfAborted();
-  const { definition, epoch } = work.taken;
+  const { definition } = work.taken;
   const agent = options.as ?? definition.agent;
   const format = options.final ? definition.options.format : undefined;
   // A protocol that the instructions may ask for is none of the answer's.
   const repair = format && { format, as: agent, ...(options.read ? { instructions: "" } : {}) };
   if (repair && stepIn(work, draftOf(key))) return repairAnswer(work, key, repair);
-  const asked = work.runtime.models.get(agent.model);
+  const asked = modelFor(work, agent.model);
   await asked.ready?.();
   const listened = options.voice && listenTo(asked, options.voice);
   const model = listened?.model ?? asked;
   if (!options.messages && !options.withoutSummary) await makeRoom(work, asked, options);
-  let request = requestOf(work, model, options);
-  const reserved = await reserveFor(work, model, request);
-  // What a person said meanwhile belongs into this prompt.
-  if (await work.takeIn(reserved.steered)) request = requestOf(work, model, options);
-
-  const seen = work.branch().at(-1)?.seq;
-  const answer = await askModel(work, key, {
+  const isAgain = options.final === true && wasWordless(work.items());
+  const { answer, notices, seen, reserved } = await askWithin(work, key, {
     model,
-    request,
+    options: isAgain ? { ...options, after: nudge } : options,
     asProtocol: options.read !== undefined,
-    reserved,
     // A client can't unsee text, so an answer that must have a format is told when it has it.
     ...(format ? { tells: "thoughts", keptIn: draftOf(key) } : {}),
   });
-  const reading = options.read && readProtocol(answer, options.read);
+  const { tools } = work.turn.run;
+  answer.calls = mendedCalls(answer.calls, tools);
+  const reading = options.read && readProtocol(answer, options.read, tools);
   const extras = settledStep(work, key, { answer, reserved });
-  const place = { step: key, attempt: epoch, author: agent.id };
+  const place = { step: key, author: agent.id };
   if (listened?.passed()) return commitPass(work, { ...answer, text: options.voice!.pass }, { place, extras });
   const isLast = options.final && answer.calls.length === 0 && (!reading || reading.answer !== undefined);
   if (isLast && repair) {
     const formatted = inFormat(repair.format, answer.text, answer.finish);
     if ("problems" in formatted) {
-      await work.commit(answerItems(answer, { ...place, step: draftOf(key) }, { isClient: () => false }), extras);
+      const draft = answerItems(answer, { ...place, step: draftOf(key) }, { isClient: () => false });
+      await work.commit([...notices, ...draft], extras);
       return repairAnswer(work, key, repair);
     }
     answer.text = formatted.text;
   }
   const clients = new Set(definition.options.clientTools?.map((tool) => tool.name));
-  const items = answerItems(answer, place, {
+  const said = answerItems(answer, place, {
     isClient: (name) => clients.has(name),
     ...(seen === undefined ? {} : { seen }),
   });
-  await (isLast ? commitLast(work, items, extras) : work.commit(items, extras));
+  const items = [...notices, ...said];
+  if (!isLast) return work.commit(items, extras);
+  // Of a room's turn it is a pass, and who delegated is told what was done.
+  const mayBeSilent = options.voice !== undefined || !work.job;
+  const isFiltered = answer.finish === "filter";
+  // Why there are no words is told by each protocol in its own way, beside what was done.
+  if (answer.text.trim() !== "" || (isFiltered ? hasWorked(work.items()) : mayBeSilent))
+    return commitLast(work, items, extras);
+  // It ends nothing: the strategy asks once more, unless that would bring the same.
+  await work.commit(items, extras);
+  if (isFiltered) throw filtered(answer);
+  if (isAgain) await say(work, `${key}:end`, wordsForNothing(answer, work.items()), { final: true, as: agent });
 }
 
 /** A message without a model, unless as the answer it must be brought into a format. */
@@ -81,7 +98,7 @@ export async function say(work: Work, key: string, text: string, { final, as }: 
       id: newId(),
       kind: "message",
       step: isAnswer ? key : draftOf(key),
-      attempt: epoch,
+      attempt: attemptOf(epoch),
       author: agent.id,
       body: { role: "assistant", content: isAnswer ? formatted.text : text },
     };
@@ -107,22 +124,12 @@ async function repairAnswer(work: Work, key: string, { format, ...answerer }: Re
   if (failed) throw formatInvalid(problemsIn(format, failed.body));
   const draft = stepIn(work, draftOf(key))!.body;
   const { as } = answerer;
-  const model = work.runtime.models.get(as.model);
+  const model = modelFor(work, as.model);
   const after = repairMessages(textOf(draft.content), problemsIn(format, draft));
   const options = { final: true, withoutTools: true, ...answerer, after };
-  let request = requestOf(work, model, options);
-  const reserved = await reserveFor(work, model, request);
-  if (await work.takeIn(reserved.steered)) request = requestOf(work, model, options);
-
-  const seen = work.branch().at(-1)?.seq;
-  const answer = await askModel(work, repairOf(key), {
-    model,
-    request,
-    tells: "nothing",
-    reserved,
-  });
+  const { answer, seen, reserved } = await askWithin(work, repairOf(key), { model, options, tells: "nothing" });
   const extras = settledStep(work, key, { answer, reserved });
-  const place = { step: key, attempt: work.taken.epoch, author: as.id };
+  const place = { step: key, author: as.id };
   const whole = { ...answer, calls: [] };
   const formatted = inFormat(format, answer.text, answer.finish);
   if ("problems" in formatted) {
@@ -144,9 +151,11 @@ function problemsIn(format: ResponseFormat, { content, finish }: MessageBody): r
 }
 
 function makeRoom(work: Work, model: Model, options: StepOptions): Promise<void> {
+  const window = windowOf(model, options.as ?? work.taken.definition.agent);
   return summarisePast(work, {
     model,
-    answer: roomFor(model),
+    window,
+    answer: roomFor(window),
     prompt: promptOf(work, model, options),
     ask: (key, request) => performNestedStep(work, key, request),
   });
@@ -186,10 +195,16 @@ async function commitLast(work: Work, given: readonly NewItem[], extras: AppendE
 }
 
 /** Calls that a model made by the provider's own means count before those of the text. */
-function readProtocol(answer: Answer, read: (text: string) => Reading): Reading {
+function readProtocol(answer: Answer, read: (text: string) => Reading, tools: readonly ToolSchema[]): Reading {
   answer.protocolAt ??= answer.reasoning.length;
-  const reading = read(answer.reasoning.slice(answer.protocolAt));
-  answer.text = reading.answer ?? "";
+  const text = answer.reasoning.slice(answer.protocolAt);
+  const reading = read(text);
+  answer.text = reading.answer === undefined ? "" : spokenText(reading.answer) || noAnswer;
   if (answer.calls.length === 0) answer.calls = [...(reading.calls ?? [])];
+  // It has not kept to the protocol, but to its own.
+  if (answer.calls.length === 0 && hasCallMark(text)) {
+    answer.calls = mendedCalls([...writtenCalls(text, tools).calls], tools);
+    if (answer.calls.length > 0) answer.text = "";
+  }
   return reading;
 }

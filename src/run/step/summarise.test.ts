@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
-import type { TestRuns } from "../../test/runs.ts";
-import type { ScriptAnswer } from "../models/scripted.ts";
-import type { Item, ItemOf } from "../protocol/items.ts";
-import type { ModelRequest } from "../protocol/models.ts";
-import { strategySettingsSchema } from "../protocol/strategies.ts";
-import { itemColumns, toItem, type ItemRow } from "./rows.ts";
+import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import type { TestRuns } from "../../../test/runs.ts";
+import type { ScriptAnswer } from "../../models/demo/scripted.ts";
+import type { Item, ItemOf } from "../../protocol/threads/items.ts";
+import type { ModelRequest } from "../../protocol/agents/models.ts";
+import { strategySettingsSchema } from "../../protocol/agents/strategies.ts";
+import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 
 const isSummary = ({ messages }: ModelRequest) => String(messages[0]!.content).includes("<conversation>");
 /** The last thing said, without a summary before it. */

@@ -1,17 +1,19 @@
-import { fillPrompt } from "../agents/prompts.ts";
-import { ModelError, messageOf } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Item, NewItem } from "../protocol/items.ts";
-import type { Model, ModelMessage } from "../protocol/models.ts";
-import { isPersons, tokensOfBlocks, type Block } from "./blocks.ts";
-import { faultOfSummary } from "./check-summary.ts";
-import { estimate } from "./estimate.ts";
-import { limitOf } from "./limits.ts";
-import { callersSystem, conversationOf, lastSummary, type PromptOptions } from "./prompt.ts";
-import { emptyAnswer, type Answer } from "./step.ts";
-import { transcriptOf } from "./transcript.ts";
-import { visibleText } from "./visible-text.ts";
-import type { Work } from "./work.ts";
+import { fillPrompt } from "../../agents/prompt-placeholders.ts";
+import { ModelError, messageOf } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { Model, ModelMessage } from "../../protocol/agents/models.ts";
+import { isPersons, tokensOfBlocks, type Block } from "../log/message-blocks.ts";
+import { faultOfSummary } from "../prompt/check-summary.ts";
+import { estimate } from "../log/estimate-tokens.ts";
+import { limitOf } from "../limits/limits.ts";
+import { fitBlocks } from "../prompt/fit-blocks.ts";
+import { callersSystem, conversationOf, lastSummary, type PromptOptions } from "../prompt/build-prompt.ts";
+import type { Answer } from "../contract/answer.ts";
+import { emptyAnswer } from "./read-answer.ts";
+import { transcriptOf } from "../prompt/transcript.ts";
+import { visibleText } from "../text/visible-text.ts";
+import type { Work } from "./turn-state.ts";
 
 /** Of the room that instructions and input leave: a past that takes more is summarised, */
 const full = 0.7;
@@ -32,6 +34,8 @@ const mostOfSource = 0.6;
 
 export type Summarising = {
   readonly model: Model;
+  /** Tokens of prompt and answer together. */
+  readonly window: number;
   /** Room for its answer, in tokens. */
   readonly answer: number;
   readonly prompt: PromptOptions;
@@ -79,19 +83,21 @@ type Plan = {
 };
 
 /** Undefined: the past fits, or nothing of it could be summarised. */
-function planSummary(work: Work, { model, answer, prompt }: Summarising): Plan | undefined {
+function planSummary(work: Work, { window, answer, prompt }: Summarising): Plan | undefined {
   const branch = work.branch();
   const { system, summary, past, own } = conversationOf(branch, prompt);
   // What the run itself has done meanwhile is in the way of this run only, so it does not count.
   const room = prompt.tokens - estimate(system) - tokensOfBlocks(own.filter(isPersons));
   const before = summary ? [`Summary of what came before:\n${summary.body.content}`] : [];
-  const needed = tokensOfBlocks(past) + before.reduce((sum, text) => sum + estimate(text), 0);
-  if (needed <= full * room || told * room < leastTokens) return undefined;
+  const left = full * room - before.reduce((sum, text) => sum + estimate(text), 0);
+  // Old results are clipped before anything that was said gives way to a summary.
+  const clipped = fitBlocks(past, { tokens: left, again: () => undefined, mustStay: () => false, onlyCalls: true });
+  if (tokensOfBlocks(clipped.blocks) <= left || told * room < leastTokens) return undefined;
 
   // With calls and their results, even if this prompt would leave them out.
   const whole = prompt.then ? conversationOf(branch, { ...prompt, then: undefined }).past : past;
   const older = whole.slice(0, whole.length - newest(whole, kept * room));
-  const space = model.contextTokens - answer - leastTokens - estimate(work.runtime.prompts.get("summarise"));
+  const space = window - answer - leastTokens - estimate(work.runtime.prompts.get("summarise"));
   const { lines, count } = fitting(older, space - before.reduce((sum, text) => sum + estimate(text), 0));
   if (count === 0) return undefined;
   const next = whole[count] ?? own[0];

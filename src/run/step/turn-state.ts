@@ -1,18 +1,23 @@
-import type { Item, NewItem } from "../protocol/items.ts";
-import type { WaitReason } from "../protocol/runs.ts";
-import type { AppendExtras, Owner, RunEnd } from "./append.ts";
-import type { Job } from "./engine.ts";
-import type { Runtime } from "./runtime.ts";
-import type { ReservedStep } from "./held.ts";
-import type { Answer } from "./step.ts";
-import type { Taken } from "./take.ts";
-import type { Turn } from "./turn.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { WaitReason } from "../../protocol/threads/runs.ts";
+import type { AppendExtras, Owner, RunEnd } from "../log/append.ts";
+import type { Job } from "../engine/engine.ts";
+import type { Runtime } from "../contract/runtime.ts";
+import type { ReservedStep } from "../limits/reservation.ts";
+import type { Answer } from "../contract/answer.ts";
+import type { Taken } from "../lifecycle/take-run.ts";
+import type { Turn } from "../contract/turn.ts";
 
 /** What becomes true together with a wait. */
-export type AlsoWaiting = { readonly items?: readonly NewItem[] } & Pick<
-  AppendExtras,
-  "ledger" | "modelCalls" | "tokens" | "cost" | "spent"
->;
+export type AlsoWaiting = {
+  readonly items?: readonly NewItem[];
+  /** Why, as it would stand in its end. */
+  readonly error?: RunEnd["error"];
+  /** In so long it goes on by itself. */
+  readonly retryMs?: number | undefined;
+  /** Instead of how long such a wait may be. */
+  readonly mostMs?: number;
+} & Pick<AppendExtras, "ledger" | "modelCalls" | "tokens" | "cost" | "spent" | "deltasOf" | "inVain">;
 
 /** One run in this process, from its take to its end, wait or loss: the turn a strategy works with, and what it stands on. */
 export type Work = {
@@ -29,6 +34,8 @@ export type Work = {
   readonly turn: Turn;
   /** The step that is being read; what there is of it is kept if the run ends over it. */
   current: { readonly key: string; readonly answer: Answer; readonly reserved: ReservedStep } | undefined;
+  /** The name of the model that was looked for last. */
+  asked: string | undefined;
   /** The run's own items. */
   readonly items: () => readonly Item[];
   /** The branch of the thread that a prompt is made of. */

@@ -1,4 +1,4 @@
-import * as signs from "./auto-rules-signs.ts";
+import * as signs from "./auto-phrases.ts";
 
 export type AutoRequest = {
   readonly text: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { eachDatabase } from "../../../test/databases.ts";
 import { startTestRuns, type TestRuns } from "../../../test/runs.ts";
-import type { Script } from "../../models/scripted.ts";
+import type { Script } from "../../models/demo/scripted.ts";
 import type { Started } from "../runs.ts";
 import { auto, strategyIn } from "./auto.ts";
 import { chat } from "./chat.ts";

@@ -1,8 +1,8 @@
-import { fillPrompt, promptPlaceholders } from "../../agents/prompts.ts";
-import type { ModelMessage } from "../../protocol/models.ts";
-import { protocolText } from "../fold.ts";
-import type { Strategy, Turn } from "../turn.ts";
-import { visibleText } from "../visible-text.ts";
+import { fillPrompt, promptPlaceholders } from "../../agents/prompt-placeholders.ts";
+import type { ModelMessage } from "../../protocol/agents/models.ts";
+import { protocolText } from "../log/fold.ts";
+import type { Strategy, Turn } from "../contract/turn.ts";
+import { visibleText } from "../text/visible-text.ts";
 import { chooseByRules, shortened, type Choice } from "./auto-rules.ts";
 
 const ways: readonly { readonly name: Choice["strategy"]; readonly meaning: string }[] = [

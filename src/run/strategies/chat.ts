@@ -1,4 +1,4 @@
-import type { Turn } from "../turn.ts";
+import type { Turn } from "../contract/turn.ts";
 
 /** Conversation: one answer, without tools; another one if something was said meanwhile. */
 export async function chat(turn: Turn): Promise<void> {

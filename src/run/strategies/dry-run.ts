@@ -1,8 +1,8 @@
-import type { ResultBody } from "../../protocol/items.ts";
-import type { PlannedWrite } from "../../protocol/tools.ts";
-import { chosenWrites } from "../chosen-writes.ts";
-import { madeBy, plannedWrites, questionOf, stepOf, withMade } from "../planned.ts";
-import type { Turn } from "../turn.ts";
+import type { ResultBody } from "../../protocol/threads/items.ts";
+import type { PlannedWrite } from "../../protocol/agents/tools.ts";
+import { chosenWrites } from "../turn/chosen-writes.ts";
+import { madeBy, plannedWrites, questionOf, stepOf, withMade } from "../turn/planned-writes.ts";
+import type { Turn } from "../contract/turn.ts";
 
 const choices = ["Do exactly this", "Do nothing"] as const;
 

@@ -8,9 +8,9 @@ import { eachDatabase } from "../../../test/databases.ts";
 import { written } from "../../../test/json-actions.ts";
 import { startTeamRuns } from "../../../test/json-actions-until-killed.ts";
 import { temporaryFolder } from "../../../test/pglite.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openDatabase } from "../../store/open.ts";
-import { actionTrace } from "../json-actions-trace.ts";
+import { migrate } from "../../store/schema/migrate.ts";
+import { openDatabase } from "../../store/driver/open.ts";
+import { actionTrace } from "./json-actions-trace.ts";
 
 const program = join(import.meta.dirname, "../../../test/json-actions-until-killed.ts");
 

@@ -1,9 +1,9 @@
-import type { CallFields } from "../call-fields.ts";
-import { bare, callFields, knownName, nameOf, textOf } from "../call-fields.ts";
-import type { FoundObject, JsonObject } from "../lenient-json.ts";
-import { isObject, lenientJson, objectsIn, strictJson } from "../lenient-json.ts";
-import type { VisibleText } from "../visible-text.ts";
-import { visibleText } from "../visible-text.ts";
+import type { CallFields } from "../text/call-fields.ts";
+import { bare, callFields, knownName, nameOf, textOf } from "../text/call-fields.ts";
+import type { FoundObject, JsonObject } from "../text/lenient-json.ts";
+import { isObject, lenientJson, objectsIn, strictJson } from "../text/lenient-json.ts";
+import type { VisibleText } from "../text/visible-text.ts";
+import { visibleText } from "../text/visible-text.ts";
 
 export type Action = {
   readonly thought: string;

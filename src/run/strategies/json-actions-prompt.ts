@@ -1,9 +1,9 @@
-import type { ModelMessage } from "../../protocol/models.ts";
-import { textOf } from "../call-fields.ts";
-import { estimate } from "../estimate.ts";
-import { fitting, lastFitting } from "../fitting.ts";
-import { shortened } from "../shortened.ts";
+import type { ModelMessage, ResponseFormat } from "../../protocol/agents/models.ts";
+import { textOf } from "../text/call-fields.ts";
+import { estimate } from "../log/estimate-tokens.ts";
+import { fitting, lastFitting, shortened } from "../text/shorten.ts";
 import type { ActionStep } from "./json-actions-steps.ts";
+import type { KnownNames } from "./json-actions-parse.ts";
 
 /** Characters of a tool's output that stay in the context once it was answered to. */
 const keptOutput = 2000;
@@ -61,8 +61,8 @@ export function unknownToolQuery({ action }: ActionStep): string {
 }
 
 /** What the agent is asked that takes over; `goal` is what the user wrote. */
-export function taskQuery({ action }: ActionStep, goal: string): string {
-  return textOf(action.args["task"]) || action.answer || `User goal: ${goal}`;
+export function taskQuery({ action }: ActionStep, goal: string, room: number): string {
+  return fitting(textOf(action.args["task"]) || action.answer || `User goal: ${goal}`, room);
 }
 
 export function unknownAgentQuery({ action }: ActionStep): string {
@@ -76,3 +76,22 @@ export function invalidActionQuery({ action }: ActionStep): string {
 
 /** The person wrote again while an answer was on its way. */
 export const addedQuery = "The user has added a message. Now continue your reasoning and decide next action.";
+
+/** The action as a JSON schema, for models that can be held to one. Not strict: nothing is said of what stands in `args`. */
+export function actionFormat({ tools, agents }: Required<KnownNames>): ResponseFormat {
+  const actions = ["final", ...(tools.length > 0 ? ["use_tool"] : []), ...(agents.length > 0 ? ["delegate"] : [])];
+  const properties = {
+    thought: { type: "string" },
+    action: { type: "string", enum: actions },
+    tool: oneOrNone(tools),
+    target_agent: oneOrNone(agents),
+    args: { type: "object" },
+    answer: { type: "string" },
+  };
+  const schema = { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+  return { type: "json-schema", name: "action", schema, strict: false };
+}
+
+function oneOrNone(names: readonly string[]): object {
+  return names.length > 0 ? { type: ["string", "null"], enum: [null, ...names] } : { type: "null" };
+}

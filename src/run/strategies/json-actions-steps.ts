@@ -1,6 +1,6 @@
-import { callKey, isNested, protocolText } from "../fold.ts";
-import type { Item } from "../../protocol/items.ts";
-import { strictJson } from "../lenient-json.ts";
+import { callKey, isNested, protocolText } from "../log/fold.ts";
+import type { Item } from "../../protocol/threads/items.ts";
+import { strictJson } from "../text/lenient-json.ts";
 import { parseAction, type Action, type KnownNames } from "./json-actions-parse.ts";
 
 /** One step of the protocol: what an agent wrote, and what came of it. */

@@ -1,6 +1,6 @@
-import type { Item } from "../protocol/items.ts";
-import type { KnownNames } from "./strategies/json-actions-parse.ts";
-import { actionSteps } from "./strategies/json-actions-steps.ts";
+import type { Item } from "../../protocol/threads/items.ts";
+import type { KnownNames } from "./json-actions-parse.ts";
+import { actionSteps } from "./json-actions-steps.ts";
 
 /** One step of a run of JSON actions, as clients are shown it. */
 export type ActionEvent = {

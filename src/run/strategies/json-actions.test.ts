@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { fileTools, orchestratorTeam, written } from "../../../test/json-actions.ts";
 import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import type { TestRuns } from "../../../test/runs.ts";
-import type { Script, ScriptAnswer } from "../../models/scripted.ts";
-import type { ModelRequest } from "../../protocol/models.ts";
-import { actionTrace } from "../json-actions-trace.ts";
+import type { Script, ScriptAnswer } from "../../models/demo/scripted.ts";
+import type { ModelRequest } from "../../protocol/agents/models.ts";
+import { actionTrace } from "./json-actions-trace.ts";
 import type { Started } from "../runs.ts";
 import { jsonActions } from "./json-actions.ts";
 

@@ -1,16 +1,16 @@
-import { fillInstructions, fillPrompt } from "../../agents/prompts.ts";
-import type { AgentDefinition } from "../../protocol/agents.ts";
-import { ModelError } from "../../protocol/errors.ts";
-import type { ModelMessage, ToolSchema } from "../../protocol/models.ts";
-import { searchName } from "../../tools/search-tools.ts";
-import { argumentsOf } from "../call-arguments.ts";
-import { describeTools } from "../describe-tools.ts";
-import { tokensOfMessages } from "../estimate.ts";
-import { limitOf } from "../limits.ts";
-import type { Reading, StepOptions, Turn } from "../turn.ts";
-import { actionFormat } from "./json-actions-format.ts";
-import { parseAction, type Action } from "./json-actions-parse.ts";
+import { fillInstructions, fillPrompt } from "../../agents/prompt-placeholders.ts";
+import type { AgentDefinition } from "../../protocol/agents/agents.ts";
+import { ModelError } from "../../protocol/base/errors.ts";
+import type { ModelMessage, ToolSchema } from "../../protocol/agents/models.ts";
+import { searchName } from "../../tools/core/search-tools.ts";
+import { argumentsOf } from "../text/call-arguments.ts";
+import { describeTools } from "../prompt/describe-tools.ts";
+import { noAnswer } from "../log/account.ts";
+import { tokensOfMessages } from "../log/estimate-tokens.ts";
+import { limitOf } from "../limits/limits.ts";
+import type { Reading, StepOptions, Turn } from "../contract/turn.ts";
 import {
+  actionFormat,
   addedQuery,
   invalidActionQuery,
   promptAfter,
@@ -21,9 +21,10 @@ import {
   unknownToolQuery,
   withoutSystem,
 } from "./json-actions-prompt.ts";
+import { parseAction, type Action } from "./json-actions-parse.ts";
+
 import { actionSteps, repairKey, type ActionStep } from "./json-actions-steps.ts";
 
-const noAnswer = "[NO ANSWER]";
 const stepsUsedUp = "[MAX STEPS REACHED - No final answer provided]";
 
 /** Who may act, and with what: the same from the start of a run to its end. */
@@ -158,7 +159,7 @@ function nextAfter(turn: Turn, cast: Cast, steps: readonly ActionStep[]): Next {
   if (action.action !== "delegate") return { agent: first, query: () => invalidActionQuery(last) };
   const target = agentOf(action.targetAgent);
   return target
-    ? { agent: target, query: () => taskQuery(last, input) }
+    ? { agent: target, query: (room) => taskQuery(last, input, room) }
     : { agent: first, query: () => unknownAgentQuery(last) };
 }
 

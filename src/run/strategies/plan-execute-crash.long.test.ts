@@ -7,8 +7,8 @@ import { after, describe, test } from "node:test";
 import { eachDatabase } from "../../../test/databases.ts";
 import { temporaryFolder } from "../../../test/pglite.ts";
 import { startPlanRuns, type PlanPoint } from "../../../test/plan-run.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openDatabase } from "../../store/open.ts";
+import { migrate } from "../../store/schema/migrate.ts";
+import { openDatabase } from "../../store/driver/open.ts";
 
 const program = join(import.meta.dirname, "../../../test/plan-until-killed.ts");
 const allSteps = ["plan", "task:1:1", "task:1:2", "task:2:1", "task:2:2", "answer:1"];

@@ -1,7 +1,7 @@
-import type { ResponseFormat } from "../../protocol/models.ts";
-import type { JsonObject } from "../lenient-json.ts";
-import { isObject, lenientJson, objectsIn } from "../lenient-json.ts";
-import { visibleText } from "../visible-text.ts";
+import type { ResponseFormat } from "../../protocol/agents/models.ts";
+import type { JsonObject } from "../text/lenient-json.ts";
+import { isObject, lenientJson, objectsIn } from "../text/lenient-json.ts";
+import { visibleText } from "../text/visible-text.ts";
 
 export const planFormat: ResponseFormat = {
   type: "json-schema",

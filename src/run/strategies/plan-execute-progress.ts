@@ -1,8 +1,8 @@
-import { textOf, type Item, type ItemOf } from "../../protocol/items.ts";
-import { estimate } from "../estimate.ts";
-import { fitting } from "../fitting.ts";
-import { isErased, isNested, protocolText } from "../fold.ts";
-import { shortened } from "../shortened.ts";
+import { textOf, type Item, type ItemOf } from "../../protocol/threads/items.ts";
+import { estimate } from "../log/estimate-tokens.ts";
+import { fitting, shortened } from "../text/shorten.ts";
+import { isErased, isNested, protocolText } from "../log/fold.ts";
+
 import { parseOutcome } from "./plan-execute-parse.ts";
 import { failuresIn, type Steps } from "./plan-execute-steps.ts";
 

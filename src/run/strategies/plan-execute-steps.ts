@@ -1,4 +1,4 @@
-import type { PlanBody } from "../../protocol/items.ts";
+import type { PlanBody } from "../../protocol/threads/items.ts";
 
 export type Steps = PlanBody["steps"];
 

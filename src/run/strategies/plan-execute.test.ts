@@ -4,10 +4,10 @@ import { z } from "zod";
 import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import type { TestRuns, TestRunsOptions } from "../../../test/runs.ts";
 import { standingStill } from "../../../test/stand-still.ts";
-import type { ScriptAnswer } from "../../models/scripted.ts";
-import type { ModelRequest } from "../../protocol/models.ts";
-import { defaultStrategySettings } from "../../protocol/strategies.ts";
-import { defineTool } from "../../tools/define-tool.ts";
+import type { ScriptAnswer } from "../../models/demo/scripted.ts";
+import type { ModelRequest } from "../../protocol/agents/models.ts";
+import { defaultStrategySettings } from "../../protocol/agents/strategies.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
 import { planExecute } from "./plan-execute.ts";
 
 const planOf = (...steps: string[]) => JSON.stringify({ steps });

@@ -1,14 +1,14 @@
-import { fillPrompt } from "../../agents/prompts.ts";
-import { ModelError } from "../../protocol/errors.ts";
-import type { ItemOf } from "../../protocol/items.ts";
-import type { ModelMessage } from "../../protocol/models.ts";
-import { describeTools } from "../describe-tools.ts";
-import { estimate, tokensOfMessages } from "../estimate.ts";
-import { protocolText } from "../fold.ts";
-import { messagesOfSteps } from "../messages-of-steps.ts";
-import { momentText } from "../moment-text.ts";
-import { shortened } from "../shortened.ts";
-import type { StepOptions, Turn } from "../turn.ts";
+import { fillPrompt } from "../../agents/prompt-placeholders.ts";
+import { ModelError } from "../../protocol/base/errors.ts";
+import type { ItemOf } from "../../protocol/threads/items.ts";
+import type { ModelMessage } from "../../protocol/agents/models.ts";
+import { describeTools } from "../prompt/describe-tools.ts";
+import { estimate, tokensOfMessages } from "../log/estimate-tokens.ts";
+import { protocolText } from "../log/fold.ts";
+import { messagesOfSteps } from "../prompt/messages-of-steps.ts";
+import { momentText } from "../prompt/current-time.ts";
+import { shortened } from "../text/shorten.ts";
+import type { StepOptions, Turn } from "../contract/turn.ts";
 import { parsePlan, planFormat } from "./plan-execute-parse.ts";
 import { isOfTask, outcomeOf, progressOf, resultsText, stepsOfTask, type Progress } from "./plan-execute-progress.ts";
 import {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import thoughts from "../../../test/messy-answers/react-thought.json" with { type: "json" };
 import { notingTools } from "../../../test/noting-tools.ts";
 import { eachRunDatabase } from "../../../test/run-suite.ts";
-import type { ModelRequest } from "../../protocol/models.ts";
+import type { ModelRequest } from "../../protocol/agents/models.ts";
 import { react } from "./react.ts";
 
 eachRunDatabase((suite) => {

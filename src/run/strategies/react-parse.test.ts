@@ -3,8 +3,8 @@ import { test } from "node:test";
 import observations from "../../../test/messy-answers/react-observation.json" with { type: "json" };
 import thoughts from "../../../test/messy-answers/react-thought.json" with { type: "json" };
 import schemas from "../../../test/messy-answers/tools.json" with { type: "json" };
-import type { JsonSchema } from "../../protocol/models.ts";
-import { argumentsOf } from "../call-arguments.ts";
+import type { JsonSchema } from "../../protocol/agents/models.ts";
+import { argumentsOf } from "../text/call-arguments.ts";
 import { parseObservation, parseThought } from "./react-parse.ts";
 
 const tools = Object.keys(schemas);

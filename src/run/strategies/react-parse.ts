@@ -1,6 +1,6 @@
-import { callFields, knownName, longestName, nameOf, textOf } from "../call-fields.ts";
-import { isObject, lenientJson, objectsIn } from "../lenient-json.ts";
-import { visibleText } from "../visible-text.ts";
+import { callFields, knownName, longestName, nameOf, textOf } from "../text/call-fields.ts";
+import { isObject, lenientJson, objectsIn } from "../text/lenient-json.ts";
+import { visibleText } from "../text/visible-text.ts";
 import type { Section } from "./react-sections.ts";
 import { sectionsOf } from "./react-sections.ts";
 

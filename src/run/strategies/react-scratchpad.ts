@@ -1,8 +1,8 @@
-import { textOf, type Item, type ItemOf } from "../../protocol/items.ts";
-import { estimate } from "../estimate.ts";
-import { fitting, lastFitting } from "../fitting.ts";
-import { callKey, isErased, isNested, protocolText } from "../fold.ts";
-import { shortened } from "../shortened.ts";
+import { textOf, type Item, type ItemOf } from "../../protocol/threads/items.ts";
+import { estimate } from "../log/estimate-tokens.ts";
+import { fitting, lastFitting, shortened } from "../text/shorten.ts";
+import { callKey, isErased, isNested, protocolText } from "../log/fold.ts";
+
 import { parseObservation, parseThought } from "./react-parse.ts";
 
 /** What earlier results may fill, and where there is no room for that; what matters of them stands in their observations. */

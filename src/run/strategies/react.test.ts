@@ -4,11 +4,11 @@ import { z } from "zod";
 import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import { standingStill } from "../../../test/stand-still.ts";
 import type { TestRuns, TestRunsOptions } from "../../../test/runs.ts";
-import type { ItemOf } from "../../protocol/items.ts";
-import type { ModelRequest } from "../../protocol/models.ts";
-import { defaultStrategySettings } from "../../protocol/strategies.ts";
-import type { Tool } from "../../protocol/tools.ts";
-import { defineTool } from "../../tools/define-tool.ts";
+import type { ItemOf } from "../../protocol/threads/items.ts";
+import type { ModelRequest } from "../../protocol/agents/models.ts";
+import { defaultStrategySettings } from "../../protocol/agents/strategies.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
 import { react } from "./react.ts";
 
 const lookUp = 'Thought: I need the numbers.\nAction: look_up\nAction Input: {"what": "fibonacci"}';

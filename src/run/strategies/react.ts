@@ -1,13 +1,13 @@
-import { fillPrompt } from "../../agents/prompts.ts";
-import { ColloquyError } from "../../protocol/errors.ts";
-import type { Item, ItemOf } from "../../protocol/items.ts";
-import { argumentsOf } from "../call-arguments.ts";
-import { describeTools } from "../describe-tools.ts";
-import { estimate } from "../estimate.ts";
-import { fitting } from "../fitting.ts";
-import { protocolText } from "../fold.ts";
-import { momentText } from "../moment-text.ts";
-import type { Reading, StepOptions, Turn } from "../turn.ts";
+import { fillPrompt } from "../../agents/prompt-placeholders.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import type { Item, ItemOf } from "../../protocol/threads/items.ts";
+import { argumentsOf } from "../text/call-arguments.ts";
+import { describeTools } from "../prompt/describe-tools.ts";
+import { estimate } from "../log/estimate-tokens.ts";
+import { fitting } from "../text/shorten.ts";
+import { protocolText } from "../log/fold.ts";
+import { momentText } from "../prompt/current-time.ts";
+import type { Reading, StepOptions, Turn } from "../contract/turn.ts";
 import { parseObservation, parseThought } from "./react-parse.ts";
 import { isReactStep, resultsOf, scratchpadOf } from "./react-scratchpad.ts";
 

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { z } from "zod";
 import { written } from "../../../test/json-actions.ts";
 import { eachRunDatabase, rowOf } from "../../../test/run-suite.ts";
-import type { ScriptAnswer } from "../../models/scripted.ts";
-import { defaultStrategySettings } from "../../protocol/strategies.ts";
-import { defineTool } from "../../tools/define-tool.ts";
+import type { ScriptAnswer } from "../../models/demo/scripted.ts";
+import { defaultStrategySettings } from "../../protocol/agents/strategies.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
 
 /** About 1000 tokens of each entry, of which the last words are its own. */
 const look = defineTool({

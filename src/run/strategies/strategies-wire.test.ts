@@ -8,7 +8,7 @@ import { startModelServer } from "../../../test/model-servers/model-server.ts";
 import { notingTools } from "../../../test/noting-tools.ts";
 import { eachRunDatabase } from "../../../test/run-suite.ts";
 import { testWires, type TestWire } from "../../../test/wires.ts";
-import type { Tool } from "../../protocol/tools.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
 
 const readNotes = { name: "read_file", arguments: { path: "notes.md" } };
 const writeList = { name: "write_file", arguments: { path: "list.md", content: "milk" } };

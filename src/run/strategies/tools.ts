@@ -1,6 +1,6 @@
-import type { AgentDefinition } from "../../protocol/agents.ts";
-import { lastHandover } from "../handover.ts";
-import type { Turn } from "../turn.ts";
+import type { AgentDefinition } from "../../protocol/agents/agents.ts";
+import { lastHandover } from "../turn/team.ts";
+import type { Turn } from "../contract/turn.ts";
 
 /** The part of a turn that it needs. */
 export type ToolsTurn = Pick<Turn, "fold" | "step" | "call" | "say"> & { readonly run: Pick<Turn["run"], "team"> };

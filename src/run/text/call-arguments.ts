@@ -1,4 +1,5 @@
-import type { JsonSchema } from "../protocol/models.ts";
+import { isExactNumber } from "../../protocol/base/exact-json.ts";
+import type { JsonSchema } from "../../protocol/agents/models.ts";
 import { nameOf } from "./call-fields.ts";
 import type { JsonObject } from "./lenient-json.ts";
 import { isObject, lenientJson, strictJson } from "./lenient-json.ts";
@@ -96,7 +97,8 @@ function takes(schema: unknown, value: unknown): boolean {
   return type === undefined || types.some((each) => isOfType(value, each));
 }
 
-function isOfType(value: unknown, type: unknown): boolean {
+function isOfType(given: unknown, type: unknown): boolean {
+  const value = isExactNumber(given) ? Number(given.rawJSON) : given;
   if (type === "array") return Array.isArray(value);
   if (type === "object") return isObject(value);
   if (type === "integer") return Number.isInteger(value);

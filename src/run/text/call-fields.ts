@@ -82,7 +82,7 @@ export function knownName(name: string, known: Iterable<string> | undefined): st
   for (const candidate of known ?? []) {
     if (candidate === name) return candidate;
   }
-  const wanted = bare(name.replace(/^functions?[.:]/, "").replace(/\(.*$/s, ""));
+  const wanted = bare(name.replace(/^(?:functions?|default_api|tools?)[.:]/i, "").replace(/\(.*$/s, ""));
   return wanted === "" ? undefined : [...(known ?? [])].find((candidate) => bare(candidate) === wanted);
 }
 

@@ -1,8 +1,8 @@
 import { runInNewContext } from "node:vm";
 import { Ajv, type ErrorObject, type Options } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { InvalidInput, messageOf } from "../protocol/errors.ts";
-import type { JsonSchema } from "../protocol/models.ts";
+import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
+import type { JsonSchema } from "../../protocol/agents/models.ts";
 import { isObject } from "./lenient-json.ts";
 
 /** What is wrong with a value, in a few words each; empty: nothing. Throws if that can't be found out. */

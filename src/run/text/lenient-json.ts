@@ -1,4 +1,5 @@
 import { jsonrepair } from "jsonrepair";
+import { isJsonObject, parseExactly } from "../../protocol/base/exact-json.ts";
 
 export type JsonObject = { readonly [key: string]: unknown };
 
@@ -14,13 +15,13 @@ export type FoundObject = {
 /** More beginnings than this are not looked at: a text full of stray braces must not cost quadratic time. */
 const attempts = 32;
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+/** No list, and no number that was kept as it was written. */
+export const isObject: (value: unknown) => value is JsonObject = isJsonObject;
 
+/** Its numbers as they were written, like those of all that is read here. */
 export function strictJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return undefined;
   }
@@ -35,7 +36,7 @@ export function lenientJson(text: string): unknown {
   const strict = strictJson(text);
   if (strict !== undefined || !/^\s*[[{"'“]/.test(text)) return strict;
   try {
-    return JSON.parse(jsonrepair(scan(text, 0).clean));
+    return parseExactly(jsonrepair(scan(text, 0).clean));
   } catch {
     return undefined;
   }

@@ -1,15 +1,14 @@
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import type { Item, NewItem } from "../protocol/items.ts";
-import type { Query } from "../protocol/tools.ts";
-import { liveRootSql } from "./accept.ts";
-import { isErased } from "./fold.ts";
-import { itemPageSql, pageBytes, pageItems } from "./item-pages.ts";
-import { publishItems } from "./locked.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { liveRootSql } from "../lifecycle/accept.ts";
+import { itemPageSql, pageBytes, pageItems } from "../log/item-pages.ts";
+import { standing } from "../log/standing.ts";
+import { publishItems } from "../lifecycle/locked-run.ts";
 import {
   insertItemsSql,
-  itemColumns,
   type ItemRow,
   itemsParameter,
   placeItems,
@@ -17,35 +16,20 @@ import {
   type ThreadRow,
   toItem,
   toThread,
-} from "./rows.ts";
-import { startRun } from "./run.ts";
-import type { Runs } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
+} from "../log/rows.ts";
+import type { Runs } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
 import { noThread } from "./threads.ts";
 
 const mostBytes = 16 * 1024 * 1024;
 const pageSql = itemPageSql({ where: "thread_id = $1 and seq < $2", order: "desc", limit: "$3", bytes: "$4" });
 
-type Branches = Pick<Runs, "askAgain" | "chooseBranch" | "listBranch">;
+type Branches = Pick<Runs, "chooseBranch" | "listBranch">;
 
 /** A thread is a tree by parent item; which of its branches is shown, and what is said beside what was said before. */
 export function createBranches(runtime: Runtime): Branches {
   const { query, transaction } = runtime.database;
   return {
-    async askAgain(caller, { message: messageId, ...input }) {
-      const [row] = isId(messageId)
-        ? await query<ItemRow>(
-            `select ${itemColumns} from items where id = $1 and thread_id = $2 and user_id = $3 and kind = 'message' and body ->> 'role' = 'user'`,
-            [messageId, isId(input.threadId) ? input.threadId : null, caller.userId],
-          )
-        : [];
-      const item = row && toItem(row);
-      if (!item || item.kind !== "message" || isErased(item))
-        throw new NotFound(`The thread has no message ${messageId} of yours.`, { param: "again" });
-      const { content, files = [], again = item.id } = item.body;
-      return startRun(runtime, caller, { ...input, message: { content, files }, instead: item.id, again });
-    },
-
     async chooseBranch(caller, threadId, itemId) {
       const chosen = await transaction(async (within) => {
         const thread = await lockIdle(within, caller, threadId);
@@ -78,7 +62,7 @@ export function createBranches(runtime: Runtime): Branches {
 export async function readBranch(
   query: Query,
   { threadId, leaf, most }: { readonly threadId: string; readonly leaf: string | null; readonly most: number },
-): Promise<Item[]> {
+): Promise<readonly Item[]> {
   const branch: Item[] = [];
   let next = leaf;
   let bytes = 0;
@@ -101,7 +85,7 @@ export async function readBranch(
       if (next === null) break;
     }
   }
-  return branch.reverse();
+  return standing(branch.reverse());
 }
 
 /** The newest item below this one; itself if nothing follows it. Undefined: the thread has no such item. */

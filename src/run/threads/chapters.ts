@@ -1,8 +1,8 @@
-import { newId } from "../protocol/ids.ts";
-import type { Item, NewItem } from "../protocol/items.ts";
-import { publishItems } from "./locked.ts";
-import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
-import type { Runtime } from "./runtime.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import { publishItems } from "../lifecycle/locked-run.ts";
+import { insertItemsSql, itemsParameter, placeItems } from "../log/rows.ts";
+import type { Runtime } from "../contract/runtime.ts";
 import { noThread } from "./threads.ts";
 
 /** From here on agents are told nothing of what stands before in the thread; nothing is deleted. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, until, watch } from "../../test/run-suite.ts";
-import { newId } from "../protocol/ids.ts";
-import { textOf } from "../protocol/items.ts";
+import { eachRunDatabase, until, watch } from "../../../test/run-suite.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { textOf } from "../../protocol/threads/items.ts";
 
 eachRunDatabase((suite) => {
   /** Two questions, the first answered with a tool. */

@@ -1,9 +1,9 @@
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import { type Content, type ItemOf, type MessageBody, textOf } from "../protocol/items.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import { type Content, type ItemOf, type MessageBody, textOf } from "../../protocol/threads/items.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import { endOfBranch, lockIdle } from "./branches.ts";
 import { copiesOf, mostCopied, stubsOf } from "./fork.ts";
 import {
@@ -15,9 +15,9 @@ import {
   type ThreadRow,
   toItem,
   toThread,
-} from "./rows.ts";
-import type { EditedMessage, Runs } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
+} from "../log/rows.ts";
+import type { EditedMessage, Runs } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 /**
  * Other words for a message, without asking anybody anew: a branch beside it with the new words and copies of what came after.

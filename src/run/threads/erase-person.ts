@@ -1,12 +1,12 @@
-import { messageOf } from "../protocol/errors.ts";
-import { isEnded } from "../protocol/runs.ts";
-import type { Query } from "../protocol/tools.ts";
-import { saidElsewhere } from "../store/personal-items.ts";
-import { endLocked, lockRun, publishEnd } from "./locked.ts";
-import type { Mirror } from "./mirror.ts";
-import { endPending } from "./pending.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import { isEnded } from "../../protocol/threads/runs.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { saidElsewhere } from "../../store/privacy/personal-items.ts";
+import { endLocked, lockRun, publishEnd } from "../lifecycle/locked-run.ts";
+import type { Mirror } from "./mirror-files.ts";
+import { endPending } from "../lifecycle/message-queue.ts";
 import { removeThreads } from "./remove-threads.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 /** What `run/` alone may do to erase a person. Each may be done again. */
 export type PersonErasure = {

@@ -1,12 +1,14 @@
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import { jsonText, plainText } from "../protocol/json-text.ts";
-import type { ThreadRecord } from "../protocol/runs.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "../store/database.ts";
-import { threadColumns, type ThreadRow, toThread } from "./rows.ts";
-import type { Runs } from "./runs.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import { jsonText, plainText } from "../../protocol/base/json-text.ts";
+import type { ItemKind } from "../../protocol/threads/items.ts";
+import type { ThreadRecord } from "../../protocol/threads/runs.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { standing } from "../log/standing.ts";
+import { threadColumns, type ThreadRow, toThread } from "../log/rows.ts";
+import type { Runs } from "../runs.ts";
 import { noThread } from "./threads.ts";
 
 export const mostCopied = 10_000;
@@ -16,10 +18,11 @@ type Stub = {
   readonly id: string;
   readonly parent_id: string | null;
   readonly seq: number;
-  readonly kind: string;
-  readonly run_id: string | null;
+  readonly kind: ItemKind;
+  readonly runId: string | null;
   readonly step: string | null;
-  readonly call_index: number | null;
+  readonly index: number | null;
+  readonly attempt: number | null;
   readonly erased: boolean;
   readonly up_to: number | null;
   readonly seen: number | null;
@@ -75,7 +78,7 @@ export async function forkThread(
 export async function stubsOf(query: Query, threadId: string, leaf: string | null): Promise<Stub[]> {
   if (leaf === null || !isId(leaf)) return [];
   const rows = await query<Stub>(
-    `select id, parent_id, seq, kind, run_id, step, call_index, body ? 'erased' as erased, (body ->> 'upToSeq')::bigint as up_to,
+    `select id, parent_id, seq, kind, run_id as "runId", step, call_index as index, attempt, body ? 'erased' as erased, (body ->> 'upToSeq')::bigint as up_to,
        (body ->> 'seen')::bigint as seen
      from items where thread_id = $1 and seq <= (select seq from items where id = $2 and thread_id = $1) order by seq desc`,
     [threadId, leaf],
@@ -94,8 +97,8 @@ type CopyPlace = { readonly firstSeq: number; readonly parent: string | null; re
 
 /** Steps get numbers of their own behind the name `steps`, since those of two runs may have the same names. */
 export function copiesOf(branch: readonly Stub[], { firstSeq, parent, steps: name }: CopyPlace) {
-  const placeOf = ({ run_id, step, call_index }: Stub) => `${run_id} ${step} ${call_index}`;
-  const whole = branch.filter(({ erased }) => !erased);
+  const placeOf = ({ runId, step, index }: Stub) => `${runId} ${step} ${index}`;
+  const whole = standing(branch).filter(({ erased }) => !erased);
   const placesOf = (kind: string) => new Set(whole.filter((item) => item.kind === kind).map(placeOf));
   const [called, answered] = [placesOf("call"), placesOf("result")];
   const kept = whole.filter((item) => {
@@ -105,9 +108,9 @@ export function copiesOf(branch: readonly Stub[], { firstSeq, parent, steps: nam
     return item.kind === "message";
   });
   const steps = new Map<string, number>();
-  const stepOf = ({ run_id, step }: Stub) => {
+  const stepOf = ({ runId, step }: Stub) => {
     if (step === null) return null;
-    const place = `${run_id} ${step}`;
+    const place = `${runId} ${step}`;
     if (!steps.has(place)) steps.set(place, steps.size + 1);
     return `${name}:${steps.get(place)}`;
   };

@@ -3,10 +3,10 @@ import { mkdtemp, readdir, readFile, utimes, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { freshDataDirectory } from "../../test/pglite.ts";
-import { startTestRuns } from "../../test/runs.ts";
-import { migrate } from "../store/migrate.ts";
-import { openDatabase } from "../store/open.ts";
+import { freshDataDirectory } from "../../../test/pglite.ts";
+import { startTestRuns } from "../../../test/runs.ts";
+import { migrate } from "../../store/schema/migrate.ts";
+import { openDatabase } from "../../store/driver/open.ts";
 
 type File = { readonly session_id: string; readonly messages: readonly { role: string; content: string }[] };
 

@@ -1,10 +1,10 @@
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { messageOf } from "../protocol/errors.ts";
-import { textOf, type Item } from "../protocol/items.ts";
-import type { Log } from "../protocol/log.ts";
-import type { Query } from "../protocol/tools.ts";
-import { isErased, isNested } from "./fold.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import { textOf, type Item } from "../../protocol/threads/items.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { isErased, isNested } from "../log/fold.ts";
 import { readBranch } from "./branches.ts";
 
 export type MirrorOptions = {
@@ -58,7 +58,7 @@ export function createMirror({ query, folder, byName, log }: MirrorOptions): Mir
       null,
       2,
     );
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     // A reader never sees half a file.
     const part = `${file}.${process.pid}.part`;
     await writeFile(part, text + "\n", { mode: 0o600 });

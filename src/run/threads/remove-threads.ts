@@ -1,6 +1,6 @@
-import { isIdle, isUnscheduled, listDue } from "../store/retention.ts";
-import type { Mirror } from "./mirror.ts";
-import type { Runtime } from "./runtime.ts";
+import { isIdle, isUnscheduled, listDue } from "../../store/privacy/retention.ts";
+import type { Mirror } from "./mirror-files.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 /** Which condition must still hold of a thread `t` when it is locked; its values follow the ids. */
 export type Still = { readonly sql: string; readonly values: readonly unknown[] };

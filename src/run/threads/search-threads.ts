@@ -1,8 +1,8 @@
-import type { Caller } from "../protocol/callers.ts";
-import { plainText } from "../protocol/json-text.ts";
-import type { Query } from "../protocol/tools.ts";
-import { threadColumns, type ThreadRow, toThread } from "./rows.ts";
-import type { FoundThread, Runs } from "./runs.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { plainText } from "../../protocol/base/json-text.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { threadColumns, type ThreadRow, toThread } from "../log/rows.ts";
+import type { FoundThread, Runs } from "../runs.ts";
 
 const mostWords = 20;
 /** Of messages that fit, the newest are looked at. */

@@ -1,10 +1,10 @@
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import { plainText } from "../protocol/json-text.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Runs, SessionRecord } from "./runs.ts";
-import { violatedConstraint } from "./violated-constraint.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import { plainText } from "../../protocol/base/json-text.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Runs, SessionRecord } from "../runs.ts";
+import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
 type Sessions = Pick<Runs, "listSessions" | "getSession" | "createSession">;
 

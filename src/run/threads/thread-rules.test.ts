@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
-import { newId } from "../protocol/ids.ts";
+import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import { newId } from "../../protocol/base/ids.ts";
 
 // What the database itself refuses, whoever writes.
 eachRunDatabase((suite) => {

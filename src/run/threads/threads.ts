@@ -1,12 +1,12 @@
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import { plainText } from "../protocol/json-text.ts";
-import type { ThreadRecord } from "../protocol/runs.ts";
-import type { Database } from "../store/database.ts";
-import { itemPageSql, pageBytes } from "./item-pages.ts";
-import { threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "./rows.ts";
-import type { Runs } from "./runs.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import { plainText } from "../../protocol/base/json-text.ts";
+import type { ThreadRecord } from "../../protocol/threads/runs.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { itemPageSql, pageBytes } from "../log/item-pages.ts";
+import { threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "../log/rows.ts";
+import type { Runs } from "../runs.ts";
 
 type Threads = Pick<
   Runs,
@@ -122,7 +122,7 @@ export function createThreads(database: Database): Threads {
     },
     async deleteThread(caller, threadId) {
       await getThread(caller, threadId);
-      const rows = await database.transaction(async (query) => {
+      const rows = await database.listing.transaction(async (query) => {
         // In a statement of its own: the next one then sees a run that was accepted while this waited for its thread.
         await query("select 1 from threads where id = $1 for update", [threadId]);
         return query(
@@ -166,12 +166,18 @@ export function createThreads(database: Database): Threads {
     },
     async placeOf(caller, runId) {
       if (!isId(runId)) return {};
-      const [row] = await database.query<{ first: number | null; end: number | null }>(
-        `select min(seq) as first, max(seq) filter (where kind = 'state' and body ->> 'type' = 'run-end') as end
-         from items where run_id = $1 and user_id = $2`,
+      const last = (type: string) => `max(seq) filter (where kind = 'state' and body ->> 'type' = '${type}')`;
+      const [row] = await database.query<Record<"first" | "resumed" | "end", number | null>>(
+        `select min(seq) as first, ${last("run-resume")} as resumed, ${last("run-end")} as end
+         from items where run_id = $1 and exists (select from runs where id = $1 and user_id = $2)`,
         [runId, caller.userId],
       );
-      return { ...(row?.first != null && { first: row.first }), ...(row?.end != null && { end: row.end }) };
+      const { first, resumed, end } = row ?? {};
+      return {
+        ...(first != null && { first }),
+        ...(resumed != null && { resumedAt: resumed }),
+        ...(end != null && end > (resumed ?? 0) && { end }),
+      };
     },
   };
 }

@@ -5,10 +5,10 @@ import {
   type ApprovalRules,
   type Verdict,
   type ArgumentPattern,
-} from "../protocol/approval.ts";
-import type { Query, Tool } from "../protocol/tools.ts";
-import { isWeak, type SandboxInfo } from "./sandbox-demand.ts";
-import { matchesGlob } from "../protocol/glob.ts";
+} from "../../protocol/agents/approval.ts";
+import type { Query, Tool } from "../../protocol/agents/tools.ts";
+import { isWeak, type SandboxInfo } from "../contract/required-sandbox.ts";
+import { matchesGlob } from "../../protocol/base/glob.ts";
 
 export type ApprovalQuestion = {
   readonly tool: Tool;

@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { InvalidInput } from "../protocol/errors.ts";
-import type { PlannedWrite } from "../protocol/tools.ts";
-import { readArguments } from "../tools/call-tool.ts";
+import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import type { PlannedWrite } from "../../protocol/agents/tools.ts";
+import { readArguments } from "../../tools/core/call-tool.ts";
 
 const chosenSchema = z.strictObject({
   writes: z
-    .array(z.strictObject({ id: z.string(), arguments: z.record(z.string(), z.unknown()) }))
+    .array(z.strictObject({ id: z.string(), arguments: jsonObjectSchema }))
     .min(1, "allow at least one, or answer that nothing is to be done"),
 });
 

@@ -1,31 +1,41 @@
-import { newId } from "../protocol/ids.ts";
-import type { Item, ItemOf, NewItem } from "../protocol/items.ts";
-import type { WaitReason } from "../protocol/runs.ts";
-import type { Query } from "../protocol/tools.ts";
-import { append, type AppendExtras, type Delivery, type Owner, type RunEnd } from "./append.ts";
-import { basisOf } from "./basis.ts";
-import type { Call } from "./call-item.ts";
-import { performCalls } from "./calls.ts";
-import { stateBelow } from "./children.ts";
-import { endRun } from "./end-run.ts";
-import type { Job } from "./engine.ts";
-import { settledStep } from "./ask-model.ts";
-import { foldOf, type Fold } from "./fold.ts";
-import { performStep, record, say } from "./perform-step.ts";
-import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import type { Retention, RunSignal, Runtime, StopReason } from "./runtime.ts";
-import { deliveriesOf } from "./signals.ts";
+import type { AgentDefinition } from "../../protocol/agents/agents.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { type Item, type ItemOf, type NewItem, textOf } from "../../protocol/threads/items.ts";
+import type { WaitReason } from "../../protocol/threads/runs.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { append, type AppendExtras, type Delivery, type Owner, type RunEnd } from "../log/append.ts";
+import type { Call } from "../log/call-items.ts";
+import { performCalls } from "./run-calls.ts";
+import { stateBelow } from "../lifecycle/child-runs.ts";
+import { endRun } from "../lifecycle/end-run.ts";
+import { appendPatiently } from "../log/append-patiently.ts";
+import type { Job } from "../engine/engine.ts";
+import { settledStep } from "../step/ask-model.ts";
+import { foldOf, type Fold } from "../log/fold.ts";
+import { performStep, record, say } from "../step/run-step.ts";
+import { isOpen, itemColumns, toItem, type ItemRow } from "../log/rows.ts";
+import { standing } from "../log/standing.ts";
+import type { RunSignal, Runtime, StopReason } from "../contract/runtime.ts";
+import { deliveriesOf } from "../lifecycle/webhook-signals.ts";
 import { delegateName } from "./team.ts";
-import { publishItems } from "./locked.ts";
-import { partialItem } from "./step.ts";
-import type { Taken } from "./take.ts";
+import { publishItems } from "../lifecycle/locked-run.ts";
+import { openOutage } from "../step/outage.ts";
+import { partialItem } from "../step/read-answer.ts";
+import type { Taken } from "../lifecycle/take-run.ts";
 import { createRoomTurns } from "./room-turns.ts";
-import type { RoomTurns, RunBasis, Turn } from "./turn.ts";
-import type { AlsoWaiting, Work } from "./work.ts";
+import type { RoomTurns, RunBasis, Turn } from "../contract/turn.ts";
+import type { AlsoWaiting, Work } from "../step/turn-state.ts";
+import { settleSpending } from "../../store/metering/spending.ts";
+import { defaultStrategySettings } from "../../protocol/agents/strategies.ts";
+import { windowOf } from "../log/estimate-tokens.ts";
+import { offeredTools } from "../step/offered-tools.ts";
 
 /** How long a run waits for somebody before it ends. */
-const waitMs = ({ clientWaitMinutes, waitDays }: Retention, reason: WaitReason) =>
-  reason === "client" ? clientWaitMinutes * 60_000 : waitDays * 86_400_000;
+const waitMs = ({ retention, outages }: Pick<Runtime, "retention" | "outages">, reason: WaitReason) => {
+  if (reason === "provider") return outages.waitMs;
+  return reason === "client" ? retention.clientWaitMinutes * 60_000 : retention.waitDays * 86_400_000;
+};
 
 export type WorkOptions = {
   readonly job: Job | undefined;
@@ -87,7 +97,7 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
       runId,
     ]);
     const known = new Set(mine.map((item) => item.id));
-    mine = rows.map(toItem);
+    mine = [...standing(rows.map(toItem))];
     branch.push(...mine.filter((item) => !known.has(item.id)));
     fold = undefined;
     basis = undefined;
@@ -109,12 +119,15 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
     return row?.steered;
   }
 
-  const commit = async (items: readonly NewItem[], extras: AppendExtras = {}) => {
+  const commit = async (given: readonly NewItem[], extras: AppendExtras = {}) => {
+    // An answer says by itself that the model is back.
+    const outage = given.some(isAnswer) ? openOutage(work) : undefined;
+    const items = outage ? [overcome(outage), ...given] : given;
     const deliveries = extras.end ? endSignals(extras.end) : [];
-    const appended = await append(database.query, owner, items, {
-      ...extras,
-      deliveries,
-      ...(progress ? { progress } : {}),
+    const appended = await appendPatiently(database.query, owner, {
+      items,
+      extras: { ...extras, deliveries, ...(progress ? { progress } : {}) },
+      signal,
     });
     if (progress) await options.progressed?.();
     progress = false;
@@ -140,14 +153,19 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
     return held;
   }
 
+  /** Before a transaction of several statements: what all runs of an account count in is locked for none but its own. */
+  const settle = async (spent: AppendExtras["spent"]) => spent && settleSpending(database.query, spent);
+
   async function end(status: RunEnd): Promise<void> {
     let before: NewItem[] = [];
     let extras: AppendExtras = { deliveries: endSignals(status) };
     if (work.current) {
       const { key, answer } = work.current;
-      const partial = partialItem(answer, { step: key, attempt: epoch, author: definition.agent.id });
+      const partial = partialItem(answer, { step: key, author: definition.agent.id });
       if (partial) before = [partial];
-      extras = { ...extras, ...settledStep(work, key, work.current) };
+      const { spent, ...rest } = settledStep(work, key, work.current);
+      await settle(spent);
+      extras = { ...extras, ...rest };
       work.current = undefined;
     }
     const ended = await database.transaction(async (query) => {
@@ -169,14 +187,22 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
       if (held?.cancel_asked) return "cancelled";
       const waiting = await ask(query);
       if (!waiting) return undefined;
-      const { reason, text, items = [], ...also } = waiting;
-      const state: NewItem = { id: newId(), kind: "state", body: { type: "run-wait", reason, text } };
-      const result = await append(query, owner, [...items, state], {
-        wait: { reason, mostMs: waitMs(runtime.retention, reason) },
-        deliveries: signals("waiting", { reason }),
+      const { reason, text, items = [], error, retryMs, mostMs = waitMs(runtime, reason), ...also } = waiting;
+      const state: NewItem = {
+        id: newId(),
+        kind: "state",
+        body: { type: "run-wait", reason, text, ...(error ? { error } : {}) },
+      };
+      // It asked again in vain, or others below it did: there is nothing new to say.
+      const isSame = items.length === 0 && waitsFor(mine.at(-1)) === reason;
+      const jobId = job && retryMs !== undefined ? newId() : undefined;
+      const result = await append(query, owner, isSame ? [] : [...items, state], {
+        wait: { reason, mostMs, retry: retryMs === undefined ? undefined : { afterMs: retryMs, jobId } },
+        deliveries: isSame ? [] : signals("waiting", { reason }),
         ...also,
       });
       if (job) await runtime.engine.complete(job, query);
+      if (jobId) await runtime.engine.send(query, { id: jobId, runId, userId: taken.caller.userId, afterMs: retryMs! });
       return result;
     });
     if (appended === "cancelled") {
@@ -189,27 +215,29 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
       return false;
     }
     left = "waiting";
-    committed(appended.items);
+    if (appended.items.length > 0) committed(appended.items);
     return true;
   }
 
-  const wait: Work["wait"] = (reason, text, also) =>
-    waitFor(async (query) =>
+  const wait: Work["wait"] = async (reason, text, { spent, ...also } = {}) => {
+    await settle(spent);
+    return waitFor(async (query) =>
       reason === "client" && (await openClientCalls(query, runId)) === 0 ? undefined : { reason, text, ...also },
     );
+  };
 
   const waitForChildren: Work["waitForChildren"] = (options) =>
     waitFor(async (query) => {
       if (options?.unlessSteered && (await steeredNow(query)) !== steered) return undefined;
-      const reason = await stateBelow(query, runId);
-      return reason === undefined || reason === "ready"
+      const below = await stateBelow(query, runId);
+      return below === undefined || below === "ready"
         ? undefined
-        : { reason, text: `a run that it delegated waits (${reason})` };
+        : { ...below, text: `a run that it delegated waits (${below.reason})` };
     });
 
   const turn: Turn = {
     get run() {
-      return (basis ??= basisOf(definition, mine, branch));
+      return (basis ??= basisOf(work));
     },
     get fold() {
       return (fold ??= foldOf(mine));
@@ -256,6 +284,7 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
     signal,
     turn,
     current: undefined,
+    asked: undefined,
     items: () => mine,
     branch: () => branch,
     left: () => left,
@@ -277,11 +306,60 @@ function callItem(step: string, call: Pick<Call["body"], "name" | "arguments">, 
   return { id: newId(), kind: "call", step, index: 0, author, body };
 }
 
+function isAnswer(item: NewItem): boolean {
+  return item.kind === "message" && item.step !== undefined && item.body.role === "assistant";
+}
+
+/** Nobody had to decide. */
+function overcome({ id: question }: ItemOf<"question">): NewItem {
+  return { id: newId(), kind: "decision", body: { question, decision: "retry", text: "It answers again." } };
+}
+
+function waitsFor(item: Item | undefined): WaitReason | undefined {
+  return item?.kind === "state" && item.body.type === "run-wait" ? item.body.reason : undefined;
+}
+
 async function openClientCalls(query: Query, runId: string): Promise<number> {
   const [row] = await query<{ open: number }>(
-    `select count(*)::integer as open from items c where c.run_id = $1 and c.kind = 'call' and c.body ->> 'target' = 'client'
-       and not exists (select from items r where r.run_id = $1 and r.kind = 'result' and r.step = c.step and r.call_index = c.call_index)`,
+    `select count(*)::integer as open from items c where c.run_id = $1 and c.kind = 'call' and c.body ->> 'target' = 'client' and ${isOpen}`,
     [runId],
   );
   return row!.open;
+}
+
+/** What a strategy may know of its run: all of it was fixed at the start, but for the tools that it has found since. */
+function basisOf(work: Work): RunBasis {
+  const {
+    agent,
+    options,
+    limits,
+    team = [],
+    prompts = {},
+    strategies = defaultStrategySettings,
+  } = work.taken.definition;
+  return {
+    agent,
+    limits,
+    tools: [...offeredTools(work, roomOf(work, agent)).tools, ...(options.clientTools ?? [])],
+    team,
+    prompts,
+    settings: strategies,
+    input: inputOf(work.items()),
+  };
+}
+
+/** Of a model that is gone, or has no key, a step will say so. */
+function roomOf({ runtime: { models } }: Work, agent: AgentDefinition): number {
+  try {
+    return windowOf(models.get(agent.model), agent);
+  } catch (error) {
+    if (error instanceof ColloquyError) return Infinity;
+    throw error;
+  }
+}
+
+function inputOf(items: readonly Item[]): string {
+  for (const item of items)
+    if (item.kind === "message" && item.step === null && !("erased" in item.body)) return textOf(item.body.content);
+  return "";
 }

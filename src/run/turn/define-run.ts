@@ -1,17 +1,21 @@
-import type { AgentDefinition, Limits } from "../protocol/agents.ts";
-import type { Caller } from "../protocol/callers.ts";
-import type { Errand, RunDefinition, RunOptions } from "../protocol/runs.ts";
-import { toolSchemas } from "../tools/registry.ts";
-import { deferTools } from "../tools/search-tools.ts";
-import { checkFormat } from "./answer-format.ts";
-import type { Runtime } from "./runtime.ts";
+import type { AgentDefinition, Limits } from "../../protocol/agents/agents.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import type { Errand, RunDefinition, RunOptions } from "../../protocol/threads/runs.ts";
+import { toolSchemas } from "../../tools/core/registry.ts";
+import { deferTools } from "../../tools/core/search-tools.ts";
+import { checkFormat } from "../prompt/answer-format.ts";
+import type { Runtime } from "../contract/runtime.ts";
 import { delegateName, delegateTool, teamOf } from "./team.ts";
 
 export type RunRequest = {
   readonly agent: AgentDefinition;
   readonly options: RunOptions;
   /** Of a delegated run: its root's limits stand over its own. */
-  readonly within?: { readonly limits: Limits; readonly path: readonly Errand[] };
+  readonly within?: { readonly limits: Limits; readonly path: readonly Errand[] } & Pick<
+    RunDefinition,
+    "onOutage" | "held"
+  >;
+  readonly held?: boolean | undefined;
 };
 
 /** Everything that a run keeps from its start, so that a crash, a deploy or a changed file alters nothing for it. */
@@ -32,6 +36,7 @@ export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest)
       ? [...tools.filter((tool) => tool.name !== delegateName), delegateTool(team)]
       : tools;
   const split = deferTools(offered, { above: runtime.deferAbove, named: agent.tools });
+  const awaited = runtime.tools.awaited(agent.tools, caller);
   return {
     version: 1,
     agent,
@@ -40,6 +45,7 @@ export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest)
       { ...(within?.limits ?? runtime.limits), ...agent.limits },
       within?.limits ?? options.limits ?? {},
     ),
+    ...(awaited.length > 0 ? { awaited } : {}),
     tools: toolSchemas(split.offered),
     ...(split.deferred.length > 0 ? { deferred: split.deferred.map(({ name }) => name) } : {}),
     ...modelOf(runtime, agent.model),
@@ -48,12 +54,22 @@ export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest)
       ? { prompts: Object.fromEntries(strategy.prompts.map((name) => [name, runtime.prompts.get(name)])) }
       : {}),
     strategies: runtime.strategySettings,
+    ...outageIn(request),
     ...(within ? { path: within.path } : {}),
   };
 }
 
+/** Who waits decides: within another run that one's caller. */
+function outageIn({ agent, options, within, held }: RunRequest): Pick<RunDefinition, "onOutage" | "held"> {
+  if (within) return { ...(within.onOutage && { onOutage: within.onOutage }), ...(within.held && { held: true }) };
+  return {
+    onOutage: options.onOutage ?? agent.onOutage ?? (held ? "fail" : "wait"),
+    ...(held ? { held } : {}),
+  };
+}
+
 /** Which model its agent's name for one stood for. */
-function modelOf({ models }: Runtime, id: string): Pick<RunDefinition, "model"> {
+export function modelOf({ models }: Runtime, id: string): Pick<RunDefinition, "model"> {
   const model = models.list().find((info) => info.id === id);
   return model ? { model: { provider: model.provider, name: model.name } } : {};
 }

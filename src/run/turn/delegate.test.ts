@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TestRuns } from "../../test/runs.ts";
-import { eachRunDatabase, rowOf, until, watch } from "../../test/run-suite.ts";
-import type { ScriptAnswer } from "../models/scripted.ts";
-import type { RunEvent } from "../protocol/events.ts";
-import type { ModelMessage, ModelRequest } from "../protocol/models.ts";
-import type { Turn } from "./turn.ts";
+import type { TestRuns } from "../../../test/runs.ts";
+import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import type { ScriptAnswer } from "../../models/demo/scripted.ts";
+import type { RunEvent } from "../../protocol/threads/events.ts";
+import type { ModelMessage, ModelRequest } from "../../protocol/agents/models.ts";
+import type { Turn } from "../contract/turn.ts";
 
 /** Whose prompt it is, by its instructions, and what was said last. */
 type Asked = { readonly who: string; readonly last: string; readonly fromTool: boolean };

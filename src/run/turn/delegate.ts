@@ -1,19 +1,20 @@
-import { LostRun } from "../protocol/errors.ts";
-import { filesOf, mergedFiles } from "../protocol/files.ts";
-import { newId } from "../protocol/ids.ts";
-import { textOf, type Item, type ItemOf, type NewItem } from "../protocol/items.ts";
-import { isEnded } from "../protocol/runs.ts";
-import type { Query, ToolResult } from "../protocol/tools.ts";
-import { errorResult } from "../tools/tool-result.ts";
-import type { Call } from "./call-item.ts";
-import { ensureChild, findChild, takeChild, type Child, type ChildBeginning } from "./children.ts";
+import { LostRun } from "../../protocol/base/errors.ts";
+import { filesOf, mergedFiles } from "../../protocol/threads/files.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { textOf, type Item, type ItemOf, type NewItem } from "../../protocol/threads/items.ts";
+import { isEnded } from "../../protocol/threads/runs.ts";
+import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
+import { errorResult } from "../../tools/core/tool-result.ts";
+import type { Call } from "../log/call-items.ts";
+import { ensureChild, findChild, takeChild, type Child, type ChildBeginning } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
-import { errandOf, objectionTo, pathOf } from "./errands.ts";
-import { callKey, foldOf, isErased } from "./fold.ts";
-import { itemsOfRun } from "./locked.ts";
+import { errandOf, objectionTo, pathOf } from "./delegation-key.ts";
+import { accountOf, noAnswer } from "../log/account.ts";
+import { callKey, foldOf, isErased } from "../log/fold.ts";
+import { itemsOfRun } from "../lifecycle/locked-run.ts";
 import type { DelegateInput } from "./team.ts";
 import { isUntrusted } from "./untrusted.ts";
-import type { Work } from "./work.ts";
+import type { Work } from "../step/turn-state.ts";
 
 /** Of the conversation that is handed over. */
 const mostHistoryCharacters = 100_000;
@@ -40,7 +41,7 @@ export async function delegate(
   const objection = objectionTo(errand, path);
   if (objection) return errorResult(objection);
   const { caller, definition } = work.taken;
-  const within = { limits: definition.limits, path: [...path, errand] };
+  const within = { ...definition, path: [...path, errand] };
   const beginning: ChildBeginning = {
     call: callKey(call),
     title: task.slice(0, 80),
@@ -91,7 +92,9 @@ async function outcomeOf(query: Query, child: Child): Promise<ToolResult> {
   const mark = items.some(isUntrusted) ? { untrusted: true as const } : {};
   if (child.status === "done") return { content: answerIn(items), data, ...mark };
   const why = child.error ? `: ${child.error.message}` : "";
-  return { content: `The delegated run ${child.status}${why}`, isError: true, data, ...mark };
+  const account = accountOf(items);
+  const content = [`The delegated run ${child.status}${why}`, ...(account === undefined ? [] : [account])].join("\n\n");
+  return { content, isError: true, data, ...mark };
 }
 
 /** What was said in a conversation, as far back as is worth telling. */
@@ -109,7 +112,9 @@ function saidIn(branch: readonly Item[]): NewItem[] {
 
 function answerIn(items: readonly Item[]): string {
   const { answer } = foldOf(items);
-  return (answer && textOf(answer.body.content)) || "(no answer)";
+  const text = answer ? textOf(answer.body.content) : "";
+  if (text.trim() !== "" && text !== noAnswer) return text;
+  return accountOf(items) ?? "It said nothing and did nothing.";
 }
 
 type Turns = { active: number; readonly waiting: (() => void)[] };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Errand, RunDefinition } from "../protocol/runs.ts";
+import type { Errand, RunDefinition } from "../../protocol/threads/runs.ts";
 
 /** Runs below one another; what needs more is most likely going in circles. */
 const deepest = 5;

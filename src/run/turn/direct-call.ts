@@ -1,4 +1,4 @@
-import type { Turn } from "../turn.ts";
+import type { Turn } from "../contract/turn.ts";
 
 /** The name of this strategy; an agent can't have it. */
 export const directCall = "call";

@@ -1,21 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ColloquyError, LostRun, messageOf } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { ItemOf, NewItem } from "../protocol/items.ts";
-import { sqlState } from "../store/sql-state.ts";
-import type { RunEnd } from "./append.ts";
-import { setAside } from "./children.ts";
-import { createWork } from "./create-work.ts";
-import type { Job } from "./engine.ts";
-import { branchOf, readHistory } from "./history.ts";
-import { settled } from "./ask-model.ts";
-import { AtBudget, deadlineReached, limitOf } from "./limits.ts";
-import { startNext } from "./pending.ts";
-import type { ActiveRun, Runtime, StopReason } from "./runtime.ts";
-import { takeRun, type Taken } from "./take.ts";
-import { tellChanges } from "./tell-changes.ts";
-import type { Strategy } from "./turn.ts";
-import type { Work } from "./work.ts";
+import { ColloquyError, LostRun, messageOf } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Item, ItemOf, NewItem } from "../../protocol/threads/items.ts";
+import { isDatabaseFault } from "../../store/driver/sql-state.ts";
+import type { RunEnd } from "../log/append.ts";
+import { awaitTools } from "./await-tools.ts";
+import { createWork } from "./create-turn.ts";
+import type { Job } from "../engine/engine.ts";
+import { branchOf, readHistory } from "../log/history.ts";
+import { settled } from "../step/ask-model.ts";
+import { AtBudget, deadlineReached, limitOf } from "../limits/limits.ts";
+import { givenUp, waitedForModel } from "./outage-wait.ts";
+import { openOutage } from "../step/outage.ts";
+import { setAside, wakeRetries } from "../lifecycle/child-runs.ts";
+import { startNext } from "../lifecycle/message-queue.ts";
+import type { ActiveRun, Runtime, StopReason } from "../contract/runtime.ts";
+import { takeRun, type Taken } from "../lifecycle/take-run.ts";
+import { tellChanges } from "./note-changes.ts";
+import type { Strategy } from "../contract/turn.ts";
+import type { Work } from "../step/turn-state.ts";
 
 /** After this many processes died over a run without any progress, it ends. */
 const mostTakeovers = 5;
@@ -25,22 +28,34 @@ const releaseAfterMs = 1000;
 
 /** Takes a run for this process and works on it until it ends, waits, or is lost or handed over. Never throws. */
 export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
+  let taken: Taken | undefined;
   try {
-    const taken = await takeRun(runtime.database, runtime.node, job);
+    taken = await takeRun(runtime.database, runtime.node, job);
+    if (taken?.retried) await wakeRetries(runtime.database.query, taken.runId);
     if (taken) await workOn(runtime, taken, { job });
     else await runtime.engine.complete(job);
   } catch (error) {
     // Only the database can bring us here, or a fault before the work began. Whoever takes the job next, takes the run up again.
-    runtime.log.error({ runId: job.runId, error }, "a run was left to its next owner");
-    await giveBack(runtime, job);
+    if (error instanceof ColloquyError && error.code === "database_locked")
+      runtime.log.warn({ runId: job.runId }, "somebody holds a run that was to be taken; it is tried again");
+    else runtime.log.error({ runId: job.runId, error }, "a run was left to its next owner");
+    await giveBack(runtime, job, taken);
   }
 }
 
-/** Until it is done: with one process on its database nobody else would ever find a job that nobody works on. */
-async function giveBack({ engine, log }: Runtime, job: Job): Promise<void> {
+/**
+ * Until it is done: with one process on its database nobody else would ever find a job that nobody works on. That the database
+ * was away is no fault of the run, and not counted as a process that died over it.
+ */
+async function giveBack({ engine, database, log }: Runtime, job: Job, taken: Taken | undefined): Promise<void> {
   for (;;) {
     await sleep(releaseAfterMs, undefined, { ref: false });
     try {
+      if (taken)
+        await database.query("update runs set handed_over = true where id = $1 and epoch = $2 and status = 'running'", [
+          taken.runId,
+          taken.epoch,
+        ]);
       return await engine.release(job);
     } catch (error) {
       log.warn({ runId: job.runId, error: messageOf(error) }, "its job could not be given back");
@@ -70,7 +85,8 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
   const stopWithParent = () => stop(reasonOf(parent?.signal) === "cancelled" ? "cancelled" : "with-parent");
   parent?.signal.addEventListener("abort", stopWithParent, { once: true });
   if (parent?.signal.aborted) stopWithParent();
-  const timer = job && setTimeout(() => stop("deadline"), Math.min(taken.leftMs, 2 ** 31 - 1));
+  // Work that waits to be handed over keeps no process that has stopped.
+  const timer = job && setTimeout(() => stop("deadline"), Math.min(taken.leftMs, 2 ** 31 - 1)).unref();
   // This process may have lost the run to itself, when it stood still for too long.
   runtime.active.get(runId)?.stop("lost");
   const entry: ActiveRun = { runId, epoch, job, signal: control.signal, stop };
@@ -80,32 +96,39 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
     const poison = taken.takeovers >= mostTakeovers;
     // What killed its owners may be what they read.
     const history = poison ? [] : await historyOf(runtime, taken);
-    const work = createWork(runtime, taken, {
-      job,
-      ...(parent ? { root: parent.root, progressed: parent.progressed } : {}),
-      history,
-      signal: control.signal,
-      stop,
-      workOnChild: (of, child) => workOnChild(runtime, child, of),
-    });
+    const workOf = (of: Taken, branch: readonly Item[]) =>
+      createWork(runtime, of, {
+        job,
+        ...(parent ? { root: parent.root, progressed: parent.progressed } : {}),
+        history: branch,
+        signal: control.signal,
+        stop,
+        workOnChild: (root, child) => workOnChild(runtime, child, root),
+      });
+    let work = workOf(taken, history);
     try {
       if (taken.cancelAsked) stop("cancelled");
       if (poison) throw poisoned(taken);
       if (taken.disabled) throw new ColloquyError("account_disabled", 403, "The account of this run is disabled.");
       await runtime.tools.prepare(taken.definition.agent.tools, taken.caller);
+      const complete = await awaitTools(work);
+      if (complete) work = workOf(complete, work.branch());
       if (taken.epoch > 1) tellChanges(runtime, taken);
       control.signal.throwIfAborted();
       await workAsChosen(runtime, work);
       if (!work.left()) await work.end({ status: "done" });
     } catch (error) {
       if (work.left() === "waiting") return;
+      if (stopped === "gave-up" && job) return await handOverLater(runtime, work, job);
       if (error instanceof LostRun || stopped === "lost") return await settleLost(runtime, job);
       if (!job && (stopped === "with-parent" || stopped === "hand-over"))
         return await setAside(runtime.database.query, work.owner);
       if (stopped === "hand-over" && job) return await handOver(runtime, work, job);
       if (isDatabaseFault(error)) throw error;
       const cause = stopped === "deadline" ? deadlineReached() : error;
-      const isPaused = await pausedAtLimit(work, cause).catch((fault: unknown) => {
+      const paused = async () =>
+        (await pausedAtLimit(work, cause)) || (!stopped && (await waitedForModel(work, cause)));
+      const isPaused = await paused().catch((fault: unknown) => {
         // Somebody has asked for its end meanwhile, so it does not wait.
         if (stopped !== "cancelled") throw fault;
         return false;
@@ -210,7 +233,10 @@ async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
     kind: "question",
     body: { reason: "limit", limit, text, ...askedIn(error) },
   };
-  return work.wait("limit", text, { items: [question], ...(cut && settled(work, cut)) });
+  // What it waited for before is no longer what holds it up.
+  const outage = openOutage(work);
+  const items = [...(outage ? [givenUp(outage.id)] : []), question];
+  return work.wait("limit", text, { items, ...(cut && settled(work, cut)) });
 }
 
 /** What an account's budget must allow before the run can go on. */
@@ -223,6 +249,18 @@ function askedIn(error: unknown): { readonly state?: unknown } {
 /** Of this fetch only: if somebody else has fetched the job since, or it is settled, this does nothing. */
 async function settleLost(runtime: Runtime, job: Job | undefined): Promise<void> {
   if (job) await runtime.engine.complete(job);
+}
+
+/** When the database answers again. If the run has been taken meanwhile, this changes nothing. */
+async function handOverLater(runtime: Runtime, work: Work, job: Job): Promise<void> {
+  for (;;) {
+    try {
+      return await handOver(runtime, work, job);
+    } catch (error) {
+      if (!isDatabaseFault(error)) throw error;
+      await sleep(releaseAfterMs, undefined, { ref: false });
+    }
+  }
 }
 
 /** The next owner goes on at the last committed step. */
@@ -244,11 +282,4 @@ function poisoned(taken: Taken): ColloquyError {
     500,
     `${taken.takeovers} processes died while they worked on this run, so it is not tried again.`,
   );
-}
-
-/** Says nothing about the run. */
-function isDatabaseFault(error: unknown): boolean {
-  if (error instanceof ColloquyError) return /^(database|transaction)_/.test(error.code);
-  // Connection, rollback, resources, locks, operator, system, internal: another try may well pass. Of the other classes none would.
-  return /^(08|40|53|55|57|58|XX)/.test(sqlState(error) ?? "");
 }

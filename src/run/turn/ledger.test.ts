@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, rowOf, until } from "../../test/run-suite.ts";
-import type { TestRuns } from "../../test/runs.ts";
-import type { Script } from "../models/scripted.ts";
-import type { Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
-import type { RunEvent } from "../protocol/events.ts";
-import { defineTool } from "../tools/define-tool.ts";
+import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import type { TestRuns } from "../../../test/runs.ts";
+import type { Script } from "../../models/demo/scripted.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import type { RunEvent } from "../../protocol/threads/events.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
 
 type Place = { readonly keys: string[]; readonly asked: string[] };
 
@@ -48,14 +48,18 @@ eachRunDatabase((suite) => {
     const service = await suite.start({ tools: [tool], script });
     const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "send it" } });
     await until(() => place.keys.length === 1, "the first call");
+    await takeOver(service, started.runId, { over });
+    return { service, started, events: await service.events(started) };
+  }
+
+  async function takeOver(service: TestRuns, runId: string, { over = true } = {}): Promise<void> {
     const { query } = suite.database();
     if (over) await query("update ledger set until = now()");
-    const { job_id } = await rowOf(suite.database(), started.runId);
+    const { job_id, epoch } = await rowOf(suite.database(), runId);
     await query("update pgboss.job set state = 'retry', start_after = now() where id = $1", [job_id]);
     // Another run makes the node look for jobs at once.
     await service.ask("wake up");
-    await until(async () => (await rowOf(suite.database(), started.runId)).epoch === 2, "the takeover");
-    return { service, started, events: await service.events(started) };
+    await until(async () => (await rowOf(suite.database(), runId)).epoch === epoch + 1, "the takeover");
   }
 
   test("a tool that honours its key is called again with the same one, and not before its time", async () => {
@@ -113,6 +117,29 @@ eachRunDatabase((suite) => {
     });
   }
 
+  test("a write that a person had repeated and that breaks off again is unknown anew", async () => {
+    const place: Place = { keys: [], asked: [] };
+    const never = (_input: unknown, { idempotencyKey }: ToolContext) => {
+      place.keys.push(idempotencyKey);
+      return new Promise(() => {});
+    };
+    const { service, started, events } = await takenOver(
+      remote(place, { timeoutMs: 60_000, execute: never as never }),
+      place,
+    );
+    assert.equal(stopped(events), "unknown");
+    const [question] = await service.runs.questions(service.caller, started.runId);
+    const input = { decision: "retry" as const };
+    await service.runs.decide(service.caller, started.runId, { questionId: question!.id, input });
+    await until(() => place.keys.length === 2, "the call that was decided");
+    await takeOver(service, started.runId);
+    await until(async () => (await rowOf(suite.database(), started.runId)).status === "waiting", "the second question");
+    assert.equal(place.keys.length, 2, "nobody decided that it is sent a third time");
+    assert.deepEqual(await ledger(), [{ status: "unknown", over: true }]);
+    const questions = await service.runs.questions(service.caller, started.runId);
+    assert.notEqual(questions[0]!.id, question!.id);
+  });
+
   test("a write that takes too long is unknown and not repeated", async () => {
     const place: Place = { keys: [], asked: [] };
     const service = await suite.start({
@@ -164,7 +191,11 @@ eachRunDatabase((suite) => {
     assert.deepEqual(await ledger(), [{ status: "executing", over: false }]);
     await service.runs.cancel(service.caller, started.runId);
     assert.equal(stopped(await service.events(started)), "cancelled");
-    assert.deepEqual(await ledger(), [{ status: "unknown", over: true }]);
+    assert.deepEqual(
+      await ledger(),
+      [{ status: "unknown", over: false }],
+      "its time is left to whoever resumes the run",
+    );
     assert.deepEqual(
       (await results(service, started.threadId)).map(({ outcome }) => outcome),
       ["unknown", "interrupted"],

@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LostRun, messageOf } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Tool, ToolResult } from "../protocol/tools.ts";
-import { resultItem, type Call } from "./call-item.ts";
-import { hashOfCall } from "./limits.ts";
-import type { Work } from "./work.ts";
+import { LostRun, messageOf } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
+import { printedIn, resultItem, type Call } from "../log/call-items.ts";
+import { hashOfCall } from "../limits/limits.ts";
+import type { Work } from "../step/turn-state.ts";
+
+export type Before = { readonly remembered: unknown };
 
 export type Claim =
-  | { readonly how: "execute"; readonly key: string }
+  /** `before`: an attempt under the same key broke off, and what it kept. */
+  | { readonly how: "execute"; readonly key: string; readonly before?: Before }
   | { readonly how: "settled"; readonly result: ToolResult }
   | { readonly how: "unknown" };
 
@@ -18,16 +22,22 @@ export type ClaimOptions = {
   readonly call: Call;
   readonly tool: Tool;
   /** Asks the tool what became of the call with this key. */
-  readonly ask: (key: string, signal: AbortSignal) => ReturnType<NonNullable<Tool["reconcile"]>> | undefined;
+  readonly ask: (
+    key: string,
+    before: Before,
+    signal: AbortSignal,
+  ) => ReturnType<NonNullable<Tool["reconcile"]>> | undefined;
   /** A person said that it was not done and is to be done. */
   readonly repeat: boolean;
+  /** The attempt before was this process's own, and is over: a tool that honours its key need not wait for its time. */
+  readonly isOver: boolean;
 };
 
 /**
  * Records that a write is about to be done, or finds out what became of it: nobody asks or repeats before the first
  * one's time is over, since its request may still be on its way.
  */
-export async function claimWrite(work: Work, { call, tool, ask, repeat }: ClaimOptions): Promise<Claim> {
+export async function claimWrite(work: Work, { call, tool, ask, repeat, isOver }: ClaimOptions): Promise<Claim> {
   const { database } = work.runtime;
   const place = [work.owner.runId, call.step, call.index];
   for (;;) {
@@ -41,8 +51,14 @@ export async function claimWrite(work: Work, { call, tool, ask, repeat }: ClaimO
     );
     if (claimed && performance.now() - began < sendWithinMs) return { how: "execute", key };
 
-    const [row] = await database.query<{ status: string; key: string; result: ToolResult | null; left_ms: number }>(
-      `select l.status, l.key, l.result, greatest(0, extract(epoch from l.until - now()) * 1000)::integer as left_ms from ledger l
+    const [row] = await database.query<{
+      status: string;
+      key: string;
+      result: ToolResult | null;
+      remembered: unknown;
+      left_ms: number;
+    }>(
+      `select l.status, l.key, case when l.status in ('done', 'failed') then l.result end as result, l.result -> 'remembered' as remembered, greatest(0, extract(epoch from l.until - now()) * 1000)::integer as left_ms from ledger l
        join runs r on r.id = l.run_id where l.run_id = $1 and l.step = $2 and l.call_index = $3 and r.epoch = $4 and r.status = 'running'`,
       [...place, work.owner.epoch],
     );
@@ -56,24 +72,25 @@ export async function claimWrite(work: Work, { call, tool, ask, repeat }: ClaimO
       return { how: "settled", result: row.result ?? { content: "done" } };
     // Nothing of it is on its way to anybody, so there is nothing to wait for: a sandbox dies with its process.
     if (tool.scope === "sandbox") {
-      return {
-        how: "settled",
-        result: { content: "Interrupted: the process died, files may be half written.", isError: true },
-      };
+      const printed = printedIn(row.remembered) ?? "Nothing of what it printed was kept.";
+      const content = `Interrupted: its process ended before it did, files may be half written.\n${printed}`;
+      return { how: "settled", result: { content, isError: true } };
     }
-    if (row.status === "executing" && row.left_ms > 0) {
+    const isAtOnce = isOver && tool.idempotent && !tool.reconcile;
+    if (row.status === "executing" && row.left_ms > 0 && !isAtOnce) {
       await sleep(row.left_ms, undefined, { signal: work.signal });
       continue;
     }
+    const before = { remembered: row.remembered };
     // Only what was decided about this very attempt: a later one that broke off is unknown anew.
     if (repeat && row.status === "unknown") {
-      if (await again(work, call, tool)) return { how: "execute", key: row.key };
+      if (await again(work, call, tool)) return { how: "execute", key: row.key, before };
       continue;
     }
-    const found = await outcomeOf(work, tool, (signal) => ask(row.key, signal));
+    const found = await outcomeOf(work, tool, (signal) => ask(row.key, before, signal));
     if (found !== undefined && found !== "not-done") return { how: "settled", result: found };
     if (found === "not-done" || tool.idempotent) {
-      if (await again(work, call, tool)) return { how: "execute", key: row.key };
+      if (await again(work, call, tool)) return { how: "execute", key: row.key, before };
       continue;
     }
     return { how: "unknown" };
@@ -113,6 +130,17 @@ async function again(work: Work, call: Call, tool: Tool): Promise<boolean> {
   );
   if (!renewed) throw new LostRun(work.owner.runId);
   return performance.now() - began < sendWithinMs;
+}
+
+/** Keeps with a claimed write what its tool must know if its answer is lost; `result` has no other use until there is one. */
+export async function remember(work: Work, call: Call, what: object): Promise<void> {
+  const [kept] = await work.runtime.database.query(
+    `with r as (select id from runs where id = $1 and epoch = $4 and status = 'running' for share)
+     update ledger set result = jsonb_build_object('remembered', $5::jsonb) from r
+     where ledger.run_id = r.id and step = $2 and call_index = $3 and ledger.status = 'executing' returning 1`,
+    [work.owner.runId, call.step, call.index, work.owner.epoch, jsonText(what)],
+  );
+  if (!kept) throw new LostRun(work.owner.runId);
 }
 
 /** Ledger and result in one statement: there is a result exactly when the ledger is final. */

@@ -1,19 +1,19 @@
-import type { Caller } from "../protocol/callers.ts";
-import { LostRun } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import { textOf, type NewItem } from "../protocol/items.ts";
-import { isEnded, type RunDefinition } from "../protocol/runs.ts";
-import type { Query } from "../protocol/tools.ts";
-import { sha256 } from "./accept.ts";
-import { findChild, takeChild, type Child } from "./children.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { LostRun } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import { textOf, type NewItem } from "../../protocol/threads/items.ts";
+import { isEnded, type RunDefinition } from "../../protocol/threads/runs.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { sha256 } from "../lifecycle/accept.ts";
+import { findChild, takeChild, type Child } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
-import { errandOf, pathOf } from "./errands.ts";
-import { foldOf } from "./fold.ts";
-import { itemsOfRun, publishItems } from "./locked.ts";
-import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
-import type { MemberTurn } from "./turn.ts";
-import type { Work } from "./work.ts";
+import { errandOf, pathOf } from "./delegation-key.ts";
+import { foldOf } from "../log/fold.ts";
+import { itemsOfRun, publishItems } from "../lifecycle/locked-run.ts";
+import { insertItemsSql, itemsParameter, placeItems } from "../log/rows.ts";
+import type { MemberTurn } from "../contract/turn.ts";
+import type { Work } from "../step/turn-state.ts";
 
 /**
  * An agent's turn in a room: a run within this one that says what it says in the same thread, in the rights of the person
@@ -68,7 +68,7 @@ function definitionOf(work: Work, caller: Caller, { agent, answers, within }: Me
   const definition = defineRun(runtime, caller, {
     agent,
     options: {},
-    within: { limits: taken.definition.limits, path },
+    within: { ...taken.definition, path },
   });
   const allowed = new Set(runtime.tools.select(within.tools, caller).map(({ name }) => name));
   return {

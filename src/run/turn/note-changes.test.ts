@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase } from "../../test/run-suite.ts";
-import { silentLog, type Log } from "../protocol/log.ts";
+import { eachRunDatabase } from "../../../test/run-suite.ts";
+import { silentLog, type Log } from "../../protocol/base/log.ts";
 
 eachRunDatabase(({ start }) => {
   for (const [name, instructions, told] of [

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { messageOf } from "../protocol/errors.ts";
-import type { RunDefinition } from "../protocol/runs.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import { defineRun } from "./define-run.ts";
-import type { Runtime } from "./runtime.ts";
-import type { Taken } from "./take.ts";
+import type { Runtime } from "../contract/runtime.ts";
+import type { Taken } from "../lifecycle/take-run.ts";
 
 const kept = ["agent", "model", "tools", "prompts", "team"] as const satisfies readonly (keyof RunDefinition)[];
 

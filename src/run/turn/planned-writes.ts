@@ -1,11 +1,13 @@
 import { z } from "zod";
-import type { Item, ItemOf } from "../protocol/items.ts";
-import type { RunDefinition } from "../protocol/runs.ts";
-import type { PlannedWrite, Tool, ToolResult } from "../protocol/tools.ts";
-import { errorResult } from "../tools/tool-result.ts";
-import type { Call } from "./call-item.ts";
+import { isExactNumber, withDoubles } from "../../protocol/base/exact-json.ts";
+import type { Item, ItemOf } from "../../protocol/threads/items.ts";
+import type { RunDefinition } from "../../protocol/threads/runs.ts";
+import type { PlannedWrite, Tool, ToolResult } from "../../protocol/agents/tools.ts";
+import { readArguments } from "../../tools/core/call-tool.ts";
+import { errorResult } from "../../tools/core/tool-result.ts";
+import type { Call } from "../log/call-items.ts";
 import { namesIn } from "./chosen-writes.ts";
-import { callKey } from "./fold.ts";
+import { callKey } from "../log/fold.ts";
 
 const doing = "do:";
 const asking = "plan:";
@@ -37,13 +39,17 @@ export function isOnlyPlanned(definition: RunDefinition, call: Call, tool: Tool)
 
 /** What its model is told of a write that goes into the plan; later ones may name what it will make. */
 export function planCall(items: readonly Item[], call: Call, isWrite: (tool: string) => boolean): ToolResult {
-  const given = JSON.parse(call.body.arguments.trim() || "{}") as PlannedWrite["arguments"];
+  const given = argumentsOf(call);
   const known = new Set(plannedWrites(items).map(({ id }) => id));
   const strange = namesIn(given).filter((name) => !known.has(name));
   if (strange.length > 0) return errorResult(`Nothing that is planned is called ${strange.join(", ")}.`);
   const calls = items.filter((item) => item.kind === "call" && isWrite(item.body.name));
   const id = `new:${calls.findIndex(({ id: each }) => each === call.id) + 1}`;
-  const planned: PlannedWrite = { id, tool: call.body.name, arguments: given };
+  const planned: PlannedWrite = {
+    id,
+    tool: call.body.name,
+    arguments: withDoubles(given) as PlannedWrite["arguments"],
+  };
   return { content: JSON.stringify({ planned: true, id }), data: { planned } };
 }
 
@@ -54,8 +60,13 @@ export function plannedWrites(items: readonly Item[]): readonly PlannedWrite[] {
     if (item.kind !== "call") return [];
     const { planned } = planSchema.safeParse(results.get(callKey(item))?.body.data).data ?? {};
     // Tools say what they like in their results, but no call becomes one of another tool.
-    return planned?.tool === item.body.name ? [planned] : [];
+    return planned?.tool === item.body.name ? [{ ...planned, arguments: argumentsOf(item) }] : [];
   });
+}
+
+/** As the model wrote them: the result's copy is only to be shown. */
+function argumentsOf({ body }: Pick<Call, "body">): PlannedWrite["arguments"] {
+  return readArguments(body.arguments) as PlannedWrite["arguments"];
 }
 
 const planSchema = z.object({
@@ -70,7 +81,7 @@ export function withMade(
   const real = (value: unknown): unknown => {
     if (typeof value === "string") return made.get(value) ?? value;
     if (Array.isArray(value)) return value.map(real);
-    if (typeof value !== "object" || value === null) return value;
+    if (typeof value !== "object" || value === null || isExactNumber(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, real(inner)]));
   };
   return real(given) as PlannedWrite["arguments"];

@@ -1,20 +1,21 @@
-import { newId } from "../protocol/ids.ts";
-import type { NewItem } from "../protocol/items.ts";
-import type { AgentDefinition } from "../protocol/agents.ts";
-import type { Tool, ToolResult } from "../protocol/tools.ts";
-import type { Verdict } from "../protocol/approval.ts";
-import { parseCall, unknownTool } from "../tools/call-tool.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { NewItem } from "../../protocol/threads/items.ts";
+import type { AgentDefinition } from "../../protocol/agents/agents.ts";
+import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
+import type { Verdict } from "../../protocol/agents/approval.ts";
+import { parseCall, unknownTool } from "../../tools/core/call-tool.ts";
 import { afterUntrusted, type ApprovalQuestion, isGranted, stricter, verdictOf } from "./approval.ts";
-import type { Call } from "./call-item.ts";
-import { decisionOn, questionOn } from "./decisions.ts";
-import { searchName, searchTool } from "../tools/search-tools.ts";
-import { hashOfCall } from "./limits.ts";
-import { isAllowedByPlan, isOnlyPlanned, planCall } from "./planned.ts";
+import type { Call } from "../log/call-items.ts";
+import { decisionOn, questionOn } from "../log/questions.ts";
+import { searchName, searchTool } from "../../tools/core/search-tools.ts";
+import { hashOfCall } from "../limits/limits.ts";
+import { isAllowedByPlan, isOnlyPlanned, planCall } from "./planned-writes.ts";
 import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
-import { isWeak, type SandboxInfo, unmetDemand } from "./sandbox-demand.ts";
-import { directCall } from "./strategies/call.ts";
+import { isWeak, type SandboxInfo, unmetDemand } from "../contract/required-sandbox.ts";
+import { directCall } from "./direct-call.ts";
+import { wereDeferred } from "../step/offered-tools.ts";
 import { isNamedAddress, readFromOutside } from "./untrusted.ts";
-import type { Work } from "./work.ts";
+import type { Work } from "../step/turn-state.ts";
 
 /** What is to become of a call. */
 export type Plan =
@@ -22,19 +23,23 @@ export type Plan =
   | { readonly how: "delegate"; readonly call: Call; readonly input: DelegateInput }
   /** Nothing is done; the model is told why. */
   | { readonly how: "answered"; readonly call: Call; readonly result: ToolResult }
+  /** Not done again: it says no more than an earlier call. */
+  | { readonly how: "same"; readonly call: Call; readonly twin: Call }
   /** `question` is absent if it was asked before. */
   | { readonly how: "ask"; readonly call: Call; readonly question?: NewItem }
   /** Begun by an earlier process, and its tool is gone: nobody can tell. */
   | { readonly how: "unknown"; readonly call: Call };
 
 /** The tools of this run: what they were at its start, as far as there are still such, and within its caller's rights then. */
-export function toolsOf({ taken, runtime }: Work): readonly Tool[] {
+export function toolsOf({ taken, runtime, items }: Work): readonly Tool[] {
   const { tools, agent, team, deferred = [] } = taken.definition;
   const names = new Set([...tools.map((schema) => schema.name), ...deferred]);
   const own = runtime.tools.select(agent.tools, taken.caller).filter((tool) => names.has(tool.name));
   const later = new Set(deferred);
-  const findable = own.filter(({ name }) => later.has(name));
-  const allowed = deferred.length > 0 ? [...own.filter(({ name }) => name !== searchName), searchTool(findable)] : own;
+  const isAnyLater = wereDeferred(items());
+  const findable = isAnyLater ? own : own.filter(({ name }) => later.has(name));
+  const allowed =
+    isAnyLater || deferred.length > 0 ? [...own.filter(({ name }) => name !== searchName), searchTool(findable)] : own;
   return team ? [delegateTool(team), ...allowed.filter((tool) => tool.name !== delegateName)] : allowed;
 }
 
@@ -56,19 +61,25 @@ function notAllowed({ runtime, taken }: Work, { body }: Call): ToolResult | unde
 }
 
 export type Preparing = {
+  readonly twin: Call | undefined;
   readonly allowed: readonly Tool[];
+  /** Why some can't be called now: their servers are away. */
+  readonly absent: ReadonlyMap<string, string>;
   /** What the tool has against it, before it is planned or a person is asked about it. */
   readonly objection: (tool: Tool, input: unknown) => Promise<ToolResult | undefined>;
 };
 
-export async function prepareCall(work: Work, call: Call, { allowed, objection }: Preparing): Promise<Plan> {
+export async function prepareCall(work: Work, call: Call, preparing: Preparing): Promise<Plan> {
+  const { allowed, absent, twin, objection } = preparing;
   const tool = allowed.find((one) => one.name === call.body.name && mayUse(work, call, one));
   const begun = await wasBegun(work, call);
-  if (!tool)
-    return begun
-      ? { how: "unknown", call }
-      : { how: "answered", call, result: notAllowed(work, call) ?? unknownTool(call.body.name, allowed) };
+  const reason = absent.get(call.body.name);
+  // What was begun is not called failed for want of a server that could tell.
+  if (begun && (!tool || reason !== undefined)) return { how: "unknown", call };
+  if (reason !== undefined && !twin) return refused(call, `${call.body.name} was not called. ${reason}`);
+  if (!tool) return { how: "answered", call, result: notAllowed(work, call) ?? unknownTool(call.body.name, allowed) };
 
+  if (twin && !begun) return { how: "same", call, twin };
   const approval = decisionOn(work.items(), call, "approval");
   const parsed = parseCall(tool, approval?.arguments ?? call.body.arguments);
   if (!parsed.ok) return begun ? { how: "unknown", call } : { how: "answered", call, result: parsed.result };

@@ -1,12 +1,12 @@
-import { LostRun, ModelError, NotFound } from "../protocol/errors.ts";
-import { resultItem } from "./call-item.ts";
-import { endItem } from "./end-run.ts";
-import { performNestedStep } from "./nested-step.ts";
+import { LostRun, ModelError, NotFound } from "../../protocol/base/errors.ts";
+import { resultItem } from "../log/call-items.ts";
+import { endItem } from "../lifecycle/end-run.ts";
+import { performNestedStep } from "../step/nested-step.ts";
 import { takeTurn } from "./member-turns.ts";
-import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import type { RunEvent } from "../protocol/events.ts";
-import type { RoomTurns } from "./turn.ts";
-import type { Work } from "./work.ts";
+import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
+import type { RunEvent } from "../../protocol/threads/events.ts";
+import type { RoomTurns } from "../contract/turn.ts";
+import type { Work } from "../step/turn-state.ts";
 
 /** Of the newest so many are read at the beginning; what is older decides nothing about whose turn it is. */
 const mostRead = 2000;
@@ -22,6 +22,7 @@ const heard: readonly RunEvent["type"][] = [
   "strategy",
   "run-wait",
   "run-end",
+  "run-resume",
 ];
 
 /** What the strategy that leads a room works with. */
@@ -31,7 +32,7 @@ export function createRoomTurns(work: Work): RoomTurns {
     async since(seq) {
       const rows = await runtime.database.query<ItemRow>(
         `select * from (select ${itemColumns} from items where thread_id = $1 and seq > $2
-           and kind in ('message', 'state', 'notice') and (step is null or step not like '%/%') order by seq desc limit $3) x order by seq`,
+           and kind in ('message', 'call', 'state', 'notice') and (step is null or step not like '%/%') order by seq desc limit $3) x order by seq`,
         [owner.threadId, seq, mostRead],
       );
       return rows.map(toItem);

@@ -1,22 +1,42 @@
-import { newId } from "../protocol/ids.ts";
-import type { ItemOf, NewItem } from "../protocol/items.ts";
-import type { Query, ToolContext, ToolQuestion, ToolResult } from "../protocol/tools.ts";
-import { executeTool, checkCall } from "../tools/call-tool.ts";
-import { append } from "./append.ts";
-import { questionItem, resultItem, type Call } from "./call-item.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { ItemOf, NewItem } from "../../protocol/threads/items.ts";
+import type { Query, ToolContext, ToolQuestion, ToolResult } from "../../protocol/agents/tools.ts";
+import { executeTool, checkCall } from "../../tools/core/call-tool.ts";
+import { append } from "../log/append.ts";
+import { printedText, questionItem, resultItem, type Call } from "../log/call-items.ts";
 import { delegate } from "./delegate.ts";
-import { answersTo, decisionOn } from "./decisions.ts";
-import { callKey } from "./fold.ts";
-import { claimWrite, settleWrite } from "./ledger.ts";
-import { checkOwnLimits, checkRepeats, hashOfCall, reserve } from "./limits.ts";
-import { ownHeader } from "./own-requests.ts";
-import { performNestedStep } from "./nested-step.ts";
-import { isAllowedByPlan, plannedWrites } from "./planned.ts";
+import { answersTo, decisionOn } from "../log/questions.ts";
+import { callKey } from "../log/fold.ts";
+import { type Before, claimWrite, remember, settleWrite } from "./ledger.ts";
+import { checkOwnLimits, hashOfCall } from "../limits/limits.ts";
+import { checkRepeats } from "../limits/repeated-calls.ts";
+import { keepOutput } from "./kept-output.ts";
+import { ownHeader } from "../step/request-origin.ts";
+import { performNestedStep } from "../step/nested-step.ts";
+import { isAllowedByPlan, plannedWrites } from "./planned-writes.ts";
 import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
-import type { Work } from "./work.ts";
+import { reserveCalls } from "./reserve-calls.ts";
+import { earlierTwin, resultOfTwin } from "./same-intent.ts";
+import type { Work } from "../step/turn-state.ts";
 
 /** How often a write is called that takes too long each time. */
 const mostTries = 3;
+/** Of what a person is told of why a call is unknown. */
+const mostReason = 300;
+
+/** Why some of the run's tools can't be called now: whoever follows hears what is waited for before that is known. */
+function renewed(work: Work, calls: readonly Call[]): Promise<ReadonlyMap<string, string>> {
+  const { runtime, taken, owner, signal } = work;
+  const { tools, deferred = [] } = taken.definition;
+  const known = new Set([...tools.map(({ name }) => name), ...deferred]);
+  const names = calls.map(({ body }) => body.name).filter((name) => known.has(name));
+  const tell = (text: string): void => {
+    for (const { step, index, body } of calls)
+      if (names.includes(body.name))
+        runtime.feeds.progress(owner.threadId, { run: owner.runId, step: step!, index: index!, text });
+  };
+  return runtime.tools.renew(names, taken.caller, { signal, tell });
+}
 
 type Doing = Extract<Plan, { how: "do" }>;
 
@@ -35,19 +55,23 @@ export async function performCalls(work: Work, calls: readonly Call[]): Promise<
 
 /** `children wait`: a delegated run waits for a person, and what comes after its call is not done yet. */
 async function performOpen(work: Work, calls: readonly Call[]): Promise<"children wait" | undefined> {
-  await work.runtime.tools.renew(
-    calls.map((call) => call.body.name),
-    work.taken.caller,
-    work.signal,
-  );
+  const absent = await renewed(work, calls);
+  work.signal.throwIfAborted();
   const allowed = toolsOf(work);
   const server = calls.filter((call) => call.body.target === "server");
   const client = calls.filter((call) => call.body.target === "client");
   // Counted when they were planned.
-  const isCounted = (call: Call) => !isAllowedByPlan(work.taken.definition, call);
+  const isPlanned = (call: Call) => isAllowedByPlan(work.taken.definition, call);
+  const twins = new Map(
+    server.flatMap((call) => {
+      const twin = isPlanned(call) ? undefined : earlierTwin(work.items(), call, allowed);
+      return twin ? [[call.id, twin]] : [];
+    }),
+  );
+  const isCounted = (call: Call) => !isPlanned(call) && !twins.has(call.id);
   checkRepeats(work.items(), calls.filter(isCounted), {
     limits: work.taken.definition.limits,
-    isWrite: (name) => allowed.some((tool) => tool.name === name && tool.effect === "write"),
+    isRead: (name) => allowed.some((tool) => tool.name === name && tool.effect === "read"),
   });
 
   const plans: Plan[] = [];
@@ -55,6 +79,8 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
     plans.push(
       await prepareCall(work, call, {
         allowed,
+        twin: twins.get(call.id),
+        absent,
         objection: (tool, input) => checkCall({ tool, input }, lookingContext(work, call), plannedWrites(work.items())),
       }),
     );
@@ -64,17 +90,12 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
     await work.wait("approval", text, { items: asked.flatMap((plan) => (plan.question ? [plan.question] : [])) });
     return undefined;
   }
-  const doing = plans.filter((plan) => plan.how === "do");
+  let fitting: readonly Plan[] = plans;
   if (server.length > 0) {
     if (!work.job) checkOwnLimits(work.items(), work.taken.definition.agent.limits, { calls: server.length });
-    const writes = doing.filter(({ tool }) => tool.effect === "write").length;
-    await reserve(work.runtime.database.query, work.owner, {
-      calls: server.filter(isCounted).length,
-      writes,
-      callsOf: [...new Set(server.map((call) => call.step))].join(),
-    });
+    fitting = await reserveCalls(work, plans, ({ call }) => isCounted(call));
   }
-  const left = await doInOrder(work, plans);
+  const left = await doInOrder(work, fitting);
   if (work.left()) return undefined;
   if (left === "children wait") return left;
   if (client.length > 0)
@@ -110,6 +131,9 @@ async function doInOrder(work: Work, plans: readonly Plan[]): Promise<"children 
     work.signal.throwIfAborted();
     if (plan.how === "answered") {
       begin(plan.call, Promise.resolve(plan.result));
+    } else if (plan.how === "same") {
+      if (!(await flush())) return "children wait";
+      await work.commit([resultItem(plan.call, resultOfTwin(work.items(), plan.twin), "not-run")]);
     } else if (plan.how === "delegate") {
       begin(plan.call, delegate(work, plan.call, plan.input));
     } else if (plan.how === "do" && plan.tool.effect === "read") {
@@ -165,39 +189,82 @@ async function noStep(): Promise<never> {
 
 /** The record before, the tool, the record after; whoever finds the first without the last knows that it does not know. */
 async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Promise<void> {
-  const context = (key: string) => contextOf(work, call, { key, query: work.runtime.database.query });
-  // One that took too long is in doubt like one of a dead process: asked about, or called again, before a person is.
+  const context = (key: string, before?: Before): ToolContext => ({
+    ...contextOf(work, call, { key, query: work.runtime.database.query }),
+    remember: (what) => remember(work, call, what),
+    ...(before && { isRepeated: true as const, remembered: before.remembered }),
+  });
+  let reason: string | undefined;
+  // One that broke off is in doubt like one of a dead process: asked about, or called again, before a person is.
   for (let tries = 0; tries < mostTries; tries++) {
     const claim = await claimWrite(work, {
       call,
       tool,
-      ask: (key, signal) => tool.reconcile?.(input, { ...context(key), signal }),
+      ask: (key, before, signal) => tool.reconcile?.(input, { ...context(key, before), signal }),
       repeat: decisionOn(work.items(), call, "unknown")?.decision === "retry",
+      isOver: tries === 1,
     });
     if (claim.how === "settled") return settleWrite(work, call, claim.result);
     if (claim.how === "unknown") break;
-    const result = await executeTool(tool, input, context(claim.key));
+    const result = await executeKeeping(work, { call, tool, input }, context(claim.key, claim.before));
     if (result.ask) return askFirst(work, call, result.ask, true);
     // What a sandbox did was killed, and all of it is in the workspace for everybody to see.
-    const isOver = !result.timedOut || tool.scope === "sandbox";
-    if (isOver && !result.uncertain) return settleWrite(work, call, result);
+    if (!result.uncertain || tool.scope === "sandbox") return settleWrite(work, call, result);
+    reason = result.content.slice(0, mostReason);
+    // Nobody but a person can tell, so there is nothing to wait for.
+    if (!tool.idempotent && !tool.reconcile) break;
   }
-  await stopAtUnknown(work, call);
+  await stopAtUnknown(work, call, reason);
 }
 
-async function stopAtUnknown(work: Work, call: Call): Promise<void> {
+/** What a command printed stays known when it takes too long, or its run is stopped, handed over or dies with its process. */
+async function executeKeeping(
+  work: Work,
+  { call, tool, input }: Omit<Doing, "how">,
+  context: ToolContext,
+): Promise<ToolResult> {
+  if (tool.scope !== "sandbox") return executeTool(tool, input, context);
+  const kept = keepOutput(work, call);
+  const progress = (text: string) => {
+    context.progress(text);
+    kept.add(text);
+  };
+  try {
+    const result = await executeTool(tool, input, { ...context, progress });
+    const printed = result.isError && result.data === undefined ? printedText(kept.text()) : undefined;
+    return printed === undefined ? result : { ...result, content: `${result.content}\n${printed}` };
+  } catch (error) {
+    await kept.broken();
+    throw error;
+  } finally {
+    kept.end();
+  }
+}
+
+async function stopAtUnknown(work: Work, call: Call, reason?: string): Promise<void> {
   const place = { step: call.step!, index: call.index! };
-  const text = `It is not known whether ${call.body.name} was done.`;
+  if (work.taken.definition.agent.onUnknown === "tell-model")
+    return work.commit([unknownResult(call, reason)], { ledger: { ...place, status: "unknown", result: null } });
+  const text = `It is not known whether ${call.body.name} was done.${reason === undefined ? "" : ` ${reason}`}`;
   const question: NewItem = {
     id: newId(),
     kind: "question",
     ...place,
     body: { reason: "unknown", text, tool: call.body.name, arguments: call.body.arguments },
   };
-  await work.wait("unknown", `${text} A person decides.`, {
+  await work.wait("unknown", `It is not known whether ${call.body.name} was done. A person decides.`, {
     items: unansweredQuestion(work, call) ? [] : [question],
     ledger: { ...place, status: "unknown", result: null },
   });
+}
+
+/** What a model is told that goes on without a person. */
+function unknownResult(call: Call, reason = "it was cut off."): NewItem {
+  const { name } = call.body;
+  const text =
+    `It is not known whether ${name} was done: ${reason}\n` +
+    "Don't do it again before you have looked whether it was. If you can't look, say that it is not known.";
+  return resultItem(call, { content: text, isError: true }, "unknown");
 }
 
 /** A question that an earlier process asked and nobody has answered. */

@@ -1,11 +1,13 @@
 import { z } from "zod";
-import { permittedAgents } from "../agents/permitted-agents.ts";
-import type { AgentDefinition, AgentRegistry } from "../protocol/agents.ts";
-import type { Caller } from "../protocol/callers.ts";
-import type { TeamMember } from "../protocol/runs.ts";
-import type { Tool, ToolRegistry } from "../protocol/tools.ts";
-import { defineTool } from "../tools/define-tool.ts";
-import { matchesGlob } from "../protocol/glob.ts";
+import { permittedAgents } from "../../agents/permitted-agents.ts";
+import type { AgentDefinition, AgentRegistry } from "../../protocol/agents/agents.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import type { TeamMember } from "../../protocol/threads/runs.ts";
+import type { Tool, ToolRegistry } from "../../protocol/agents/tools.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
+import { matchesGlob } from "../../protocol/base/glob.ts";
+import type { Item, ItemOf } from "../../protocol/threads/items.ts";
+import { callKey } from "../log/fold.ts";
 
 /** Takes the place of another tool of this name, for agents that have a team. */
 export const delegateName = "delegate";
@@ -41,4 +43,21 @@ export function delegateTool(team: readonly TeamMember[]): Tool {
       throw new Error("A delegated task is done by a run, not by a tool.");
     },
   });
+}
+
+/** The answer of an agent that the conversation was handed over to, if that was the last thing that happened. */
+export function lastHandover(items: readonly Item[]): { readonly agent: string; readonly content: string } | undefined {
+  const last = items.findLastIndex((item) => item.kind === "message");
+  const since = items.slice(last + 1);
+  for (const call of since) {
+    if (call.kind !== "call" || call.body.name !== delegateName) continue;
+    const result = since.find(
+      (item): item is ItemOf<"result"> => item.kind === "result" && callKey(item) === callKey(call),
+    );
+    // A result says that the arguments were good.
+    if (!result || result.body.isError) continue;
+    const { agent, final } = JSON.parse(call.body.arguments) as DelegateInput;
+    if (final) return { agent, content: result.body.content };
+  }
+  return undefined;
 }

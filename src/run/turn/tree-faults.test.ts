@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { startTestRuns, type TestRuns } from "../../test/runs.ts";
-import { eachRunDatabase, rowOf, until } from "../../test/run-suite.ts";
-import { silentLog } from "../protocol/log.ts";
-import type { ModelRequest } from "../protocol/models.ts";
-import { defineTool } from "../tools/define-tool.ts";
+import { startTestRuns, type TestRuns } from "../../../test/runs.ts";
+import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import { silentLog } from "../../protocol/base/log.ts";
+import type { ModelRequest } from "../../protocol/agents/models.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
 
 const boss = { id: "assistant", instructions: "boss", tools: ["ask_server"], agents: ["worker"] };
 const worker = { id: "worker", instructions: "worker", tools: ["mark"] };

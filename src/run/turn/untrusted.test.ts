@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
-import type { TestRuns, TestRunsOptions } from "../../test/runs.ts";
-import type { ScriptAnswer } from "../models/scripted.ts";
-import { newId } from "../protocol/ids.ts";
-import type { ItemOf } from "../protocol/items.ts";
-import type { ModelRequest } from "../protocol/models.ts";
-import { defineTool } from "../tools/define-tool.ts";
-import type { RoomPlace } from "./runs.ts";
+import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import type { TestRuns, TestRunsOptions } from "../../../test/runs.ts";
+import type { ScriptAnswer } from "../../models/demo/scripted.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { ItemOf } from "../../protocol/threads/items.ts";
+import type { ModelRequest } from "../../protocol/agents/models.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
+import type { RoomPlace } from "../runs.ts";
 
 type Call = readonly [tool: string, input: object];
 

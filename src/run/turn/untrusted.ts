@@ -1,5 +1,5 @@
-import type { Item } from "../protocol/items.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { Item } from "../../protocol/threads/items.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** Holds text that others wrote: it was marked so, or files came with it. The same as `inSql`. */
 export function isUntrusted({ kind, body }: Item): boolean {

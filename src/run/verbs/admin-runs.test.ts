@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import { checkInvariants } from "../store/invariants.ts";
-import { changeUser, createUser } from "../store/users.ts";
-import { letterTool } from "../../test/letters.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import { checkInvariants } from "../../store/schema/invariants.ts";
+import { changeUser, createUser } from "../../store/people/users.ts";
+import { letterTool } from "../../../test/letters.ts";
 
 const silent = letterTool();
 const sendLetter = [{ call: "send_letter", arguments: {} }];

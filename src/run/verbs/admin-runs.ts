@@ -1,18 +1,20 @@
-import { type Caller, cutBack, type Rights } from "../protocol/callers.ts";
-import { Conflict, NotFound } from "../protocol/errors.ts";
-import { isId } from "../protocol/ids.ts";
-import type { ItemOf } from "../protocol/items.ts";
-import { isEnded, type RunDefinition, type RunStatus, type WaitReason } from "../protocol/runs.ts";
-import { pendingColumns } from "./list-runs.ts";
-import { itemsOfRun, noRun } from "./locked.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import { isId } from "../../protocol/base/ids.ts";
+import type { ItemOf } from "../../protocol/threads/items.ts";
+import { isEnded, type RunDefinition, type RunStatus, type WaitReason } from "../../protocol/threads/runs.ts";
+import { pendingColumns } from "../views/list-runs.ts";
+import { itemsOfRun, noRun } from "../lifecycle/locked-run.ts";
+import { ownerToday } from "../lifecycle/owner.ts";
 import { resolveWrite, type Resolution } from "./resolve-write.ts";
-import type { RunRow } from "./rows.ts";
-import { adminColumns, type AdminRow, readRunDetails, toAdminRun } from "./run-details.ts";
-import type { AdminRun } from "../protocol/run-trace.ts";
-import type { RunDetails } from "./seen-run.ts";
-import { startRun } from "./run.ts";
-import type { Started } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
+import type { RunRow } from "../log/rows.ts";
+import { adminColumns, type AdminRow, readRunDetails, toAdminRun } from "../views/run-details.ts";
+import type { AdminRun } from "../../protocol/threads/run-trace.ts";
+import type { RunDetails } from "../traced-run.ts";
+import { writesOf } from "../views/writes-of.ts";
+import { startRun } from "./start-run.ts";
+import type { Started } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 export type AdminRunFilter = {
   readonly status?: RunStatus;
@@ -52,7 +54,7 @@ async function list({ database }: Runtime, filter: AdminRunFilter): Promise<Admi
   const asked = `($1::text is null or r.status = $1) and ($2::text is null or r.wait_reason = $2)
        and ($3::text is null or u.name = $3 or u.id::text = $3) and ($4::text is null or r.agent = $4)
        and ($5::uuid is null or r.thread_id = $5) and ($6::uuid is null or r.id < $6) and ($8 is false or r.parent_run is null)`;
-  const rows = await database.query<AdminRow>(
+  const rows = await database.listing.query<AdminRow>(
     `(select ${adminColumns} from runs r join users u on u.id = r.user_id where ${asked} order by r.id desc limit $7)
      union all
      (select ${adminColumns} from (select ${pendingColumns}, null::text as node, null::timestamptz as wait_until, false as cancel_asked,
@@ -82,26 +84,16 @@ async function retry(runtime: Runtime, runId: string, idempotencyKey?: string): 
       code: "run_without_message",
     });
   const { content, files = [] } = message.body;
-  const started = await startRun(runtime, await ownerOf(runtime, run.caller), {
+  const started = await startRun(runtime, await ownerToday(query, run.caller), {
     agent: run.agent,
     threadId: run.thread_id,
     message: { content, files },
     options: run.definition.options,
+    origin: { run: runId, kind: "again" },
     ...(idempotencyKey === undefined
       ? {}
       : { idempotency: { key: `retry ${runId} ${idempotencyKey}`, bodyHash: runId } }),
   });
   runtime.log.info({ runId, retriedAs: started.runId }, "a run was tried again by an admin");
-  return started;
-}
-
-/** The caller of the first run, with what is left of its rights today. */
-async function ownerOf({ database }: Runtime, caller: Caller): Promise<Caller> {
-  const [user] = await database.query<Rights & { name: string; disabled: boolean }>(
-    "select name, role, disabled, permissions_of(id, role) as permissions from users where id = $1",
-    [caller.userId],
-  );
-  if (!user) throw new NotFound(`There is no user ${caller.userId}.`);
-  if (user.disabled) throw new Conflict(`The account of ${user.name} is disabled.`, { code: "account_disabled" });
-  return { ...cutBack(caller, user), name: user.name };
+  return { ...started, wrote: await writesOf(query, runId) };
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
-import { newId } from "../protocol/ids.ts";
-import type { StartInput } from "./runs.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { StartInput } from "../runs.ts";
 
 const addMilk = [{ call: "add_task", arguments: { title: "Milk" } }];
 

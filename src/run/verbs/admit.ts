@@ -1,12 +1,12 @@
-import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
-import type { Query } from "../protocol/tools.ts";
-import { accept, accepted, KeyUsed, type Beginning } from "./accept.ts";
-import { cancelRun } from "./control.ts";
-import { queueBehind } from "./pending.ts";
-import type { Started, StartInput } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
+import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { accept, accepted, KeyUsed, type Beginning } from "../lifecycle/accept.ts";
+import { cancelRun } from "../lifecycle/cancel.ts";
+import { queueBehind } from "../lifecycle/message-queue.ts";
+import type { Started, StartInput } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
 import { steer } from "./steer.ts";
-import { violatedConstraint } from "./violated-constraint.ts";
+import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
 /** How often a thread may turn busy and free again under a run that wants in. */
 const mostTries = 20;
@@ -98,8 +98,10 @@ async function replay(runtime: Runtime, { caller, idempotency, items }: Beginnin
 }
 
 async function replayed(runtime: Runtime, runId: string, threadId: string): Promise<Started> {
-  const [row] = await runtime.database.query<{ seq: number | null; last: number }>(
-    `select (select min(seq) from items where run_id = $1) as seq, next_seq - 1 as last from threads where id = $2`,
+  const [row] = await runtime.database.query<{ seq: number | null; resumed: number | null; last: number }>(
+    `select seq, resumed, next_seq - 1 as last from threads cross join lateral
+       (select min(seq) as seq, max(seq) filter (where kind = 'state' and body ->> 'type' = 'run-resume') as resumed
+        from items where run_id = $1) as run where id = $2`,
     [runId, threadId],
   );
   if (!row) throw new NotFound("The thread of this request is gone.");
@@ -109,5 +111,6 @@ async function replayed(runtime: Runtime, runId: string, threadId: string): Prom
     cursor: { seq: row.seq === null ? row.last : row.seq - 1, live: [] },
     pending: row.seq === null,
     replayed: true,
+    ...(row.resumed === null ? {} : { resumedAt: row.resumed }),
   };
 }

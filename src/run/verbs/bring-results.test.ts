@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch } from "../../test/run-suite.ts";
-import type { TestRuns } from "../../test/runs.ts";
-import { callIdOf } from "../protocol/items.ts";
-import { checkInvariants } from "../store/invariants.ts";
+import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import type { TestRuns } from "../../../test/runs.ts";
+import { callIdOf } from "../../protocol/threads/items.ts";
+import { checkInvariants } from "../../store/schema/invariants.ts";
 
 const clientTools = ["ask", "tell"].map((name) => ({ name, description: "", parameters: { type: "object" } }));
 

@@ -1,13 +1,13 @@
-import type { Caller } from "../protocol/callers.ts";
-import { InvalidInput } from "../protocol/errors.ts";
-import { itemIdOfCall, type Item } from "../protocol/items.ts";
-import { resultItem, type Call } from "./call-item.ts";
-import { stillWaits } from "./decisions.ts";
-import { foldOf } from "./fold.ts";
-import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, queueAgain } from "./locked.ts";
-import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import type { Started } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import { itemIdOfCall, type Item } from "../../protocol/threads/items.ts";
+import { resultItem, type Call } from "../log/call-items.ts";
+import { stillWaits } from "../log/questions.ts";
+import { foldOf } from "../log/fold.ts";
+import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, queueAgain } from "../lifecycle/locked-run.ts";
+import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
+import type { Started } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 export type BroughtResult = { readonly callId: string; readonly content: string; readonly isError?: boolean };
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import { raceDecisions } from "../../test/race-decisions.ts";
-import { startTestRuns } from "../../test/runs.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { raceDecisions } from "../../../test/race-decisions.ts";
+import { startTestRuns } from "../../../test/runs.ts";
 
 eachDatabase((databases) => {
   test("400 decisions racing their wait: none lost, none double", async () => {

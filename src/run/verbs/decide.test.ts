@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { z } from "zod";
-import { eachDatabase } from "../../test/databases.ts";
-import { raceDecisions } from "../../test/race-decisions.ts";
-import { until } from "../../test/run-suite.ts";
-import { eventsOf, startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
-import type { ItemOf } from "../protocol/items.ts";
-import { defineTool } from "../tools/define-tool.ts";
-import type { Started } from "./runs.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { raceDecisions } from "../../../test/race-decisions.ts";
+import { until } from "../../../test/run-suite.ts";
+import { eventsOf, startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
+import type { ItemOf } from "../../protocol/threads/items.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
+import type { Started } from "../runs.ts";
 
 const addMilk = [{ call: "add_task", arguments: { title: "Milk" } }];
 

@@ -1,37 +1,39 @@
-import type { ArgumentPattern } from "../protocol/approval.ts";
-import type { RunRecord } from "../protocol/run-shapes.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, InvalidInput, messageOf, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import { decisions, type Item, type ItemOf, type NewItem } from "../protocol/items.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import type { PlannedWrite, Query } from "../protocol/tools.ts";
-import type { JsonSchema } from "../protocol/models.ts";
-import { parseCall } from "../tools/call-tool.ts";
-import type { Grant } from "./approval.ts";
-import { resultItem, type Call } from "./call-item.ts";
-import { chosenWrites } from "./chosen-writes.ts";
-import { openQuestions, stillWaits } from "./decisions.ts";
-import { extendLimit } from "./limits.ts";
+import type { ArgumentPattern } from "../../protocol/agents/approval.ts";
+import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, InvalidInput, messageOf, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import { decisions, type Item, type ItemOf, type NewItem } from "../../protocol/threads/items.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { PlannedWrite, Query } from "../../protocol/agents/tools.ts";
+import type { JsonSchema } from "../../protocol/agents/models.ts";
+import { checkModel } from "./check-model.ts";
+import { parseCall } from "../../tools/core/call-tool.ts";
+import type { Grant } from "../turn/approval.ts";
+import { resultItem, type Call } from "../log/call-items.ts";
+import { chosenWrites } from "../turn/chosen-writes.ts";
+import { openQuestions, stillWaits } from "../log/questions.ts";
+import { extendLimit } from "../limits/limits.ts";
 import {
   appendLocked,
   endLocked,
   itemsOfRun,
+  itemsOfTree,
   lockRun,
   noRun,
   publishEnd,
   publishItems,
   queueAgain,
   type LockedRun,
-} from "./locked.ts";
-import { schemaCheck } from "./json-schema.ts";
-import { getRun } from "./list-runs.ts";
-import { asksAboutPlan, plannedWrites } from "./planned.ts";
-import { placeInRoom } from "./place-in-room.ts";
-import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-import { startNext } from "./pending.ts";
-import type { DecisionInput } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
+} from "../lifecycle/locked-run.ts";
+import { schemaCheck } from "../text/json-schema.ts";
+import { getRun } from "../views/list-runs.ts";
+import { asksAboutPlan, plannedWrites } from "../turn/planned-writes.ts";
+import { whatIsWrong } from "../step/outage.ts";
+import { placeInRoom } from "../lifecycle/place-in-room.ts";
+import { startNext } from "../lifecycle/message-queue.ts";
+import type { DecisionInput } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
 import { resumeRequests } from "./start-within.ts";
 
 type Question = ItemOf<"question">;
@@ -57,6 +59,7 @@ export async function decide(
     const question = items.find((item): item is Question => item.kind === "question" && item.id === questionId);
     if (!question) throw noQuestion(questionId);
     check(run, items, { question, input });
+    if (input.decision === "model") checkModel(runtime.models, caller, input.text);
     checkArguments(runtime, question, input.arguments);
     if (asksAboutPlan(run.definition, question)) checkPlan(runtime, plannedWrites(items), input.arguments);
     const { argumentsHash: _seen, always, ...rest } = input;
@@ -67,32 +70,44 @@ export async function decide(
       body: { question: questionId, ...rest },
     };
     if (always !== undefined) await grant(query, { run, question, always });
+    if (input.decision === "stop" && question.body.reason === "provider") {
+      const { outage, text } = question.body;
+      const message = outage ? `${whatIsWrong(outage)}, and a person ended the wait.` : text;
+      const end = { status: "cancelled" as const, error: { code: outage?.code ?? "", message } };
+      const appended = await appendLocked(query, run, [decision], { userId: caller.userId });
+      const ended = await endLocked(runtime, query, { run, end });
+      // Of a turn within another run that one goes on.
+      if (run.root) await queueAgain(runtime, query, run);
+      return { run, appended, ended, endedRun: run };
+    }
     if (input.decision === "stop") {
       // A person ended it, who knows why; that a limit was the occasion is told too.
       const end = {
         status: "cancelled" as const,
         error: { code: `limit_${question.body.limit ?? ""}`, message: question.body.text },
       };
-      const appended = await appendLocked(query, run, [decision], caller.userId);
+      const appended = await appendLocked(query, run, [decision], { userId: caller.userId });
       // A limit is the whole tree's.
-      return { run, appended, ended: await endLocked(runtime, query, { run: run.root ?? run, end }) };
+      const root = run.root ?? run;
+      return { run, appended, ended: await endLocked(runtime, query, { run: root, end }), endedRun: root };
     }
     const follows = await follow(query, { run, items, question, input });
     // Whoever decides said it, also in somebody else's thread.
-    const appended = await appendLocked(query, run, [decision, ...follows], caller.userId);
+    const appended = await appendLocked(query, run, [decision, ...follows], { userId: caller.userId });
+    if (run.status === "running") await takeBack(query, run);
     if (!stillWaits([...items, ...appended])) await queueAgain(runtime, query, run);
     return { run, appended };
   });
-  const { run, appended = [], ended } = done;
+  const { run, appended = [], ended, endedRun } = done;
   publishItems(runtime, run.threadId, appended);
   const root = run.root ?? run;
-  if (ended) {
-    publishEnd(runtime, root.threadId, ended);
-    runtime.active.get(root.id)?.stop("lost");
-  }
+  if (ended && endedRun) {
+    publishEnd(runtime, endedRun.threadId, ended);
+    runtime.active.get(endedRun.id)?.stop("lost");
+  } else if (run.status === "running") runtime.active.get(run.id)?.stop("lost");
   runtime.engine.wake();
   if (run.root?.status === "running") await resumeRequests(runtime);
-  if (ended && ended.pending > 0) await startNext(runtime, root.threadId);
+  if (ended && endedRun && ended.pending > 0) await startNext(runtime, endedRun.threadId);
   const named = runId === root.id ? root : run;
   // A root that is somebody else's is not shown to who decided for a turn in it.
   const shown = caller.role === "admin" || named.userId === caller.userId ? named : run;
@@ -116,16 +131,6 @@ export async function continueRun(runtime: Runtime, caller: Caller, runId: strin
   return decide(runtime, caller, { runId, questionId: question.id, input: { decision: "continue" } });
 }
 
-/** What asks and answers in a run and, if it is a root, in those below it. */
-async function itemsOfTree(query: Query, runId: string): Promise<Item[]> {
-  const rows = await query<ItemRow>(
-    `select ${itemColumns} from items where kind in ('question', 'decision') and run_id in
-       (select id from runs where id = $1 or root_run = $1) order by created_at, seq`,
-    [runId],
-  );
-  return rows.map(toItem);
-}
-
 function check(
   run: LockedRun,
   items: readonly Item[],
@@ -133,7 +138,9 @@ function check(
 ): void {
   if (!openQuestions(items).includes(question))
     throw new Conflict("This question has been answered.", { code: "already_decided" });
-  if (run.status !== "waiting")
+  // One that asks its provider again by itself is decided about all the same.
+  const asksAgain = run.status === "running" && question.body.reason === "provider" && !run.root;
+  if (run.status !== "waiting" && !asksAgain)
     throw new Conflict(`The run is ${run.status}; it does not wait for this.`, { code: "run_not_waiting" });
   const { reason, argumentsHash } = question.body;
   const possible: readonly string[] = decisions[reason];
@@ -149,6 +156,11 @@ function check(
   // "Always" is about what was asked, which is not what the person let through here.
   if (input.arguments !== undefined && input.always !== undefined)
     throw new InvalidInput("Either other arguments or always, not both.", { param: "always" });
+}
+
+/** Who works on it can write nothing from here on. */
+async function takeBack(query: Query, { id }: LockedRun): Promise<void> {
+  await query("update runs set epoch = epoch + 1 where id = $1", [id]);
 }
 
 /** An answer is a text, one of the choices, or a form that was filled in as its schema says. */

@@ -1,9 +1,9 @@
-import type { GrantView } from "../protocol/run-shapes.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { NotFound } from "../protocol/errors.ts";
-import { isId } from "../protocol/ids.ts";
-import type { Database } from "../store/database.ts";
-import type { Grant } from "./approval.ts";
+import type { GrantView } from "../../protocol/threads/run-shapes.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { isId } from "../../protocol/base/ids.ts";
+import type { Database } from "../../store/driver/database.ts";
+import type { Grant } from "../turn/approval.ts";
 
 /** Newest first. */
 export async function listGrants(database: Database, caller: Caller): Promise<GrantView[]> {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, rowOf, until } from "../../test/run-suite.ts";
-import type { TestRuns } from "../../test/runs.ts";
-import { publicItem } from "../http/schemas.ts";
-import type { Tool, ToolContext, ToolQuestion } from "../protocol/tools.ts";
-import { defineTool, type ToolDefinition } from "../tools/define-tool.ts";
-import type { DecisionInput } from "./runs.ts";
-import type { Turn } from "./turn.ts";
+import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import type { TestRuns } from "../../../test/runs.ts";
+import { publicItem } from "../../protocol/threads/public-views.ts";
+import type { Tool, ToolContext, ToolQuestion } from "../../protocol/agents/tools.ts";
+import { defineTool, type ToolDefinition } from "../../tools/core/define-tool.ts";
+import type { DecisionInput } from "../runs.ts";
+import type { Turn } from "../contract/turn.ts";
 
 const whichSprint: ToolQuestion = { text: "Which sprint 6?", choices: ["old", "new"], state: { secret: 1 } };
 

@@ -1,13 +1,13 @@
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import type { NewItem } from "../protocol/items.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import { isEnded } from "../protocol/runs.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import type { NewItem } from "../../protocol/threads/items.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import { isEnded } from "../../protocol/threads/runs.ts";
 import { decide } from "./decide.ts";
-import { openQuestions } from "./decisions.ts";
-import { appendLocked, itemsOfRun, lockRun, noRun, publishItems } from "./locked.ts";
-import type { Runtime } from "./runtime.ts";
+import { openQuestions } from "../log/questions.ts";
+import { appendLocked, itemsOfRun, lockRun, noRun, publishItems } from "../lifecycle/locked-run.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 export type Resolution = {
   readonly step: string;

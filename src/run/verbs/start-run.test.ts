@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
-import { newId } from "../protocol/ids.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
+import { newId } from "../../protocol/base/ids.ts";
 
 eachDatabase((databases) => {
   const services: TestRuns[] = [];
@@ -155,14 +155,25 @@ eachDatabase((databases) => {
     assert.equal(end.type === "run-end" && end.error?.code, "limit_repeated_call");
   });
 
-  test("an answer cut for length runs none of its calls", async () => {
-    const service = await start({
-      script: [[{ call: "add_task", arguments: '{"title":"Buy' }, { finish: "length" }], "sorry"],
+  for (const [what, text] of [
+    ["broken", '{"title":"Buy'],
+    ["valid", '{"title":"Buy"}'],
+  ])
+    test(`an answer cut for length runs none of its calls: arguments that are ${what} JSON`, async () => {
+      const service = await start({
+        script: [[{ call: "add_task", arguments: text! }, { finish: "length" }], "sorry"],
+      });
+      const { started, text: answer } = await service.ask("add");
+      assert.equal(answer, "sorry");
+      assert.deepEqual(await service.database.query("select 1 from tasks"), []);
+      const items = await service.runs.listItems(service.caller, started.threadId, {});
+      const results = items.filter((item) => item.kind === "result");
+      assert.deepEqual(
+        results.map(({ body }) => [body.isError, body.outcome]),
+        [[true, "not-run"]],
+      );
+      assert.match(results[0]!.body.content, /reached its length limit/);
     });
-    const { text } = await service.ask("add");
-    assert.equal(text, "sorry");
-    assert.deepEqual(await service.database.query("select 1 from tasks"), []);
-  });
 
   test("a client's tool makes the run wait, and its result goes on with it", async () => {
     const service = await start({ script: [[{ call: "weather", arguments: { city: "Oslo" } }], "Rain."] });

@@ -1,19 +1,19 @@
-import { permittedAgents } from "../agents/permitted-agents.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import { textOf, type NewItem } from "../protocol/items.ts";
-import { plainText } from "../protocol/json-text.ts";
-import type { Beginning } from "./accept.ts";
+import { permittedAgents } from "../../agents/permitted-agents.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import { textOf, type NewItem } from "../../protocol/threads/items.ts";
+import { plainText } from "../../protocol/base/json-text.ts";
+import type { Beginning } from "../lifecycle/accept.ts";
 import { admit } from "./admit.ts";
-import { authorIn } from "./author-in.ts";
-import { defineRun } from "./define-run.ts";
-import { filesIn } from "./attached-files.ts";
+import { authorIn } from "../lifecycle/place-in-room.ts";
+import { defineRun } from "../turn/define-run.ts";
+import { filesIn } from "../log/attached-files.ts";
 import { startWithin } from "./start-within.ts";
-import type { Started, StartInput } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
-import { sealForRun } from "../store/run-secrets.ts";
-import { violatedConstraint } from "./violated-constraint.ts";
+import type { Started, StartInput } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
+import { sealForRun } from "../../store/secrets/run-secrets.ts";
+import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
 /** How often others may make the thread of a session first. */
 const mostTries = 3;
@@ -81,7 +81,11 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
     jobId: newId(),
     threadId: existing ?? newId(),
     caller,
-    definition: defineRun(runtime, caller, { agent, options }),
+    definition: defineRun(runtime, caller, {
+      agent,
+      options,
+      held: input.held === true && input.idempotency === undefined,
+    }),
     items: [
       ...(existing ? [] : (input.history ?? [])).map((item) => ({ ...item, run: null })),
       ...system.map((item) => ({ ...item, run: null })),
@@ -89,6 +93,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
     ],
     ...(input.secrets ? { secrets: sealed(runtime.secret, runId, input.secrets) } : {}),
     idempotency: input.idempotency ?? null,
+    ...(input.origin ? { origin: input.origin } : {}),
     ...(after === undefined ? {} : { after }),
     ...(input.room ? { ownerId: input.room.ownerId } : {}),
     newThread: existing

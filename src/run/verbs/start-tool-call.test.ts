@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { z } from "zod";
-import { eachDatabase } from "../../test/databases.ts";
-import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../test/runs.ts";
-import { newId } from "../protocol/ids.ts";
-import type { ItemOf } from "../protocol/items.ts";
-import { defineTool } from "../tools/define-tool.ts";
-import type { ToolCallInput } from "./runs.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { ItemOf } from "../../protocol/threads/items.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
+import type { ToolCallInput } from "../runs.ts";
 
 const secret = defineTool({
   name: "read_secret",

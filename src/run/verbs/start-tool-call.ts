@@ -1,16 +1,19 @@
-import { agentSchema, type AgentDefinition } from "../protocol/agents.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Tool } from "../protocol/tools.ts";
-import { parseCall, unknownTool } from "../tools/call-tool.ts";
-import { toolSchemas } from "../tools/registry.ts";
-import type { Beginning } from "./accept.ts";
+import { agentSchema, type AgentDefinition } from "../../protocol/agents/agents.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { InvalidInput, NotFound, Unavailable } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import { parseCall, unknownTool } from "../../tools/core/call-tool.ts";
+import { toolSchemas } from "../../tools/core/registry.ts";
+import type { Beginning } from "../lifecycle/accept.ts";
 import { admit } from "./admit.ts";
-import { findOpenThread, inThread } from "./run.ts";
-import type { Started, ToolCallInput } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
-import { directCall } from "./strategies/call.ts";
+import { findOpenThread, inThread } from "./start-run.ts";
+import type { Started, ToolCallInput } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
+import { directCall } from "../turn/direct-call.ts";
+
+/** Of whoever holds a connection open; a server's own patience may be shorter. */
+const longestWaitMs = 60_000;
 
 /**
  * A person or program calls a tool itself: a run whose one item is the call, as step 0, index 0. All else is as for an
@@ -18,6 +21,9 @@ import { directCall } from "./strategies/call.ts";
  */
 export async function callTool(runtime: Runtime, caller: Caller, input: ToolCallInput): Promise<Started> {
   await runtime.tools.prepare(["*"], caller);
+  const waiting = { signal: AbortSignal.timeout(longestWaitMs), tell: () => {} };
+  const absent = (await runtime.tools.renew([input.tool], caller, waiting)).get(input.tool);
+  if (absent !== undefined) throw new Unavailable(absent, { code: "tool_unavailable" });
   const tools = runtime.tools.select(["*", input.tool], caller);
   const tool = tools.find(({ name }) => name === input.tool);
   const unavailable = runtime.tools.get(input.tool)?.unavailable;

@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, messageOf } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import { filesIn } from "./attached-files.ts";
-import { textOf } from "../protocol/items.ts";
-import { isEnded, type RunDefinition } from "../protocol/runs.ts";
-import { askedCall, ensureChild, findLeftRequests, takeChild } from "./children.ts";
-import { defineRun } from "./define-run.ts";
-import { errandOf, objectionTo, pathOf } from "./errands.ts";
-import type { Owner } from "./append.ts";
-import { workOnChild } from "./execute.ts";
-import { readOrigin, type RequestOrigin } from "./own-requests.ts";
-import type { Started, StartInput } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, messageOf } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { filesIn } from "../log/attached-files.ts";
+import { textOf } from "../../protocol/threads/items.ts";
+import { isEnded, type RunDefinition } from "../../protocol/threads/runs.ts";
+import { askedCall, ensureChild, findLeftRequests, takeChild } from "../lifecycle/child-runs.ts";
+import { defineRun } from "../turn/define-run.ts";
+import { errandOf, objectionTo, pathOf } from "../turn/delegation-key.ts";
+import type { Owner } from "../log/append.ts";
+import { workOnChild } from "../turn/execute.ts";
+import { readOrigin, type RequestOrigin } from "../step/request-origin.ts";
+import type { Started, StartInput } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
 
 /** A fault of the database may pass; if not, the root's next try finds the child. */
 const mostTries = 5;
@@ -63,7 +63,13 @@ export async function startWithin(runtime: Runtime, caller: Caller, input: Start
     definition: defineRun(runtime, caller, {
       agent,
       options: input.options ?? {},
-      within: { limits: parent.root.definition.limits, path: [...path, errand] },
+      within: {
+        limits: parent.root.definition.limits,
+        path: [...path, errand],
+        // Whoever asks is answered in any case, and asks again.
+        onOutage: "fail",
+        held: true,
+      },
     }),
     caller,
     content: input.message.content,

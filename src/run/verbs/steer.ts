@@ -1,21 +1,28 @@
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict, InvalidInput } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import type { NewItem } from "../protocol/items.ts";
-import { isEnded } from "../protocol/runs.ts";
-import type { Query } from "../protocol/tools.ts";
-import { KeyUsed } from "./accept.ts";
-import { authorIn } from "./author-in.ts";
-import { getRun } from "./list-runs.ts";
-import { appendLocked, itemsOfRun, lockRun, publishItems, queueAgain, type LockedRun } from "./locked.ts";
-import { filesIn } from "./attached-files.ts";
-import { openQuestions } from "./decisions.ts";
-import { keepCaller } from "./member-turns.ts";
-import { placeInRoom } from "./place-in-room.ts";
-import type { Idempotency, RoomPlace, Steered, SteerInput } from "./runs.ts";
-import type { Runtime } from "./runtime.ts";
-import { directCall } from "./strategies/call.ts";
-import { violatedConstraint } from "./violated-constraint.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict, InvalidInput } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import type { NewItem } from "../../protocol/threads/items.ts";
+import { isEnded } from "../../protocol/threads/runs.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { KeyUsed } from "../lifecycle/accept.ts";
+import { authorIn, placeInRoom } from "../lifecycle/place-in-room.ts";
+import { getRun } from "../views/list-runs.ts";
+import {
+  appendLocked,
+  itemsOfRun,
+  lockRun,
+  publishItems,
+  queueAgain,
+  type LockedRun,
+} from "../lifecycle/locked-run.ts";
+import { filesIn } from "../log/attached-files.ts";
+import { openQuestions } from "../log/questions.ts";
+import { keepCaller } from "../turn/member-turns.ts";
+
+import type { Idempotency, RoomPlace, Steered, SteerInput } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
+import { directCall } from "../turn/direct-call.ts";
+import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
 export type Steering = {
   readonly threadId: string;
@@ -52,7 +59,7 @@ export async function steer(
       author: authorIn(run.definition.agent, caller, room),
       body: { role: "user", content: message.content, ...filesIn(message) },
     };
-    const items = await appendLocked(query, run, [said], caller.userId);
+    const items = await appendLocked(query, run, [said], { userId: caller.userId });
     await query("update runs set steered = steered + 1 where id = $1", [run.id]);
     if (room) await wakeRoom(runtime, query, { run, messageId, caller });
     return { run, items };

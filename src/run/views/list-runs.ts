@@ -1,16 +1,16 @@
-import type { RunRecord } from "../protocol/run-shapes.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { NotFound } from "../protocol/errors.ts";
-import { isId } from "../protocol/ids.ts";
-import type { ItemOf } from "../protocol/items.ts";
-import type { Database } from "../store/database.ts";
-import { itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } from "./rows.ts";
+import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { isId } from "../../protocol/base/ids.ts";
+import type { ItemOf } from "../../protocol/threads/items.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } from "../log/rows.ts";
 import { wordsOf } from "./run-trace.ts";
-import type { PendingMessage, Runs } from "./runs.ts";
+import type { PendingMessage, Runs } from "../runs.ts";
 
 /** A message in `pending` is a run that has not begun. */
 export const pendingColumns = `run_id as id, thread_id, user_id, start -> 'definition' -> 'agent' ->> 'id' as agent, null::uuid as parent_run, run_id as root_run,
-  'queued' as status, null::text as wait_reason, 0 as epoch, 0 as takeovers, null::jsonb as error, created_at, null::timestamptz as started_at, null::timestamptz as ended_at`;
+  'queued' as status, null::text as wait_reason, null::timestamptz as retry_at, 0 as epoch, 0 as takeovers, null::jsonb as error, created_at, null::timestamptz as started_at, null::timestamptz as ended_at`;
 
 export async function getRun(database: Database, caller: Pick<Caller, "userId">, runId: string): Promise<RunRecord> {
   const rows = isId(runId)

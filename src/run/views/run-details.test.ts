@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { newId } from "../protocol/ids.ts";
-import { createUser } from "../store/users.ts";
-import { defineTool } from "../tools/define-tool.ts";
-import { takeRun } from "./take.ts";
+import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { createUser } from "../../store/people/users.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
+import { takeRun } from "../lifecycle/take-run.ts";
 
 const letter = defineTool({
   name: "send_letter",

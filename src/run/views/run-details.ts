@@ -1,12 +1,13 @@
-import { isId } from "../protocol/ids.ts";
-import { aboutRuns } from "./about-runs.ts";
+import { isId } from "../../protocol/base/ids.ts";
 import { getRun, listQuestions } from "./list-runs.ts";
-import { noRun } from "./locked.ts";
-import { type RunRow, runColumns, toRun } from "./rows.ts";
-import { readTrace, type TraceAsked } from "./run-trace.ts";
-import type { Runtime } from "./runtime.ts";
-import type { AdminRun, Spent, ModelUse } from "../protocol/run-trace.ts";
-import type { RunDetails } from "./seen-run.ts";
+import { noRun } from "../lifecycle/locked-run.ts";
+import { type RunRow, runColumns, toRun } from "../log/rows.ts";
+import { readTrace, type TraceAsked, wordsOf } from "./run-trace.ts";
+import type { Runtime } from "../contract/runtime.ts";
+import type { RunOrigin } from "../../protocol/threads/runs.ts";
+import type { AdminRun, Spent, ModelUse, RunAbout } from "../../protocol/threads/run-trace.ts";
+import type { RunDetails } from "../traced-run.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 export type AdminRow = RunRow & {
   user_name: string;
@@ -34,20 +35,20 @@ export async function readRunDetails(runtime: Runtime, asked: TraceAsked): Promi
   const { database, engine } = runtime;
   const { runId, userId } = asked;
   if (!isId(runId)) throw noRun(runId);
-  const [row] = await database.query<AdminRow>(
-    `select ${adminColumns} from runs r join users u on u.id = r.user_id where r.id = $1 and ($2::uuid is null or r.user_id = $2)`,
+  const [row] = await database.query<AdminRow & { origin: RunOrigin | null }>(
+    `select ${adminColumns}, r.origin from runs r join users u on u.id = r.user_id where r.id = $1 and ($2::uuid is null or r.user_id = $2)`,
     [runId, userId ?? null],
   );
   const run = row ? toAdminRun(row) : await pendingRun(runtime, asked);
   const [about, job, questions, budget, models, trace] = await Promise.all([
-    aboutRuns(database.query, [runId]),
+    aboutRuns(database.listing.query, [runId]),
     row?.job_id ? engine.find(row.job_id) : undefined,
     run.status === "waiting" ? listQuestions(database, { userId: run.userId }, runId) : [],
     row && budgetOf(runtime, row.root_run),
     modelsOf(runtime, runId),
-    readTrace(database.query, asked),
+    readTrace(database.listing.query, asked),
   ]);
-  return { run, about: about.get(runId), questions, job, budget, models, ...trace };
+  return { run, about: about.get(runId), origin: row?.origin ?? null, questions, job, budget, models, ...trace };
 }
 
 /** A message that waits for its turn. */
@@ -86,5 +87,26 @@ async function modelsOf({ database }: Runtime, runId: string): Promise<ModelUse[
        coalesce(sum(output_tokens), 0)::bigint as "outputTokens", sum(cost) as cost, sum(total_ms) as "totalMs"
      from model_calls where run_id = $1 group by model, provider order by model, provider`,
     [runId],
+  );
+}
+
+const mostText = 200;
+
+/** Of runs whose right to be seen is known; one that has not begun has nothing yet. */
+export async function aboutRuns(query: Query, runIds: readonly string[]): Promise<ReadonlyMap<string, RunAbout>> {
+  type Row = { id: string; text: string | null; steps: number | null; calls: number; tokens: number; cost: number };
+  const rows = await query<Row>(
+    `select r.id, left(first.text, ${mostText}) as text, b.steps, b.calls, b.tokens, b.cost
+     from unnest($1::uuid[]) as one (id) join runs r on r.id = one.id left join budgets b on b.root_run = r.id
+     left join lateral (
+       select case kind when 'call' then (body ->> 'name') || ' ' || (body ->> 'arguments') else ${wordsOf("body -> 'content'")} end as text
+       from items where run_id = r.id and kind in ('message', 'call') order by seq limit 1) as first on true`,
+    [runIds],
+  );
+  return new Map(
+    rows.map(({ id, text, steps, calls, tokens, cost }) => [
+      id,
+      { text, used: steps === null ? null : { steps, toolCalls: calls, tokens, cost } },
+    ]),
   );
 }

@@ -1,10 +1,10 @@
-import { NotFound } from "../protocol/errors.ts";
-import { isId } from "../protocol/ids.ts";
-import type { Item, ItemKind } from "../protocol/items.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { LedgerRow, Take, TracedItem, TracedModelCall } from "../protocol/run-trace.ts";
-import type { RunTrace, TracedRun } from "./seen-run.ts";
-import { type ItemRow, itemColumns, type RunRow, runColumns, toItem, toRun } from "./rows.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { isId } from "../../protocol/base/ids.ts";
+import type { Item, ItemKind } from "../../protocol/threads/items.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { LedgerRow, Take, TracedItem, TracedModelCall } from "../../protocol/threads/run-trace.ts";
+import type { RunTrace, TracedRun } from "../traced-run.ts";
+import { type ItemRow, itemColumns, type RunRow, runColumns, toItem, toRun } from "../log/rows.ts";
 
 export type TraceAsked = {
   readonly runId: string;

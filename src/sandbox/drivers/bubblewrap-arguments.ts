@@ -1,8 +1,8 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type Mount, type SandboxCommand, type SandboxLimits, workspaceTarget } from "./sandbox.ts";
-import { settingsShown } from "./system-view.ts";
-import { sandboxUser } from "./workspace-owner.ts";
+import { type Mount, type SandboxCommand, type SandboxLimits, workspaceTarget } from "../sandbox.ts";
+import { settingsShown } from "../process/system-view.ts";
+import { sandboxUser } from "../workspace/owner.ts";
 
 /** What a sandbox looks like on this machine, found once. */
 export type Layout = {

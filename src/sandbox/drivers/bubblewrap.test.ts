@@ -10,7 +10,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bubblewrapDriver } from "./bubblewrap.ts";
 import { findHierarchies } from "./cgroups-hierarchies.ts";
-import { type Sandbox, type SandboxCommand, SandboxFailed, SandboxUnusable } from "./sandbox.ts";
+import { type Sandbox, type SandboxCommand, SandboxFailed, SandboxUnusable } from "../sandbox.ts";
 
 const signal = AbortSignal.timeout(110_000);
 const present = await bubblewrapDriver()
@@ -121,7 +121,7 @@ suite("bubblewrap", { skip: present ? false : "it does not work here" }, () => {
 
   test("a server that is killed leaves no processes, and its groups are removed by the next", async () => {
     const workspace = await newFolder();
-    const program = join(import.meta.dirname, "..", "..", "test", "sandbox", "command-until-killed.ts");
+    const program = join(import.meta.dirname, "../../../test/sandbox/command-until-killed.ts");
     const server = spawn(process.execPath, [program, workspace], { stdio: "ignore" });
     const beats = async () => (await stat(join(workspace, "beat")).catch(() => undefined))?.size ?? 0;
     await until(async () => (await beats()) > 2);
@@ -139,7 +139,7 @@ suite("bubblewrap", { skip: present ? false : "it does not work here" }, () => {
   });
 
   test("of what this server was started with, a command has nothing open", async () => {
-    const program = join(import.meta.dirname, "..", "..", "test", "sandbox", "list-descriptors.ts");
+    const program = join(import.meta.dirname, "../../../test/sandbox/list-descriptors.ts");
     const stdio = Array.from(
       { length: 40 },
       (_, descriptor) => (descriptor === 39 ? "pipe" : "ignore") as "pipe" | "ignore",

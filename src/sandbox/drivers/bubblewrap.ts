@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bubblewrapArguments, descriptors, type Layout, prepared } from "./bubblewrap-arguments.ts";
 import { type Groups, openGroups } from "./cgroups.ts";
-import { createFirstProcess, pipeOf } from "./first-process.ts";
-import { relayedCommand } from "./relayed-command.ts";
-import { type Program, runProcess } from "./run-process.ts";
+import { createFirstProcess, pipeOf } from "../process/first-process.ts";
+import { relayedCommand } from "../process/relayed-command.ts";
+import { type Program, runProcess } from "../process/run-process.ts";
 import {
   defaultSandboxLimits,
   type DriverSettings,
@@ -15,13 +15,12 @@ import {
   SandboxFailed,
   SandboxUnusable,
   workspaceTarget,
-} from "./sandbox.ts";
-import { giveToSandboxUser } from "./sandbox-user.ts";
+} from "../sandbox.ts";
+import { giveToSandboxUser, workspaceOwner } from "../workspace/owner.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { sandboxPath } from "./system-view.ts";
-import { watchDisk } from "./watch-disk.ts";
-import { watchMemory } from "./watch-memory.ts";
-import { workspaceOwner } from "./workspace-owner.ts";
+import { sandboxPath } from "../process/system-view.ts";
+import { watchDisk } from "../process/watch-disk.ts";
+import { watchMemory } from "../process/process-tree.ts";
 
 export type BubblewrapOptions = {
   /** False: as where this process may make no control groups. */

@@ -1,6 +1,6 @@
 import { access, constants, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { SandboxLimits } from "./sandbox.ts";
+import type { SandboxLimits } from "../sandbox.ts";
 
 type Setting = readonly [file: string, value: string];
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findHierarchies, type Hierarchy } from "./cgroups-hierarchies.ts";
-import type { SandboxLimits } from "./sandbox.ts";
+import type { SandboxLimits } from "../sandbox.ts";
 
 /** Limits for all processes of a command together, by the kernel's control groups. */
 export type Groups = {

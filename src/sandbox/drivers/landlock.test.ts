@@ -3,9 +3,9 @@ import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { landlockDriver } from "./landlock.ts";
-import { readablePaths } from "./landlock-view.ts";
-import { type Sandbox, type SandboxCommand, SandboxFailed, SandboxUnusable } from "./sandbox.ts";
+import { landlockDriver, readablePaths } from "./landlock.ts";
+
+import { type Sandbox, type SandboxCommand, SandboxFailed, SandboxUnusable } from "../sandbox.ts";
 
 const present = await landlockDriver()
   .open(AbortSignal.timeout(20_000))

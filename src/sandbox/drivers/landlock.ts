@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { pipeOf } from "./first-process.ts";
-import { readablePaths } from "./landlock-view.ts";
-import { removeTree } from "./remove-tree.ts";
-import { killGroup, runProcess } from "./run-process.ts";
+import { pipeOf } from "../process/first-process.ts";
+import { removeTree } from "../workspace/remove-tree.ts";
+import { killGroup, runProcess } from "../process/run-process.ts";
 import {
   defaultSandboxLimits,
   type DriverSettings,
@@ -18,12 +17,11 @@ import {
   SandboxFailed,
   type SandboxResult,
   SandboxUnusable,
-} from "./sandbox.ts";
-import { giveToSandboxUser } from "./sandbox-user.ts";
+} from "../sandbox.ts";
+import { giveToSandboxUser, workspaceOwner } from "../workspace/owner.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { sandboxPath } from "./system-view.ts";
-import { watchCommand } from "./watch-command.ts";
-import { workspaceOwner } from "./workspace-owner.ts";
+import { sandboxPath, settingsShown } from "../process/system-view.ts";
+import { watchCommand } from "../process/watch-command.ts";
 
 const launcher = join(import.meta.dirname, "landlock-launcher.py");
 const interpreters = ["/usr/bin/python3", "/usr/local/bin/python3"];
@@ -167,4 +165,28 @@ async function runLaunched(work: Work): Promise<SandboxResult> {
   if (result.stderr.text.includes(failed))
     throw new SandboxFailed(result.stderr.text.replace(`${failed}: `, "").trim());
   return result;
+}
+
+const systemFolders = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/** What commands may read of this machine: its programs, without what is hidden among them. */
+export function readablePaths(hidden: readonly string[]): string[] {
+  const roots = new Set([...systemFolders, ...settingsShown].flatMap(real));
+  return [...roots].flatMap((root) => without(root, hidden.flatMap(real)));
+}
+
+/** Rights are given to folders with all that is below: around a hidden one, they are given to its neighbours. */
+function without(root: string, hidden: readonly string[]): string[] {
+  if (hidden.includes(root)) return [];
+  if (!hidden.some((path) => path.startsWith(`${root}/`))) return [root];
+  return readdirSync(root).flatMap((name) => without(join(root, name), hidden));
+}
+
+function real(path: string): string[] {
+  try {
+    return [realpathSync(path)];
+  } catch {
+    // Not every system has each of them.
+    return [];
+  }
 }

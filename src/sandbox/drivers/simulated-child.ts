@@ -4,10 +4,32 @@
  */
 import { readFileSync, writeSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
-import { Bash, InMemoryFs, MountableFs } from "just-bash";
-import { workspaceTarget } from "./sandbox.ts";
-import { WorkspaceFiles } from "./simulated-files.ts";
-import { simulatedOrderSchema } from "./simulated-order.ts";
+import { Bash, InMemoryFs, MountableFs, type CpOptions, ReadWriteFs } from "just-bash";
+import { workspaceTarget } from "../sandbox.ts";
+import { z } from "zod";
+
+/** What the program that simulates one command is told. */
+const simulatedOrderSchema = z.object({
+  argv: z.array(z.string()).min(1).readonly(),
+  workspace: z.string(),
+  environment: z.record(z.string(), z.string()).readonly(),
+  timeoutMs: z.number(),
+  outputBytes: z.number(),
+  fileBytes: z.number(),
+});
+export type SimulatedOrder = z.infer<typeof simulatedOrderSchema>;
+
+/** The workspace. Its own way of copying keeps times by descriptors, which Node.js refuses to a process with few rights. */
+class WorkspaceFiles extends ReadWriteFs {
+  override async cp(source: string, target: string, options?: CpOptions): Promise<void> {
+    const { isDirectory } = await this.lstat(source);
+    if (!isDirectory) return this.writeFile(target, await this.readFileBuffer(source));
+    if (!options?.recursive) throw new Error(`EISDIR: is a directory, cp '${source}'`);
+    if (`${target}/`.startsWith(`${source}/`)) throw new Error(`EINVAL: cannot copy '${source}' into itself`);
+    await this.mkdir(target, { recursive: true });
+    for (const name of await this.readdir(source)) await this.cp(`${source}/${name}`, `${target}/${name}`, options);
+  }
+}
 
 const order = simulatedOrderSchema.parse(JSON.parse(readFileSync(3, "utf8")));
 const { argv, workspace, environment, timeoutMs, outputBytes, fileBytes } = order;

@@ -2,8 +2,8 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pipeOf } from "./first-process.ts";
-import { runProcess } from "./run-process.ts";
+import { pipeOf } from "../process/first-process.ts";
+import { runProcess } from "../process/run-process.ts";
 import {
   defaultSandboxLimits,
   type DriverSettings,
@@ -13,9 +13,9 @@ import {
   SandboxFailed,
   type SandboxResult,
   SandboxUnusable,
-} from "./sandbox.ts";
-import type { SimulatedOrder } from "./simulated-order.ts";
-import { watchCommand } from "./watch-command.ts";
+} from "../sandbox.ts";
+import type { SimulatedOrder } from "./simulated-child.ts";
+import { watchCommand } from "../process/watch-command.ts";
 
 export function simulatedDriver(settings: DriverSettings = {}): SandboxDriver {
   return { name: "simulated", open: (signal) => openSimulated(settings, signal) };
@@ -92,7 +92,13 @@ const child = join(import.meta.dirname, "simulated-child.ts");
 /** A second wall behind the library's: the process may read its code and the workspace, write only there, start nothing. */
 function nodeArguments(workspace: string, memoryBytes: number): string[] {
   const [modules = ""] = /^.*node_modules/.exec(fileURLToPath(import.meta.resolve("just-bash"))) ?? [];
-  const readable = [workspace, import.meta.dirname, join(import.meta.dirname, "..", "..", "package.json"), modules];
+  const readable = [
+    workspace,
+    import.meta.dirname,
+    join(import.meta.dirname, "../sandbox.ts"),
+    join(import.meta.dirname, "../../../package.json"),
+    modules,
+  ];
   return [
     ...["--permission", "--allow-worker", `--allow-fs-write=${workspace}`],
     ...readable.map((path) => `--allow-fs-read=${path}`),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sandbox, SandboxCommand } from "./sandbox.ts";
+import type { Sandbox, SandboxCommand } from "../sandbox.ts";
 import { unsafeNativeDriver } from "./unsafe-native.ts";
 
 // Nothing of the hostile probes: what they may do, they do.

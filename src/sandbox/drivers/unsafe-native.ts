@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { killGroup, runProcess } from "./run-process.ts";
+import { killGroup, runProcess } from "../process/run-process.ts";
 import {
   defaultSandboxLimits,
   type DriverSettings,
@@ -11,9 +11,9 @@ import {
   SandboxFailed,
   type SandboxResult,
   SandboxUnusable,
-} from "./sandbox.ts";
-import { sandboxPath } from "./system-view.ts";
-import { watchCommand } from "./watch-command.ts";
+} from "../sandbox.ts";
+import { sandboxPath } from "../process/system-view.ts";
+import { watchCommand } from "../process/watch-command.ts";
 
 /** By this variable a command's processes are known, wherever they went. */
 const mark = "COLLOQUY_COMMAND";

@@ -1,4 +1,4 @@
-import type { CapturedText } from "./sandbox.ts";
+import type { CapturedText } from "../sandbox.ts";
 
 /** Of each stream, this many bytes of the beginning and of the end are kept. */
 const headBytes = 64 * 1024;

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SandboxFailed } from "./sandbox.ts";
+import { SandboxFailed } from "../sandbox.ts";
 
 /** How long the kernel may need to end a namespace full of processes. */
 const endsWithinMs = 10_000;

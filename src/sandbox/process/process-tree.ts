@@ -1,4 +1,5 @@
 import { readdir, readFile, readlink, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A process and all below it that it started, and those that they left to it. What ends meanwhile is left out. */
 export async function processTree(pid: number | undefined): Promise<number[]> {
@@ -18,7 +19,7 @@ export async function processesBeside(pid: number): Promise<number[]> {
 }
 
 /** What they have in memory, what they share counted for each. */
-export async function memoryOf(pids: readonly number[]): Promise<number> {
+async function memoryOf(pids: readonly number[]): Promise<number> {
   const pages = await Promise.all(
     pids.map(async (pid) => Number((await read(`/proc/${pid}/statm`)).split(" ")[1] ?? 0)),
   );
@@ -51,4 +52,22 @@ async function childrenOf(pid: number): Promise<number[]> {
 
 async function read(path: string): Promise<string> {
   return readFile(path, "utf8").catch(() => "");
+}
+
+type MemoryWatch = {
+  readonly pid: () => number | undefined;
+  readonly limitBytes: number;
+  readonly signal: AbortSignal;
+  readonly onFull: () => void;
+};
+
+const lookMs = 250;
+
+/** Where the kernel does not count it: looks at all processes of a command, until the signal. */
+export async function watchMemory({ pid, limitBytes, signal, onFull }: MemoryWatch): Promise<void> {
+  while (!signal.aborted) {
+    const root = pid();
+    if (root !== undefined && (await memoryOf(await processTree(root))) > limitBytes) return onFull();
+    await sleep(lookMs, undefined, { signal, ref: false }).catch(() => {});
+  }
 }

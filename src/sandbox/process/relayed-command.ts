@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Mount, SandboxCommand } from "./sandbox.ts";
+import type { Mount, SandboxCommand } from "../sandbox.ts";
 
 const folder = "/run/colloquy";
 const [node, runner, socket] = [`${folder}/node`, `${folder}/relay-runner.mjs`, `${folder}/relay.sock`] as const;

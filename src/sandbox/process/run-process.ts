@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { openOutputPipes, type OutputName, type OutputPipes } from "./output-pipes.ts";
 import { createCapture } from "./captured-output.ts";
-import { SandboxFailed, type SandboxCommand, type SandboxLimits, type SandboxResult } from "./sandbox.ts";
+import { SandboxFailed, type SandboxCommand, type SandboxLimits, type SandboxResult } from "../sandbox.ts";
 
 /** Why a command was killed. */
 export type KillReason = Exclude<SandboxResult["end"], "exited">;

@@ -1,7 +1,7 @@
 import type { KillReason } from "./run-process.ts";
-import type { SandboxLimits } from "./sandbox.ts";
+import type { SandboxLimits } from "../sandbox.ts";
 import { watchDisk } from "./watch-disk.ts";
-import { watchMemory } from "./watch-memory.ts";
+import { watchMemory } from "./process-tree.ts";
 
 /**
  * For where the kernel limits neither: stops a command when its folders hold too much or its processes, a tree, take too

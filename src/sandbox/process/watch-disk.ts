@@ -1,8 +1,8 @@
 import { stat, statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { holdFolder } from "./held-folder.ts";
+import { holdFolder } from "../workspace/open-folder.ts";
 import { namelessBytesOf, processTree } from "./process-tree.ts";
-import { walk } from "./walk.ts";
+import { walk } from "../workspace/walk.ts";
 
 export type DiskWatch = {
   readonly folder: string;

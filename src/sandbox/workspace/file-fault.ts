@@ -1,5 +1,5 @@
-import { ColloquyError, Conflict, InvalidInput, NotFound, Unavailable } from "../protocol/errors.ts";
-import { shownPath } from "./workspace-path.ts";
+import { ColloquyError, Conflict, InvalidInput, NotFound, Unavailable } from "../../protocol/base/errors.ts";
+import { shownPath } from "./path.ts";
 
 /** What the file system calls a failure; undefined for any other. */
 export function codeOf(error: unknown): string | undefined {

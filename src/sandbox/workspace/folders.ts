@@ -1,8 +1,8 @@
 import { lchown, mkdir } from "node:fs/promises";
 import { codeOf, faultOf, isFolder } from "./file-fault.ts";
-import { type HeldFolder, holdFolder } from "./held-folder.ts";
-import { parsePath } from "./workspace-path.ts";
-import type { Owner } from "./write-part.ts";
+import { type HeldFolder, holdFolder } from "./open-folder.ts";
+import { parsePath } from "./path.ts";
+import type { Owner } from "./write-file.ts";
 
 type Options = {
   /** Whether folders that are missing on the way are made. */

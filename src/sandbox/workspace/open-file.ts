@@ -1,7 +1,7 @@
-import { Conflict } from "../protocol/errors.ts";
-import type { OpenedFile } from "./held-folder.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import type { OpenedFile } from "./open-folder.ts";
 import { versionOf } from "./walk.ts";
-import { shownPath } from "./workspace-path.ts";
+import { shownPath } from "./path.ts";
 
 export type FileFacts = {
   readonly bytes: number;

@@ -1,5 +1,5 @@
-import { InvalidInput } from "../protocol/errors.ts";
-import { workspaceTarget } from "./sandbox.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import { workspaceTarget } from "../sandbox.ts";
 
 const longestPath = 4096;
 /** In bytes, of one name; what file systems take. */

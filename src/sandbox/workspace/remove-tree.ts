@@ -1,8 +1,8 @@
 import { chmod, lstat, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { newId } from "../protocol/ids.ts";
+import { newId } from "../../protocol/base/ids.ts";
 import { codeOf } from "./file-fault.ts";
-import { holdFolder } from "./held-folder.ts";
+import { holdFolder } from "./open-folder.ts";
 
 /** A listing during which names go may leave some out, and somebody may be making new ones. */
 const mostRounds = 20;

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { temporaryFolder } from "../../test/pglite.ts";
-import { ColloquyError } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import { holdFolder } from "./held-folder.ts";
+import { temporaryFolder } from "../../../test/pglite.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { holdFolder } from "./open-folder.ts";
 import type { Workspace } from "./workspace.ts";
 import { createWorkspaces } from "./workspaces.ts";
 

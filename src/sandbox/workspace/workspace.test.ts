@@ -14,11 +14,11 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
-import { temporaryFolder } from "../../test/pglite.ts";
-import { ColloquyError } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
+import { temporaryFolder } from "../../../test/pglite.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
 import type { Workspace } from "./workspace.ts";
-import { workspaceOwner } from "./workspace-owner.ts";
+import { workspaceOwner } from "./owner.ts";
 import { createWorkspaces } from "./workspaces.ts";
 
 const megabyte = 1024 ** 2;

@@ -1,17 +1,16 @@
 import { lstat, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Conflict, InvalidInput } from "../protocol/errors.ts";
-import { fileChange, type FileChange } from "../protocol/files.ts";
-import { newId } from "../protocol/ids.ts";
+import { Conflict, InvalidInput } from "../../protocol/base/errors.ts";
+import { fileChange, type FileChange } from "../../protocol/threads/files.ts";
+import { newId } from "../../protocol/base/ids.ts";
 import { codeOf, isFolder, notRegular } from "./file-fault.ts";
-import type { HeldFolder } from "./held-folder.ts";
+import type { HeldFolder } from "./open-folder.ts";
 import { type FileFacts, type OpenFile, openFileOf } from "./open-file.ts";
 import { removeTree } from "./remove-tree.ts";
-import { type Changes, changesBetween, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { type Entry, versionOf, walk } from "./walk.ts";
-import { createWorkspaceFolders } from "./workspace-folders.ts";
-import { parsePath, shownPath } from "./workspace-path.ts";
-import { type FileSource, type Owner, writePart } from "./write-part.ts";
+import { createWorkspaceFolders } from "./folders.ts";
+import { parsePath, shownPath } from "./path.ts";
+import { type FileSource, type Owner, writePart } from "./write-file.ts";
 
 /**
  * The files of one thread. Commands at work in it may be hostile and change anything at any moment: what is read is always
@@ -185,4 +184,40 @@ function workspaceFull(path: string, diskBytes: number): InvalidInput {
 
 function fileChanged(path: string): Conflict {
   return new Conflict(`${shownPath(path)} was changed meanwhile; read it again.`, { code: "file_changed" });
+}
+
+/** The files of a workspace at a moment. */
+type Snapshot = {
+  readonly files: ReadonlyMap<string, { readonly bytes: number; readonly version: string }>;
+  /** False: there were more than are looked at. */
+  readonly isWhole: boolean;
+};
+
+/** `more`: how many others were left out. */
+type Changes = { readonly files: readonly FileChange[]; readonly more: number };
+
+const mostFiles = 20_000;
+/** One call's result names so many at most. */
+const mostChanges = 100;
+
+async function takeSnapshot(entries: AsyncIterable<Entry>): Promise<Snapshot> {
+  const files = new Map<string, { bytes: number; version: string }>();
+  for await (const { kind, path, bytes, version } of entries) {
+    if (files.size === mostFiles) return { files, isWhole: false };
+    if (kind === "file") files.set(path, { bytes, version });
+  }
+  return { files, isWhole: true };
+}
+
+function changesBetween(before: Snapshot, after: Snapshot): Changes {
+  const changes: FileChange[] = [];
+  for (const [path, { bytes, version }] of after.files) {
+    const earlier = before.files.get(path);
+    if (earlier) {
+      if (earlier.version !== version) changes.push(fileChange(path, bytes, "changed"));
+    } else if (before.isWhole) changes.push(fileChange(path, bytes, "made"));
+  }
+  if (after.isWhole)
+    for (const path of before.files.keys()) if (!after.files.has(path)) changes.push(fileChange(path, 0, "removed"));
+  return { files: changes.slice(0, mostChanges), more: Math.max(0, changes.length - mostChanges) };
 }

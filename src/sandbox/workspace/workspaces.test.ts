@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
-import { temporaryFolder } from "../../test/pglite.ts";
-import { newId } from "../protocol/ids.ts";
+import { temporaryFolder } from "../../../test/pglite.ts";
+import { newId } from "../../protocol/base/ids.ts";
 import { createWorkspaces } from "./workspaces.ts";
 
 let folder: string;

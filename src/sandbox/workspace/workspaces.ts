@@ -1,13 +1,15 @@
-import { chmod, chown, lstat, mkdir, readdir, rename, stat } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, readdir, rename, stat, cp, lchown, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { NotFound, Unavailable } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
+import { NotFound, Unavailable } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
 import { codeOf } from "./file-fault.ts";
 import { removeTree } from "./remove-tree.ts";
-import { defaultSandboxLimits } from "./sandbox.ts";
-import { copyTemplate } from "./template.ts";
+import { defaultSandboxLimits } from "../sandbox.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
-import { workspaceOwner } from "./workspace-owner.ts";
+import { workspaceOwner } from "./owner.ts";
+import { holdFolder } from "./open-folder.ts";
+import { walk } from "./walk.ts";
+import type { Owner } from "./write-file.ts";
 
 export type WorkspacesOptions = {
   /** `<data>/scratch`: in it a folder for each thread that has files, by the thread's id. */
@@ -135,4 +137,45 @@ async function unlessThere(made: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST") throw error;
   }
+}
+
+/**
+ * Copies the folder that workspaces begin with; what is neither file, folder nor link stays behind. A link is copied as a
+ * link: what it points to is not. What fails leaves nothing.
+ */
+async function copyTemplate(
+  template: string,
+  to: string,
+  { diskBytes, owner }: { readonly diskBytes: number; readonly owner: Owner },
+): Promise<void> {
+  let left = diskBytes;
+  const filter = async (path: string) => {
+    const stats = await lstat(path);
+    left -= stats.blocks * 512;
+    if (left < 0) throw tooLarge(template);
+    return stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
+  };
+  try {
+    await cp(template, to, { recursive: true, verbatimSymlinks: true, filter });
+    if (owner) await giveTo(to, owner);
+  } catch (error) {
+    await rm(to, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function giveTo(folder: string, { uid, gid }: NonNullable<Owner>): Promise<void> {
+  const held = await holdFolder(folder);
+  try {
+    for await (const { path } of walk(held, { depth: Infinity })) await lchown(join(folder, path), uid, gid);
+  } finally {
+    await held.close();
+  }
+}
+
+function tooLarge(template: string): Unavailable {
+  return new Unavailable(
+    `The folder that workspaces begin with (sandbox.workspace: ${template}) is larger than a workspace may be (sandbox.diskMb).`,
+    { code: "template_too_large" },
+  );
 }

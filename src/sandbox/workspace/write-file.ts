@@ -1,6 +1,6 @@
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { newId } from "../protocol/ids.ts";
+import { newId } from "../../protocol/base/ids.ts";
 
 export type FileSource = string | Uint8Array | AsyncIterable<Uint8Array>;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
+import { eachDatabase } from "../../../test/databases.ts";
 import type { Database } from "./database.ts";
 import { planIsStale, sqlState, uniqueViolation } from "./sql-state.ts";
 
@@ -174,17 +174,13 @@ eachDatabase((databases) => {
         assert.rejects(database.query("select $1::jsonb", [circular]), /circular/),
         database.script("insert into notes values (22)"),
         database.transaction((query) => query("insert into notes values (23)")),
-        database.kysely
-          .insertInto("notes" as never)
-          .values({ id: 24 } as never)
-          .execute(),
       ];
       goOn.resolve();
       await assert.rejects(failing, /rolled back/);
       await Promise.all(others);
       assert.deepEqual(
         (await ids()).filter((id) => id >= 20),
-        [21, 22, 23, 24],
+        [21, 22, 23],
       );
     });
 
@@ -199,39 +195,6 @@ eachDatabase((databases) => {
         ),
       );
       assert.deepEqual(await database.query("select id from other"), [{ id: 20 }]);
-    });
-  });
-
-  describe("kysely", () => {
-    test("commits and rolls back on the same database", async () => {
-      await database.kysely.transaction().execute(async (transaction) => {
-        await transaction
-          .insertInto("notes" as never)
-          .values({ id: 30 } as never)
-          .execute();
-      });
-      await assert.rejects(
-        database.kysely.transaction().execute(async (transaction) => {
-          await transaction
-            .insertInto("notes" as never)
-            .values({ id: 31 } as never)
-            .execute();
-          throw new Error("no");
-        }),
-        /no/,
-      );
-      assert.deepEqual(
-        (await ids()).filter((id) => id >= 30),
-        [30],
-      );
-    });
-
-    test("counts the rows it changed", async () => {
-      const result = await database.kysely
-        .deleteFrom("notes" as never)
-        .where("id" as never, "=", 30 as never)
-        .executeTakeFirst();
-      assert.equal(result.numDeletedRows, 1n);
     });
   });
 

@@ -1,6 +1,4 @@
-import type { Kysely } from "kysely";
-import type { Query } from "../protocol/tools.ts";
-import type { Tables } from "./tables.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /**
  * One PostgreSQL, whichever way it is reached.
@@ -10,9 +8,15 @@ export type Database = {
   readonly kind: "pglite" | "postgres";
   /** What `doctor` and the start page print: a path or a URL without its password. */
   readonly label: string;
-  readonly kysely: Kysely<Tables>;
   /** One statement, one round trip, committed by itself. Without values the text may be a script, as below. */
   readonly query: Query;
+  /**
+   * The same database for what may take longer than what a run or a request waits for: searches, lists and rounds of upkeep.
+   * On PostgreSQL it has connections and deadlines of its own, so that neither keeps the other waiting; on PGlite it is the same.
+   */
+  readonly listing: Database;
+  /** And for what goes over whole tables: migrations, indexes, moves. */
+  readonly maintenance: Database;
   /** Several statements without parameters in one round trip; the rows of all of them in order. */
   readonly script: (text: string) => Promise<Record<string, unknown>[]>;
   /** Nothing but the given query may be awaited inside: on PGlite anything else waits for ever. */

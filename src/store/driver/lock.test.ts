@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { temporaryFolder } from "../../test/pglite.ts";
+import { temporaryFolder } from "../../../test/pglite.ts";
 import { readHolder, takeLock } from "./lock.ts";
 
 describe("the lock of a data directory", () => {

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Conflict } from "../protocol/errors.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import { closeToOthers } from "./private-files.ts";
 
 /** The process that has a data directory open; what it has not (yet) told, or we may not read, is absent. */
 export type Holder = {
@@ -33,6 +34,8 @@ export function takeLock(dataDirectory: string): Lock {
   // The wait is for a moment in which somebody only looks (readHolder).
   const file = new DatabaseSync(join(dataDirectory, "lock"), { timeout: 200 });
   try {
+    // Who may read it could hold it.
+    closeToOthers(join(dataDirectory, "lock"));
     file.exec("begin exclusive");
   } catch (cause) {
     file.close();

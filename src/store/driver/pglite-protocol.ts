@@ -18,7 +18,6 @@ export type WorkerRequest =
 
 export type WorkerResult = {
   readonly rows: Record<string, unknown>[];
-  readonly affectedRows: number;
   readonly command: string;
 };
 

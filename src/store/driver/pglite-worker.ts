@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
-import { open, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { type Extension, PGlite, messages, parse, protocol } from "@electric-sql/pglite";
 import { pg_textsearch } from "@electric-sql/pglite-pg_textsearch";
 import { vector } from "@electric-sql/pglite-pgvector";
 import type { WireError, WireValue, WorkerAnswer, WorkerData, WorkerRequest, WorkerResult } from "./pglite-protocol.ts";
+import { closeDatabaseToOthers } from "./private-files.ts";
 import { SyncedNodeFS, syncedStartParams } from "./synced-node-fs.ts";
 import { parsers } from "./values.ts";
 
@@ -33,6 +34,7 @@ async function openPGlite(folder: string): Promise<PGlite> {
 async function makeDatabase(): Promise<void> {
   const unfinished = `${directory}.new`;
   await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { mode: 0o700 });
   await (await openPGlite(unfinished)).close();
   const entries = await readdir(unfinished, { recursive: true, withFileTypes: true });
   for (const entry of entries) await syncPath(`${entry.parentPath}/${entry.name}`);
@@ -76,7 +78,6 @@ async function run(pglite: PGlite, request: QueryRequest): Promise<WorkerResult>
   const last = results.at(-1);
   return {
     rows: results.length === 1 ? results[0]!.rows : results.flatMap((result) => result.rows),
-    affectedRows: last?.affectedRows ?? 0,
     command: last?.command ?? "",
   };
 }
@@ -84,7 +85,7 @@ async function run(pglite: PGlite, request: QueryRequest): Promise<WorkerResult>
 async function answer(pglite: PGlite, request: WorkerRequest): Promise<void> {
   if (request.kind === "close") {
     await pglite.close();
-    post({ kind: "result", id: request.id, result: { rows: [], affectedRows: 0, command: "" } });
+    post({ kind: "result", id: request.id, result: { rows: [], command: "" } });
     port.close();
     return;
   }
@@ -109,6 +110,7 @@ async function main(): Promise<void> {
     post({ kind: "step", text: "creating the database (first start, a few seconds)" });
     await makeDatabase();
   }
+  closeDatabaseToOthers(directory);
   const pglite = await openPGlite(directory);
   pglite.onNotification((channel, payload) => post({ kind: "notification", channel, payload }));
   post({ kind: "ready" });

@@ -6,11 +6,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { freshDataDirectory, temporaryFolder } from "../../test/pglite.ts";
+import { freshDataDirectory, temporaryFolder } from "../../../test/pglite.ts";
 import { readHolder } from "./lock.ts";
-import { openDatabase } from "./open.ts";
+import { openDatabase, keepUp } from "./open.ts";
 import { openPGlite } from "./pglite.ts";
-import { keepUp } from "./upkeep.ts";
 
 describe("PGlite", () => {
   test("every commit reaches the disk", async (context) => {
@@ -97,7 +96,7 @@ describe("PGlite", () => {
     const dataDirectory = await freshDataDirectory({ migrated: false });
     const child = spawn(
       process.execPath,
-      [join(import.meta.dirname, "../../test/insert-until-killed.ts"), dataDirectory],
+      [join(import.meta.dirname, "../../../test/insert-until-killed.ts"), dataDirectory],
       {
         stdio: ["ignore", "pipe", "inherit"],
       },

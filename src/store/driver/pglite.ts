@@ -1,12 +1,10 @@
 import { Worker } from "node:worker_threads";
-import { Kysely, PGliteDialect } from "kysely";
-import { Unavailable } from "../protocol/errors.ts";
-import type { Query } from "../protocol/tools.ts";
+import { Unavailable } from "../../protocol/base/errors.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database, TransactionOptions } from "./database.ts";
 import type { WireError, WorkerAnswer, WorkerData, WorkerRequest, WorkerResult } from "./pglite-protocol.ts";
 import { planIsStale } from "./sql-state.ts";
 import { createStatementNames } from "./statement-names.ts";
-import type { Tables } from "./tables.ts";
 import { runTransaction } from "./transaction.ts";
 import { toWireValue } from "./values.ts";
 
@@ -164,39 +162,16 @@ export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<
     return closing;
   }
 
-  const kysely = new Kysely<Tables>({
-    dialect: new PGliteDialect({
-      pglite: {
-        ready: true,
-        waitReady: Promise.resolve(),
-        get closed() {
-          return gone !== undefined;
-        },
-        close,
-        query: async <Row>(text: string, values?: unknown[]) => {
-          const { rows, affectedRows } = await sendWhenFree(text, values);
-          return { rows: rows as Row[], affectedRows, fields: [] };
-        },
-        transaction: (body) =>
-          transaction((query) =>
-            body({
-              query: async <Row>(text: string, values?: unknown[]) => {
-                const { rows, affectedRows } = await send(text, values, false);
-                return { rows: rows as Row[], affectedRows, fields: [] };
-              },
-              rollback: async () => {
-                await query("rollback");
-              },
-            }),
-          ),
-      },
-    }),
-  });
-
   const database: PGliteDatabase = {
+    // One connection, which is worked off in order: there is nothing to keep apart.
+    get listing() {
+      return database;
+    },
+    get maintenance() {
+      return database;
+    },
     kind: "pglite",
     label: directory,
-    kysely,
     query: async <Row extends object>(text: string, values?: readonly unknown[]) =>
       (await sendWhenFree(text, values)).rows as Row[],
     script: async (text) => (await sendWhenFree(text)).rows,

@@ -1,24 +1,42 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { messageOf } from "../protocol/errors.ts";
-import type { Log } from "../protocol/log.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import { graceMs, withDeadline } from "./deadline.ts";
+import { destroy } from "./postgres-pool.ts";
 
 export type Listener = {
   listen(channel: string, hear: (payload: string) => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 };
 
+export type ListenerOptions = {
+  /** How long an answer may take; as often it is asked whether anybody is there. */
+  readonly answerMs: number;
+  readonly log: Log | undefined;
+};
+
 const firstWaitMs = 100;
 const longestWaitMs = 5_000;
 
 /**
- * One connection for LISTEN, made at the first use. When it is lost it is made again, every channel is listened to
- * again, and every hearer is called with an empty payload, since what was said meanwhile is gone.
+ * One connection for LISTEN, made at the first use. When it is lost, or falls silent, it is made again, every channel is
+ * listened to again, and every hearer is called with an empty payload, since what was said meanwhile is gone.
  */
-export function openListener(makeClient: () => pg.Client, log?: Log): Listener {
+export function openListener(makeClient: () => pg.Client, { answerMs, log }: ListenerOptions): Listener {
   const channels = new Map<string, Set<(payload: string) => void>>();
   const stop = new AbortController();
-  let connected: Promise<pg.Client> | undefined;
+  /** The first connection; it is made again by itself. */
+  let begun: Promise<pg.Client> | undefined;
+  /** The one that works now. */
+  let live: pg.Client | undefined;
+
+  /** What does not answer is destroyed, which `end` then tells. */
+  const ask = (client: pg.Client, text: string): Promise<unknown> =>
+    withDeadline(client.query(text), answerMs, () => {
+      destroy(client);
+      return new Error("The connection for notifications fell silent.");
+    });
 
   async function connect(): Promise<pg.Client> {
     const client = makeClient();
@@ -28,27 +46,32 @@ export function openListener(makeClient: () => pg.Client, log?: Log): Listener {
     });
     try {
       await client.connect();
-      for (const channel of channels.keys()) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+      for (const channel of channels.keys()) await ask(client, `listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
-      await client.end();
+      destroy(client);
       throw error;
     }
+    live = client;
+    // Nothing else would tell: nobody speaks on it but the server.
+    const pulse = setInterval(() => ask(client, "select 1").catch(() => {}), answerMs + 2 * graceMs).unref();
     client.once("end", () => {
+      clearInterval(pulse);
+      live = undefined;
       if (stop.signal.aborted) return;
       log?.warn({}, "The connection for notifications was lost; connecting again.");
-      connected = reconnect();
-      connected.catch(() => {}); // only close() ends it without a connection
+      reconnect().catch(() => {}); // only close() ends it without a connection
     });
     return client;
   }
 
-  async function reconnect(): Promise<pg.Client> {
+  async function reconnect(): Promise<void> {
     for (let wait = firstWaitMs; ; wait = Math.min(wait * 2, longestWaitMs)) {
       await delay(wait, undefined, { signal: stop.signal });
       try {
         const client = await connect();
+        if (stop.signal.aborted) return destroy(client);
         for (const hearers of channels.values()) for (const hear of hearers) hear("");
-        return client;
+        return;
       } catch (error) {
         log?.warn({ error: messageOf(error) }, "Still no connection for notifications.");
       }
@@ -56,13 +79,13 @@ export function openListener(makeClient: () => pg.Client, log?: Log): Listener {
   }
 
   async function command(text: string): Promise<void> {
-    connected ??= connect().catch((error: unknown) => {
-      connected = undefined;
+    begun ??= connect().catch((error: unknown) => {
+      begun = undefined;
       throw error;
     });
-    const client = await connected;
-    // It fails only with its connection; the next one then listens to what is in `channels`.
-    await client.query(text).catch(() => {});
+    await begun;
+    // Without a connection, and if this one is lost, the next one listens to what is in `channels`.
+    if (live) await ask(live, text).catch(() => {});
   }
 
   return {
@@ -80,8 +103,12 @@ export function openListener(makeClient: () => pg.Client, log?: Log): Listener {
     },
     async close() {
       stop.abort();
-      const client = await connected?.catch(() => undefined);
-      await client?.end();
+      await begun?.catch(() => {});
+      const client = live;
+      if (!client) return;
+      const late = setTimeout(() => destroy(client), graceMs);
+      await client.end();
+      clearTimeout(late);
     },
   };
 }

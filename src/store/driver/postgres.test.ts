@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { type PostgresServer, startPostgres } from "../../test/postgres.ts";
-import { silentLog } from "../protocol/log.ts";
+import { skipDatabase } from "../../../test/left-out.ts";
+import { type PostgresServer, startPostgres } from "../../../test/postgres.ts";
+import { silentLog } from "../../protocol/base/log.ts";
 import type { Database } from "./database.ts";
 import { openPostgres } from "./postgres.ts";
 
-describe("PostgreSQL", () => {
+describe("PostgreSQL", { skip: skipDatabase("postgres") }, () => {
   let server: PostgresServer;
   let url: string;
   let database: Database;

@@ -1,5 +1,11 @@
+import { ColloquyError } from "../../protocol/base/errors.ts";
+
 export const uniqueViolation = "23505";
 export const diskFull = "53100";
+/** A lock was not free, at once (`nowait`) or in time. */
+export const lockNotAvailable = "55P03";
+/** By its deadline, or by an administrator. */
+export const statementCancelled = "57014";
 /** Of a prepared statement whose tables have changed (and of what PostgreSQL can't do at all). */
 export const planIsStale = "0A000";
 
@@ -13,4 +19,18 @@ export function sqlState(error: unknown): string | undefined {
 export function isUnkeepableText(error: unknown): boolean {
   const state = sqlState(error);
   return state === "22021" || state === "22P05";
+}
+
+/** The name of the unique constraint that an insert broke; undefined if that is not what went wrong. */
+export function violatedConstraint(error: unknown): string | undefined {
+  if (sqlState(error) !== uniqueViolation) return undefined;
+  return error instanceof Error && "constraint" in error && typeof error.constraint === "string"
+    ? error.constraint
+    : undefined;
+}
+
+/** Says nothing about what was asked: connection, rollback, resources, locks, operator, system, internal. Another try may well pass. */
+export function isDatabaseFault(error: unknown): boolean {
+  if (error instanceof ColloquyError) return /^(database|transaction)_/.test(error.code);
+  return /^(08|40|53|55|57|58|XX)/.test(sqlState(error) ?? "");
 }

@@ -1,19 +1,26 @@
 import { fsyncSync } from "node:fs";
 import type { PGlite } from "@electric-sql/pglite";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
+import { ownersMode } from "./private-files.ts";
 
 type EmscriptenOptions = Parameters<NodeFS["init"]>[1];
 type Module = Parameters<NonNullable<EmscriptenOptions["preRun"]>[number]>[0];
 
-/** What the emscripten build has and its types don't say: the operations behind an open file. */
-type NodeFileSystem = { stream_ops: { fsync?: (stream: { nfd: number }) => number } };
+/** What the emscripten build has and its types don't say: the operations behind files, and behind open ones. */
+type NodeFileSystem = {
+  node_ops: { mknod: (parent: unknown, name: string, mode: number, device: number) => unknown };
+  stream_ops: { fsync?: (stream: { nfd: number }) => number };
+  /** Behind every way to change a mode. */
+  setattr: (file: unknown, node: unknown, attributes: { readonly mode?: number }, ...functions: unknown[]) => void;
+};
 
 /** EIO in the numbering of WASI: PostgreSQL then stops rather than trust the disk. */
 const inputOutputError = 29;
 
 /**
  * Files on disk whose fsync is real. The stock build has none, so PostgreSQL believes in a sync that never happens
- * and a power cut loses acknowledged rows.
+ * and a power cut loses acknowledged rows. And whose modes keep others out: the stock build makes most files for everybody,
+ * past the umask.
  */
 export class SyncedNodeFS extends NodeFS {
   readonly #onSync: () => void;
@@ -37,9 +44,18 @@ export class SyncedNodeFS extends NodeFS {
         this.#onSync();
         return 0;
       };
+      keepOthersOut(NODEFS);
     };
     return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), makeReal] } };
   }
+}
+
+function keepOthersOut(files: NodeFileSystem): void {
+  const { setattr } = files;
+  const { mknod } = files.node_ops;
+  files.node_ops.mknod = (parent, name, mode, device) => mknod(parent, name, mode & ownersMode, device);
+  files.setattr = (file, node, { mode, ...others }, ...functions) =>
+    setattr(file, node, mode === undefined ? others : { ...others, mode: mode & ownersMode }, ...functions);
 }
 
 /** PGlite's start parameters, with syncing on. fdatasync does nothing in the WASM build, so the method must be fsync. */

@@ -1,5 +1,5 @@
-import { ColloquyError } from "../protocol/errors.ts";
-import type { Query } from "../protocol/tools.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import type { TransactionOptions } from "./database.ts";
 
 /** How one connection runs statements; `end` tells the command that PostgreSQL really did. */

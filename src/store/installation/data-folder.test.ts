@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import { temporaryFolder } from "../../test/pglite.ts";
-import { ensureSecret, proveFiles } from "./node-marker.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { temporaryFolder } from "../../../test/pglite.ts";
+import { ensureSecret, proveFiles } from "./data-folder.ts";
 
 eachDatabase((databases) => {
   test("the secret is made once, for its owner's eyes, and another one is refused", async () => {

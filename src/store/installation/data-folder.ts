@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { chmodSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Conflict } from "../protocol/errors.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "./database.ts";
-import { isMissing } from "./export-format.ts";
-import { ensureMeta, getMeta } from "./meta.ts";
-import { markerKey } from "./moved-tables.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../driver/database.ts";
+import { isMissing } from "../moving/export-format.ts";
+import { ensureMeta, getMeta } from "../schema/meta.ts";
+import { markerKey } from "../moving/moved-tables.ts";
 
 /** `apart`: this node's data directory is not the one that the others use, so it must take no work with files. */
 export type FileProof = "shared" | "apart";

@@ -1,9 +1,10 @@
 import { statfs } from "node:fs/promises";
-import type { Finding } from "../protocol/overview.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "./database.ts";
-import { checkInvariants, stuck } from "./invariants.ts";
-import type { FileProof } from "./node-marker.ts";
+import type { Finding } from "../../protocol/people/overview.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../driver/database.ts";
+import { checkInvariants, stuck } from "../schema/invariants.ts";
+import { countIndexed, indexingPercent } from "../knowledge/index-state.ts";
+import type { FileProof } from "./data-folder.ts";
 
 export type Examined = { readonly dataDirectory: string; readonly fileProof?: FileProof };
 
@@ -26,6 +27,7 @@ export async function examineDatabase(
     await examineDisk(dataDirectory),
     ...examineFiles(dataDirectory, fileProof),
     ...(await examineRows(query)),
+    await examineKnowledge(query),
     await examineDeliveries(query),
   ];
 }
@@ -82,6 +84,23 @@ async function examineDisk(dataDirectory: string): Promise<Finding> {
     grade: free < leastFree ? "trouble" : free < littleFree ? "note" : "ok",
     about: "disk",
     text: `${(free / gigabyte).toFixed(1)} GB free for ${dataDirectory}`,
+  };
+}
+
+/** Of all collections together: whose they are is no matter of whoever looks. */
+async function examineKnowledge(query: Query): Promise<Finding> {
+  const collections = await query<{ id: string; textConfig: string }>(
+    `select id, coalesce(settings->>'language', 'simple') as "textConfig" from rag_collections where removed_at is null`,
+  );
+  const states = [...(await countIndexed(query, collections)).values()];
+  if (states.length === 0) return { grade: "ok", about: "knowledge", text: "the words of all chunks are indexed" };
+  const chunks = states.reduce((sum, state) => sum + state.chunks, 0);
+  const indexed = states.reduce((sum, state) => sum + state.indexed, 0);
+  const where = states.length === 1 ? "a collection" : `${states.length} collections`;
+  return {
+    grade: "note",
+    about: "knowledge",
+    text: `indexing ${indexingPercent({ chunks, indexed })} %: ${indexed} of ${chunks} chunks in ${where}; searches find the others too, more slowly, and a running server goes on indexing`,
   };
 }
 

@@ -1,6 +1,6 @@
-import type { ChunkView } from "../protocol/documents.ts";
-import type { Chunk } from "../protocol/knowledge.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { ChunkView } from "../../protocol/knowledge/documents.ts";
+import type { Chunk } from "../../protocol/knowledge/chunks.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** As it is kept, with the vector of the given model. */
 export type ChunkRow = Chunk & { readonly embedding: readonly number[] | null };

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import { newId } from "../protocol/ids.ts";
-import type { EmbeddedChunk } from "../protocol/knowledge.ts";
-import type { Database } from "./database.ts";
-import { removeCollectionChunks, replaceChunks } from "./rag-chunks.ts";
-import { dropOrphans } from "./rag-indexes.ts";
-import { ensureOwner } from "./users.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { EmbeddedChunk } from "../../protocol/knowledge/chunks.ts";
+import type { Database } from "../driver/database.ts";
+import { removeCollectionChunks, replaceChunks } from "./chunks.ts";
+import { dropOrphans } from "./indexes.ts";
+import { ensureOwner } from "../people/users.ts";
 
 const counts = `select (select count(*) from rag_chunks) as chunks, (select count(*) from rag_vectors) as vectors,
   (select count(*) from rag_indexes) as indexes, (select count(*) from pg_indexes where indexname like 'rag_index\\_%') as made`;

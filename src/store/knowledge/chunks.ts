@@ -1,9 +1,9 @@
-import { jsonText, plainText } from "../protocol/json-text.ts";
-import type { Chunk, EmbeddedChunk } from "../protocol/knowledge.ts";
-import type { Query } from "../protocol/tools.ts";
+import { jsonText, plainText } from "../../protocol/base/json-text.ts";
+import type { Chunk, EmbeddedChunk } from "../../protocol/knowledge/chunks.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import { floatArray } from "./float-array.ts";
-import { prepareVectors } from "./rag-extensions.ts";
-import { lexicalPlace, oneMaker, textConfigFor } from "./rag-lexical.ts";
+import { prepareVectors } from "./search-extensions.ts";
+import { lexicalPlace, oneMaker, textConfigFor } from "./lexical.ts";
 
 /** What must be known of a collection to write chunks of it. `textConfig`: the language of its settings. */
 export type ChunkedCollection = {

@@ -1,10 +1,10 @@
-import type { CollectionCounts } from "../protocol/collections.ts";
-import { Conflict, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import { jsonText, plainText } from "../protocol/json-text.ts";
-import type { CollectionSettings } from "../protocol/knowledge.ts";
-import type { Query } from "../protocol/tools.ts";
-import { sqlState, uniqueViolation } from "./sql-state.ts";
+import type { CollectionCounts } from "../../protocol/knowledge/collections.ts";
+import { Conflict, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import { jsonText, plainText } from "../../protocol/base/json-text.ts";
+import type { CollectionSettings } from "../../protocol/knowledge/chunks.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { sqlState, uniqueViolation } from "../driver/sql-state.ts";
 
 export type Collection = {
   readonly id: string;

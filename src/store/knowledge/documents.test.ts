@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import { newId } from "../protocol/ids.ts";
-import type { CollectionSettings } from "../protocol/knowledge.ts";
-import type { Database } from "./database.ts";
-import { saveGroup, addMember } from "./groups.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { CollectionSettings } from "../../protocol/knowledge/chunks.ts";
+import type { Database } from "../driver/database.ts";
+import { saveGroup, addMember } from "../people/groups.ts";
 import {
   changeCollection,
   countDocuments,
@@ -13,7 +13,7 @@ import {
   existingCollections,
   getCollection,
   listCollections,
-} from "./rag-collections.ts";
+} from "./collections.ts";
 import {
   deleteDocument,
   getDocument,
@@ -21,7 +21,7 @@ import {
   listDocuments,
   replaceContent,
   requeueCollection,
-} from "./rag-documents.ts";
+} from "./documents.ts";
 import {
   failDocument,
   fetchedDocument,
@@ -30,8 +30,8 @@ import {
   releaseDocument,
   takeDocument,
   touchDocument,
-} from "./rag-queue.ts";
-import { createUser } from "./users.ts";
+} from "./queue.ts";
+import { createUser } from "../people/users.ts";
 
 const settings: CollectionSettings = {
   chunkSize: 400,

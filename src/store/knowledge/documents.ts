@@ -1,9 +1,9 @@
-import type { DocumentProgress } from "../protocol/documents.ts";
-import { NotFound } from "../protocol/errors.ts";
-import { isId } from "../protocol/ids.ts";
-import { jsonText, plainText } from "../protocol/json-text.ts";
-import type { DocumentStatus } from "../protocol/knowledge.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { DocumentProgress } from "../../protocol/knowledge/documents.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { isId } from "../../protocol/base/ids.ts";
+import { jsonText, plainText } from "../../protocol/base/json-text.ts";
+import type { DocumentStatus } from "../../protocol/knowledge/chunks.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** Where a document came from. */
 export type DocumentSource =

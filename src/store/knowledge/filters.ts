@@ -1,4 +1,4 @@
-import { jsonText, plainText } from "../protocol/json-text.ts";
+import { jsonText, plainText } from "../../protocol/base/json-text.ts";
 
 /** Which passages may be found; all conditions must hold. */
 export type SearchFilters = {

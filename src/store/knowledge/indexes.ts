@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { IndexType } from "../protocol/knowledge.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "./database.ts";
-import { installExtension, prepareVectors } from "./rag-extensions.ts";
-import { insertTerms } from "./rag-chunks.ts";
-import { createBm25Index, indexName, oneMaker, textConfigFor } from "./rag-lexical.ts";
+import type { IndexType } from "../../protocol/knowledge/chunks.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../driver/database.ts";
+import { installExtension, prepareVectors } from "./search-extensions.ts";
+import { insertTerms } from "./chunks.ts";
+import { createBm25Index, indexName, oneMaker, textConfigFor } from "./lexical.ts";
 
 /** What must be known of a collection to keep its indexes. */
 export type IndexedCollection = {
@@ -87,12 +87,15 @@ async function ensureLexical(
     known.findLast(({ text_config }) => text_config === textConfig)?.id ??
     (await transaction((tx) => createBm25Index(tx, collectionId, textConfig), oneMaker));
   await inBatches(database, signal, async (rows) => {
-    const moved = await query<{ id: number }>(
-      `update rag_chunks set lexical = $2 where id = any (array(
-         select id from rag_chunks where collection_id = $1 and lexical is distinct from $2 limit $3 for update skip locked)) returning id`,
+    // At once with their terms: in both places they would be found twice.
+    const moved = await query(
+      `with moved as (
+         update rag_chunks set lexical = $2 where id = any (array(
+           select id from rag_chunks where collection_id = $1 and lexical is distinct from $2 limit $3 for update skip locked)) returning id),
+       gone as (delete from rag_terms where chunk_id in (select id from moved))
+       select from moved`,
       [collectionId, index, rows],
     );
-    if (moved.length > 0) await query("delete from rag_terms where chunk_id = any ($1::bigint[])", [ids(moved)]);
     return moved.length;
   });
   for (const { id } of known) if (id !== index) await dropIndex(database, id);

@@ -1,5 +1,5 @@
-import type { Query } from "../protocol/tools.ts";
-import { installExtension } from "./rag-extensions.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { installExtension } from "./search-extensions.ts";
 
 /** Where the words of a collection's chunks are looked up. `later`: they are put into an index by `ensureIndexes`. */
 export type LexicalPlace =

@@ -1,7 +1,7 @@
-import type { DocumentProgress } from "../protocol/documents.ts";
-import { jsonText, plainText } from "../protocol/json-text.ts";
-import type { Query } from "../protocol/tools.ts";
-import { documentColumns, type LeasedDocument, type RagDocument } from "./rag-documents.ts";
+import type { DocumentProgress } from "../../protocol/knowledge/documents.ts";
+import { jsonText, plainText } from "../../protocol/base/json-text.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { documentColumns, type LeasedDocument, type RagDocument } from "./documents.ts";
 
 /** How long a document stays taken without a sign of life. */
 const leaseSeconds = 60;

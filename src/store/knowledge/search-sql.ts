@@ -1,4 +1,4 @@
-import { indexName, searchedText } from "./rag-lexical.ts";
+import { indexName, searchedText } from "./lexical.ts";
 
 /** Beyond this rank nothing of a side takes part in the fusion. */
 export const candidatesOfSide = 100;
@@ -7,10 +7,36 @@ const rankConstant = 60;
 /** BM25's usual values, which pg_textsearch has too. */
 const [saturation, lengthShare] = [1.2, 0.75];
 
+/** What BM25 multiplies a word's weight by. `length`: of the chunk, in average chunks. */
+export function bm25Saturation(count: number, length: number): number {
+  return (count * (saturation + 1)) / (count + saturation * (1 - lengthShare + lengthShare * length));
+}
+
 /** Where one part of the candidates comes from. Ids and numbers stand in the text, since they name indexes; the rest are parameters. */
 export type LexicalPart =
   | { readonly kind: "bm25"; readonly collectionId: string; readonly index: number }
-  | { readonly kind: "terms"; readonly collectionId: string; readonly textConfig: string };
+  | {
+      readonly kind: "terms";
+      readonly collectionId: string;
+      readonly textConfig: string;
+      readonly scanned?: ScannedPart | undefined;
+    };
+
+/** What was read of chunks that have no index yet. All are parameters: numbers, and arrays of one length each. */
+export type ScannedPart = {
+  readonly chunks: string;
+  readonly length: string;
+  /** Chunks of the collection, the indexed ones too. */
+  readonly all: string;
+  readonly words: { readonly lexemes: string; readonly frequencies: string };
+  readonly hits: {
+    readonly ids: string;
+    readonly documentIds: string;
+    readonly lengths: string;
+    readonly lexemes: string;
+    readonly counts: string;
+  };
+};
 
 export type VectorPart = {
   readonly collectionId: string;
@@ -121,20 +147,31 @@ function bm25Part({ collectionId, index }: LexicalPart & { kind: "bm25" }, parts
  * term in a tsvector without unpacking all of it: for n places of one term it is the sum of 1/1² … 1/n², times a constant.
  */
 function termsCtes(part: LexicalPart & { kind: "terms" }, at: number, parts: StatementParts): string[] {
-  const { collectionId, textConfig } = part;
+  const { collectionId, textConfig, scanned } = part;
+  // While some are scanned, terms of another language are not what is asked for.
+  const stored = `select t.chunk_id, t.document_id, t.length, a.lexeme, a.times,
+         width_bucket(ts_rank('{1,1,1,1}', t.terms, a.query)::float8, array[${countBounds.join(",")}]::float8[]) as count
+       from asked_${at} a join rag_terms t on t.collection_id = '${collectionId}' and t.terms @@ a.query${scanned ? ` and t.config = '${textConfig}'` : ""}`;
+  const totals = scanned
+    ? `greatest(count(*) + ${scanned.chunks}::float8, ${scanned.all}::float8) as chunks,
+         greatest((coalesce(sum(length), 0) + ${scanned.length}::float8) / greatest(count(*) + ${scanned.chunks}::float8, 1), 1) as length`
+    : "count(*)::float8 as chunks, greatest(avg(length), 1)::float8 as length";
+  const frequencies = [
+    `select lexeme, count(*)::float8 as chunks_with from stored_${at} group by lexeme`,
+    ...(scanned ? [scannedFrequencies(scanned), ...indexedFrequencies(part, scanned, { at, parts })] : []),
+  ].join("\nunion all ");
   return [
     `asked_${at} as materialized (
        select lexeme, cardinality(positions) as times,
          ('''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''')::tsquery as query
        from unnest(to_tsvector('${textConfig}', ${parts.text}::text)))`,
     `totals_${at} as materialized (
-       select count(*)::float8 as chunks, greatest(avg(length), 1)::float8 as length from rag_terms where collection_id = '${collectionId}')`,
-    `hits_${at} as materialized (
-       select t.chunk_id, t.document_id, t.length, a.lexeme, a.times,
-         width_bucket(ts_rank('{1,1,1,1}', t.terms, a.query)::float8, array[${countBounds.join(",")}]::float8[]) as count
-       from asked_${at} a join rag_terms t on t.collection_id = '${collectionId}' and t.terms @@ a.query)`,
+       select ${totals} from rag_terms where collection_id = '${collectionId}'${scanned ? ` and config = '${textConfig}'` : ""})`,
+    `stored_${at} as materialized (${stored})`,
+    `hits_${at} as (select * from stored_${at}${scanned ? ` union all ${scannedHits(part, scanned, { at, parts })}` : ""})`,
     `weights_${at} as materialized (
-       select lexeme, ln(1 + (max(chunks) - count(*) + 0.5) / (count(*) + 0.5)) as weight from hits_${at}, totals_${at} group by lexeme)`,
+       select lexeme, ln(1 + greatest(max(chunks) - sum(chunks_with) + 0.5, 0) / (sum(chunks_with) + 0.5)) as weight
+       from (${frequencies}) f, totals_${at} group by lexeme)`,
     `terms_${at} (id, score) as materialized (
        select h.chunk_id, sum(h.times * w.weight * h.count * ${saturation + 1}
          / (h.count + ${saturation} * (${1 - lengthShare} + ${lengthShare} * h.length / totals.length)))::float8
@@ -142,6 +179,49 @@ function termsCtes(part: LexicalPart & { kind: "terms" }, at: number, parts: Sta
        where true${within(parts, "h.document_id", "h.chunk_id")}
        group by h.chunk_id order by 2 desc, 1 limit ${candidatesOfSide})`,
   ];
+}
+
+function scannedFrequencies({ words: { lexemes, frequencies } }: ScannedPart): string {
+  return `select * from unnest(${lexemes}::text[], ${frequencies}::float8[]) s (lexeme, chunks_with)`;
+}
+
+/**
+ * How many chunks of the BM25 indexes have each word: few scanned chunks alone would say little of how rare one is. What more than
+ * the candidates have is taken to be as frequent as in what was scanned.
+ */
+function indexedFrequencies(
+  { collectionId }: LexicalPart & { kind: "terms" },
+  scanned: ScannedPart,
+  { at, parts }: { readonly at: number; readonly parts: StatementParts },
+): readonly string[] {
+  return indexesOf(collectionId, parts).map(
+    (index) => `select a.lexeme, case when i.found < ${candidatesOfSide} then i.found
+           else greatest(i.found, coalesce(s.chunks_with, 0) / ${scanned.chunks}::float8 * (${scanned.all}::float8 - ${scanned.chunks}::float8)) end
+       from asked_${at} a left join (${scannedFrequencies(scanned)}) s using (lexeme) cross join lateral (
+         select count(*)::float8 as found from (select from rag_chunks r where collection_id = '${collectionId}' and lexical = ${index}
+           order by ${searchedText} <@> to_bm25query(a.lexeme, '${indexName(index)}') limit ${candidatesOfSide}) nearest) i`,
+  );
+}
+
+function indexesOf(collectionId: string, { lexical }: StatementParts): readonly number[] {
+  return lexical.flatMap((part) => (part.kind === "bm25" && part.collectionId === collectionId ? [part.index] : []));
+}
+
+/** Of the chunks that were scanned those that still have no index, or they would be found twice. */
+function scannedHits(
+  { collectionId, textConfig }: LexicalPart & { kind: "terms" },
+  { hits: { ids, documentIds, lengths, lexemes, counts } }: ScannedPart,
+  { at, parts }: { readonly at: number; readonly parts: StatementParts },
+): string {
+  const indexes = indexesOf(collectionId, parts);
+  return `select s.chunk_id, s.document_id, s.length, s.lexeme, a.times, least(s.count, ${countBounds.length})
+       from unnest(${ids}::bigint[], ${documentIds}::uuid[], ${lengths}::integer[], ${lexemes}::text[], ${counts}::integer[])
+         s (chunk_id, document_id, length, lexeme, count) join asked_${at} a using (lexeme)
+       where not exists (select from rag_terms t where t.chunk_id = s.chunk_id and t.config = '${textConfig}')${
+         indexes.length === 0
+           ? ""
+           : ` and not exists (select from rag_chunks c where c.id = s.chunk_id and c.lexical in (${indexes.join(", ")}))`
+       }`;
 }
 
 /** Halfway between what `ts_rank` gives for n - 1 and for n places of a term. */

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import { newId } from "../protocol/ids.ts";
-import type { IndexType, Retrieval } from "../protocol/knowledge.ts";
-import type { Database } from "./database.ts";
-import { insertTerms, removeChunks, removeCollectionChunks, replaceChunks, writeChunks } from "./rag-chunks.ts";
-import { ensureIndexes } from "./rag-indexes.ts";
-import { createSearch, type Question } from "./rag-search.ts";
-import { ensureOwner } from "./users.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { IndexType, Retrieval } from "../../protocol/knowledge/chunks.ts";
+import type { Database } from "../driver/database.ts";
+import { insertTerms, removeChunks, removeCollectionChunks, replaceChunks, writeChunks } from "./chunks.ts";
+import { ensureIndexes } from "./indexes.ts";
+import { createSearch, type Question } from "./search.ts";
+import { ensureOwner } from "../people/users.ts";
 
 const texts = [
   "The propeller slipstream increases the lift of a wing.",

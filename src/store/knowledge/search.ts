@@ -1,13 +1,28 @@
 import { isDeepStrictEqual } from "node:util";
-import type { FoundChunk, TraceView } from "../protocol/passages.ts";
-import type { Retrieval } from "../protocol/knowledge.ts";
-import { plainText } from "../protocol/json-text.ts";
-import type { Database } from "./database.ts";
+import type { FoundChunk, TraceView } from "../../protocol/knowledge/passages.ts";
+import type { Retrieval } from "../../protocol/knowledge/chunks.ts";
+import { plainText } from "../../protocol/base/json-text.ts";
+import type { Database } from "../driver/database.ts";
 import { floatArray } from "./float-array.ts";
-import { type SearchExtension } from "./rag-extensions.ts";
-import { type SearchFilters, whereChunks, whereDocuments } from "./rag-filters.ts";
-import { type LexicalPart, candidatesOfSide, searchStatement, type VectorPart } from "./rag-search-sql.ts";
-import { type VectorScan, createVectorScan } from "./rag-vector-scan.ts";
+import { type SearchExtension } from "./search-extensions.ts";
+import { type SearchFilters, whereChunks, whereDocuments } from "./filters.ts";
+import {
+  createIndexStates,
+  indexingPercent,
+  type IndexState,
+  type IndexStates,
+  type Outside,
+  outsideOfIndexes,
+} from "./index-state.ts";
+import {
+  type LexicalPart,
+  candidatesOfSide,
+  type ScannedPart,
+  searchStatement,
+  type VectorPart,
+} from "./search-sql.ts";
+import { scanUnindexed, type UnindexedScan } from "./unindexed-scan.ts";
+import { type VectorScan, createVectorScan } from "./vector-scan.ts";
 
 export type SearchedCollection = {
   readonly id: string;
@@ -36,6 +51,8 @@ export type Passage = Candidate & { readonly text: string };
 /** How it was searched. `terms`, `scan`: by our own means, where PostgreSQL has no extension for it. */
 export type SearchTrace = Pick<TraceView, "lexical" | "vector"> & {
   readonly candidates: readonly Candidate[];
+  /** Collections whose words were not all indexed; `left`: chunks that were not searched for lack of time. */
+  readonly indexing: readonly { readonly collectionId: string; readonly percent: number; readonly left: number }[];
 };
 
 type IndexRow = {
@@ -53,18 +70,37 @@ export type Search = (
   signal: AbortSignal,
 ) => Promise<{ readonly passages: readonly Passage[]; readonly trace: SearchTrace }>;
 
-/** Vectors that our own scan has read stay in memory, `scanMb` of them at most. */
-export function createSearch({ scanMb = 256 }: { readonly scanMb?: number } = {}): Search {
+/**
+ * Vectors that our own scan has read stay in memory, `scanMb` of them at most. Chunks without an index are read for
+ * `unindexedSeconds` at most, but always a page of them.
+ */
+export function createSearch({
+  scanMb = 256,
+  unindexedSeconds = 10,
+}: { readonly scanMb?: number; readonly unindexedSeconds?: number } = {}): Search {
   const scan = createVectorScan(scanMb * 1024 * 1024);
-  return (database, question, signal) => search(database, { question, scan, signal });
+  const states = createIndexStates();
+  return (database, question, signal) =>
+    search(database, { question, scan, states, unindexedMs: unindexedSeconds * 1000, signal });
 }
 
-async function search(
-  database: Database,
-  { question, scan, signal }: { question: Question; scan: VectorScan; signal: AbortSignal },
-): ReturnType<Search> {
-  for (let installed = await whatIsInstalled(database, question.collections); ;) {
-    const { statement, values, kinds } = await prepare(database, { question, installed, scan, signal });
+type SearchOptions = {
+  readonly question: Question;
+  readonly scan: VectorScan;
+  readonly states: IndexStates;
+  readonly unindexedMs: number;
+  readonly signal: AbortSignal;
+};
+
+async function search(database: Database, options: SearchOptions): ReturnType<Search> {
+  const { question, scan, signal } = options;
+  let installed = await whatIsInstalled(database, question.collections);
+  const indexing = await indexStates(database, installed, options);
+  const unindexed = await scanWhatIsUnindexed(database, indexing, options);
+  // Meanwhile an index may have been made, and chunks that were passed over moved into it.
+  if (unindexed.size > 0) installed = await whatIsInstalled(database, question.collections);
+  for (;;) {
+    const { statement, values, kinds } = await prepare(database, { question, installed, unindexed, scan, signal });
     signal.throwIfAborted();
     try {
       const rows = await database.transaction((query) => query<Row>(statement, values), {
@@ -73,7 +109,12 @@ async function search(
       signal.throwIfAborted();
       const candidates = rows.map(candidateOf);
       const passages = rows.flatMap((row, at) => (row.text === null ? [] : [{ ...candidates[at]!, text: row.text }]));
-      return { passages, trace: { ...kinds, candidates } };
+      const told = [...indexing].map(([collectionId, state]) => ({
+        collectionId,
+        percent: indexingPercent(state),
+        left: unindexed.get(collectionId)?.left ?? 0,
+      }));
+      return { passages, trace: { ...kinds, candidates, indexing: told } };
     } catch (error) {
       // An index may have been replaced by another since it was read which there are.
       const now = await whatIsInstalled(database, question.collections);
@@ -81,6 +122,32 @@ async function search(
       installed = now;
     }
   }
+}
+
+async function indexStates(
+  { query }: Database,
+  { outside, extensions }: Installed,
+  { question: { collections, retrieval }, states }: SearchOptions,
+): Promise<ReadonlyMap<string, IndexState>> {
+  if (retrieval === "vector") return new Map();
+  return states(query, collections, { outside, hasBm25: extensions.has("pg_textsearch") });
+}
+
+async function scanWhatIsUnindexed(
+  { query }: Database,
+  indexing: ReadonlyMap<string, IndexState>,
+  { question: { collections, text, filters }, unindexedMs, signal }: SearchOptions,
+): Promise<ReadonlyMap<string, UnindexedScan>> {
+  const until = performance.now() + unindexedMs;
+  const scans = new Map<string, UnindexedScan>();
+  for (const collection of collections) {
+    const state = indexing.get(collection.id);
+    if (state === undefined) continue;
+    const { chunks: all, indexed } = state;
+    const options = { collection, all, unindexed: all - indexed, text: plainText(text), filters, until, signal };
+    scans.set(collection.id, await scanUnindexed(query, options));
+  }
+  return scans;
 }
 
 type Prepared = {
@@ -94,15 +161,22 @@ async function prepare(
   {
     question,
     installed,
+    unindexed,
     scan,
     signal,
-  }: { question: Question; installed: Installed; scan: VectorScan; signal: AbortSignal },
+  }: {
+    question: Question;
+    installed: Installed;
+    unindexed: ReadonlyMap<string, UnindexedScan>;
+    scan: VectorScan;
+    signal: AbortSignal;
+  },
 ): Promise<Prepared> {
   const { collections, text, retrieval, weight, filters, limit } = question;
   const values: unknown[] = [];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const asked = parameter(plainText(text));
-  const lexical = retrieval === "vector" ? [] : lexicalParts(collections, installed);
+  const lexical = retrieval === "vector" ? [] : lexicalParts(collections, { installed, unindexed, parameter });
   const vector: VectorPart[] = [];
   for (const { id: collectionId, embedding, embeddingModel } of retrieval === "lexical" ? [] : collections) {
     if (!embedding) continue;
@@ -168,6 +242,8 @@ type Installed = {
   readonly indexes: readonly IndexRow[];
   /** Collections with chunks whose words are in no BM25 index. */
   readonly withTerms: readonly string[];
+  /** Collections with chunks in no BM25 index; they may be in `rag_terms`. */
+  readonly outside: readonly Outside[];
   /** Documents are being written, or were a moment ago: some chunks may be of another revision than theirs. */
   readonly hasUnfound: boolean;
 };
@@ -178,6 +254,7 @@ async function whatIsInstalled({ query }: Database, collections: readonly Search
     configs: string[];
     indexes: IndexRow[] | null;
     withTerms: string[];
+    outside: Outside[];
     hasUnfound: boolean;
   }>(
     `select (select coalesce(array_agg(extname::text), '{}') from pg_extension where extname in ('vector', 'pg_textsearch')) as extensions,
@@ -186,26 +263,62 @@ async function whatIsInstalled({ query }: Database, collections: readonly Search
          'lists', lists) order by id) from rag_indexes where collection_id = any ($1::uuid[])) as indexes,
        (select coalesce(array_agg(id::text), '{}') from unnest($1::uuid[]) id
         where exists (select from rag_terms where collection_id = id)) as "withTerms",
+       (select coalesce(json_agg(o), '[]') from (${outsideOfIndexes("$1")}) o) as outside,
        exists (select from rag_documents where collection_id = any ($1::uuid[])
          and (status in ('queued', 'working') or updated_at > now() - interval '1 minute')) as "hasUnfound"`,
     [collections.map(({ id }) => id), collections.map(({ textConfig }) => textConfig)],
   );
-  const { extensions, configs, indexes, withTerms, hasUnfound } = row!;
-  return { extensions: new Set(extensions), configs: new Set(configs), indexes: indexes ?? [], withTerms, hasUnfound };
+  const { extensions, configs, indexes, ...rest } = row!;
+  return { ...rest, extensions: new Set(extensions), configs: new Set(configs), indexes: indexes ?? [] };
 }
 
-/** While chunks move into an index that the server got later, those that wait are looked for as before. */
+/** While chunks move into an index, those that wait are looked for by their terms, or among what was scanned. */
 function lexicalParts(
   collections: readonly SearchedCollection[],
-  { configs, indexes, withTerms }: Installed,
+  {
+    installed: { configs, indexes, withTerms },
+    unindexed,
+    parameter,
+  }: {
+    installed: Installed;
+    unindexed: ReadonlyMap<string, UnindexedScan>;
+    parameter: (value: unknown) => string;
+  },
 ): LexicalPart[] {
   return collections.flatMap(({ id: collectionId, textConfig }): LexicalPart[] => {
     const own = indexes.filter((index) => index.collectionId === collectionId && index.kind === "bm25");
     const inIndexes = own.map(({ id }) => ({ kind: "bm25" as const, collectionId, index: id }));
-    if (own.length > 0 && !withTerms.includes(collectionId)) return inIndexes;
+    const scan = unindexed.get(collectionId);
+    if (own.length > 0 && !withTerms.includes(collectionId) && !scan) return inIndexes;
     const config = configs.has(textConfig) ? textConfig : "simple";
-    return [...inIndexes, { kind: "terms", collectionId, textConfig: config }];
+    const scanned = scan && scannedPart(scan, parameter);
+    return [...inIndexes, { kind: "terms", collectionId, textConfig: config, scanned }];
   });
+}
+
+function scannedPart(
+  { chunks, length, all, frequencies, hits }: UnindexedScan,
+  parameter: (value: unknown) => string,
+): ScannedPart {
+  const words = hits.flatMap(({ lexemes, counts, ...hit }) =>
+    lexemes.map((lexeme, at) => ({ ...hit, lexeme, count: counts[at] })),
+  );
+  return {
+    chunks: parameter(chunks),
+    length: parameter(length),
+    all: parameter(all),
+    words: {
+      lexemes: parameter([...frequencies.keys()]),
+      frequencies: parameter([...frequencies.values()]),
+    },
+    hits: {
+      ids: parameter(words.map(({ id }) => id)),
+      documentIds: parameter(words.map(({ documentId }) => documentId)),
+      lengths: parameter(words.map((word) => word.length)),
+      lexemes: parameter(words.map(({ lexeme }) => lexeme)),
+      counts: parameter(words.map(({ count }) => count)),
+    },
+  };
 }
 
 function vectorParts(

@@ -1,7 +1,7 @@
-import { NotFound } from "../protocol/errors.ts";
-import { isId } from "../protocol/ids.ts";
-import { jsonText, plainText } from "../protocol/json-text.ts";
-import type { Query } from "../protocol/tools.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { isId } from "../../protocol/base/ids.ts";
+import { jsonText, plainText } from "../../protocol/base/json-text.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 export type StoredTrace<Trace> = {
   readonly id: string;

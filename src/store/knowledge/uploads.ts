@@ -1,8 +1,8 @@
-import { InvalidInput, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import { jsonText, plainText } from "../protocol/json-text.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "./database.ts";
+import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import { jsonText, plainText } from "../../protocol/base/json-text.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../driver/database.ts";
 
 export type Upload = {
   readonly id: string;
@@ -48,7 +48,7 @@ export async function beginUpload(
   const id = newId();
   return transaction(async (query) => {
     // Locked: of two at once the second must see the first.
-    await query("select 1 from users where id = $1 for update", [upload.userId]);
+    await query("select 1 from users where id = $1 for no key update", [upload.userId]);
     const [used] = await query<{ files: number; bytes: number }>(
       "select count(*)::integer as files, coalesce(sum(bytes), 0)::float8 as bytes from uploads where user_id = $1",
       [upload.userId],

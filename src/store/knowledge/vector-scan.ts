@@ -1,6 +1,6 @@
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "./database.ts";
-import { type SearchFilters, whereChunks, whereDocuments } from "./rag-filters.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../driver/database.ts";
+import { type SearchFilters, whereChunks, whereDocuments } from "./filters.ts";
 
 export type ScanOptions = {
   readonly collectionId: string;

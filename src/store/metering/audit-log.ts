@@ -1,9 +1,9 @@
-import { newId } from "../protocol/ids.ts";
-import type { Log } from "../protocol/log.ts";
-import { messageOf } from "../protocol/errors.ts";
-import { plainText } from "../protocol/json-text.ts";
-import type { AuditView } from "../protocol/overview.ts";
-import type { Query } from "../protocol/tools.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import { plainText } from "../../protocol/base/json-text.ts";
+import type { AuditView } from "../../protocol/people/overview.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 export type AuditEntry = Omit<AuditView, "id" | "at">;
 export type AuditRow = AuditEntry & { readonly id: string; readonly at: Date };

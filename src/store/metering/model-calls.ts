@@ -1,5 +1,5 @@
-import type { ModelCallRecord } from "../protocol/models.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { ModelCallRecord } from "../../protocol/agents/models.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** What it cost, where a price is known. */
 export type PricedCall = ModelCallRecord & { readonly cost?: number };

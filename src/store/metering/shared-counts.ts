@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { messageOf } from "../protocol/errors.ts";
-import type { Log } from "../protocol/log.ts";
-import type { Database } from "./database.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Database } from "../driver/database.ts";
 
 /** What the nodes of one database count together, without a round trip for each. */
 export type SharedCounts = {

@@ -1,8 +1,8 @@
-import type { BudgetPeriod, OnBudgetLimit, Amounts, BudgetView, UsedAmounts } from "../protocol/budgets.ts";
-import { ColloquyError, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import type { Query } from "../protocol/tools.ts";
-import { sqlState } from "./sql-state.ts";
+import type { BudgetPeriod, OnBudgetLimit, Amounts, BudgetView, UsedAmounts } from "../../protocol/people/budgets.ts";
+import { ColloquyError, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { sqlState } from "../driver/sql-state.ts";
 
 /** Whose it is: one account's, all members' of a group together, or each account's that has none of its own. */
 export type BudgetSubject =

@@ -1,5 +1,5 @@
-import type { UsageGroup, UsageView } from "../protocol/overview.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { UsageGroup, UsageView } from "../../protocol/people/overview.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 export type UsageQuestion = {
   readonly from: Date;

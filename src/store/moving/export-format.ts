@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { InvalidInput } from "../protocol/errors.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
 
 export const exportFormat = "colloquy-export-1";
 

@@ -3,11 +3,11 @@ import { createReadStream } from "node:fs";
 import { appendFile, mkdir, open, readdir, truncate } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { z } from "zod";
-import { Conflict, InvalidInput } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Query } from "../protocol/tools.ts";
+import { Conflict, InvalidInput } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import { copyWhole, filesBelow, statsOf } from "./data-files.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "../driver/database.ts";
 import {
   exportFormat,
   type FileLine,

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { ColloquyError, Conflict, InvalidInput } from "../protocol/errors.ts";
-import type { Query } from "../protocol/tools.ts";
+import { ColloquyError, Conflict, InvalidInput } from "../../protocol/base/errors.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import { copyWhole, isMovedPath, statsOf } from "./data-files.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "../driver/database.ts";
 import { everySeconds, type MoveOptions } from "./export.ts";
 import { type FileLine, fileLineSchema, linesOf, type Manifest, readManifest, sumOfFile } from "./export-format.ts";
-import { getMeta, setMeta } from "./meta.ts";
-import { migrate } from "./migrate.ts";
-import { migrations } from "./migrations/index.ts";
+import { getMeta, setMeta } from "../schema/meta.ts";
+import { migrate } from "../schema/migrate.ts";
+import { migrations } from "../schema/migrations/index.ts";
 import { importKey, type MovedTable, movedTables } from "./moved-tables.ts";
 import { columnsOf, oneMoment, sumOf } from "./table-lines.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Query } from "../protocol/tools.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import type { MovedTable } from "./moved-tables.ts";
 
 /** Rows a query, so that nobody waits long for it; fewer if they are large, but always one. */

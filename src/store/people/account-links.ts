@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Role } from "../protocol/callers.ts";
-import { InvalidInput, NotFound } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { Role } from "../../protocol/base/callers.ts";
+import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** What a link opens, once: to make the first admin, to make an account, to set a new password. */
 export type LinkPurpose = "setup" | "invite" | "reset";

@@ -1,8 +1,8 @@
 import { createHash, randomInt } from "node:crypto";
-import { NotFound } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Query } from "../protocol/tools.ts";
-import { createMemory, type MemoryOptions } from "./memory.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { createMemory, type MemoryOptions } from "./recent-lookups.ts";
 import { type User, userColumns } from "./users.ts";
 
 export type ApiKey = {

@@ -1,6 +1,6 @@
-import type { GroupView, MemberView } from "../protocol/accounts.ts";
-import { NotFound } from "../protocol/errors.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { GroupView, MemberView } from "../../protocol/people/accounts.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** Everybody is in it, and nobody can be put out of it: what it grants is what each user may. */
 const everyone = "everyone";

@@ -1,4 +1,4 @@
-import type { Query } from "../protocol/tools.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import { type User, userColumns } from "./users.ts";
 
 /** Who somebody is at an identity provider: `subject` never changes there, names and addresses do. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Query } from "../protocol/tools.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** Who failed, as far as it is known: each is counted by itself, with as many tries free of a wait. */
 export type Suspect = { readonly kind: string; readonly value: string; readonly free: number };

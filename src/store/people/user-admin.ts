@@ -1,9 +1,9 @@
-import type { GroupView, MemberView } from "../protocol/accounts.ts";
-import type { Role } from "../protocol/callers.ts";
-import { Conflict } from "../protocol/errors.ts";
+import type { GroupView, MemberView } from "../../protocol/people/accounts.ts";
+import type { Role } from "../../protocol/base/callers.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
 import { type AccountLink, createLink, listInvites, removeInvite } from "./account-links.ts";
 import { type ApiKey, countLiveKeys, createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./api-keys.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "../driver/database.ts";
 import { addMember, groupsOf, listGroups, listMembers, removeGroup, removeMember, saveGroup } from "./groups.ts";
 import { changeUser, createUser, existingUser, listUsers, type User, type UserChange } from "./users.ts";
 import { endWebSessions } from "./web-sessions.ts";

@@ -1,8 +1,8 @@
-import type { Rights, Role } from "../protocol/callers.ts";
-import { Conflict, NotFound } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Query } from "../protocol/tools.ts";
-import { sqlState, uniqueViolation } from "./sql-state.ts";
+import type { Rights, Role } from "../../protocol/base/callers.ts";
+import { Conflict, NotFound } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { sqlState, uniqueViolation } from "../driver/sql-state.ts";
 
 /** An account, with what it may do by its role and groups. */
 export type User = Rights & {
@@ -126,7 +126,7 @@ export type UserChange = { readonly disabled?: boolean; readonly role?: Role };
 export async function changeUser(query: Query, { id, disabled, role }: UserChange & Pick<User, "id">): Promise<User> {
   // Locked, or two admins could take each other's rights at the same time.
   const admins = await query<{ id: string }>(
-    "select id from users where role = 'admin' and not disabled order by id for update",
+    "select id from users where role = 'admin' and not disabled order by id for no key update",
   );
   const user = await existingUser(query, id);
   const [isOwner] = await query("select 1 from users where id = $1 and is_owner", [id]);

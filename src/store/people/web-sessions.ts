@@ -1,6 +1,6 @@
-import { NotFound } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
-import type { Query } from "../protocol/tools.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 import { type User, userColumns } from "./users.ts";
 
 /** One login of a person, in a browser or a program. Its token carries its id, and counts no more once the row is gone. */

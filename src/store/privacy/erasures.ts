@@ -1,9 +1,9 @@
-import type { ErasureStep, ErasureView } from "../protocol/accounts.ts";
-import { Conflict, InvalidInput, NotFound } from "../protocol/errors.ts";
-import { isId, newId } from "../protocol/ids.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "./database.ts";
-import { existingUser } from "./users.ts";
+import type { ErasureStep, ErasureView } from "../../protocol/people/accounts.ts";
+import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../driver/database.ts";
+import { existingUser } from "../people/users.ts";
 
 /** A person that goes, or went. No name: that somebody was erased is kept, who it was is not. */
 export type Erasure = Omit<ErasureView, "begunAt" | "doneAt"> & {
@@ -23,7 +23,7 @@ export async function beginErasure(
 ): Promise<Erasure> {
   // Locked, or two admins could erase each other at the same time.
   const admins = await query<{ id: string }>(
-    "select id from users where role = 'admin' and not disabled order by id for update",
+    "select id from users where role = 'admin' and not disabled order by id for no key update",
   );
   const user = isId(userId) ? await existingUser(query, userId) : undefined;
   if (!user) throw new NotFound(`There is no user ${userId}.`, { code: "user_not_found" });

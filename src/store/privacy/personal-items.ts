@@ -1,4 +1,4 @@
-import type { Query } from "../protocol/tools.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /**
  * Of an item `i` in a thread `t` of somebody else: the person with the id `$1` and the name `$2` said it, or a run of theirs. In

@@ -1,4 +1,4 @@
-import type { Query } from "../protocol/tools.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 type Rows = {
   /** Of its file in an export. */

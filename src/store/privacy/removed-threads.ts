@@ -1,4 +1,4 @@
-import type { Query } from "../protocol/tools.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** Ids of threads that were removed and whose files may still be there, the oldest first. */
 export async function listRemovedThreads(query: Query, limit: number): Promise<readonly string[]> {

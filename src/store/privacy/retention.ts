@@ -1,7 +1,12 @@
-import { type RetentionKind, retentionNames, type RetentionView, type RoundResult } from "../protocol/retention.ts";
-import { Conflict } from "../protocol/errors.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "./database.ts";
+import {
+  type RetentionKind,
+  retentionNames,
+  type RetentionView,
+  type RoundResult,
+} from "../../protocol/people/retention.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../driver/database.ts";
 
 /** Of a thread `t`: nobody works in it, and nothing waits there. */
 export const isIdle = `t.pending = 0 and not exists

@@ -1,5 +1,5 @@
-import { newId } from "../protocol/ids.ts";
-import type { Query } from "../protocol/tools.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** How long a connection counts without a sign of life. */
 const aliveSeconds = 60;

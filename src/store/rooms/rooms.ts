@@ -1,7 +1,7 @@
-import { Conflict, NotFound } from "../protocol/errors.ts";
-import { jsonText } from "../protocol/json-text.ts";
-import type { Query } from "../protocol/tools.ts";
-import { sqlState, uniqueViolation } from "./sql-state.ts";
+import { Conflict, NotFound } from "../../protocol/base/errors.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { sqlState, uniqueViolation } from "../driver/sql-state.ts";
 
 /** A room as its row says, with what the one who asks is called in it. */
 export type RoomRow = {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import { newId } from "../protocol/ids.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { newId } from "../../protocol/base/ids.ts";
 import { checkInvariants } from "./invariants.ts";
-import { ensureOwner } from "./users.ts";
+import { ensureOwner } from "../people/users.ts";
 
 eachDatabase((databases) => {
   test("the check of all rows finds what is wrong", async () => {

@@ -1,4 +1,8 @@
-import type { Query } from "../protocol/tools.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+
+/** No resume of its run has withdrawn the result `r`. */
+const stands = `not exists (select from items w where w.kind = 'state' and w.run_id = r.run_id and w.step = r.step
+  and w.call_index = r.call_index and w.seq > r.seq)`;
 
 /** What must hold of the rows, as a sentence, and a query that counts what breaks it. */
 const invariants: readonly { readonly name: string; readonly count: string }[] = [
@@ -17,7 +21,13 @@ const invariants: readonly { readonly name: string; readonly count: string }[] =
     name: "a run that has ended has no open calls",
     count: `select count(*) from runs n where n.status in ('done', 'failed', 'cancelled') and exists
               (select from items c where c.kind = 'call' and c.run_id = n.id and not exists
-                 (select from items r where r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index))`,
+                 (select from items r where r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index
+                    and ${stands}))`,
+  },
+  {
+    name: "a call has one result that stands",
+    count: `select count(*) from (select 1 from items r where r.kind = 'result' and ${stands}
+              group by coalesce(r.run_id, r.thread_id), r.step, r.call_index having count(*) > 1) x`,
   },
   {
     name: "a write is in the ledger as done or failed exactly when it has a result",

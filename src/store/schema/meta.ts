@@ -1,4 +1,4 @@
-import type { Query } from "../protocol/tools.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** Facts about the installation as a whole, by name. */
 export async function getMeta(query: Query, key: string): Promise<string | undefined> {

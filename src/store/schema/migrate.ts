@@ -1,6 +1,6 @@
-import { Conflict } from "../protocol/errors.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "./database.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../driver/database.ts";
 import { migrations as ours } from "./migrations/index.ts";
 import type { Migration } from "./migrations/migration.ts";
 

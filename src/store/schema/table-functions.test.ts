@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import { newId } from "../protocol/ids.ts";
-import type { ModelCallRecord } from "../protocol/models.ts";
-import { createApiKey, createKeyFinder, listApiKeys, revokeApiKey } from "./api-keys.ts";
-import type { Database } from "./database.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { ModelCallRecord } from "../../protocol/agents/models.ts";
+import { createApiKey, createKeyFinder, listApiKeys, revokeApiKey } from "../people/api-keys.ts";
+import type { Database } from "../driver/database.ts";
 import { ensureMeta, getMeta, setMeta } from "./meta.ts";
-import { insertModelCalls } from "./model-calls.ts";
-import { addTask, completeTask, deleteTask, listTasks, updateTask } from "./tasks.ts";
-import { changeUser, createUser, ensureOwner, findUser, findUserByName, listUsers } from "./users.ts";
+import { insertModelCalls } from "../metering/model-calls.ts";
+import { addTask, completeTask, deleteTask, listTasks, updateTask } from "../tasks/tasks.ts";
+import { changeUser, createUser, ensureOwner, findUser, findUserByName, listUsers } from "../people/users.ts";
 
 eachDatabase((databases) => {
   let database: Database;

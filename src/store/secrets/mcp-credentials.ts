@@ -1,5 +1,5 @@
-import type { Query } from "../protocol/tools.ts";
-import { seal, unseal } from "./sealed.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { seal, unseal } from "./seal.ts";
 
 /** Of one user at one server. What was sealed for one address does not open for another. */
 export type CredentialPlace = { readonly userId: string; readonly server: string; readonly url: string };

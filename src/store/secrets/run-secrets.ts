@@ -1,5 +1,5 @@
-import type { Query } from "../protocol/tools.ts";
-import { seal, unseal } from "./sealed.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { seal, unseal } from "./seal.ts";
 
 /**
  * What a caller handed over for the time of a run (a token for another system), sealed. A row is made with its run, in one

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seal, unseal } from "./sealed.ts";
+import { seal, unseal } from "./seal.ts";
 
 test("a sealed text opens with the same secret and for the same thing, and never looks the same", () => {
   const [one, other] = [seal("secret", "grüß", "run 1"), seal("secret", "grüß", "run 1")];

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Query } from "../protocol/tools.ts";
-import { seal, unseal } from "./sealed.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { seal, unseal } from "./seal.ts";
 
 /** A secret of 32 bytes that tokens are signed with, and its name in their headers. */
 export type SigningKey = { readonly id: string; readonly bytes: Uint8Array; readonly createdAt: Date };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
-import type { Database } from "./database.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import type { Database } from "../driver/database.ts";
 import { claimTaskCall, keepTaskCall } from "./task-calls.ts";
 import { addTask } from "./tasks.ts";
-import { ensureOwner } from "./users.ts";
+import { ensureOwner } from "../people/users.ts";
 
 eachDatabase(({ open }) => {
   async function addOnce({ transaction }: Database, userId: string, key: string): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Query, ToolResult } from "../protocol/tools.ts";
+import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
 
 /** One call of a task tool with a key. The hash is of the tool and its arguments. */
 export type KeyedCall = { readonly userId: string; readonly key: string; readonly argumentsHash: string };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { Conflict, NotFound } from "../protocol/errors.ts";
-import type { Query } from "../protocol/tools.ts";
-import type { Database } from "./database.ts";
+import { Conflict, NotFound } from "../../protocol/base/errors.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Database } from "../driver/database.ts";
 import { claimTaskCall, keepTaskCall } from "./task-calls.ts";
 import {
   addTask,

@@ -1,5 +1,5 @@
-import type { TaskStatus } from "../protocol/tasks.ts";
-import type { Query } from "../protocol/tools.ts";
+import type { TaskStatus } from "../../protocol/threads/tasks.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** A row as tools show it. */
 export type Task = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { InvalidInput } from "../protocol/errors.ts";
-import { defineTool } from "./define-tool.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import { defineTool } from "../core/define-tool.ts";
 
 const maximumLength = 1_000;
 const maximumDepth = 100;

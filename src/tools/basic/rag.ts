@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { ColloquyError, LostRun, messageOf } from "../protocol/errors.ts";
-import type { Source } from "../protocol/sources.ts";
-import type { Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
-import type { FoundPassage, Retrieve } from "../knowledge/retrieve.ts";
-import { defineTool } from "./define-tool.ts";
-import { errorResult } from "./tool-result.ts";
+import { ColloquyError, LostRun, messageOf } from "../../protocol/base/errors.ts";
+import type { Source } from "../../protocol/knowledge/sources.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import type { FoundPassage, Retrieve } from "../../knowledge/search/retrieve.ts";
+import { defineTool } from "../core/define-tool.ts";
+import { errorResult } from "../core/tool-result.ts";
 
 export type RagToolOptions = {
   readonly retrieve: Retrieve;

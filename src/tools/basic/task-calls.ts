@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Caller } from "../../protocol/callers.ts";
-import { ColloquyError, Conflict } from "../../protocol/errors.ts";
-import type { Query, Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
-import type { Database } from "../../store/database.ts";
-import { claimTaskCall, keepTaskCall } from "../../store/task-calls.ts";
-import { executeTool, normaliseArguments, parseCall } from "../../tools/call-tool.ts";
-import { taskTools } from "../../tools/tasks.ts";
-import { errorResult } from "../../tools/tool-result.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { ColloquyError, Conflict } from "../../protocol/base/errors.ts";
+import type { Query, Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { claimTaskCall, keepTaskCall } from "../../store/tasks/task-calls.ts";
+import { executeTool, normaliseArguments, parseCall } from "../core/call-tool.ts";
+import { taskTools } from "./tasks.ts";
+import { errorResult } from "../core/tool-result.ts";
 
 export type TaskCall = {
   readonly tool: string;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { z } from "zod";
-import { eachDatabase } from "../../test/databases.ts";
-import type { Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
-import type { Database } from "../store/database.ts";
-import { createUser } from "../store/users.ts";
-import { executeTool, parseCall } from "./call-tool.ts";
-import { defineTool } from "./define-tool.ts";
-import { createToolRegistry } from "./registry.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import type { Database } from "../../store/driver/database.ts";
+import { createUser } from "../../store/people/users.ts";
+import { executeTool, parseCall } from "../core/call-tool.ts";
+import { defineTool } from "../core/define-tool.ts";
+import { createToolRegistry } from "../core/registry.ts";
 import { taskTools } from "./tasks.ts";
 
 const registry = createToolRegistry(taskTools);
@@ -222,7 +222,7 @@ eachDatabase((databases) => {
     for (const tool of tools) {
       const result = await call(tool, {});
       assert.equal(result.isError, true, tool.name);
-      assert.equal("timedOut" in result, false, "of a local tool it is known that nothing happened");
+      assert.equal("uncertain" in result, false, "of a local tool it is known that nothing happened");
     }
     assert.match(String(await late.promise), /takes no more statements/);
     assert.deepEqual(tasksOf(await call("list_tasks", {})), []);

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Tool } from "../protocol/tools.ts";
-import { addTask, completeTask, deleteTask, listTasks, updateTask } from "../store/tasks.ts";
-import type { Task } from "../store/tasks.ts";
-import { defineTool } from "./define-tool.ts";
-import { errorResult } from "./tool-result.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import { addTask, completeTask, deleteTask, listTasks, updateTask } from "../../store/tasks/tasks.ts";
+import type { Task } from "../../store/tasks/tasks.ts";
+import { defineTool } from "../core/define-tool.ts";
+import { errorResult } from "../core/tool-result.ts";
 
 const title = z.string().trim().min(1).max(500);
 const description = z.string().trim().max(10_000);

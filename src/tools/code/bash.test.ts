@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import { openTestPlace, type TestPlace } from "../../test/code-place.ts";
-import { filesOf } from "../protocol/files.ts";
-import type { ToolContext, ToolResult } from "../protocol/tools.ts";
-import { openBubblewrap } from "../sandbox/bubblewrap.ts";
+import { openTestPlace, type TestPlace } from "../../../test/code-place.ts";
+import { filesOf } from "../../protocol/threads/files.ts";
+import type { ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import { openBubblewrap } from "../../sandbox/drivers/bubblewrap.ts";
 import { bashTool } from "./bash.ts";
 
 const place = await openTestPlace();

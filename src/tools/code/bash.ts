@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Tool, ToolResult } from "../protocol/tools.ts";
+import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { filesText, secondsText, stoppedText } from "./command-result.ts";
-import { defineTool } from "./define-tool.ts";
+import { defineTool } from "../core/define-tool.ts";
 import { type CodePlace, type CommandOutcome, networkText, runCommand } from "./run-command.ts";
 
 const mostSeconds = 600;

@@ -1,5 +1,5 @@
-import type { FileChange } from "../protocol/files.ts";
-import { defaultSandboxLimits, type SandboxLimits, type SandboxResult } from "../sandbox/sandbox.ts";
+import type { FileChange } from "../../protocol/threads/files.ts";
+import { defaultSandboxLimits, type SandboxLimits, type SandboxResult } from "../../sandbox/sandbox.ts";
 
 /** What a model is shown of an output: all of it, or its beginning and its end. */
 const mostCharacters = 10_000;

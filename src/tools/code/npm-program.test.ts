@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { temporaryFolder } from "../../test/pglite.ts";
+import { temporaryFolder } from "../../../test/pglite.ts";
 import { findNpmProgram } from "./npm-program.ts";
 
 const findNanocoder = (named: string | undefined, searchPath: string) =>

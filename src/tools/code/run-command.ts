@@ -1,9 +1,9 @@
-import { messageOf } from "../protocol/errors.ts";
-import type { FileChange } from "../protocol/files.ts";
-import { newId } from "../protocol/ids.ts";
-import type { ToolContext } from "../protocol/tools.ts";
-import type { SandboxCommand, SandboxLimits, SandboxResult, SandboxSource } from "../sandbox/sandbox.ts";
-import type { Workspace } from "../sandbox/workspace.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { FileChange } from "../../protocol/threads/files.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { ToolContext } from "../../protocol/agents/tools.ts";
+import type { SandboxCommand, SandboxLimits, SandboxResult, SandboxSource } from "../../sandbox/sandbox.ts";
+import type { Workspace } from "../../sandbox/workspace/workspace.ts";
 import { isLong, shortened } from "./command-result.ts";
 
 /** What tools that run code work with. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { openTestPlace, type TestPlace } from "../../test/code-place.ts";
-import { filesOf } from "../protocol/files.ts";
-import type { ToolContext, ToolResult } from "../protocol/tools.ts";
-import { createPythonSource } from "../sandbox/python-source.ts";
+import { openTestPlace, type TestPlace } from "../../../test/code-place.ts";
+import { filesOf } from "../../protocol/threads/files.ts";
+import type { ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import { createPythonSource } from "../../sandbox/python-source.ts";
 import { runPythonTool } from "./run-python.ts";
 
 const opened = await openTestPlace();

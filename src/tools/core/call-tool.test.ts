@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { z } from "zod";
-import { InvalidInput, LostRun } from "../protocol/errors.ts";
-import type { Tool, ToolContext } from "../protocol/tools.ts";
+import { InvalidInput, LostRun } from "../../protocol/base/errors.ts";
+import type { Tool, ToolContext } from "../../protocol/agents/tools.ts";
 import { executeTool, maximumArgumentBytes, normaliseArguments, parseCall, unknownTool } from "./call-tool.ts";
 import { defineTool } from "./define-tool.ts";
 import type { ToolDefinition } from "./define-tool.ts";
-import { now } from "./now.ts";
+import { now } from "../basic/now.ts";
 
 const input = z.object({ title: z.string().trim().min(1), tags: z.array(z.string()).default([]) });
 
@@ -55,6 +55,43 @@ test("what is no JSON goes back with the schema that is expected", () => {
       /^The arguments of note can't be read: .*JSON.*\nSend one JSON object\.\nExpected: \{"type":"object"/s,
     );
   }
+});
+
+const measure = (fields: z.ZodRawShape) =>
+  defineTool({ name: "measure", description: "Measures.", input: z.object(fields), effect: "read", execute: () => "" });
+
+test("a number is taken as it is meant, and none is changed on its way", () => {
+  const tool = measure({ value: z.number() });
+  for (const [written, meant] of [
+    ["1.0", 1],
+    ["1e3", 1000],
+    ["-0", -0],
+    ["0.10", 0.1],
+    ["9007199254740992", 2 ** 53],
+    ["1e21", 1e21],
+  ])
+    assert.deepEqual(parseCall(tool, `{"value":${written}}`), { ok: true, input: { value: meant } });
+  for (const written of ["9007199254740993", "1e400", "-1e400", "0.12345678901234567890", "1e-400"])
+    assert.match(
+      refusal(`{"value":${written}}`, tool),
+      new RegExp(`- value: ${written} has more digits than measure can keep\nSend numbers of at most 15 digits`),
+    );
+  assert.match(
+    refusal('{"a":{"b":[1,9007199254740993]}}', measure({ a: z.unknown() })),
+    /- a\.b\.1: 9007199254740993 /,
+  );
+});
+
+test("a key __proto__ is never lost without a word, and never a prototype", () => {
+  assert.match(refusal('{"value":1,"__proto__":{}}', measure({ value: z.number() })), /__proto__/);
+  assert.match(
+    refusal('{"map":{"__proto__":{"isAdmin":true}}}', measure({ map: z.record(z.string(), z.unknown()) })),
+    /measure takes no key "__proto__" in its arguments\. Leave it out\./,
+  );
+  const parsed = parseCall(measure({ any: z.unknown() }), '{"any":{"\\u005f_proto__":{"isAdmin":true}}}');
+  assert.ok(parsed.ok);
+  assert.equal(JSON.stringify(parsed.input), '{"any":{"__proto__":{"isAdmin":true}}}');
+  assert.equal(({} as { isAdmin?: true }).isAdmin, undefined);
 });
 
 test("what doesn't fit goes back with its path", () => {
@@ -136,7 +173,7 @@ test("a tool that takes too long is stopped and left, whether or not it listens"
 test("a write that takes too long may have happened, and says so", async () => {
   const slow = createTool({ timeoutMs: 20, effect: "write", execute: forEver });
   const result = await executeTool(slow, noted, createContext());
-  assert.equal(result.timedOut, true);
+  assert.equal(result.uncertain, true);
   assert.match(result.content, /may have taken effect all the same/);
 });
 

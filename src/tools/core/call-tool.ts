@@ -1,7 +1,18 @@
 import { z } from "zod";
-import { LostRun, messageOf } from "../protocol/errors.ts";
-import { nearNames } from "../protocol/near-names.ts";
-import type { PlannedWrite, Query, Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
+import {
+  canonicalJson,
+  changedByDoubles,
+  isExactNumber,
+  parseExactly,
+  prototypeKeys,
+  withDoubles,
+} from "../../protocol/base/exact-json.ts";
+import { ColloquyError, LostRun, messageOf } from "../../protocol/base/errors.ts";
+import { nearNames } from "../../protocol/base/near-names.ts";
+import type { PlannedWrite, Query, Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import { meansNothingDone } from "./nothing-done.ts";
+import { countingRequests, uncounted } from "./sent-requests.ts";
+import { readAgain } from "./read-again.ts";
 import { errorResult } from "./tool-result.ts";
 
 export const maximumArgumentBytes = 1_000_000;
@@ -14,27 +25,33 @@ export type ParsedCall =
   | { readonly ok: true; readonly input: unknown }
   | { readonly ok: false; readonly result: ToolResult };
 
-/** `timedOut`: of a write, nobody knows whether it was done. */
-export type ExecutedCall = ToolResult & { readonly timedOut?: true };
-
 /** Reads a call's arguments as the model wrote them. Never throws: what is wrong goes back to the model. */
 export function parseCall(tool: Tool, argumentsText: string): ParsedCall {
   if (Buffer.byteLength(argumentsText) > maximumArgumentBytes) {
     return refused(`The arguments of ${tool.name} are larger than ${maximumArgumentBytes} bytes. Send less.`);
   }
   try {
-    const parsed = tool.input.safeParse(readArguments(argumentsText));
-    return parsed.success ? { ok: true, input: parsed.data } : refused(describeIssues(tool, parsed.error));
+    const given = readArguments(argumentsText);
+    const taken = tool.keepsNumbers ? given : withDoubles(given);
+    const changed = taken === given ? [] : changedByDoubles(given);
+    if (changed.length > 0) return refused(describeChanged(tool, changed));
+    const parsed = tool.input.safeParse(taken);
+    if (!parsed.success) return refused(describeIssues(tool, parsed.error));
+    // A schema that takes any key leaves this one out without a word.
+    const keys = prototypeKeys(given);
+    if (keys > 0 && keys > prototypeKeys(parsed.data))
+      return refused(`${tool.name} takes no key "__proto__" in its arguments. Leave it out.${expectation(tool)}`);
+    return { ok: true, input: parsed.data };
   } catch (error) {
     const reason = `The arguments of ${tool.name} can't be read: ${messageOf(error)}`;
     return refused(`${reason}\nSend one JSON object.${expectation(tool)}`);
   }
 }
 
-/** The same text for the same arguments, whatever their spacing and order of keys; for counting repeated calls. */
+/** The same text for the same arguments, whatever their spacing, order of keys and way of writing numbers; to tell calls apart. */
 export function normaliseArguments(argumentsText: string): string {
   try {
-    return JSON.stringify(readArguments(argumentsText), sortKeys);
+    return canonicalJson(readArguments(argumentsText));
   } catch {
     return argumentsText.trim();
   }
@@ -55,10 +72,11 @@ export function unknownTool(name: string, tools: readonly Tool[]): ToolResult {
 
 /**
  * Runs a tool on parsed input, within its time. What the tool throws becomes an error result; only the end of
- * `context.signal` and LostRun are thrown, soon after they happen, whether or not the tool stops.
+ * `context.signal` and LostRun are thrown, soon after they happen, whether or not the tool stops. A write elsewhere that
+ * threw or took too long is `uncertain`, unless it is plain that nothing was done.
  * A local tool that fails leaves nothing behind in the transaction, and the transaction stays usable.
  */
-export async function executeTool(tool: Tool, input: unknown, context: ToolContext): Promise<ExecutedCall> {
+export async function executeTool(tool: Tool, input: unknown, context: ToolContext): Promise<ToolResult> {
   context.signal.throwIfAborted();
   const stop = new AbortController();
   const ended = Promise.withResolvers<never>();
@@ -75,23 +93,35 @@ export async function executeTool(tool: Tool, input: unknown, context: ToolConte
     ...context,
     signal: stop.signal,
     query: statements?.query ?? context.query,
-    step: (request, signal) => context.step(request, signal ? AbortSignal.any([stop.signal, signal]) : stop.signal),
+    step: (request, signal) =>
+      uncounted(() => context.step(request, signal ? AbortSignal.any([stop.signal, signal]) : stop.signal)),
   };
+  const sent = { hasSent: false };
   try {
-    const execute = async () => tool.execute(input, ownContext);
-    const result = await Promise.race([execute(), ended.promise]);
+    const once = async () => tool.execute(input, ownContext);
+    const mayRepeat = tool.effect === "read" && tool.retry !== false;
+    const execute = mayRepeat ? () => readAgain(once, stop.signal) : once;
+    const work = isWriteElsewhere(tool) ? countingRequests(sent, execute) : execute();
+    const result = await Promise.race([work, ended.promise]);
     if (result.isError || result.ask) await statements?.undo();
     return marked(tool, result);
   } catch (error) {
     if (context.signal.aborted) throw context.signal.reason;
-    if (error instanceof LostRun) throw error;
+    if (error instanceof LostRun || isOfDatabase(error)) throw error;
     await statements?.undo();
-    return stop.signal.aborted ? timedOut(tool) : marked(tool, errorResult(messageOf(error)));
+    if (stop.signal.aborted) return timedOut(tool);
+    const failed = marked(tool, errorResult(messageOf(error)));
+    return isWriteElsewhere(tool) && !meansNothingDone(error, sent) ? { ...failed, uncertain: true } : failed;
   } finally {
     clearTimeout(timer);
     context.signal.removeEventListener("abort", cancel);
     statements?.close();
   }
+}
+
+/** Says nothing about the tool: the run is given back, and whoever takes it goes on. */
+function isOfDatabase(error: unknown): boolean {
+  return error instanceof ColloquyError && /^(database|transaction)_/.test(error.code);
 }
 
 /** Why a call can't be done, if its tool can tell by looking; within the same time, and nothing is thrown but as above. */
@@ -110,22 +140,17 @@ export async function checkCall(
   return isError ? errorResult(content) : undefined;
 }
 
-/** JSON that is nested no deeper than arguments may be. Throws for anything else. */
+/** JSON that is nested no deeper than arguments may be, with its numbers as they were written. Throws for anything else. */
 export function readArguments(text: string): unknown {
-  const value: unknown = text.trim() === "" ? {} : JSON.parse(text);
+  const value = text.trim() === "" ? {} : parseExactly(text);
   if (isDeeper(value, maximumDepth)) throw new RangeError(`They are nested more than ${maximumDepth} levels deep.`);
   // Some models write `null` for a tool without arguments.
   return value ?? {};
 }
 
 function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
+  if (typeof value !== "object" || value === null || isExactNumber(value)) return false;
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
-}
-
-function sortKeys(_: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function refused(content: string): ParsedCall {
@@ -141,6 +166,19 @@ function describeIssues(tool: Tool, error: z.ZodError): string {
   return `The arguments of ${tool.name} are not valid:\n${lines.join("\n")}${expectation(tool)}`;
 }
 
+/** Told, not rounded: what it becomes may be another's number. */
+function describeChanged(tool: Tool, changed: ReturnType<typeof changedByDoubles>): string {
+  const lines = changed
+    .slice(0, listedIssues)
+    .map(({ path, written }) => `- ${path}: ${shown(written)} has more digits than ${tool.name} can keep`);
+  const advice = "Send numbers of at most 15 digits; a longer one only where text is taken, in quotes.";
+  return `The arguments of ${tool.name} are not valid:\n${lines.join("\n")}\n${advice}${expectation(tool)}`;
+}
+
+function shown(number: string): string {
+  return number.length > 60 ? `${number.slice(0, 60)}…` : number;
+}
+
 function expectation(tool: Tool): string {
   const schema = JSON.stringify(tool.parameters);
   return schema.length <= schemaCharacters ? `\nExpected: ${schema}` : "";
@@ -151,12 +189,17 @@ function marked<Result extends ToolResult>({ bringsIn }: Tool, result: Result): 
   return bringsIn && !result.ask ? { ...result, untrusted: true } : result;
 }
 
-function timedOut(tool: Tool): ExecutedCall {
+/** What only the other side can tell whether it was done: our own tables undo it, and a sandbox dies with what it did. */
+function isWriteElsewhere({ effect, scope }: Tool): boolean {
+  return effect === "write" && scope === "remote";
+}
+
+function timedOut(tool: Tool): ToolResult {
   const limit = `${tool.name} did not finish within ${tool.timeoutMs / 1000} seconds and was stopped.`;
   // A local tool's statements were undone, so of it everything is known.
-  const unknown = tool.effect === "write" && tool.scope !== "local";
-  const advice = unknown ? " It may have taken effect all the same: look before you do it again." : "";
-  return { ...errorResult(limit + advice), ...(unknown && { timedOut: true }) };
+  const isWritten = tool.effect === "write" && tool.scope !== "local";
+  const advice = isWritten ? " It may have taken effect all the same: look before you do it again." : "";
+  return { ...errorResult(limit + advice), ...(isWriteElsewhere(tool) && { uncertain: true as const }) };
 }
 
 /** A tool's own statements within a transaction that goes on after it. */

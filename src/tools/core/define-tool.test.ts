@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { InvalidInput } from "../protocol/errors.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
 import { defineTool } from "./define-tool.ts";
 
 const weather = {

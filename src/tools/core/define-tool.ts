@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { InvalidInput, messageOf } from "../protocol/errors.ts";
-import type { JsonSchema } from "../protocol/models.ts";
-import type { Effect, PlannedWrite, Tool, ToolContext, ToolResult } from "../protocol/tools.ts";
+import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
+import type { JsonSchema } from "../../protocol/agents/models.ts";
+import type { Effect, PlannedWrite, Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { toToolResult } from "./tool-result.ts";
 
 /** What the author of a tool writes. Absent flags are false; `scope` absent means that it works somewhere else. */
@@ -29,6 +29,10 @@ export type ToolDefinition<Input extends z.ZodType> = {
   /** The system whose rights these are; absent: this server's. */
   readonly rights?: string;
   readonly idempotent?: boolean;
+  /** Of a read: it is not tried again when its server was not well. */
+  readonly retry?: false;
+  /** Of a write: within a run the same arguments mean the same thing. Called again, it is not done again. */
+  readonly sameIntent?: boolean;
   /** Default 60 s. */
   readonly timeoutMs?: number;
   /** Of a write: why it can't be done, if that can be told by looking. What it throws is a reason too. */
@@ -38,7 +42,10 @@ export type ToolDefinition<Input extends z.ZodType> = {
     planned: readonly PlannedWrite[],
   ) => Promise<string | undefined>;
   readonly reconcile?: (input: z.output<Input>, context: ToolContext) => Promise<ToolResult | "not-done" | undefined>;
-  /** Returns text, a JSON value or a ToolResult, or a promise of one. What it throws becomes an error result. */
+  /**
+   * Returns text, a JSON value or a ToolResult, or a promise of one. What it throws becomes an error result; of a write
+   * elsewhere it is then unknown whether it was done, unless it throws NothingDone.
+   */
   readonly execute: (input: z.output<Input>, context: ToolContext) => unknown;
 };
 
@@ -68,14 +75,26 @@ export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<I
     permissions: definition.permissions ?? [],
     ...(definition.rights === undefined ? {} : { rights: definition.rights }),
     idempotent: definition.idempotent ?? false,
+    ...(definition.retry === false ? { retry: false as const } : {}),
+    ...(definition.sameIntent ? { sameIntent: true } : {}),
     timeoutMs: definition.timeoutMs ?? defaultTimeoutMs,
     source: "built-in",
     // The casts hold because whoever calls a tool gives it what its own `input` parsed.
     ...(check && { check: (value, context, planned) => check(value as z.output<Input>, context, planned) }),
     ...(reaches && { reaches: (value) => reaches(value as z.output<Input>) }),
     ...(reconcile && { reconcile: (value, context) => reconcile(value as z.output<Input>, context) }),
-    execute: async (value, context) => toToolResult(await execute(value as z.output<Input>, context)),
+    execute: async (value, context) => toldResult(definition.effect, await execute(value as z.output<Input>, context)),
   };
+}
+
+/** A write that gave something back has done its work, whether or not that can be told. */
+function toldResult(effect: Effect, value: unknown): ToolResult {
+  if (effect === "read") return toToolResult(value);
+  try {
+    return toToolResult(value);
+  } catch (error) {
+    return { content: `It is done. What it gave back can't be shown: ${messageOf(error)}` };
+  }
 }
 
 /** Checks what types can't, and what they would if a user's tool weren't plain JavaScript. */
@@ -95,6 +114,7 @@ function problemsOf(definition: ToolDefinition<z.ZodType>): string[] {
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= maximumTimeoutMs)) {
     problems.push("its timeoutMs must be above 0 and at most 24 hours");
   }
+  if (definition.sameIntent && effect !== "write") problems.push("sameIntent is of writes only");
   if (definition.runsCode && scope !== "sandbox") problems.push("what runs code must have the scope 'sandbox'");
   if (scope === "local") problems.push(...problemsOfLocal(definition));
   return problems;

@@ -4,10 +4,10 @@ import { request as httpRequest } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
-import { relayWire } from "../http/dialects/chat-completions/relay-wire.ts";
-import type { TestRuns } from "../../test/runs.ts";
-import type { Script } from "../models/scripted.ts";
+import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import { relayWire } from "../../http/dialects/chat-completions/relay-wire.ts";
+import type { TestRuns } from "../../../test/runs.ts";
+import type { Script } from "../../models/demo/scripted.ts";
 import { defineTool } from "./define-tool.ts";
 import { createModelRelay, type ListeningRelay } from "./model-relay.ts";
 

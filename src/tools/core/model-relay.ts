@@ -3,8 +3,8 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ColloquyError, Denied, InvalidInput, LostRun, messageOf, NotFound } from "../protocol/errors.ts";
-import type { StepAnswer, StepRequest, ToolContext } from "../protocol/tools.ts";
+import { ColloquyError, Denied, InvalidInput, LostRun, messageOf, NotFound } from "../../protocol/base/errors.ts";
+import type { StepAnswer, StepRequest, ToolContext } from "../../protocol/agents/tools.ts";
 
 /** The wire of `POST /v1/chat/completions`, which the relay speaks. */
 export type ChatWire = {

@@ -1,4 +1,4 @@
-import { matchesGlob } from "../protocol/glob.ts";
+import { matchesGlob } from "../../protocol/base/glob.ts";
 
 /** Whether globs name a text. One after `!` takes texts out again, wherever it stands in the list. */
 export function selectsByGlobs(globs: readonly string[]): (text: string) => boolean {

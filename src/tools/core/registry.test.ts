@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import type { Caller } from "../protocol/callers.ts";
-import { Conflict } from "../protocol/errors.ts";
-import type { Tool } from "../protocol/tools.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
 import { defineTool } from "./define-tool.ts";
 import { createToolRegistry, toolSchemas } from "./registry.ts";
 
@@ -103,10 +103,10 @@ test("a tool that needs rights elsewhere is there for whom that system gives the
   assert.deepEqual(names(), ["add_card", "plain"]);
 
   await boards.prepare(["plain"], owner);
-  await boards.renew(["plain", "gone"], owner, new AbortController().signal);
+  await boards.renew(["plain", "gone"], owner, { signal: new AbortController().signal, tell: () => {} });
   assert.deepEqual(asked, [], "a system whose tools nobody names is not asked");
   await boards.prepare(["add_*"], owner);
-  await boards.renew(["add_card"], owner, new AbortController().signal);
+  await boards.renew(["add_card"], owner, { signal: new AbortController().signal, tell: () => {} });
   assert.deepEqual(asked, ["u", "u"]);
 });
 

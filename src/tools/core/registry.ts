@@ -1,12 +1,11 @@
-import { holds } from "../protocol/callers.ts";
-import { Conflict } from "../protocol/errors.ts";
-import { matchesGlob } from "../protocol/glob.ts";
-import { mayNameAny, selectsByGlobs } from "./glob.ts";
-import type { ToolSchema } from "../protocol/models.ts";
-import type { Caller } from "../protocol/callers.ts";
-import type { ToolSettings } from "../protocol/tool-settings.ts";
-import type { RightsSource, Tool, ToolRegistry, ToolSource } from "../protocol/tools.ts";
-import { createSettler } from "./tool-settings.ts";
+import { holds, type Caller } from "../../protocol/base/callers.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import { matchesGlob } from "../../protocol/base/glob.ts";
+import { mayNameAny, selectsByGlobs } from "./name-globs.ts";
+import type { ToolSchema, ModelSettings } from "../../protocol/agents/models.ts";
+import type { ToolSettings, ToolSetting } from "../../protocol/agents/tool-settings.ts";
+import type { RightsSource, Tool, ToolRegistry, ToolSource, StepRequest } from "../../protocol/agents/tools.ts";
+import { defaultTimeoutMs } from "./define-tool.ts";
 
 export type RegistryOptions = {
   /** The systems whose rights some of the tools need. */
@@ -79,6 +78,16 @@ export function createToolRegistry(
     return tools;
   };
   const all = (caller?: Caller): readonly Tool[] => (allSources().length === 0 ? own : mergedFor(caller));
+  /** Those of these names that are a source's tools, or may be as soon as it has told them. */
+  const namesOf = (source: ToolSource, names: readonly string[], caller: Caller): readonly string[] => {
+    const its = source.tools(caller);
+    const known = all(caller);
+    return names.filter((name) =>
+      known.some((tool) => tool.name === name)
+        ? its.some((tool) => tool.name === name)
+        : its.length === 0 && name.startsWith(source.prefix ?? ""),
+    );
+  };
   return {
     get: (name) => all().find((tool) => tool.name === name),
     select: (globs, caller) => {
@@ -104,10 +113,34 @@ export function createToolRegistry(
       clearTimeout(timer);
     },
     missing,
-    async renew(names, caller, signal) {
-      if (rights.length === 0) return;
-      const named = own.filter(({ name }) => names.includes(name));
-      await Promise.all(systemsOf(named).map((source) => source.ready(caller, signal)));
+    awaited(globs, caller) {
+      const narrow = globs.filter((glob) => glob !== "*");
+      return allSources()
+        .filter((source) => source.isAwaited?.(caller) && mayNameAny(narrow, source.prefix ?? ""))
+        .map(({ name }) => name);
+    },
+    async wait(names, caller, waiting) {
+      const reasons = new Map<string, string>();
+      const wait = async (source: ToolSource) => {
+        const reason = await source.wait?.(caller, waiting);
+        if (reason !== undefined) reasons.set(source.name, reason);
+      };
+      await Promise.all(allSources().map((source) => names.includes(source.name) && wait(source)));
+      return reasons;
+    },
+    async renew(names, caller, { signal, tell }) {
+      const absent = new Map<string, string>();
+      const waits = allSources().flatMap((source) => {
+        const its = source.wait ? namesOf(source, names, caller) : [];
+        const arrival = its.length > 0 ? source.wait?.(caller, { signal, tell }) : undefined;
+        const note = (reason: string | undefined) => {
+          if (reason !== undefined) for (const name of its) absent.set(name, reason);
+        };
+        return arrival ? arrival.then(note) : [];
+      });
+      const named = rights.length === 0 ? [] : own.filter(({ name }) => names.includes(name));
+      await Promise.all([...waits, ...systemsOf(named).map((source) => source.ready(caller, signal))]);
+      return absent;
     },
   };
 }
@@ -115,4 +148,37 @@ export function createToolRegistry(
 /** What a model is told of the tools. */
 export function toolSchemas(tools: readonly Tool[]): ToolSchema[] {
   return tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+}
+
+/** Makes of each tool what the operator set; undefined: there is no such tool here. The same of the same. */
+function createSettler({ available, defaultTimeoutSeconds, byName }: ToolSettings): (tool: Tool) => Tool | undefined {
+  const isAvailable = available ? selectsByGlobs(available) : () => true;
+  const settled = new WeakMap<Tool, Tool>();
+  return (tool) => {
+    const setting = Object.hasOwn(byName, tool.name) ? byName[tool.name]! : {};
+    if (setting.enabled === false || !isAvailable(tool.name)) return undefined;
+    const known = settled.get(tool);
+    if (known) return known;
+    const made = settle(tool, setting, defaultTimeoutSeconds);
+    settled.set(tool, made);
+    return made;
+  };
+}
+
+function settle(tool: Tool, { timeout, model, temperature }: ToolSetting, usual: number | undefined): Tool {
+  // Who asks for just the usual time is taken for one that asks for none.
+  const seconds = timeout ?? (tool.timeoutMs === defaultTimeoutMs ? usual : undefined);
+  const timed = seconds === undefined ? tool : { ...tool, timeoutMs: Math.ceil(seconds * 1000) };
+  if (model === undefined && temperature === undefined) return timed;
+  const settings: ModelSettings = temperature === undefined ? {} : { temperature };
+  const asSet = (request: StepRequest): StepRequest => ({
+    ...request,
+    ...(model === undefined ? {} : { model }),
+    settings: { ...request.settings, ...settings },
+  });
+  return {
+    ...timed,
+    execute: (input, context) =>
+      tool.execute(input, { ...context, step: (request, signal) => context.step(asSet(request), signal) }),
+  };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import type { Tool, ToolContext } from "../protocol/tools.ts";
+import type { Tool, ToolContext } from "../../protocol/agents/tools.ts";
 import { defineTool } from "./define-tool.ts";
 import { deferTools, foundTools, searchTool } from "./search-tools.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ToolSchema } from "../protocol/models.ts";
-import type { Tool, ToolResult } from "../protocol/tools.ts";
+import type { ToolSchema } from "../../protocol/agents/models.ts";
+import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { defineTool } from "./define-tool.ts";
 
 export const searchName = "search_tools";

@@ -1,6 +1,6 @@
-import { jsonText, plainText } from "../protocol/json-text.ts";
-import { mostSources, type Source, sourceSchema } from "../protocol/sources.ts";
-import type { ToolResult } from "../protocol/tools.ts";
+import { jsonText, plainText } from "../../protocol/base/json-text.ts";
+import { mostSources, type Source, sourceSchema } from "../../protocol/knowledge/sources.ts";
+import type { ToolResult } from "../../protocol/agents/tools.ts";
 
 /** What a model reads of one result at most: more would push the conversation out of its context. */
 export const maximumContentCharacters = 100_000;

@@ -1,4 +1,4 @@
-import type { ToolSchema } from "../protocol/models.ts";
+import type { ToolSchema } from "../../protocol/agents/models.ts";
 
 const known = new WeakMap<ToolSchema, number>();
 

@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import type { ToolContext } from "../protocol/tools.ts";
+import type { ToolContext } from "../../protocol/agents/tools.ts";
 import { executeTool, parseCall } from "./call-tool.ts";
-import { now } from "./now.ts";
+import { now } from "../basic/now.ts";
 import { loadUserTools } from "./user-tools.ts";
 
 async function createFolder(context: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
@@ -40,7 +40,7 @@ const callContext: ToolContext = {
 };
 
 test("the weather tool of the documentation loads and runs", async (context) => {
-  const page = await readFile(join(import.meta.dirname, "../../docs/tools.md"), "utf8");
+  const page = await readFile(join(import.meta.dirname, "../../../docs/tools.md"), "utf8");
   const example = /`tools\/weather\.ts`:\n\n```ts\n(.*?)```/s.exec(page)?.[1];
   assert.ok(example);
   const asked: string[] = [];

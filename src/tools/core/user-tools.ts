@@ -2,12 +2,17 @@ import { readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { messageOf } from "../protocol/errors.ts";
-import type { Tool } from "../protocol/tools.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
 import { defineTool } from "./define-tool.ts";
+import { NothingDone } from "./nothing-done.ts";
 
 /** What a user's tool file is given, so that it needs no import of its own. */
-export type ToolKit = { readonly defineTool: typeof defineTool; readonly z: typeof z };
+export type ToolKit = {
+  readonly defineTool: typeof defineTool;
+  readonly NothingDone: typeof NothingDone;
+  readonly z: typeof z;
+};
 
 export type ToolProblem = { readonly file: string; readonly line?: number; readonly message: string };
 export type UserTools = { readonly tools: readonly Tool[]; readonly problems: readonly ToolProblem[] };
@@ -73,6 +78,7 @@ async function loadFile(file: string): Promise<Tool[]> {
   const made = new Set<unknown>();
   const kit: ToolKit = {
     z,
+    NothingDone,
     defineTool: (definition) => {
       const tool = { ...defineTool(definition), source: file };
       made.add(tool);

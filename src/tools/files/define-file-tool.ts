@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import { ColloquyError } from "../protocol/errors.ts";
-import type { Tool, ToolContext } from "../protocol/tools.ts";
-import type { Workspace } from "../sandbox/workspace.ts";
-import type { Workspaces } from "../sandbox/workspaces.ts";
-import { defineTool, type ToolDefinition } from "./define-tool.ts";
-import { errorResult } from "./tool-result.ts";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import type { Tool, ToolContext } from "../../protocol/agents/tools.ts";
+import type { Workspace } from "../../sandbox/workspace/workspace.ts";
+import type { Workspaces } from "../../sandbox/workspace/workspaces.ts";
+import { defineTool, type ToolDefinition } from "../core/define-tool.ts";
+import { errorResult } from "../core/tool-result.ts";
 
 export type FileToolDefinition<Input extends z.ZodType> = Pick<
   ToolDefinition<Input>,

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { Tool } from "../protocol/tools.ts";
-import { shownPath } from "../sandbox/workspace-path.ts";
-import type { Workspaces } from "../sandbox/workspaces.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import { shownPath } from "../../sandbox/workspace/path.ts";
+import type { Workspaces } from "../../sandbox/workspace/workspaces.ts";
 import { exactTextIn } from "./file-text.ts";
-import { fileTool } from "./file-tool.ts";
-import { errorResult } from "./tool-result.ts";
+import { fileTool } from "./define-file-tool.ts";
+import { errorResult } from "../core/tool-result.ts";
 
 /** Larger ones are changed by code. */
 const mostBytes = 8 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Tool } from "../protocol/tools.ts";
-import type { Entry } from "../sandbox/walk.ts";
-import { shownPath } from "../sandbox/workspace-path.ts";
-import type { Workspaces } from "../sandbox/workspaces.ts";
-import { fileTool } from "./file-tool.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import type { Entry } from "../../sandbox/workspace/walk.ts";
+import { shownPath } from "../../sandbox/workspace/path.ts";
+import type { Workspaces } from "../../sandbox/workspace/workspaces.ts";
+import { fileTool } from "./define-file-tool.ts";
 
 const mostEntries = 500;
 

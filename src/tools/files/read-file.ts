@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { mediaTypeOf } from "../protocol/files.ts";
-import type { Tool } from "../protocol/tools.ts";
-import { shownPath } from "../sandbox/workspace-path.ts";
-import type { Workspaces } from "../sandbox/workspaces.ts";
-import { fileTool } from "./file-tool.ts";
+import { mediaTypeOf } from "../../protocol/threads/files.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import { shownPath } from "../../sandbox/workspace/path.ts";
+import type { Workspaces } from "../../sandbox/workspace/workspaces.ts";
+import { fileTool } from "./define-file-tool.ts";
 import { textIn } from "./file-text.ts";
-import { errorResult } from "./tool-result.ts";
+import { errorResult } from "../core/tool-result.ts";
 
 /** Of a larger file only the beginning is read. */
 const mostBytes = 8 * 1024 * 1024;

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { InvalidInput } from "../protocol/errors.ts";
-import { matchesGlob } from "../protocol/glob.ts";
-import type { Tool } from "../protocol/tools.ts";
-import { shownPath } from "../sandbox/workspace-path.ts";
-import type { Workspace } from "../sandbox/workspace.ts";
-import type { Workspaces } from "../sandbox/workspaces.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import { matchesGlob } from "../../protocol/base/glob.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import { shownPath } from "../../sandbox/workspace/path.ts";
+import type { Workspace } from "../../sandbox/workspace/workspace.ts";
+import type { Workspaces } from "../../sandbox/workspace/workspaces.ts";
 import { textIn } from "./file-text.ts";
-import { fileTool } from "./file-tool.ts";
-import { type LineSearch, patternOf, startLineSearch } from "./search-files-lines.ts";
+import { fileTool } from "./define-file-tool.ts";
+import { type LineSearch, patternOf, startLineSearch } from "./search-lines.ts";
 
 const mostFiles = 5_000;
 /** Larger files, and what comes after so much in all, are told and not searched. */

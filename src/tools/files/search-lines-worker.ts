@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { LineMatch, LineQuestion } from "./search-files-lines.ts";
+import type { LineMatch, LineQuestion } from "./search-lines.ts";
 
 /**
  * A pattern of a model's can take for ever on one line; here it keeps nobody waiting, and is ended with the thread.

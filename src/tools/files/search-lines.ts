@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { InvalidInput } from "../protocol/errors.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
 
 export type LineQuestion = {
   /** Lines, or a text that is split into lines. */
@@ -22,7 +22,7 @@ export type LineSearch = {
 
 /** Matches lines in a thread of its own, which ends with the signal: a pattern that takes for ever blocks nobody. */
 export function startLineSearch(pattern: RegExp, signal: AbortSignal): LineSearch {
-  const worker = new Worker(new URL("./search-files-lines-worker.ts", import.meta.url), {
+  const worker = new Worker(new URL("./search-lines-worker.ts", import.meta.url), {
     workerData: { source: pattern.source, flags: pattern.flags },
     resourceLimits: { maxOldGenerationSizeMb: 128 },
     env: {},

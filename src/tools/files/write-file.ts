@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Tool } from "../protocol/tools.ts";
-import { shownPath } from "../sandbox/workspace-path.ts";
-import type { Workspaces } from "../sandbox/workspaces.ts";
-import { fileTool } from "./file-tool.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import { shownPath } from "../../sandbox/workspace/path.ts";
+import type { Workspaces } from "../../sandbox/workspace/workspaces.ts";
+import { fileTool } from "./define-file-tool.ts";
 
 export function writeFileTool(workspaces: Pick<Workspaces, "open">): Tool {
   return fileTool(workspaces, {

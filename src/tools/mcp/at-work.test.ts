@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type RawRequest, startRaw, testContext, testServers } from "../../../test/mcp-servers.ts";
-import type { McpServerConfig } from "../../protocol/mcp-servers.ts";
-import { SignInNeeded } from "./sign-in/sign-in-needed.ts";
+import type { McpServerConfig } from "../../protocol/agents/mcp-servers.ts";
+import { SignInNeeded } from "./failures.ts";
 
 const cleanups: (() => unknown)[] = [];
 after(async () => {

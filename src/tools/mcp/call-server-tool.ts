@@ -1,15 +1,15 @@
-import { nearNames } from "../../protocol/near-names.ts";
-import type { ToolContext, ToolResult } from "../../protocol/tools.ts";
-import { errorResult } from "../tool-result.ts";
-import { type AskingCall, askingCallOf, type HeldCalls, heardOf } from "./asking-calls.ts";
-import { callByClient } from "./call-by-client.ts";
-import type { Outcome } from "./call-outcome.ts";
+import { nearNames } from "../../protocol/base/near-names.ts";
+import type { ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import { errorResult } from "../core/tool-result.ts";
+import { type AskingCall, askingCallOf, type HeldCalls, heardOf } from "./server-questions.ts";
+import { type Outcome, type Failure, failureOf } from "./failures.ts";
 import type { ListedTool } from "./catalogue.ts";
 import { resultOf } from "./content.ts";
 import { answeredBefore, questionIn } from "./elicitation.ts";
-import { type Failure, failureOf } from "./failures.ts";
+
 import type { OpenClient } from "./open-client.ts";
 import type { CallRequest, ToolCall } from "./tool-calls.ts";
+import type { Client, Tool as ProtocolTool } from "@modelcontextprotocol/client";
 
 export type CallOptions = {
   readonly server: string;
@@ -26,6 +26,8 @@ export type CallOptions = {
   readonly use: <Value>(work: (client: OpenClient) => Promise<Value>) => Promise<Value>;
   /** The connection is of no more use. */
   readonly lost: (client: OpenClient, failure: Failure) => void;
+  /** The server works: it answered, whatever it said. */
+  readonly answered: () => void;
   /** What the server offers now, by its own names. */
   readonly relist: () => Promise<ReadonlyMap<string, ListedTool>>;
 };
@@ -53,8 +55,9 @@ export async function callListed(tool: ListedTool, input: unknown, options: Call
   const { signInLink } = options;
   const whereTo = outcome.denied && signInLink ? `. The user must sign in first, at ${signInLink()}` : "";
   const text = `${server} did not do ${tool.name}: ${outcome.reason}${whereTo}`;
-  if (outcome.kind === "refused") return explainMissing(tool, errorResult(text), options);
-  if (outcome.kind !== "unknown") return errorResult(text);
+  const isUnknown = outcome.kind === "unknown" || (isWrite && outcome.isUnclear);
+  if (outcome.kind === "refused" && !isUnknown) return explainMissing(tool, errorResult(text), options);
+  if (!isUnknown) return errorResult(text);
   if (!isWrite) return errorResult(`${server} gave no answer to ${tool.name}: ${outcome.reason}`);
   return {
     ...errorResult(
@@ -109,9 +112,10 @@ async function attempt(tool: ListedTool, options: Trying): Promise<Outcome> {
 }
 
 /** What became of one request. Throws the reason for which it was cancelled. */
-async function outcomeOf(open: OpenClient, call: ToolCall, { lost }: CallOptions): Promise<Outcome> {
+async function outcomeOf(open: OpenClient, call: ToolCall, { lost, answered }: CallOptions): Promise<Outcome> {
   try {
     const answer = await call.answer;
+    answered();
     return { kind: "answer", result: (isModern(open) ? questionIn(answer) : undefined) ?? resultOf(answer) };
   } catch (error) {
     if (call.wasCancelled) throw error;
@@ -177,4 +181,27 @@ async function explainMissing(
   const near = nearNames(tool.name, [...listed.keys()]);
   const hint = near.length > 0 ? ` Near to it: ${near.join(", ")}.` : "";
   return errorResult(`${server} has no tool ${tool.name} any more; its tools were listed anew.${hint}`);
+}
+
+/** A call in the client's own way, which repeats arguments in headers. No server asks in the middle of it. */
+function callByClient(client: Client, tool: ListedTool, request: CallRequest): ToolCall {
+  const { params, timeoutMs, onprogress } = request;
+  const stop = new AbortController();
+  const { promise, resolve, reject } = Promise.withResolvers<object>();
+  const options = { signal: stop.signal, timeout: timeoutMs, onprogress, allowInputRequired: true };
+  client
+    .callTool(params, { ...options, toolDefinition: { ...tool, outputSchema: undefined } as ProtocolTool })
+    .then(resolve, reject);
+  const call = {
+    answer: promise,
+    wasCancelled: false,
+    cancel(reason: unknown) {
+      call.wasCancelled = true;
+      reject(reason);
+      stop.abort(reason);
+    },
+    hold() {},
+    goOn() {},
+  };
+  return call;
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseCall } from "../call-tool.ts";
+import { parseCall } from "../core/call-tool.ts";
 import { emptyCatalogue, makeCatalogue, natureOf } from "./catalogue.ts";
 import { resultOf, type Media } from "./content.ts";
-import { modelNames } from "./names.ts";
+import { modelNames } from "./model-names.ts";
 import { convertSchema } from "./schema.ts";
 
 const make = (listing: readonly unknown[], config = {}) =>

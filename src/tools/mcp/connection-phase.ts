@@ -1,4 +1,4 @@
-import type { McpServerState } from "../../protocol/mcp-servers.ts";
+import type { McpServerState } from "../../protocol/agents/mcp-servers.ts";
 
 /** Another node may have signed the user in. */
 const mostSignInRestMs = 30_000;
@@ -31,6 +31,12 @@ export class ConnectionPhase {
     this.failures++;
     this.nextTryAt = performance.now() + restMs * (0.75 + Math.random() / 2);
     this.enter(state, reason);
+  }
+
+  /** One answer broke off, which says little of the server: it is tried again at once, and nothing is counted. */
+  broke(reason: string): void {
+    this.nextTryAt = 0;
+    this.enter("failed", reason);
   }
 
   /** What ends it now does not count with earlier failures. */

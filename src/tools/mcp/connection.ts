@@ -1,18 +1,20 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded-fetch.ts";
-import { Unavailable } from "../../protocol/errors.ts";
-import type { Log } from "../../protocol/log.ts";
-import { type McpServerConfig, type McpServerState, transportOf } from "../../protocol/mcp-servers.ts";
-import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
-import { HeldCalls } from "./asking-calls.ts";
-import { callListed } from "./call-listed.ts";
-import type { Outcome } from "./call-outcome.ts";
+import { Unavailable } from "../../protocol/base/errors.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import { type McpServerConfig, type McpServerState, transportOf } from "../../protocol/agents/mcp-servers.ts";
+import type { Tool, ToolContext, ToolResult, Waiting } from "../../protocol/agents/tools.ts";
+import { HeldCalls } from "./server-questions.ts";
+import { type Arriving, before } from "./arriving.ts";
+import { callListed } from "./call-server-tool.ts";
+import { type Outcome, type Failure, failureOf, reasonOf, SignInNeeded } from "./failures.ts";
 import { type ListedTool, natureOf } from "./catalogue.ts";
 import { ConnectionPhase } from "./connection-phase.ts";
-import { type Failure, failureOf } from "./failures.ts";
-import { Offer } from "./offer.ts";
+
+import { Offer } from "./listed-tools.ts";
 import { type OpenClient, openClient } from "./open-client.ts";
-import { SignInNeeded } from "./sign-in/sign-in-needed.ts";
+
 import { signInTool } from "./sign-in/sign-in-tool.ts";
 
 export type ConnectionOptions = {
@@ -41,8 +43,10 @@ const defaultTimeoutMs = 60_000;
 const connectTimeoutMs = 20_000;
 /** How long a message may wait for a server that has not told its tools yet. */
 const patienceMs = 1000;
-/** What a call may take beside the tool's own time: connecting, and hearing of a time-out. */
-const overheadMs = connectTimeoutMs + 5000;
+/** How long a call waits for a server that connects or rests. */
+const defaultWaitMs = 30_000;
+/** What a call may take beside that and the tool's own time: hearing of a time-out. */
+const overheadMs = 5000;
 const maxBytes = 10_000_000;
 /** A connection that lasted this long was a good one: what ended it does not count with earlier failures. */
 const steadyMs = 60_000;
@@ -56,6 +60,7 @@ type Lease = OpenClient & { users: number; retired: boolean; readonly since: num
 export class Connection {
   private readonly options: ConnectionOptions;
   private readonly timeoutMs: number;
+  private readonly waitMs: number;
   private readonly web: GuardedFetch | undefined;
   private readonly stopped = new AbortController();
   private readonly held: HeldCalls<Outcome>;
@@ -70,12 +75,14 @@ export class Connection {
   /** Of one that never told its tools since the user must sign in first. */
   private signInTools: readonly Tool[] | undefined;
   private waitedSince: number | undefined;
+  private awaitedSince: number | undefined;
 
   constructor(options: ConnectionOptions) {
     this.options = options;
     this.held = options.held ?? new HeldCalls();
-    const { url, timeoutMs = defaultTimeoutMs } = options.config;
+    const { url, timeoutMs = defaultTimeoutMs, waitMs = defaultWaitMs } = options.config;
     this.timeoutMs = timeoutMs;
+    this.waitMs = waitMs;
     this.phase = new ConnectionPhase(options.backoffMs);
     const { server, config, log } = options;
     this.offer = new Offer({
@@ -83,7 +90,7 @@ export class Connection {
       config,
       log,
       pageMs: connectTimeoutMs,
-      timeoutMs: timeoutMs + overheadMs,
+      timeoutMs: timeoutMs + waitMs + overheadMs,
       execute: (tool, input, context) => this.call(tool, input, context),
     });
     this.web =
@@ -134,6 +141,52 @@ export class Connection {
     );
     await Promise.race([opened, enough]);
     clearTimeout(timer);
+  }
+
+  /** It has never told its tools and may do so soon. Runs wait for that together, so that one which is silent delays them once. */
+  isAwaited(): boolean {
+    const { phase, offer } = this;
+    if (this.lease || !offer.isUnknown || phase.is("disabled") || phase.is("sign-in needed")) return false;
+    const now = performance.now();
+    this.awaitedSince ??= now;
+    const leftMs = this.awaitedSince + this.waitMs - now;
+    return leftMs > 0 && (!phase.isResting || phase.restMs < leftMs);
+  }
+
+  /** As `ToolSource.wait`. A user who must sign in first is told so by the call. */
+  wait(waiting: Waiting): Promise<string | undefined> | undefined {
+    if (this.lease || (this.phase.isResting && this.phase.is("sign-in needed"))) return undefined;
+    const absent = (error: unknown) => {
+      const { server } = this.options;
+      const what = `The MCP server ${server} is not there: ${reasonOf(error)}`;
+      return `${what.replace(/[.\s]*$/, "")}. Nothing was done. Try again later; an admin finds more at "colloquy doctor".`;
+    };
+    return this.arrive({ ...waiting, until: performance.now() + this.waitMs }).then(() => undefined, absent);
+  }
+
+  /** The open client, as soon as there is one: waits for one that connects, or rests for less than what is left. */
+  private async arrive({ signal, tell, until }: Arriving): Promise<Lease> {
+    if (this.lease) return this.lease;
+    const { server } = this.options;
+    tell(`Waiting for the MCP server ${server} …`);
+    for (;;) {
+      const leftMs = until - performance.now();
+      const { restMs } = this.phase;
+      const isRest = this.phase.isResting && this.phase.is("failed") && restMs < leftMs;
+      // Nobody waits for a login, nor for what takes longer than the patience: opening says so at once.
+      if (isRest) await sleep(restMs + 1, undefined, { signal });
+      try {
+        return await before(this.open(), {
+          until,
+          signal,
+          what: `${server} did not answer within ${this.waitMs / 1000} s.`,
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        const canWait = this.phase.is("failed") && this.phase.restMs < until - performance.now();
+        if (!canWait || this.stopped.signal.aborted) throw error;
+      }
+    }
   }
 
   /** Connects in the background. */
@@ -229,7 +282,7 @@ export class Connection {
     client.onclose = () => {
       lease.retired = true;
       if (lease.users === 0) this.leases.delete(lease);
-      this.lost({ reason: "the connection was closed" }, lease);
+      this.lost({ kind: "not-sent", reason: "the connection was closed" }, lease);
     };
     this.offer.watch(lease, () => void this.refresh());
   }
@@ -241,8 +294,8 @@ export class Connection {
   private call(tool: ListedTool, input: unknown, context: ToolContext): Promise<ToolResult> {
     const { server, config, signInLink, patienceMs = defaultPatienceMs } = this.options;
     const { effect, idempotent } = natureOf(tool, config);
-    // A program may take seconds to start.
-    if (!this.lease && !this.phase.isResting) context.progress(`connecting to ${server}`);
+    const { signal, progress: tell } = context;
+    const arriving = { signal, tell, until: performance.now() + this.waitMs };
     return callListed(tool, input, {
       server,
       context,
@@ -252,7 +305,8 @@ export class Connection {
       isIdempotent: idempotent,
       held: this.held,
       patienceMs,
-      use: (work) => this.use(work),
+      use: (work) => this.use(work, arriving),
+      answered: () => this.phase.wasGood(),
       lost: (client, failure) => this.lost(failure, client),
       relist: async () => {
         await this.refresh();
@@ -261,8 +315,8 @@ export class Connection {
     });
   }
 
-  private async use<Value>(work: (lease: OpenClient) => Promise<Value>): Promise<Value> {
-    const lease = await this.open();
+  private async use<Value>(work: (lease: OpenClient) => Promise<Value>, arriving: Arriving): Promise<Value> {
+    const lease = await this.arrive(arriving);
     if (this.stopped.signal.aborted) throw isGone(this.options.server);
     lease.users++;
     try {
@@ -274,7 +328,7 @@ export class Connection {
   }
 
   /** The connection is of no more use; those who still wait for an answer on it may get it. */
-  private lost({ reason, denied }: Pick<Failure, "reason" | "denied">, which: OpenClient): void {
+  private lost({ kind, reason, denied }: Failure, which: OpenClient): void {
     const { lease } = this;
     if (!lease || lease !== which) return;
     this.lease = undefined;
@@ -284,7 +338,16 @@ export class Connection {
       if (lease.users === 0) void this.dispose(lease);
     }
     if (denied && this.options.signInLink) this.phase.rest("sign-in needed", reason);
+    else if (kind === "unknown") this.renewAfter(reason);
     else this.fail(reason);
+  }
+
+  /** One answer broke: connects anew at once, which tells whether it was more than that. */
+  private renewAfter(reason: string): void {
+    if (this.stopped.signal.aborted) return;
+    this.phase.broke(reason);
+    this.options.log.info({ server: this.options.server, reason }, "an answer of an MCP server broke off");
+    this.begin();
   }
 
   private async dispose(lease: Lease): Promise<void> {

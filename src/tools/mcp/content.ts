@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ToolResult } from "../../protocol/tools.ts";
-import { maximumDataCharacters, toToolResult } from "../tool-result.ts";
+import type { ToolResult } from "../../protocol/agents/tools.ts";
+import { maximumDataCharacters, toToolResult } from "../core/tool-result.ts";
 
 /** What an embedded resource holds. */
 const resourceSchema = z.object({

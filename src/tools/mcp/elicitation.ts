@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ToolAnswer, ToolQuestion, ToolResult } from "../../protocol/tools.ts";
-import { errorResult } from "../tool-result.ts";
+import type { ToolAnswer, ToolQuestion, ToolResult } from "../../protocol/agents/tools.ts";
+import { errorResult } from "../core/tool-result.ts";
 
 /** A server's answer that is none yet: it must know more from a person, and is then called again. */
 const inputRequiredSchema = z.object({

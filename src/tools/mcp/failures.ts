@@ -5,8 +5,10 @@ import {
   SdkErrorCode,
   SdkHttpError,
 } from "@modelcontextprotocol/client";
-import { ColloquyError, messageOf } from "../../protocol/errors.ts";
+import { ColloquyError, messageOf } from "../../protocol/base/errors.ts";
+import { isUnclearStatus } from "../core/nothing-done.ts";
 import { streamEnded } from "./watched-transport.ts";
+import type { ToolResult } from "../../protocol/agents/tools.ts";
 
 /**
  * What a failed request means. `refused`: the server said no, and did nothing. `failed`: it did or tried something and says
@@ -16,6 +18,8 @@ import { streamEnded } from "./watched-transport.ts";
 export type Failure = {
   readonly kind: "refused" | "failed" | "not-sent" | "session-gone" | "unknown";
   readonly reason: string;
+  /** A write may have been done all the same; it says nothing of the connection. */
+  readonly isUnclear?: true;
   /** Of no use to try again soon. */
   readonly isTimeout?: true;
   /** Of no use without another login; `scope`: the same call alone. */
@@ -56,7 +60,11 @@ function failureOfStatus(status: number, text: string): Failure {
   if (status === 401 || status === 403)
     return { kind: "refused", reason: `it demands a login (HTTP ${status})`, denied: "login" };
   if (fromGateways.includes(status)) return { kind: "unknown", reason };
-  return { kind: status < 500 ? "refused" : "failed", reason };
+  return {
+    kind: status < 500 ? "refused" : "failed",
+    reason,
+    ...(isUnclearStatus(status) && { isUnclear: true as const }),
+  };
 }
 
 function failureOfClient({ code }: SdkError, reason: string): Failure {
@@ -84,4 +92,14 @@ export function reasonOf(error: unknown): string {
     .replaceAll(/\s+/g, " ")
     .trim()
     .slice(0, longest);
+}
+
+/** What became of one try of a call. */
+export type Outcome = Failure | { readonly kind: "answer"; readonly result: ToolResult };
+
+/** 401: a server is used as its user, who is not signed in there, or not any more. */
+export class SignInNeeded extends ColloquyError {
+  constructor(reason: string, options?: ErrorOptions) {
+    super("sign_in_needed", 401, reason, options);
+  }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, test } from "node:test";
 import { type RawHandler, type RawRequest, type RawServer, startRaw, testServers } from "../../../test/mcp-servers.ts";
-import type { McpServerConfig } from "../../protocol/mcp-servers.ts";
+import type { McpServerConfig } from "../../protocol/agents/mcp-servers.ts";
 
 const cleanups: (() => unknown)[] = [];
 after(async () => {
@@ -62,6 +62,26 @@ test("a stream of events that breaks off fails at once, not at the time-out", as
   assert.equal(written.uncertain, true);
   assert.match(written.content, /connection was lost/);
   assert.equal(callsTo(raw), 1);
+});
+
+test("an error that a server in front may say leaves a write in doubt; a refusal, and a read, are told as they are", async () => {
+  for (const [status, isUnclear] of [
+    [500, true],
+    [503, true],
+    [408, true],
+    [429, true],
+    [400, false],
+    [409, false],
+  ] as const) {
+    const { mcp } = await serve((message, { response }) => {
+      if (!isCall(message)) return undefined;
+      response.writeHead(status).end("no");
+      return "handled";
+    });
+    const written = await mcp.call("raw_send");
+    assert.deepEqual([written.isError, written.uncertain ?? false], [true, isUnclear], String(status));
+    assert.equal((await mcp.call("raw_look")).uncertain, undefined, String(status));
+  }
 });
 
 test("a server that never answers: the time-out ends the call, tells the server, and leaves a write in doubt", async () => {
@@ -199,7 +219,9 @@ test("a demand for a login fails once, is a state with its reason, and makes no 
 });
 
 test("a server that comes back is connected again; meanwhile its tools stay, and their calls say that it is away", async () => {
-  const { raw, mcp } = await serve((message) => (isCall(message) ? text("seen") : undefined), {});
+  const { raw, mcp } = await serve((message) => (isCall(message) ? text("seen") : undefined), {
+    config: { waitMs: 100 },
+  });
   assert.deepEqual(await mcp.call("raw_look"), { content: "seen" });
   await raw.close();
   assert.equal((await mcp.call("raw_look")).isError, true);
@@ -235,7 +257,7 @@ test("while it is connected again, that is a state, and whoever calls is told wh
   await mcp.until("raw", "connecting");
   const told = Promise.withResolvers<string>();
   const called = mcp.call("raw_look", {}, { progress: told.resolve });
-  assert.equal(await told.promise, "connecting to raw");
+  assert.equal(await told.promise, "Waiting for the MCP server raw …");
   begin.resolve();
   assert.deepEqual(await called, { content: "seen" });
 });

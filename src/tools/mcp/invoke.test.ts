@@ -3,11 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { freePort, testCaller, testContext, testServers } from "../../../test/mcp-servers.ts";
-import type { McpServerConfig } from "../../protocol/mcp-servers.ts";
-import { createToolRegistry } from "../registry.ts";
-import { findingOf } from "./findings.ts";
+import type { McpServerConfig } from "../../protocol/agents/mcp-servers.ts";
+import { createToolRegistry } from "../core/registry.ts";
+import { findingOf, defaultServers } from "./mcp-servers.ts";
 import { InvokeServer } from "./invoke.ts";
-import { defaultServers } from "./mcp-servers.ts";
 
 const cleanups: (() => unknown)[] = [];
 after(async () => {
@@ -78,6 +77,19 @@ test("a tool that is not known to read only is in doubt when its answer does not
   const dead = await bridge((response) => response.destroy());
   assert.equal((await dead.mcp.call("files", { tool: "remove" })).uncertain, true);
   assert.equal((await dead.mcp.call("files", { tool: "list_files" })).uncertain, undefined);
+});
+
+test("an error that a server in front may say leaves a write in doubt; a refusal does not", async () => {
+  for (const status of [500, 502, 503, 504, 408, 429]) {
+    const { mcp } = await bridge((response) => response.writeHead(status, { "retry-after": "1" }).end("busy"));
+    assert.equal((await mcp.call("files", { tool: "remove" })).uncertain, true, String(status));
+    assert.equal((await mcp.call("files", { tool: "list_files" })).uncertain, undefined, String(status));
+  }
+  for (const status of [400, 404, 409, 501]) {
+    const { mcp } = await bridge((response) => response.writeHead(status).end("no"));
+    const { isError, uncertain } = await mcp.call("files", { tool: "remove" });
+    assert.deepEqual([isError, uncertain], [true, undefined], String(status));
+  }
 });
 
 test("while nothing answers it is a state; the tool is there all the same, and its call is an error that nothing was done", async () => {

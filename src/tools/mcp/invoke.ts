@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded-fetch.ts";
-import type { McpServerConfig, McpServerState } from "../../protocol/mcp-servers.ts";
-import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
-import { defineTool } from "../define-tool.ts";
-import { selectsByGlobs } from "../glob.ts";
-import { errorResult, toToolResult } from "../tool-result.ts";
+import type { McpServerConfig, McpServerState } from "../../protocol/agents/mcp-servers.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
+import { defineTool } from "../core/define-tool.ts";
+import { selectsByGlobs } from "../core/name-globs.ts";
+import { isUnclearStatus } from "../core/nothing-done.ts";
+import { errorResult, toToolResult } from "../core/tool-result.ts";
 import { failureOf, reasonOf } from "./failures.ts";
 
 const defaultTimeoutMs = 30_000;
@@ -20,7 +22,7 @@ const inputSchema = (defaultTool: string | undefined) =>
     tool: (defaultTool === undefined ? z.string().min(1) : z.string().min(1).default(defaultTool)).describe(
       "The name of the server's tool",
     ),
-    args: z.record(z.string(), z.unknown()).default({}).describe("Its arguments"),
+    args: jsonObjectSchema.default({}).describe("Its arguments"),
   });
 
 /**
@@ -61,6 +63,7 @@ export class InvokeServer {
         timeoutMs: timeoutMs + overheadMs,
         execute: (call, context) => this.counted(this.invoke(call, { context, timeoutMs })),
       }),
+      keepsNumbers: true,
       source: `mcp:${name}`,
     };
   }
@@ -123,7 +126,8 @@ export class InvokeServer {
       this.enter("ready");
       const text = await answer.text();
       if (answer.ok) return toToolResult(text);
-      return failed(reasonOf(new Error(`HTTP ${answer.status} ${text}`)));
+      const refused = failed(reasonOf(new Error(`HTTP ${answer.status} ${text}`)));
+      return isUnclearStatus(answer.status) && !this.isRead(tool) ? { ...refused, uncertain: true } : refused;
     } catch (error) {
       context.signal.throwIfAborted();
       const isLate = error instanceof DOMException && error.name === "TimeoutError";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Log } from "../../protocol/log.ts";
+import type { Log } from "../../protocol/base/log.ts";
 import { type Catalogue, type CatalogueOptions, emptyCatalogue, makeCatalogue } from "./catalogue.ts";
 import { reasonOf } from "./failures.ts";
 import type { OpenClient } from "./open-client.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { startRaw, testCaller, testServers } from "../../../test/mcp-servers.ts";
-import { createToolRegistry } from "../registry.ts";
+import { createToolRegistry } from "../core/registry.ts";
 
 const servers = 50;
 const toolsEach = 20;

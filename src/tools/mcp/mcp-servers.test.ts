@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { published, startRaw, testCaller, testServers } from "../../../test/mcp-servers.ts";
-import { createToolRegistry } from "../registry.ts";
-import { findingOf } from "./findings.ts";
+import { createToolRegistry } from "../core/registry.ts";
+import { findingOf } from "./mcp-servers.ts";
 
 const cleanups: (() => unknown)[] = [];
 after(async () => {

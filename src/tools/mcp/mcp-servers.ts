@@ -1,18 +1,18 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
-import type { Caller } from "../../protocol/callers.ts";
-import { messageOf, NotFound } from "../../protocol/errors.ts";
-import type { Log } from "../../protocol/log.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { messageOf, NotFound } from "../../protocol/base/errors.ts";
+import type { Log } from "../../protocol/base/log.ts";
 import {
   type McpServerConfig,
   type McpServersConfig,
   type McpServerState,
   transportOf,
-} from "../../protocol/mcp-servers.ts";
-import type { Tool, ToolSource } from "../../protocol/tools.ts";
-import { tokensOfTool } from "../tool-tokens.ts";
-import { HeldCalls } from "./asking-calls.ts";
-import type { Outcome } from "./call-outcome.ts";
+} from "../../protocol/agents/mcp-servers.ts";
+import type { Tool, ToolSource } from "../../protocol/agents/tools.ts";
+import { tokensOfTool } from "../core/tool-tokens.ts";
+import { HeldCalls } from "./server-questions.ts";
+import type { Outcome } from "./failures.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { InvokeServer } from "./invoke.ts";
 
@@ -274,6 +274,8 @@ function mcpServer(
       prefix: prefixOf(name, config),
       tools: (caller) => connectionFor(caller).tools(),
       ready: (caller, signal) => connectionFor(caller).ready(signal),
+      isAwaited: (caller) => connectionFor(caller).isAwaited(),
+      wait: (caller, waiting) => connectionFor(caller).wait(waiting),
     },
     state(caller) {
       const connection = connectionFor(caller);
@@ -301,4 +303,17 @@ function about(name: string, { url, command }: McpServerConfig): { name: string;
 
 function tokensOf(tools: readonly Tool[]): number {
   return tools.reduce((sum, tool) => sum + tokensOfTool(tool), 0);
+}
+
+/** What `colloquy doctor` says of a server. One that is away may come back by itself, so it is no trouble. */
+export function findingOf(server: McpServerState): { grade: "ok" | "note"; about: string; text: string } {
+  const { name, transport, target, state, reason, tools, tokens, unusable } = server;
+  const offer =
+    tools === 0 ? "" : `, ${tools === 1 ? "1 tool" : `${tools} tools`} (about ${tokens} tokens in a prompt)`;
+  const left =
+    unusable.length === 0
+      ? ""
+      : `; not usable: ${unusable.map(({ tool, reason: why }) => `${tool} (${why})`).join(", ")}`;
+  const text = `${name} (${transport}, ${target}): ${state}${reason === undefined ? "" : `, ${reason}`}${offer}${left}`;
+  return { grade: state === "failed" || unusable.length > 0 ? "note" : "ok", about: "mcp", text };
 }

@@ -8,12 +8,12 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { GuardedFetch, Post } from "../../egress/guarded-fetch.ts";
-import { messageOf } from "../../protocol/errors.ts";
-import type { Log } from "../../protocol/log.ts";
-import { type McpServerConfig, type McpTransport, transportOf } from "../../protocol/mcp-servers.ts";
-import { OpenCalls } from "./asking-calls.ts";
-import type { Outcome } from "./call-outcome.ts";
-import { ShortWay } from "./short-way.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import { type McpServerConfig, type McpTransport, transportOf } from "../../protocol/agents/mcp-servers.ts";
+import { OpenCalls } from "./server-questions.ts";
+import type { Outcome } from "./failures.ts";
+import { ShortWay } from "./direct-calls.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { watchRequests } from "./watched-transport.ts";

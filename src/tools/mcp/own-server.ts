@@ -1,7 +1,7 @@
 import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
-import type { Caller } from "../../protocol/callers.ts";
-import type { Log } from "../../protocol/log.ts";
-import type { Tool, ToolSource } from "../../protocol/tools.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Tool, ToolSource } from "../../protocol/agents/tools.ts";
 import { Connection } from "./connection.ts";
 
 export type OwnServerOptions = {

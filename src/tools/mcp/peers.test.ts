@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { published, startEverything, startShop, testServers } from "../../../test/mcp-servers.ts";
-import type { ToolQuestion } from "../../protocol/tools.ts";
+import type { ToolQuestion } from "../../protocol/agents/tools.ts";
 
 const cleanups: (() => unknown)[] = [];
 after(async () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startRaw, testServers } from "../../../test/mcp-servers.ts";
-import { createToolRegistry } from "../registry.ts";
-import { findingOf } from "./findings.ts";
+import { createToolRegistry } from "../core/registry.ts";
+import { findingOf } from "./mcp-servers.ts";
 
 test("of two servers' tools with one name the first one's is offered, and the other server says so", async (context) => {
   const tool = (name: string) => ({ name, inputSchema: { type: "object" } });

@@ -1,7 +1,9 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
-import { z } from "zod";
-import { messageOf } from "../../protocol/errors.ts";
-import type { JsonSchema } from "../../protocol/models.ts";
+import type { z } from "zod";
+import { withDoubles } from "../../protocol/base/exact-json.ts";
+import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { JsonSchema } from "../../protocol/agents/models.ts";
 
 export type ConvertedSchema = {
   /** What goes to providers. */
@@ -64,9 +66,9 @@ function forProviders(own: JsonSchema): Pick<ConvertedSchema, "parameters" | "no
 }
 
 function checked(validate: ReturnType<AjvJsonSchemaValidator["getValidator"]>): z.ZodType {
-  return z.record(z.string(), z.unknown()).superRefine((value, context) => {
+  return jsonObjectSchema.superRefine((value, context) => {
     try {
-      const { valid, errorMessage } = validate(value);
+      const { valid, errorMessage } = validate(withDoubles(value));
       if (valid) return;
       for (const message of (errorMessage ?? "they do not fit the schema").split(", "))
         context.addIssue({ code: "custom", message: message.replace(/^data\/?/, "") });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { published, startEverything, testServers } from "../../../test/mcp-servers.ts";
-import type { McpServersConfig } from "../../protocol/mcp-servers.ts";
-import type { ToolAnswer } from "../../protocol/tools.ts";
+import type { McpServersConfig } from "../../protocol/agents/mcp-servers.ts";
+import type { ToolAnswer } from "../../protocol/agents/tools.ts";
 import type { McpOptions } from "./mcp-servers.ts";
 
 const cleanups: (() => unknown)[] = [];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { newId } from "../../protocol/ids.ts";
-import type { ToolAnswer, ToolQuestion } from "../../protocol/tools.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { ToolAnswer, ToolQuestion } from "../../protocol/agents/tools.ts";
 import { formSchema, longestText } from "./elicitation.ts";
 import type { ToolCall } from "./tool-calls.ts";
 

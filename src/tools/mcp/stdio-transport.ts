@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
-import type { Log } from "../../protocol/log.ts";
+import type { Log } from "../../protocol/base/log.ts";
 
 export type StdioOptions = {
   readonly server: string;

@@ -12,9 +12,9 @@ import {
   SdkErrorCode,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { messageOf } from "../../protocol/errors.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
 import { timeOut } from "./failures.ts";
-import type { ShortWay } from "./short-way.ts";
+import type { ShortWay } from "./direct-calls.ts";
 
 export type Progress = { readonly progress: number; readonly total?: number; readonly message?: string };
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { McpTrial } from "../../protocol/trials.ts";
-import type { Caller } from "../../protocol/callers.ts";
-import { NotFound } from "../../protocol/errors.ts";
-import type { McpServerConfig } from "../../protocol/mcp-servers.ts";
+import type { McpTrial } from "../../protocol/agents/trials.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
+import type { McpServerConfig } from "../../protocol/agents/mcp-servers.ts";
 import { createMcpServers, defaultServers, type McpOptions, type McpServers } from "./mcp-servers.ts";
 
 /** A little longer than connecting may take. */

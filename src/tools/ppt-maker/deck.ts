@@ -1,5 +1,5 @@
-import { mediaTypeOf } from "../../protocol/files.ts";
-import type { Workspace } from "../../sandbox/workspace.ts";
+import { mediaTypeOf } from "../../protocol/threads/files.ts";
+import type { Workspace } from "../../sandbox/workspace/workspace.ts";
 
 export const themes = ["default", "gaia", "uncover"] as const;
 export type Theme = (typeof themes)[number];

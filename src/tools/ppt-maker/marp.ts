@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Mount, Sandbox, SandboxLimits, SandboxResult } from "../../sandbox/sandbox.ts";
-import { findNpmProgram, mountedProgram, type NpmProgram } from "../npm-program.ts";
+import { findNpmProgram, mountedProgram, type NpmProgram } from "../code/npm-program.ts";
 
 export const marpInstall = "npm install -g @marp-team/marp-cli@4.5.1";
 export const chromiumInstall = "apt-get install chromium fonts-dejavu-core";

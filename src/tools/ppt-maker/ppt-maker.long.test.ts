@@ -7,14 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { openTestPlace, type TestPlace } from "../../../test/code-place.ts";
-import { filesOf } from "../../protocol/files.ts";
-import type { StepAnswer, StepRequest, ToolContext, ToolResult } from "../../protocol/tools.ts";
+import { filesOf } from "../../protocol/threads/files.ts";
+import type { StepAnswer, StepRequest, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { SandboxUnusable } from "../../sandbox/sandbox.ts";
 import { type PptMakerPlace, pptMakerTool } from "./ppt-maker.ts";
 
 const place = await openTestPlace();
-const hasChromium = existsSync("/usr/bin/chromium");
-if (!hasChromium) console.warn("LEFT OUT: no Chromium on this machine");
+const skip = existsSync("/usr/bin/chromium") ? false : "no Chromium";
 const outside = await mkdtemp(join(tmpdir(), "colloquy-slides-"));
 after(() => rm(outside, { recursive: true }));
 
@@ -48,7 +47,7 @@ suite("ppt_maker", { skip: place ? false : "no bubblewrap" }, () => {
   };
   const made = ({ data }: ToolResult) => filesOf(data).map(({ path, change }) => `${path} ${change}`);
 
-  test("instructions become a deck, and that a page, a presentation and previews", { skip: !hasChromium }, async () => {
+  test("instructions become a deck, and that a page, a presentation and previews", { skip }, async () => {
     const at = context({ step: answering("# Plan *B*\n\n---\n\n## Costs\n\n![w:200](chart.png)\n\n![](gone.png)") });
     const workspace = await workspaceOf(at);
     await workspace.write("chart.png", pixel);
@@ -73,7 +72,7 @@ suite("ppt_maker", { skip: place ? false : "no bubblewrap" }, () => {
     assert.deepEqual(await readdir(join(workspace.folder, ".colloquy")), []);
   });
 
-  test("a deck is anybody's: it reads no file, asks no server, sets nothing", { skip: !hasChromium }, async () => {
+  test("a deck is anybody's: it reads no file, asks no server, sets nothing", { skip }, async () => {
     const requests: string[] = [];
     const listener = createServer((request, response) => {
       requests.push(request.url!);
@@ -148,7 +147,7 @@ suite("ppt_maker", { skip: place ? false : "no bubblewrap" }, () => {
     await assert.rejects(make({ deck: "nowhere.md" }, at), /nowhere\.md/);
   });
 
-  test("a call that is stopped stops Marp", { skip: !hasChromium }, async () => {
+  test("a call that is stopped stops Marp", { skip }, async () => {
     const stop = new AbortController();
     const told = (text: string) => {
       if (text.startsWith("Making")) setTimeout(() => stop.abort(new Error("stopped")), 200);

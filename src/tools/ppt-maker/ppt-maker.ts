@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { messageOf } from "../../protocol/errors.ts";
-import type { FileChange } from "../../protocol/files.ts";
-import { newId } from "../../protocol/ids.ts";
-import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { FileChange } from "../../protocol/threads/files.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { type Sandbox, SandboxUnusable } from "../../sandbox/sandbox.ts";
-import type { Workspace } from "../../sandbox/workspace.ts";
-import { filesText, stoppedText } from "../command-result.ts";
-import { defineTool } from "../define-tool.ts";
-import type { CodePlace } from "../run-command.ts";
+import type { Workspace } from "../../sandbox/workspace/workspace.ts";
+import { filesText, stoppedText } from "../code/command-result.ts";
+import { defineTool } from "../core/define-tool.ts";
+import type { CodePlace } from "../code/run-command.ts";
 import { countSlides, deckOf, fileNameOf, picturesIn, themes, titleOf, withPictures } from "./deck.ts";
 import {
   chromiumInstall,

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
-import { ColloquyError, messageOf } from "../../protocol/errors.ts";
+import { ColloquyError, messageOf } from "../../protocol/base/errors.ts";
 import {
   type ServedCall,
   servedOutcomeSchema,
   servedResultSchema,
   toolsServerVersion,
-} from "../../protocol/tools-server.ts";
-import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
-import { errorResult } from "../tool-result.ts";
+} from "../../protocol/agents/tools-server.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import { isUnclearStatus } from "../core/nothing-done.ts";
+import { errorResult } from "../core/tool-result.ts";
 
 /** The other server as calls see it. */
 export type RemoteServer = {
@@ -48,7 +49,10 @@ export async function callRemote(
       body: JSON.stringify(call),
       signal: context.signal,
     });
-    if (!response.ok) return errorResult(`The server of tools refused the call: ${await refusalOf(response)}`);
+    if (!response.ok) {
+      const refused = errorResult(`The server of tools refused the call: ${await refusalOf(response)}`);
+      return isUnclearStatus(response.status) && isWriteElsewhere(tool) ? { ...refused, uncertain: true } : refused;
+    }
     return await readResult(response, context.progress);
   } catch (error) {
     context.signal.throwIfAborted();
@@ -70,13 +74,19 @@ export async function askRemote(server: RemoteServer, context: ToolContext): Pro
   }
 }
 
-function failed({ origin, onLost }: RemoteServer, { effect, scope }: Called, error: unknown): ToolResult {
+/** Of what works in a sandbox only files may be half written, which whoever looks sees. */
+function isWriteElsewhere({ effect, scope }: Called): boolean {
+  return effect === "write" && scope === "remote";
+}
+
+function failed({ origin, onLost }: RemoteServer, tool: Called, error: unknown): ToolResult {
   const { host } = new URL(origin);
-  const isSent = !(error instanceof ColloquyError && ["unreachable", "address_refused"].includes(error.code));
+  const isSent = !(
+    error instanceof ColloquyError && ["unreachable", "address_refused", "url_refused"].includes(error.code)
+  );
   if (!isSent) onLost(messageOf(error));
   const result = errorResult(`The server of tools (${host}) can't do this now: ${messageOf(error)}`);
-  // Of what works in a sandbox only files may be half written, which whoever looks sees.
-  return isSent && effect === "write" && scope === "remote" ? { ...result, uncertain: true } : result;
+  return isSent && isWriteElsewhere(tool) ? { ...result, uncertain: true } : result;
 }
 
 async function refusalOf(response: Response): Promise<string> {

@@ -9,9 +9,9 @@ import { eachDatabase } from "../../../test/databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
 import { serveTools, type TestToolsServer } from "../../../test/serve-tools.ts";
 import { relayWire } from "../../http/dialects/chat-completions/relay-wire.ts";
-import { silentLog } from "../../protocol/log.ts";
-import { defineTool } from "../define-tool.ts";
-import { createModelRelay } from "../model-relay.ts";
+import { silentLog } from "../../protocol/base/log.ts";
+import { defineTool } from "../core/define-tool.ts";
+import { createModelRelay } from "../core/model-relay.ts";
 import { createRemoteTools, type RemoteTools, type RemoteToolsOptions } from "./remote-tools.ts";
 
 const closing: (() => Promise<unknown>)[] = [];

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { createGuardedFetch } from "../../egress/guarded-fetch.ts";
-import { messageOf } from "../../protocol/errors.ts";
-import type { Log } from "../../protocol/log.ts";
-import type { ListedTool } from "../../protocol/tools-api.ts";
-import { type ServedList, servedListSchema } from "../../protocol/tools-server.ts";
-import type { Tool, ToolSource } from "../../protocol/tools.ts";
+import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
+import { messageOf } from "../../protocol/base/errors.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { ListedTool } from "../../protocol/agents/tools-api.ts";
+import { type ServedList, servedListSchema } from "../../protocol/agents/tools-server.ts";
+import type { Tool, ToolSource } from "../../protocol/agents/tools.ts";
 import { askRemote, callRemote, type RemoteServer } from "./remote-call.ts";
 
 export type RemoteToolsOptions = Pick<RemoteServer, "grantRelay"> & {
@@ -120,7 +121,8 @@ function toolOf(server: RemoteServer, listed: ListedTool): Tool {
   return {
     ...same,
     // The other side checks them, by the schema that it knows best.
-    input: z.record(z.string(), z.unknown()),
+    input: jsonObjectSchema,
+    keepsNumbers: true,
     timeoutMs: timeoutSeconds * 1000 + overheadMs,
     source: `tools-server:${new URL(server.origin).host}`,
     execute: (input, context) => callRemote(server, listed, { input, context }),

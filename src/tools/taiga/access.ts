@@ -1,7 +1,7 @@
-import type { TaigaToken } from "../../protocol/taiga.ts";
-import type { Caller, Standing } from "../../protocol/callers.ts";
-import { newId } from "../../protocol/ids.ts";
-import type { RightsSource } from "../../protocol/tools.ts";
+import type { TaigaToken } from "../../protocol/threads/taiga.ts";
+import type { Caller, Standing } from "../../protocol/base/callers.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { RightsSource } from "../../protocol/agents/tools.ts";
 import type { PageRequest, TaigaClient, TaigaRequest } from "./client.ts";
 import { TaigaFailure } from "./failure.ts";
 import { readProject, type TaigaProject } from "./project.ts";

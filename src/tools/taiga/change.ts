@@ -36,6 +36,7 @@ export async function changeWork(
         workSchema,
         await desk.ask({ method: "PATCH", path: `${path}/${id}`, body, signal }),
         "story or task",
+        { inDoubt: true },
       );
     } catch (error) {
       if (!(error instanceof TaigaFailure) || !error.isConflict) throw error;

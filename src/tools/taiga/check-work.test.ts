@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { deskOf } from "../../../test/taiga-desk.ts";
 import { startTaiga, type Taiga } from "../../../test/taiga/server.ts";
-import type { PlannedWrite } from "../../protocol/tools.ts";
+import type { PlannedWrite } from "../../protocol/agents/tools.ts";
 
 let server: Taiga;
 let desk: Awaited<ReturnType<typeof deskOf>>;

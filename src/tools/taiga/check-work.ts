@@ -1,7 +1,7 @@
-import type { PlannedWrite } from "../../protocol/tools.ts";
+import type { PlannedWrite } from "../../protocol/agents/tools.ts";
 import type { Desk } from "./access.ts";
 import { readWork } from "./change.ts";
-import type { Looking } from "./define-taiga.ts";
+import type { Looking } from "./define-taiga-tool.ts";
 import { TaigaFailure } from "./failure.ts";
 import type { Id } from "./fields.ts";
 import { milestoneSchema, parsed } from "./shapes.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GuardedFetch } from "../../egress/guarded-fetch.ts";
-import { ColloquyError, messageOf } from "../../protocol/errors.ts";
+import { ColloquyError, messageOf } from "../../protocol/base/errors.ts";
 import { failureOf, TaigaFailure } from "./failure.ts";
 import type { TaigaSession } from "./session.ts";
 
@@ -30,6 +30,8 @@ export type TaigaClient = {
 const longestThrottleMs = 8000;
 const pageSize = 100;
 const mostPages = 50;
+/** For an answer to a question. A write is given longer: one that comes late is better than one that was not heard. */
+const readMs = 8000;
 /** Nothing was sent, or nothing could have been changed. */
 const harmless = ["unreachable", "address_refused", "url_refused"];
 
@@ -42,6 +44,7 @@ export function createTaigaClient(url: string, fetch: GuardedFetch["fetch"]): Ta
     const { method = "GET", path, query = {}, body, signal } = request;
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+    const patience = method === "GET" ? AbortSignal.timeout(readMs) : undefined;
     try {
       const response = await fetch(`${base}${path}${search.size > 0 ? `?${search}` : ""}`, {
         method,
@@ -51,7 +54,7 @@ export function createTaigaClient(url: string, fetch: GuardedFetch["fetch"]): Ta
           ...(authorization === undefined ? {} : { authorization }),
         },
         ...(body ? { body: JSON.stringify(body) } : {}),
-        signal,
+        signal: patience ? AbortSignal.any([signal, patience]) : signal,
         // Another address would get the login.
         redirect: "error",
       });
@@ -60,7 +63,9 @@ export function createTaigaClient(url: string, fetch: GuardedFetch["fetch"]): Ta
       signal.throwIfAborted();
       const code = error instanceof ColloquyError ? error.code : "";
       const inDoubt = method !== "GET" && !harmless.includes(code);
-      throw new TaigaFailure(0, `Taiga can't be asked: ${messageOf(error)}`, { inDoubt, cause: error });
+      const silent = code === "timeout";
+      const why = patience?.aborted ? `no answer within ${readMs / 1000} s` : messageOf(error);
+      throw new TaigaFailure(0, `Taiga can't be asked: ${why}`, { inDoubt, silent, cause: error });
     }
   }
 

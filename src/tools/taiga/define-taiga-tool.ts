@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
-import type { PlannedWrite, Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
-import { defineTool } from "../define-tool.ts";
+import type { PlannedWrite, Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import { defineTool } from "../core/define-tool.ts";
+import { NothingDone } from "../core/nothing-done.ts";
 import { type Desk, type TaigaAccess, taigaSystem } from "./access.ts";
 import { TaigaFailure } from "./failure.ts";
 import type { MarkerKind } from "./markers.ts";
-import { shownName } from "./names.ts";
+import { shownName } from "./tool-names.ts";
+import type { Unanswered } from "./unanswered.ts";
 
 /** What every Taiga tool works with. */
 export type TaigaKit = {
@@ -12,6 +15,9 @@ export type TaigaKit = {
   readonly marker: MarkerKind;
   /** Where people look at it: what stands before `/project/…`. */
   readonly webUrl: string;
+  /** Within it a write is done, or looked for; after it, it is asked about again. */
+  readonly writeMs: number;
+  readonly unanswered: Unanswered;
 };
 
 /** What a run made or changed, as clients are shown it. */
@@ -26,8 +32,8 @@ export type Artifact = {
 };
 
 const readMs = 25_000;
-/** Within it a write is tried and looked for; after it, it is asked about again. */
-const writeMs = 10_000;
+/** Between two looks for a write whose answer was unclear. */
+const lookEveryMs = 500;
 
 export type ReadDefinition<Input extends z.ZodType> = {
   readonly name: string;
@@ -61,6 +67,7 @@ export type WriteDefinition<Input extends z.ZodType> = {
   readonly input: Input;
   readonly permissions: readonly string[];
   readonly destructive?: boolean;
+  readonly sameIntent?: boolean;
   /** Throws TaigaFailure if it can't be done, by reads alone. */
   readonly check: (desk: Desk, input: z.output<Input>, looking: Looking) => Promise<void>;
   readonly write: (desk: Desk, input: z.output<Input>, context: ToolContext) => Promise<ToolResult>;
@@ -73,9 +80,25 @@ export type WriteDefinition<Input extends z.ZodType> = {
 };
 
 export function defineWrite<Input extends z.ZodType>(
-  { access }: TaigaKit,
+  { access, unanswered, writeMs }: TaigaKit,
   { write, find, check, ...definition }: WriteDefinition<Input>,
 ): Tool {
+  /** Looks until it is found or the call's time is over: an unclear answer may come before what it answers is done. */
+  async function found(desk: Desk, input: z.output<Input>, context: ToolContext): Promise<ToolResult> {
+    for (;;) {
+      const result = await find(desk, input, context).catch(() => undefined);
+      if (result !== undefined && result !== "not-done") return result;
+      await sleep(lookEveryMs, undefined, { signal: context.signal });
+    }
+  }
+  async function open({ caller, signal }: ToolContext): Promise<Desk> {
+    try {
+      return await access.open(caller, signal);
+    } catch (error) {
+      throw asNothingDone(error);
+    }
+  }
+
   const tool = defineTool({
     ...definition,
     effect: "write",
@@ -88,30 +111,40 @@ export function defineWrite<Input extends z.ZodType>(
       return undefined;
     },
     async execute(input, context) {
-      const desk = await access.open(context.caller, context.signal);
+      const { idempotencyKey: key, isRepeated } = context;
+      const desk = await open(context);
+      if (isRepeated) {
+        const before = await find(desk, input, context);
+        if (before !== undefined && before !== "not-done") return before;
+      }
+      unanswered.begin(key);
+      let remembered: unknown;
+      const remember = async (what: object): Promise<void> => {
+        remembered = what;
+        await context.remember?.(what);
+      };
       try {
-        return await write(desk, input, context);
+        const result = await write(desk, input, { ...context, remember });
+        unanswered.end(key);
+        return result;
       } catch (error) {
-        if (!(error instanceof TaigaFailure) || !error.isInDoubt) throw error;
-        const found = await find(desk, input, context).catch(() => undefined);
-        if (found !== undefined && found !== "not-done") return found;
-        // The request may still be on its way: until its time is over nobody may say that it was not done, or do it again.
-        return await untilTimeIsOver(context.signal);
+        if (!(error instanceof TaigaFailure)) throw error;
+        if (!error.isSilent) unanswered.end(key);
+        if (!error.isInDoubt) throw asNothingDone(error);
+        return await found(desk, input, { ...context, remembered });
       }
     },
     async reconcile(input, context) {
-      return find(await access.open(context.caller, context.signal), input, context);
+      const result = await find(await access.open(context.caller, context.signal), input, context);
+      return result === "not-done" && unanswered.has(context.idempotencyKey) ? undefined : result;
     },
   });
   return { ...tool, source: taigaSystem };
 }
 
-async function untilTimeIsOver(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  return promise;
+/** What Taiga refused, and what it was never asked. */
+function asNothingDone(error: unknown): unknown {
+  return error instanceof TaigaFailure ? new NothingDone(error.message, { cause: error }) : error;
 }
 
 /** The model reads what was made; clients get it as an artifact too. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isUnclearStatus } from "../core/nothing-done.ts";
 
 /** Taiga refused a request, or could not be asked. The message is for models and people, and holds no secret. */
 export class TaigaFailure extends Error {
@@ -8,17 +9,25 @@ export class TaigaFailure extends Error {
   readonly isInDoubt: boolean;
   /** The version that was sent is not the newest, and others have changed the same fields since. */
   readonly isConflict: boolean;
+  /** Nobody said anything: the request may still be worked on. */
+  readonly isSilent: boolean;
 
   constructor(
     status: number,
     message: string,
-    { inDoubt = false, conflict = false, cause }: { inDoubt?: boolean; conflict?: boolean; cause?: unknown } = {},
+    {
+      inDoubt = false,
+      conflict = false,
+      silent = false,
+      cause,
+    }: { inDoubt?: boolean; conflict?: boolean; silent?: boolean; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.name = "TaigaFailure";
     this.status = status;
     this.isInDoubt = inDoubt;
     this.isConflict = conflict;
+    this.isSilent = silent;
   }
 }
 
@@ -31,8 +40,9 @@ export function failureOf(status: number, body: unknown): TaigaFailure {
   const conflict = status === 400 && String(fields["version"] ?? "").includes("doesn't match");
   const said = textIn(fields) ?? (typeof body === "string" ? body : "");
   const short = said.replaceAll(/\s+/g, " ").trim().slice(0, longest);
-  // After a 500 nobody can tell how far the request came.
-  return new TaigaFailure(status, `Taiga: ${sentence(status, short)}`, { inDoubt: status >= 500, conflict });
+  // After a 500 nobody can tell how far the request came. A throttled one is not looked at.
+  const inDoubt = isUnclearStatus(status) && status !== 429;
+  return new TaigaFailure(status, `Taiga: ${sentence(status, short)}`, { inDoubt, conflict });
 }
 
 function textIn(fields: Readonly<Record<string, unknown>>): string | undefined {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Tool, ToolContext } from "../../protocol/tools.ts";
+import type { Tool, ToolContext } from "../../protocol/agents/tools.ts";
 import type { Desk } from "./access.ts";
-import { defineRead, type TaigaKit } from "./define-taiga.ts";
+import { defineRead, type TaigaKit } from "./define-taiga-tool.ts";
 import { milestoneSchema, parsed, shownMilestone, type WireMilestone } from "./shapes.ts";
 
 const mostListed = 100;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ProjectEntry, SprintEntry, TaigaToken } from "../../protocol/taiga.ts";
+import type { ProjectEntry, SprintEntry, TaigaToken } from "../../protocol/threads/taiga.ts";
 import type { TaigaClient } from "./client.ts";
 import { TaigaFailure } from "./failure.ts";
 import { readProject, type TaigaProject } from "./project.ts";

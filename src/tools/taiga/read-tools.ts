@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Tool } from "../../protocol/tools.ts";
-import { defineRead, type TaigaKit } from "./define-taiga.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
+import { defineRead, type TaigaKit } from "./define-taiga-tool.ts";
 import { parsed, shownWork, workSchema } from "./shapes.ts";
 
 const mostListed = 100;

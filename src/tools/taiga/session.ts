@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TaigaToken } from "../../protocol/taiga.ts";
+import type { TaigaToken } from "../../protocol/threads/taiga.ts";
 import { TaigaFailure } from "./failure.ts";
 
 export type TaigaLogin = TaigaToken | { readonly username: string; readonly password: string };

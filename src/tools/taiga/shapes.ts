@@ -2,11 +2,18 @@ import { z } from "zod";
 import { TaigaFailure } from "./failure.ts";
 
 /** What Taiga sends, as far as it is read; anything else is let through unseen. */
-export function parsed<Schema extends z.ZodType>(schema: Schema, body: unknown, what: string): z.output<Schema> {
+export function parsed<Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+  what: string,
+  /** `inDoubt`: it is what a write was answered, which may have been done all the same. */
+  { inDoubt = false } = {},
+): z.output<Schema> {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new TaigaFailure(0, `Taiga: its answer is not a ${what} (${issue?.path.join(".")}: ${issue?.message}).`);
+  const where = issue?.path.length ? `${issue.path.join(".")}: ` : "";
+  throw new TaigaFailure(0, `Taiga: its answer is not a ${what} (${where}${issue?.message}).`, { inDoubt });
 }
 
 export const milestoneSchema = z.looseObject({

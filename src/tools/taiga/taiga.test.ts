@@ -3,8 +3,8 @@ import { after, afterEach, before, describe, test } from "node:test";
 import { deskOf, type DeskOptions } from "../../../test/taiga-desk.ts";
 import type { Username } from "../../../test/taiga/sample-data.ts";
 import { startTaiga, type Taiga } from "../../../test/taiga/server.ts";
-import { newId } from "../../protocol/ids.ts";
-import { shownName, toolName } from "./names.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { shownName, toolName } from "./tool-names.ts";
 
 let server: Taiga;
 const closing: (() => Promise<void>)[] = [];
@@ -330,10 +330,10 @@ describe("rights", () => {
     const { registry, caller, names, access } = await desk("bruno", { freshMs: 0 });
     const { signal } = new AbortController();
     server.fail({ path: "/projects/by_slug" }, { kind: "error", status: 503 });
-    await registry.renew(["taiga_create_task"], caller, signal);
+    await registry.renew(["taiga_create_task"], caller, { signal, tell: () => {} });
     assert.equal(names().length, 10);
     const other = { ...caller, elsewhere: { taiga: { place: "acme-app", as: "unknown" } } };
-    await registry.renew(["taiga_create_task"], other, signal);
+    await registry.renew(["taiga_create_task"], other, { signal, tell: () => {} });
     assert.deepEqual(registry.select(["*"], other), []);
     assert.match(access.problem(other) ?? "", /token of this run is gone/);
   });

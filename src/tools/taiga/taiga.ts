@@ -1,9 +1,10 @@
 import { createGuardedFetch } from "../../egress/guarded-fetch.ts";
-import type { Tool } from "../../protocol/tools.ts";
+import type { Tool } from "../../protocol/agents/tools.ts";
 import { type AccessOptions, createTaigaAccess, type TaigaAccess } from "./access.ts";
 import { createTaigaClient } from "./client.ts";
 import type { MarkerKind } from "./markers.ts";
-import { createFrontDesk, type FrontDesk } from "./front-desk.ts";
+import { createUnanswered } from "./unanswered.ts";
+import { createFrontDesk, type FrontDesk } from "./project-choices.ts";
 import { milestoneTools } from "./milestone-tools.ts";
 import { readTools } from "./read-tools.ts";
 import { workTools } from "./work-tools.ts";
@@ -14,6 +15,14 @@ export type TaigaOptions = Omit<AccessOptions, "client"> & {
   /** Where people look at it; the same host when absent. */
   readonly webUrl?: string | undefined;
   readonly marker: MarkerKind;
+  readonly patience?: Patience;
+};
+
+export type Patience = {
+  /** For the answer to a write. */
+  readonly answerMs: number;
+  /** Within it a write is done, or looked for; it is longer. */
+  readonly writeMs: number;
 };
 
 export type Taiga = {
@@ -24,14 +33,15 @@ export type Taiga = {
   readonly close: () => Promise<void>;
 };
 
-const requestMs = 8000;
+const usualPatience: Patience = { answerMs: 15_000, writeMs: 18_000 };
 
-export function createTaiga({ url, webUrl, marker, ...options }: TaigaOptions): Taiga {
+export function createTaiga({ url, webUrl, marker, patience = usualPatience, ...options }: TaigaOptions): Taiga {
   const { origin } = new URL(url);
-  const { fetch, close } = createGuardedFetch({ origins: [origin], timeoutMs: requestMs });
+  const { fetch, close } = createGuardedFetch({ origins: [origin], timeoutMs: patience.answerMs });
   const client = createTaigaClient(url, fetch);
   const access = createTaigaAccess({ ...options, client });
-  const kit = { access, marker, webUrl: (webUrl ?? origin).replace(/\/+$/, "") };
+  const unanswered = createUnanswered();
+  const kit = { access, marker, unanswered, writeMs: patience.writeMs, webUrl: (webUrl ?? origin).replace(/\/+$/, "") };
   return {
     tools: [...readTools(kit), ...milestoneTools(kit), ...workTools(kit)],
     access,

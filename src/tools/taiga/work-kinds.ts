@@ -1,4 +1,4 @@
-import type { Artifact } from "./define-taiga.ts";
+import type { Artifact } from "./define-taiga-tool.ts";
 import type { WorkPath } from "./markers.ts";
 import type { TaigaProject, TaigaStatus } from "./project.ts";
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Tool, ToolResult } from "../../protocol/tools.ts";
+import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import type { Desk } from "./access.ts";
 import { changeWork, hasFields, readWork } from "./change.ts";
 import { checkMilestone, checkWork } from "./check-work.ts";
-import { type Artifact, artifactResult, defineWrite, type Looking, type TaigaKit } from "./define-taiga.ts";
+import { type Artifact, artifactResult, defineWrite, type Looking, type TaigaKit } from "./define-taiga-tool.ts";
 import { TaigaFailure } from "./failure.ts";
 import { type Id, idSchema, realId, wireFields, type WireFields, workFields, type WorkFields } from "./fields.ts";
 import { findMarked, isMarkerTag, markerFields } from "./markers.ts";
@@ -99,11 +99,13 @@ function createTool<Input extends z.ZodType<Given & { readonly subject: string }
     description,
     input,
     permissions: [`add_${kind.right}`],
+    sameIntent: true,
     check: (desk, given, looking) => checkFields(desk, kind, { given, looking }),
     async write(desk, given, { signal, idempotencyKey: key }) {
       const fields = toWire(desk, kind, given);
       const body = { project: desk.project.id, ...fields, ...markerFields(kit.marker, key, fields.tags) };
-      const work = parsed(workSchema, await desk.ask({ method: "POST", path, body, signal }), kind.words);
+      const answer = await desk.ask({ method: "POST", path, body, signal });
+      const work = parsed(workSchema, answer, kind.words, { inDoubt: true });
       return resultOf(kit, desk, { kind, action: "created", work });
     },
     async find(desk, _given, { signal, idempotencyKey: key }) {
@@ -162,19 +164,25 @@ function deleteTool<Input extends z.ZodType>(
     permissions: [`delete_${kind.right}`, viewRight(kind)],
     destructive: true,
     check: (desk, given, looking) => checkWork(desk, { kind, id: idOf(given) }, looking),
-    async write(desk, given, { signal }) {
+    async write(desk, given, { signal, remember }) {
       const id = realId(idOf(given));
       const work = await readWork(desk, { path, id, signal });
-      await desk.ask({ method: "DELETE", path: `${path}/${id}`, signal });
+      // Afterwards nobody can look what it was.
+      await remember?.(work);
+      const answer = await desk.ask({ method: "DELETE", path: `${path}/${id}`, signal });
+      if (answer !== undefined)
+        throw new TaigaFailure(0, "Taiga: its answer is not that of a deletion.", { inDoubt: true });
       return resultOf(kit, desk, { kind, action: "deleted", work });
     },
-    async find(desk, given, { signal }) {
+    async find(desk, given, { signal, remembered }) {
       const id = realId(idOf(given));
       try {
         await readWork(desk, { path, id, signal });
         return "not-done";
       } catch (error) {
         if (!(error instanceof TaigaFailure) || error.status !== 404) throw error;
+        const work = workSchema.safeParse(remembered).data;
+        if (work) return resultOf(kit, desk, { kind, action: "deleted", work });
         return { content: JSON.stringify({ deleted: true, id }), data: { id } };
       }
     },

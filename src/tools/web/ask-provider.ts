@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import { type GuardedOptions, guardedRequest } from "../../egress/guarded-request.ts";
-import { Unavailable } from "../../protocol/errors.ts";
-import type { Pace } from "./pace.ts";
+import { Unavailable } from "../../protocol/base/errors.ts";
+import type { Pace } from "./rate-limiter.ts";
 
 export type ProviderRequest<Answer> = {
   /** As people know it. */

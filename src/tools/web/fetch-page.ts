@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Tool, ToolResult } from "../../protocol/tools.ts";
-import { defineTool } from "../define-tool.ts";
+import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
+import { defineTool } from "../core/define-tool.ts";
 import type { Page, ReadPage } from "./read-page.ts";
 import { webAddress } from "./search-provider.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createPace } from "./pace.ts";
+import { createPace } from "./rate-limiter.ts";
 
 test("whoever leaves at the moment of its turn takes nobody else's place", async () => {
   const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Unavailable } from "../../protocol/errors.ts";
+import { Unavailable } from "../../protocol/base/errors.ts";
 
 export type PaceOptions = {
   /** Between the beginnings of two requests of one lane. */

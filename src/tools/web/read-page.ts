@@ -5,13 +5,13 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { type GuardedAnswer, guardedRequest } from "../../egress/guarded-request.ts";
 import { isRedirect } from "../../egress/hops.ts";
-import { ColloquyError, InvalidInput, Unavailable } from "../../protocol/errors.ts";
+import { ColloquyError, InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
 import { parseFile } from "../../knowledge/parse/parse-file.ts";
 import type { ParsedFile } from "../../knowledge/parse/parsed.ts";
-import { createPace } from "./pace.ts";
+import { createPace } from "./rate-limiter.ts";
 import { noRules, readRobots, type RobotsRules } from "./robots.ts";
 import { webAddress } from "./search-provider.ts";
-import { createShortMemory } from "./short-memory.ts";
+import { createShortMemory } from "./short-cache.ts";
 
 export type Page = {
   /** Where it came from, after redirects. */

@@ -1,6 +1,6 @@
-import { messageOf, Unavailable } from "../../protocol/errors.ts";
+import { messageOf, Unavailable } from "../../protocol/base/errors.ts";
 import type { FoundPage, SearchProvider, SearchQuestion } from "./search-provider.ts";
-import { createShortMemory } from "./short-memory.ts";
+import { createShortMemory } from "./short-cache.ts";
 
 export type Found = {
   /** Who found them. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Unavailable } from "../../protocol/errors.ts";
+import { Unavailable } from "../../protocol/base/errors.ts";
 import { askProvider, type AskOptions, type Refusal } from "./ask-provider.ts";
 import { maybeText, type SearchProvider, text, usablePages, withSites } from "./search-provider.ts";
 

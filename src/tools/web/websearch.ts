@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { LostRun, messageOf } from "../../protocol/errors.ts";
-import type { Source } from "../../protocol/sources.ts";
-import type { Tool, ToolContext, ToolResult } from "../../protocol/tools.ts";
-import { defineTool } from "../define-tool.ts";
+import { LostRun, messageOf } from "../../protocol/base/errors.ts";
+import type { Source } from "../../protocol/knowledge/sources.ts";
+import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import { defineTool } from "../core/define-tool.ts";
 import { type FoundPage, type SearchQuestion, timeRanges, topics } from "./search-provider.ts";
 import type { SearchWeb } from "./search-web.ts";
 

@@ -92,9 +92,9 @@ function OneField({ field, text, problem, onChange }: OneFieldProps) {
       ) : field.kind === "number" ? (
         <input {...shared} inputMode="decimal" autoComplete="off" />
       ) : field.kind === "text" && !field.isLong ? (
-        <input {...shared} autoComplete="off" spellCheck={false} />
+        <input {...shared} dir="auto" autoComplete="off" spellCheck={false} />
       ) : (
-        <textarea {...shared} rows={3} spellCheck={false} />
+        <textarea {...shared} dir="auto" rows={3} spellCheck={false} />
       )}
       {problem && (
         <p id={`${id}-problem`} role="alert" className="text-bad">

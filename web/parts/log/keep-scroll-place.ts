@@ -1,5 +1,5 @@
-import "./kept-place.css";
-import { placeScroller } from "./scrolled-by-person.ts";
+import "./keep-scroll-place.css";
+import { placeScroller } from "./user-scroll.ts";
 
 /** The box that scrolls around it. */
 export function scrollerOf(element: Element | null): HTMLElement | undefined {

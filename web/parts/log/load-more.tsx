@@ -1,8 +1,8 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { words } from "../words.ts";
-import { keepPlace, scrollerOf } from "./kept-place.ts";
-import { type End, onScrolledByPerson } from "./scrolled-by-person.ts";
+import { words } from "../../words/words.ts";
+import { keepPlace, scrollerOf } from "./keep-scroll-place.ts";
+import { type End, onScrolledByPerson } from "./user-scroll.ts";
 
 type MoreProps = {
   readonly hasMore: boolean;

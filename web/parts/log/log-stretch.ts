@@ -1,6 +1,6 @@
-import type { ItemPage } from "../../src/client/questions.ts";
-import type { RunEvent } from "../../src/protocol/events.ts";
-import type { Item } from "../../src/protocol/items.ts";
+import type { ItemPage } from "../../../src/client/decisions.ts";
+import type { RunEvent } from "../../../src/protocol/threads/events.ts";
+import type { Item } from "../../../src/protocol/threads/items.ts";
 
 /** Items of a log without a gap, the lowest seq first; others may stand before and behind them. */
 export type Stretch = { readonly items: readonly Item[]; readonly hasOlder: boolean; readonly hasNewer: boolean };

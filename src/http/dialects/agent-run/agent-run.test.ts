@@ -12,9 +12,9 @@ import {
 } from "../../../../test/taiga-agent.ts";
 import type { Username } from "../../../../test/taiga/sample-data.ts";
 import { startTaiga, type Taiga } from "../../../../test/taiga/server.ts";
-import type { Database } from "../../../store/database.ts";
-import { unseal } from "../../../store/sealed.ts";
-import type { ScriptAnswer } from "../../../models/scripted.ts";
+import type { Database } from "../../../store/driver/database.ts";
+import { unseal } from "../../../store/secrets/seal.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
 import type { AgentRunAnswer } from "./schemas.ts";
 
 type Tools = {
@@ -60,6 +60,35 @@ eachDatabase((databases) => {
   }
   const secrets = () => database.query<{ sealed: string; run_id: string }>("select sealed, run_id from run_secrets");
   const call = (name: string, given: object): ScriptAnswer => [{ call: name, arguments: given }, { finish: "calls" }];
+
+  test(`${kind}: an outage is the provider's error, and after a write a wait that whoever comes back sees`, async () => {
+    await start(() => [{ error: "overloaded", message: "busy" }]);
+    const failed = await run();
+    assert.deepEqual(
+      [failed.status, failed.answer.stop_reason, failed.answer.error?.code],
+      [503, "failed", "model_overloaded"],
+    );
+    assert.equal(failed.headers.get("x-colloquy-run"), failed.answer.run_id);
+    await agent!.close();
+    await start(
+      (_, count) =>
+        count === 0 ? call("taiga_create_user_story", { subject: "Once" }) : [{ error: "overloaded", message: "busy" }],
+      { outages: { firstMs: 3_600_000, longestMs: 3_600_000 } },
+    );
+    const waits = await run();
+    assert.deepEqual(
+      [waits.status, waits.answer.stop_reason, waits.answer.error?.code],
+      [503, "waiting", "model_overloaded"],
+    );
+    assert.equal(waits.answer.artifacts.length, 1);
+    const later = await fetch(`${agent!.url}/agent/run/${waits.answer.run_id}`, { headers: tokenOf("bruno") });
+    assert.equal(later.status, 202);
+    const { questions } = (await later.json()) as AgentRunAnswer;
+    assert.deepEqual(
+      questions?.map(({ reason }) => reason),
+      ["provider"],
+    );
+  });
 
   test(`${kind}: minutes become the stories and tasks of a sprint, each once`, async () => {
     await start(planningModel);
@@ -187,7 +216,7 @@ eachDatabase((databases) => {
   test(`${kind}: a model that fails says so with its status, and with what was made before`, async () => {
     await start([call("taiga_create_user_story", { subject: "First" }), [{ error: "auth", message: "no key" }]]);
     const { status, answer, headers } = await run();
-    assert.deepEqual([status, answer.stop_reason, answer.error?.code], [502, "failed", "model_auth"]);
+    assert.deepEqual([status, answer.stop_reason, answer.error?.code], [502, "waiting", "model_auth"]);
     assert.equal(headers.get("x-should-retry"), "false");
     assert.equal(answer.artifacts[0]?.subject, "First");
   });

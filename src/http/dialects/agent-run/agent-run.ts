@@ -1,15 +1,15 @@
-import { ColloquyError, InvalidInput } from "../../../protocol/errors.ts";
-import { isEnded } from "../../../protocol/runs.ts";
+import { ColloquyError, InvalidInput } from "../../../protocol/base/errors.ts";
+import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { Started } from "../../../run/runs.ts";
-import { type Call, endpoint } from "../../endpoint.ts";
-import { eventStream } from "../../event-stream.ts";
-import { followUntil } from "../../follow-run.ts";
-import { idempotencyOf } from "../../idempotency.ts";
-import { runFailed } from "../../run-errors.ts";
-import { idParams } from "../../schemas.ts";
-import { sessionNameOf } from "../../session-name.ts";
-import { whenClosed } from "../../sse.ts";
-import { enterProject } from "./enter.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { eventStream } from "../../shapes/event-schema.ts";
+import { followUntil, runTarget } from "../../stream/follow-run.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { runFailed } from "../../stream/run-errors.ts";
+import { idParams } from "../../shapes/schemas.ts";
+import { sessionNameOf } from "../../requests/session-name.ts";
+import { whenClosed } from "../../stream/sse.ts";
+import { enterProject } from "./enter-project.ts";
 import { createOutcomeReader, type OutcomeReader } from "./outcome.ts";
 import {
   agentId,
@@ -45,7 +45,7 @@ export const runAgent = endpoint({
     const started = await start(call, body);
     reply.header("x-colloquy-run", started.runId).header("x-colloquy-thread", started.threadId);
     const reader = createOutcomeReader(started.runId, writesOf(call));
-    if (body.background) return answerWith(call, reader);
+    if (body.background) return lookedUp(call, reader);
     if (isStream) return streamRun(call, started, reader);
     await readUntilStopped(call, started, reader);
     return answerWith(call, reader);
@@ -62,13 +62,14 @@ export const getAgentRun = endpoint({
   async handle(call) {
     const { params, caller, services } = call;
     const run = await services.runs.get(caller, params.id);
-    const { first } = await services.runs.placeOf(caller, run.id);
+    const { first, resumedAt } = await services.runs.placeOf(caller, run.id);
     const reader = createOutcomeReader(run.id, writesOf(call));
     if (first !== undefined && (isEnded(run.status) || run.status === "waiting")) {
       const cursor = { seq: first - 1, live: [] };
-      await readUntilStopped(call, { runId: run.id, threadId: run.threadId, cursor }, reader);
+      const place = { runId: run.id, threadId: run.threadId, cursor, ...(resumedAt !== undefined && { resumedAt }) };
+      await readUntilStopped(call, place, reader);
     }
-    return answerWith(call, reader);
+    return lookedUp(call, reader);
   },
 });
 
@@ -91,6 +92,7 @@ async function start(call: Call, body: AgentRunRequest): Promise<Started> {
       ...(dryRun ? { dryRun } : {}),
     },
     idempotency: idempotencyOf(request),
+    held: !body.background,
     ...(secrets ? { secrets } : {}),
   });
 }
@@ -102,13 +104,13 @@ function writesOf({ services }: Pick<Call, "services">): (tool: string) => boole
 /** Until the run ends or waits. A closed connection ends the reading, never the run. */
 async function readUntilStopped(
   { reply, services }: Pick<Call, "reply" | "services">,
-  { threadId, runId, cursor }: Pick<Started, "threadId" | "runId" | "cursor">,
+  place: Pick<Started, "threadId" | "runId" | "cursor" | "resumedAt">,
   reader: OutcomeReader,
 ): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const follower = followUntil(
       services.runs,
-      { target: { threadId, runId }, from: cursor },
+      { target: runTarget(place), from: place.cursor },
       {
         events(events) {
           const isOver = reader.read(events);
@@ -125,7 +127,14 @@ async function readUntilStopped(
   });
 }
 
-/** What failed is told with the status of its cause, and yet with all that was done before. */
+/** For whoever comes back: what waits, waits. */
+function lookedUp({ reply }: Pick<Call, "reply">, reader: OutcomeReader): AgentRunAnswer {
+  const answer = answerWith({ reply }, reader);
+  if (answer.stop_reason === "waiting") reply.code(202);
+  return answer;
+}
+
+/** What failed is told with the status of its cause, and yet with all that was done before; so is what waits for a provider. */
 function answerWith({ reply }: Pick<Call, "reply">, reader: OutcomeReader): AgentRunAnswer {
   const answer = reader.answer();
   if (answer.stop_reason === "waiting" || answer.stop_reason === "running") reply.code(202);

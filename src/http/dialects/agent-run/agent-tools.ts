@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { Tool } from "../../../protocol/tools.ts";
-import { selectsByGlobs } from "../../../tools/glob.ts";
-import { shownName } from "../../../tools/taiga/names.ts";
+import type { Tool } from "../../../protocol/agents/tools.ts";
+import { selectsByGlobs } from "../../../tools/core/name-globs.ts";
+import { shownName } from "../../../tools/taiga/tool-names.ts";
 import { taigaSystem } from "../../../tools/taiga/access.ts";
-import { endpoint } from "../../endpoint.ts";
-import { enterProject } from "./enter.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { enterProject } from "./enter-project.ts";
 import { agentId, tokenHeaders } from "./schemas.ts";
 
 export const listAgentTools = endpoint({

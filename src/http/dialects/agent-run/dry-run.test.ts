@@ -4,8 +4,8 @@ import { eachDatabase } from "../../../../test/databases.ts";
 import { until } from "../../../../test/run-suite.ts";
 import { minutes, planned, planningModel, serveTaigaAgent, type TaigaAgent } from "../../../../test/taiga-agent.ts";
 import { startTaiga, type Taiga } from "../../../../test/taiga/server.ts";
-import type { ScriptAnswer } from "../../../models/scripted.ts";
-import type { Database } from "../../../store/database.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import type { Database } from "../../../store/driver/database.ts";
 import type { AgentRunAnswer } from "./schemas.ts";
 
 eachDatabase((databases) => {

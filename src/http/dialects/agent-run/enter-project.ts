@@ -1,11 +1,11 @@
 import type { FastifyRequest } from "fastify";
-import type { TaigaToken } from "../../../protocol/taiga.ts";
-import type { Caller } from "../../../protocol/callers.ts";
-import { Denied, InvalidInput, NotFound, Unavailable } from "../../../protocol/errors.ts";
+import type { TaigaToken } from "../../../protocol/threads/taiga.ts";
+import type { Caller } from "../../../protocol/base/callers.ts";
+import { Denied, InvalidInput, NotFound, Unavailable } from "../../../protocol/base/errors.ts";
 import { taigaSystem, type TaigaAccess } from "../../../tools/taiga/access.ts";
 import { TaigaFailure } from "../../../tools/taiga/failure.ts";
 import type { TaigaProject } from "../../../tools/taiga/project.ts";
-import type { Call } from "../../endpoint.ts";
+import type { Call } from "../../server/endpoint.ts";
 
 export type Entered = {
   /** The caller, as it works in the project. */

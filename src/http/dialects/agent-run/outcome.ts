@@ -1,10 +1,11 @@
 import { z } from "zod";
-import type { RunEvent } from "../../../protocol/events.ts";
-import { type ItemOf, textOf } from "../../../protocol/items.ts";
-import type { FinishReason } from "../../../protocol/models.ts";
-import { isNested } from "../../../run/fold.ts";
-import { shownName } from "../../../tools/taiga/names.ts";
-import { publicQuestion } from "../../question-view.ts";
+import type { RunEvent } from "../../../protocol/threads/events.ts";
+import { type ItemOf, textOf } from "../../../protocol/threads/items.ts";
+import type { FinishReason } from "../../../protocol/agents/models.ts";
+import { isNested } from "../../../run/log/fold.ts";
+import { shownName } from "../../../tools/taiga/tool-names.ts";
+import { publicQuestion } from "../../shapes/question-view.ts";
+import { outageOf } from "../../stream/run-errors.ts";
 import { artifactSchema, type AgentRunAnswer, plannedSchema } from "./schemas.ts";
 
 /** Collects a run's events into the answer of this dialect. */
@@ -46,6 +47,8 @@ export function createOutcomeReader(runId: string, isWrite: (tool: string) => bo
 
   function addResult({ step, index, body }: ItemOf<"result">): void {
     const tool = calls.get(`${step}/${index}`) ?? "";
+    // What the same call had done before, and what no limit left room for.
+    if (body.outcome === "not-run" && isWrite(tool)) usage.writes--;
     const data = dataSchema.safeParse(body.data).data;
     if (data?.artifact) artifacts.push(data.artifact);
     if (data?.planned) planned.push({ ...data.planned, tool: shownName(data.planned.tool) });
@@ -106,6 +109,7 @@ export function createOutcomeReader(runId: string, isWrite: (tool: string) => bo
         ...(planned.length > 0 ? { planned } : {}),
         ...(wait && !end ? { questions: [...questions.values()].map(publicQuestion) } : {}),
         ...(error && stopReason !== "limit" ? { error } : {}),
+        ...(wait && !end && wait.reason === "provider" ? { error: outageOf(wait) } : {}),
       };
     },
   };

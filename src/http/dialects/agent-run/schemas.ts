@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { questionSchema } from "../../../protocol/run-shapes.ts";
-import { limitsSchema } from "../../../protocol/agents.ts";
-import { eventSchema } from "../../event-stream.ts";
-import { idSchema, type Shape } from "../../../protocol/shapes.ts";
+import { questionSchema } from "../../../protocol/threads/run-shapes.ts";
+import { limitsSchema } from "../../../protocol/agents/agents.ts";
+import { eventSchema } from "../../shapes/event-schema.ts";
+import { idSchema, type Shape } from "../../../protocol/base/shapes.ts";
 
 /** The agent that does the work. */
 export const agentId = "taiga";

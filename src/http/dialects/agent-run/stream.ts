@@ -1,15 +1,16 @@
-import { messageOf } from "../../../protocol/errors.ts";
-import type { RunEvent } from "../../../protocol/events.ts";
+import { messageOf } from "../../../protocol/base/errors.ts";
+import type { RunEvent } from "../../../protocol/threads/events.ts";
 import type { Started } from "../../../run/runs.ts";
-import { shownName } from "../../../tools/taiga/names.ts";
-import type { Call } from "../../endpoint.ts";
-import { followUntil } from "../../follow-run.ts";
-import { publicQuestion } from "../../question-view.ts";
-import { serverStops } from "../../run-errors.ts";
+import { shownName } from "../../../tools/taiga/tool-names.ts";
+import type { Call } from "../../server/endpoint.ts";
+import { followUntil, runTarget } from "../../stream/follow-run.ts";
+import { publicQuestion } from "../../shapes/question-view.ts";
+import { serverStops } from "../../stream/run-errors.ts";
 import type { OutcomeReader } from "./outcome.ts";
 
 /** Tells the run as events `text`, `call`, `result` and `question`; the last one, `done`, has the whole answer. */
-export function streamRun(call: Call, { threadId, runId, cursor }: Started, reader: OutcomeReader): undefined {
+export function streamRun(call: Call, started: Started, reader: OutcomeReader): undefined {
+  const { runId } = started;
   const { request, reply, services, streams } = call;
   const failed = (error: unknown) => eventText("error", { run_id: runId, message: messageOf(error) });
   const stream = streams.open(reply, {
@@ -20,7 +21,7 @@ export function streamRun(call: Call, { threadId, runId, cursor }: Started, read
   stream.write(eventText("run", { run_id: runId }));
   const follower = followUntil(
     services.runs,
-    { target: { threadId, runId }, from: cursor },
+    { target: runTarget(started), from: started.cursor },
     {
       events(events) {
         const text = events.map(tell).join("");
@@ -43,7 +44,7 @@ function tell(event: RunEvent): string {
     case "text-delta":
       return eventText("text", { step: event.step, text: event.text });
     case "step-retry":
-      return eventText("retry", { step: event.step });
+      return eventText("retry", { step: event.step, ...(event.retry ? { text: event.retry.text } : {}) });
     case "call-start":
       return eventText("call", { tool: shownName(event.item.body.name), arguments: event.item.body.arguments });
     case "call-end": {

@@ -6,10 +6,10 @@ import { openTestTaiga } from "../../../../test/open-taiga.ts";
 import { minutes, serveTaigaAgent, type TaigaAgent } from "../../../../test/taiga-agent.ts";
 import { startTaiga, type Taiga } from "../../../../test/taiga/server.ts";
 import { createTaigaClient } from "../../../client/taiga.ts";
-import { newId } from "../../../protocol/ids.ts";
-import type { Database } from "../../../store/database.ts";
-import { createUser } from "../../../store/users.ts";
-import { refusalOf } from "./enter.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import type { Database } from "../../../store/driver/database.ts";
+import { createUser } from "../../../store/people/users.ts";
+import { refusalOf } from "./enter-project.ts";
 
 eachDatabase((databases) => {
   const { kind } = databases;

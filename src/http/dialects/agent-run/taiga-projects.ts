@@ -10,11 +10,11 @@ import {
   type TaigaSprints,
   taigaSprintsSchema,
   type TaigaView,
-} from "../../../protocol/taiga.ts";
-import type { FrontDesk } from "../../../tools/taiga/front-desk.ts";
-import { type Call, endpoint } from "../../endpoint.ts";
-import { listOf } from "../../schemas.ts";
-import { noToken, notConfigured, refusalOf, tokenOf } from "./enter.ts";
+} from "../../../protocol/threads/taiga.ts";
+import type { FrontDesk } from "../../../tools/taiga/project-choices.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { listOf } from "../../shapes/schemas.ts";
+import { noToken, notConfigured, refusalOf, tokenOf } from "./enter-project.ts";
 import { agentId, tokenHeaders } from "./schemas.ts";
 
 const deskMs = 15_000;

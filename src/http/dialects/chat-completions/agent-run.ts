@@ -1,17 +1,17 @@
-import { ColloquyError, InvalidInput, messageOf } from "../../../protocol/errors.ts";
+import { ColloquyError, InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import type { Started } from "../../../run/runs.ts";
-import type { Call } from "../../endpoint.ts";
-import type { Services } from "../../services.ts";
-import { createAnswerImages } from "../../answer-images.ts";
-import { followUntil } from "../../follow-run.ts";
-import { idempotencyOf } from "../../idempotency.ts";
-import { sessionNameOf } from "../../session-name.ts";
-import { withinOf } from "../../within.ts";
-import { openAiError } from "../../openai-error.ts";
-import { whenClosed } from "../../sse.ts";
+import type { Call } from "../../server/endpoint.ts";
+import type { Services } from "../../server/services.ts";
+import { createAnswerImages } from "../../requests/answer-images.ts";
+import { followUntil, runTarget } from "../../stream/follow-run.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { sessionNameOf } from "../../requests/session-name.ts";
+import { withinOf } from "../../requests/within.ts";
+import { openAiError } from "../../shapes/openai-error.ts";
+import { whenClosed } from "../../stream/sse.ts";
 import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
-import { serverStops } from "../../run-errors.ts";
+import { serverStops } from "../../stream/run-errors.ts";
 import { createRoomEvents } from "./room-events.ts";
 import { createRunReader, type Outcome, type ReaderOptions } from "./run-reader.ts";
 import { readAgentRequest } from "./start-input.ts";
@@ -33,7 +33,7 @@ async function startOrContinue(call: Call, chat: ChatRequest): Promise<Started> 
   const continued = results.length > 0 ? await services.runs.bringResults(caller, results) : undefined;
   if (start) {
     const idempotency = idempotencyOf(call.request);
-    return await services.runs.start(caller, { ...start, idempotency, ...withinOf(call.request) });
+    return await services.runs.start(caller, { ...start, held: true, idempotency, ...withinOf(call.request) });
   }
   if (continued) return continued;
   throw new InvalidInput("The last message must be the user's, or results of the agent's tool calls.", {
@@ -104,13 +104,15 @@ function readerOptions(call: Call, started: Started, chat: ChatRequest): ReaderO
   return {
     pending: started.pending,
     finalOnly,
+    isWhole: !chat.stream,
     ...(isShown && { images: createAnswerImages(call, started.threadId) }),
   };
 }
 
 /** Behind another run its thread is followed, since that one may have to wait for a person. */
-function placeOf({ services }: Call, { threadId, runId, cursor, pending }: Started, { model }: ChatRequest) {
-  return { target: pending || isRoom(services, model) ? { threadId } : { threadId, runId }, from: cursor };
+function placeOf({ services }: Call, started: Started, { model }: ChatRequest) {
+  const { threadId, cursor, pending } = started;
+  return { target: pending || isRoom(services, model) ? { threadId } : runTarget(started), from: cursor };
 }
 
 /** What a room's members say stands in runs of their own. */

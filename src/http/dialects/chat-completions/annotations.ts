@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Citation } from "../../../protocol/citations.ts";
+import type { Citation } from "../../../protocol/knowledge/citations.ts";
 
 const place = { start_index: z.int(), end_index: z.int() };
 

@@ -1,8 +1,8 @@
-import { InvalidInput } from "../../../protocol/errors.ts";
-import type { AttachedFile } from "../../../protocol/items.ts";
-import type { ModelMessage } from "../../../protocol/models.ts";
-import { contentWithFiles, withImages } from "../../../run/attached-files.ts";
-import type { Call } from "../../endpoint.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
+import type { AttachedFile } from "../../../protocol/threads/items.ts";
+import type { ModelMessage } from "../../../protocol/agents/models.ts";
+import { contentWithFiles, withImages } from "../../../run/log/attached-files.ts";
+import type { Call } from "../../server/endpoint.ts";
 import type { ChatRequest } from "./decode.ts";
 import type { ChatMessage } from "./decode-messages.ts";
 

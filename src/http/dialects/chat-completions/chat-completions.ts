@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { NotFound } from "../../../protocol/errors.ts";
-import { type Call, endpoint } from "../../endpoint.ts";
-import { openAiErrorSchema } from "../../error-schemas.ts";
-import { eventStream } from "../../event-stream.ts";
+import { NotFound } from "../../../protocol/base/errors.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { openAiErrorSchema } from "../../shapes/error-schemas.ts";
+import { eventStream } from "../../shapes/event-schema.ts";
 import { runAgent } from "./agent-run.ts";
 import { annotationSchema } from "./annotations.ts";
 import { withAttached } from "./attach.ts";

@@ -1,5 +1,5 @@
-import type { AttachedFile } from "../../../protocol/items.ts";
-import type { ContentPart, ModelCall, ModelMessage } from "../../../protocol/models.ts";
+import type { AttachedFile } from "../../../protocol/threads/items.ts";
+import type { ContentPart, ModelCall, ModelMessage } from "../../../protocol/agents/models.ts";
 import { type Fields, isFields, optionalString, refuse } from "./fields.ts";
 
 /** As in the native API. */

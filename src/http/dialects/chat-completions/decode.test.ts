@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { InvalidInput } from "../../../protocol/errors.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { decodeChatRequest } from "./decode.ts";
 
 const user = { role: "user", content: "hi" };

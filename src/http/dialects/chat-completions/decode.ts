@@ -1,4 +1,4 @@
-import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "../../../protocol/models.ts";
+import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "../../../protocol/agents/models.ts";
 import { type ChatMessage, decodeMessages } from "./decode-messages.ts";
 import {
   type Fields,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { FinishReason, ModelPart, Usage } from "../../../protocol/models.ts";
+import type { FinishReason, ModelPart, Usage } from "../../../protocol/agents/models.ts";
 import type { Annotation } from "./annotations.ts";
 
 /** What all chunks of one answer share. */

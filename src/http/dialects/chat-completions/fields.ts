@@ -1,4 +1,4 @@
-import { InvalidInput } from "../../../protocol/errors.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
 
 /** A JSON object of unknown content. */
 export type Fields = { readonly [name: string]: unknown };

@@ -4,8 +4,8 @@ import { type IncomingMessage, request } from "node:http";
 import { after, before, test } from "node:test";
 import { owner, serve, servicesWith, type Serving } from "../../../../test/serve.ts";
 import { createModels } from "../../../models/registry.ts";
-import { createScripted, type ScriptStep } from "../../../models/scripted.ts";
-import type { ModelCallRecord } from "../../../protocol/models.ts";
+import { createScripted, type ScriptStep } from "../../../models/demo/scripted.ts";
+import type { ModelCallRecord } from "../../../protocol/agents/models.ts";
 
 const gate = Promise.withResolvers<void>();
 const scripts: Record<string, readonly ScriptStep[]> = {

@@ -1,10 +1,10 @@
 import type { FastifyReply } from "fastify";
-import { messageOf } from "../../../protocol/errors.ts";
-import type { ModelPart, ModelRequest } from "../../../protocol/models.ts";
-import type { HeldRequest } from "../../../run/hold-request.ts";
-import type { Call } from "../../endpoint.ts";
-import { openAiError } from "../../openai-error.ts";
-import { type SseStream, whenClosed } from "../../sse.ts";
+import { messageOf } from "../../../protocol/base/errors.ts";
+import type { ModelPart, ModelRequest } from "../../../protocol/agents/models.ts";
+import type { HeldRequest } from "../../../run/limits/reserve-spending.ts";
+import type { Call } from "../../server/endpoint.ts";
+import { openAiError } from "../../shapes/openai-error.ts";
+import { type SseStream, whenClosed } from "../../stream/sse.ts";
 import { readable } from "./attach.ts";
 import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";

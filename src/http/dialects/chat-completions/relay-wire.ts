@@ -1,6 +1,6 @@
-import type { ModelPart } from "../../../protocol/models.ts";
-import type { StepAnswer } from "../../../protocol/tools.ts";
-import type { ChatWire } from "../../../tools/model-relay.ts";
+import type { ModelPart } from "../../../protocol/agents/models.ts";
+import type { StepAnswer } from "../../../protocol/agents/tools.ts";
+import type { ChatWire } from "../../../tools/core/model-relay.ts";
 import { decodeChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
 

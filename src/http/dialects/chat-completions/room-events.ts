@@ -1,7 +1,7 @@
-import type { RunEvent } from "../../../protocol/events.ts";
-import { textOf } from "../../../protocol/items.ts";
-import { isNested } from "../../../run/fold.ts";
-import { runOf } from "../../wait-watcher.ts";
+import type { RunEvent } from "../../../protocol/threads/events.ts";
+import { textOf } from "../../../protocol/threads/items.ts";
+import { isNested } from "../../../run/log/fold.ts";
+import { runOf } from "../../stream/watch-waits.ts";
 
 type Turn = { readonly agent: string; readonly run: string; named: boolean };
 

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunEvent } from "../../../protocol/events.ts";
-import { newId } from "../../../protocol/ids.ts";
-import { type CallBody, callIdOf, type ItemOf, type MessageBody, type ResultBody } from "../../../protocol/items.ts";
+import type { RunEvent } from "../../../protocol/threads/events.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import {
+  type CallBody,
+  callIdOf,
+  type ItemOf,
+  type MessageBody,
+  type ResultBody,
+} from "../../../protocol/threads/items.ts";
 import { createRunReader } from "./run-reader.ts";
 
 const run = newId();

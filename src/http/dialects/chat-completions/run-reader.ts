@@ -1,12 +1,12 @@
-import type { ColloquyError } from "../../../protocol/errors.ts";
-import type { RunEvent } from "../../../protocol/events.ts";
-import { callIdOf, type ItemOf, textOf } from "../../../protocol/items.ts";
-import type { FinishReason, Usage } from "../../../protocol/models.ts";
-import { isNested } from "../../../run/fold.ts";
-import type { AnswerImages } from "../../answer-images.ts";
-import { createWaitWatcher, runOf } from "../../wait-watcher.ts";
-import { runCancelled, runFailed, textWithdrawn } from "../../run-errors.ts";
-import { createTextTeller } from "../../text-teller.ts";
+import type { ColloquyError } from "../../../protocol/base/errors.ts";
+import type { RunEvent } from "../../../protocol/threads/events.ts";
+import { callIdOf, type ItemOf, textOf } from "../../../protocol/threads/items.ts";
+import type { FinishReason, Usage } from "../../../protocol/agents/models.ts";
+import { isNested } from "../../../run/log/fold.ts";
+import type { AnswerImages } from "../../requests/answer-images.ts";
+import { createWaitWatcher, runOf } from "../../stream/watch-waits.ts";
+import { runCancelled, runFailed, textWithdrawn } from "../../stream/run-errors.ts";
+import { createTextTeller } from "../../stream/text-sender.ts";
 import { annotationOf } from "./annotations.ts";
 import type { AnswerPart } from "./encode.ts";
 
@@ -28,6 +28,8 @@ const traceLimit = 2000;
 export type ReaderOptions = {
   readonly pending?: boolean;
   readonly finalOnly?: boolean;
+  /** The answer is sent in one piece, so what is withdrawn was never told. */
+  readonly isWhole?: boolean;
   /** Those that its calls made are shown below the answer. */
   readonly images?: AnswerImages | undefined;
 };
@@ -40,7 +42,7 @@ export type ReaderOptions = {
  */
 export function createRunReader(
   run: string,
-  { pending = false, finalOnly = false, images }: ReaderOptions = {},
+  { pending = false, finalOnly = false, isWhole = false, images }: ReaderOptions = {},
 ): (events: readonly RunEvent[]) => Reading {
   let parts: AnswerPart[] = [];
   let outcome: Outcome | undefined;
@@ -86,12 +88,12 @@ export function createRunReader(
   const read = (event: RunEvent): void => {
     switch (event.type) {
       case "text-delta": {
-        if (finalOnly) return;
+        if (finalOnly || isWhole) return;
         const piece = text.delta(event.step, event.offset, event.text);
         return piece === undefined ? fail(textWithdrawn(run)) : say(piece);
       }
       case "reasoning-delta":
-        return think(event.text);
+        return isWhole ? undefined : think(event.text);
       case "message": {
         const { item } = event;
         if (item.body.role !== "assistant") return;
@@ -99,6 +101,7 @@ export function createRunReader(
           usage = addUsage(usage, item.body.usage);
           return;
         }
+        if (isWhole && item.body.reasoning) think(item.body.reasoning);
         if (finalOnly) {
           if (last) trace(last);
           last = textOf(item.body.content);
@@ -156,6 +159,8 @@ export function createRunReader(
       if (own || behind) wait.watch(event);
       if (own) read(event);
     }
+    const outage = wait.outage();
+    if (outage && !outcome) fail(outage);
     const waiting = wait.text();
     if (waiting !== undefined && !outcome) {
       say(text.apart(behind ? `Your message is queued, as run ${run}, behind another one.\n${waiting}` : waiting));

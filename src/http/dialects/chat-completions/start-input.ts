@@ -1,10 +1,10 @@
-import { InvalidInput } from "../../../protocol/errors.ts";
-import { newId } from "../../../protocol/ids.ts";
-import { type Content, itemIdOfCall, type NewItem } from "../../../protocol/items.ts";
-import type { ModelMessage } from "../../../protocol/models.ts";
-import type { RunOptions } from "../../../protocol/runs.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import { type Content, itemIdOfCall, type NewItem } from "../../../protocol/threads/items.ts";
+import type { ModelMessage } from "../../../protocol/agents/models.ts";
+import type { RunOptions } from "../../../protocol/threads/runs.ts";
 import type { StartInput } from "../../../run/runs.ts";
-import { filesIn } from "../../../run/attached-files.ts";
+import { filesIn } from "../../../run/log/attached-files.ts";
 import { filesOf } from "./attach.ts";
 import type { ChatMessage } from "./decode-messages.ts";
 import type { ChatRequest } from "./decode.ts";

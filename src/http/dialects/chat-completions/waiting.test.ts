@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
-import type { ScriptAnswer } from "../../../models/scripted.ts";
-import type { ModelRequest } from "../../../protocol/models.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import type { ModelRequest } from "../../../protocol/agents/models.ts";
 
 const gate = Promise.withResolvers<void>();
 

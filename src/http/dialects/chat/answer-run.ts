@@ -1,16 +1,16 @@
-import { ColloquyError, messageOf } from "../../../protocol/errors.ts";
-import { type Item, textOf } from "../../../protocol/items.ts";
-import { type ActionEvent, actionTrace } from "../../../run/json-actions-trace.ts";
+import { ColloquyError, messageOf } from "../../../protocol/base/errors.ts";
+import { type Item, textOf } from "../../../protocol/threads/items.ts";
+import { type ActionEvent, actionTrace } from "../../../run/strategies/json-actions-trace.ts";
 import type { Started } from "../../../run/runs.ts";
-import type { Call } from "../../endpoint.ts";
-import { createAnswerImages } from "../../answer-images.ts";
-import { followUntil } from "../../follow-run.ts";
-import { serverStops } from "../../run-errors.ts";
-import { whenClosed } from "../../sse.ts";
+import type { Call } from "../../server/endpoint.ts";
+import { createAnswerImages } from "../../requests/answer-images.ts";
+import { followUntil, runTarget } from "../../stream/follow-run.ts";
+import { serverStops } from "../../stream/run-errors.ts";
+import { whenClosed } from "../../stream/sse.ts";
 import { createUiMessage } from "./ui-message.ts";
-import { createRunWatch, type Ending } from "../../watch-run.ts";
+import { createRunWatch, type Ending } from "../../stream/watch-run.ts";
 
-type Place = Pick<Started, "runId" | "threadId" | "cursor" | "pending">;
+type Place = Pick<Started, "runId" | "threadId" | "cursor" | "pending" | "resumedAt">;
 
 const streamHeaders = { "x-vercel-ai-ui-message-stream": "v1" };
 
@@ -23,6 +23,7 @@ export async function answerWhole(
   const items: Item[] = [];
   const ending = await followToEnd(call, place, items);
   if (ending.status === "failed" || ending.status === "cancelled") throw ending.error;
+  if (ending.status === "waiting" && ending.outage) throw ending.outage;
   reply.header("x-colloquy-status", ending.status);
   const events = actionTrace(items, namesIn(call));
   return { answer: ending.status === "waiting" ? ending.text : answerIn(items), events };
@@ -82,8 +83,8 @@ export function tellRun(call: Call, place: Place): undefined {
 }
 
 /** Behind another run its thread is followed, since that one may have to wait for a person. */
-function targetOf({ threadId, runId, cursor, pending }: Place) {
-  return { target: pending ? { threadId } : { threadId, runId }, from: cursor };
+function targetOf(place: Place) {
+  return { target: place.pending ? { threadId: place.threadId } : runTarget(place), from: place.cursor };
 }
 
 /** With them, actions are read that name a tool or an agent in a wrong place. */

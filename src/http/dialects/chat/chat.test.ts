@@ -3,8 +3,8 @@ import { after, beforeEach, test } from "node:test";
 import { fileTools, orchestratorTeam, written } from "../../../../test/json-actions.ts";
 import { until } from "../../../../test/run-suite.ts";
 import { serveAgents } from "../../../../test/serve-agents.ts";
-import type { ScriptAnswer } from "../../../models/scripted.ts";
-import type { ModelRequest } from "../../../protocol/models.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import type { ModelRequest } from "../../../protocol/agents/models.ts";
 import { jsonActions } from "../../../run/strategies/json-actions.ts";
 import { createApp } from "../../app.ts";
 

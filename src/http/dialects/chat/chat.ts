@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { isEnded } from "../../../protocol/runs.ts";
+import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { Started } from "../../../run/runs.ts";
-import { type Call, endpoint } from "../../endpoint.ts";
-import { idempotencyOf } from "../../idempotency.ts";
-import { sessionNameOf } from "../../session-name.ts";
-import { withinOf } from "../../within.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { sessionNameOf } from "../../requests/session-name.ts";
+import { withinOf } from "../../requests/within.ts";
 import { answerWhole, tellRun } from "./answer-run.ts";
 import { type ChatBody, decodeChat } from "./decode.ts";
 import { uiMessageStream } from "./ui-chunks.ts";
@@ -60,7 +60,7 @@ export const resumeChat = endpoint({
     const runs = threadId === undefined ? [] : await services.runs.list(caller, { threadId });
     // Those after it wait for its end.
     const run = runs.findLast(({ status }) => !isEnded(status));
-    const first = run && (await services.runs.placeOf(caller, run.id)).first;
+    const { first, resumedAt } = run ? await services.runs.placeOf(caller, run.id) : {};
     if (!run || first === undefined) {
       await reply.code(204).send();
       return;
@@ -68,7 +68,10 @@ export const resumeChat = endpoint({
     streams.admit(reply, caller.userId);
     reply.header("x-colloquy-run", run.id).header("x-colloquy-thread", run.threadId);
     const cursor = { seq: first - 1, live: [] };
-    tellRun(call, { runId: run.id, threadId: run.threadId, cursor, pending: false });
+    tellRun(call, {
+      ...{ runId: run.id, threadId: run.threadId, cursor, pending: false },
+      ...(resumedAt !== undefined && { resumedAt }),
+    });
   },
 });
 
@@ -81,6 +84,7 @@ async function start(call: Call, { text, session: given, conversation, system, h
     ...(session === undefined ? { hidden: true } : { sessionKey: session, showQuestions: true }),
     ...(system === undefined ? {} : { system }),
     history,
+    held: true,
     idempotency: idempotencyOf(request),
     ...withinOf(request),
   });

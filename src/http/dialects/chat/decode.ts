@@ -1,6 +1,6 @@
-import { InvalidInput } from "../../../protocol/errors.ts";
-import { newId } from "../../../protocol/ids.ts";
-import type { NewItem } from "../../../protocol/items.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import type { NewItem } from "../../../protocol/threads/items.ts";
 
 /** A request of a chat page in our own words. */
 export type ChatBody = {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { eventStream } from "../../event-stream.ts";
+import { eventStream } from "../../shapes/event-schema.ts";
 
 /** One chunk of the AI SDK's UI message stream, version 1. */
 type Chunk = { readonly type: string; readonly [field: string]: unknown };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunEvent } from "../../../protocol/events.ts";
-import type { MessageBody } from "../../../protocol/items.ts";
+import type { RunEvent } from "../../../protocol/threads/events.ts";
+import type { MessageBody } from "../../../protocol/threads/items.ts";
 import { createUiMessage } from "./ui-message.ts";
 
 const run = "01a20000-0000-7000-8000-000000000001";

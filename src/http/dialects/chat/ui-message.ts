@@ -1,12 +1,13 @@
-import type { RunEvent } from "../../../protocol/events.ts";
-import { callIdOf, type ItemOf, textOf } from "../../../protocol/items.ts";
-import type { Source } from "../../../protocol/sources.ts";
-import { protocolText } from "../../../run/fold.ts";
-import { actionTrace } from "../../../run/json-actions-trace.ts";
-import type { AnswerImages } from "../../answer-images.ts";
+import { parseExactly } from "../../../protocol/base/exact-json.ts";
+import type { RunEvent } from "../../../protocol/threads/events.ts";
+import { callIdOf, type ItemOf, textOf } from "../../../protocol/threads/items.ts";
+import type { Source } from "../../../protocol/knowledge/sources.ts";
+import { protocolText } from "../../../run/log/fold.ts";
+import { actionTrace } from "../../../run/strategies/json-actions-trace.ts";
+import type { AnswerImages } from "../../requests/answer-images.ts";
 import { createPartialAnswer, type PartialAnswer } from "./partial-answer.ts";
 import { createChunkWriter, doneEvent } from "./ui-chunks.ts";
-import type { Ending, Seen } from "../../watch-run.ts";
+import type { Ending, Seen } from "../../stream/watch-run.ts";
 
 type UiMessage = {
   start(): string;
@@ -111,11 +112,13 @@ export function createUiMessage(
   };
 
   const end = (ending: Ending) => {
-    if (ending.status === "waiting") writer.say("waiting", ending.text);
+    const outage = ending.status === "waiting" ? ending.outage : undefined;
+    if (ending.status === "waiting" && !outage) writer.say("waiting", ending.text);
     if (ending.status === "done")
       for (const { url, mediaType } of images?.list() ?? []) writer.put("file", { url, mediaType });
     writer.leave();
-    if (ending.status === "failed") writer.put("error", { errorText: ending.error.message });
+    if (outage) writer.put("error", { errorText: outage.message });
+    else if (ending.status === "failed") writer.put("error", { errorText: ending.error.message });
     else if (ending.status === "cancelled") writer.put("abort", { reason: ending.error.message });
     else writer.put("finish", { finishReason: "stop", messageMetadata: { ...metadata, status: ending.status } });
   };
@@ -166,7 +169,7 @@ function placeOf({ step, index }: { readonly step: string | null; readonly index
 /** Arguments as the model wrote them need not be JSON. */
 function valueOf(written: string): unknown {
   try {
-    return JSON.parse(written);
+    return parseExactly(written);
   } catch {
     return written;
   }

@@ -1,22 +1,21 @@
-import type { RunRecord } from "../../../protocol/run-shapes.ts";
-import { InvalidInput } from "../../../protocol/errors.ts";
-import { newId } from "../../../protocol/ids.ts";
-import type { MessageBody } from "../../../protocol/items.ts";
-import type { ThreadRecord } from "../../../protocol/runs.ts";
+import type { RunRecord } from "../../../protocol/threads/run-shapes.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import type { MessageBody } from "../../../protocol/threads/items.ts";
+import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import type { Started, StartInput } from "../../../run/runs.ts";
-import type { Call } from "../../endpoint.ts";
-import { idempotencyOf } from "../../idempotency.ts";
-import { waitingText } from "../../waiting-text.ts";
-import { withinOf } from "../../within.ts";
-import type { Begun } from "./begun.ts";
-import { defaultAgent } from "./default-agent.ts";
+import type { Call } from "../../server/endpoint.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { waitingText } from "../../stream/waiting-text.ts";
+import { withinOf } from "../../requests/within.ts";
+import { type Begun, type StreamEvent, streamOptions } from "./stream-events.ts";
+import { defaultAgent, type Metadata, type RequestOf, textOfInput, type UserInput } from "./requests.ts";
 import { itemIdFrom, threadIdFrom } from "./ids.ts";
 import { noItem } from "./pages.ts";
 import { itemsBackwards } from "./read-thread.ts";
-import { type Metadata, type RequestOf, textOfInput, type UserInput } from "./requests.ts";
+
 import { uploadIdFrom } from "./attachments.ts";
-import { shownThread, shownUserMessage } from "./show.ts";
-import { type StreamEvent, streamOptions } from "./stream-events.ts";
+import { shownThread, shownUserMessage } from "./encode.ts";
 
 export async function createThread(call: Call, { params, metadata }: RequestOf<"threads.create">): Promise<Begun> {
   const started = await start(call, {}, { input: params.input, metadata });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { eventStream } from "../../event-stream.ts";
+import { eventStream } from "../../shapes/event-schema.ts";
 
 /** ChatKit's own types are told by their names; what each holds is in its documentation. */
 const item = z.looseObject({

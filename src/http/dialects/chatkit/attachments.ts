@@ -1,5 +1,5 @@
-import { baseOf } from "../../origins.ts";
-import type { Call } from "../../endpoint.ts";
+import { baseOf } from "../../server/origins.ts";
+import type { Call } from "../../server/endpoint.ts";
 import { itemIdFrom, shownItemId } from "./ids.ts";
 import type { RequestOf } from "./requests.ts";
 

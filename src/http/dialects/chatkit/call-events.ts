@@ -1,8 +1,8 @@
-import type { ItemOf } from "../../../protocol/items.ts";
-import { callKey } from "../../../run/fold.ts";
+import type { ItemOf } from "../../../protocol/threads/items.ts";
+import { callKey } from "../../../run/log/fold.ts";
 import { shownItemId } from "./ids.ts";
 import type { StreamEvent } from "./stream-events.ts";
-import { shownCall, shownCalls, shownClientCall } from "./show.ts";
+import { shownCall, shownCalls, shownClientCall } from "./encode.ts";
 
 type Call = ItemOf<"call">;
 

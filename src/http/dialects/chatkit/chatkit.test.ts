@@ -3,10 +3,10 @@ import { after, before, beforeEach, test } from "node:test";
 import { createChatKit, comparable, eventsIn, followed, input, kinds, textsOf } from "../../../../test/chatkit.ts";
 import { eachDatabase } from "../../../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
-import type { ScriptAnswer } from "../../../models/scripted.ts";
-import { agentSchema } from "../../../protocol/agents.ts";
-import type { ModelRequest } from "../../../protocol/models.ts";
-import { createTeller } from "./tell-run.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import { agentSchema } from "../../../protocol/agents/agents.ts";
+import type { ModelRequest } from "../../../protocol/agents/models.ts";
+import { createTeller } from "./run-events.ts";
 import type { ItemOfType } from "./thread-items.ts";
 
 let gate = Promise.withResolvers<void>();

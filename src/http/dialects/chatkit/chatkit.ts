@@ -1,18 +1,21 @@
 import { chatkitAnswer } from "./answer-schema.ts";
 import { createAttachment, uploadIdFrom } from "./attachments.ts";
 import { z } from "zod";
-import { InvalidInput } from "../../../protocol/errors.ts";
-import { isEnded } from "../../../protocol/runs.ts";
-import { type Call, endpoint } from "../../endpoint.ts";
-import { addUserMessage, createThread, retryAfterItem } from "./begin.ts";
+import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
+import { isEnded } from "../../../protocol/threads/runs.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { addUserMessage, createThread, retryAfterItem } from "./add-message.ts";
 import { askInConversation } from "./conversation.ts";
-import { addClientToolOutput, addStructuredInput } from "./go-on.ts";
+import { addClientToolOutput, addStructuredInput } from "./continue-thread.ts";
 import { shownThreadId, threadIdFrom } from "./ids.ts";
 import { findItems, listItems, listThreads } from "./pages.ts";
 import { type ChatKitRequest, decodeRequest, type RequestOf, requestSchema } from "./requests.ts";
-import { streamRun } from "./stream.ts";
-import { streamOptions } from "./stream-events.ts";
-import { shownThread } from "./show.ts";
+import { streamOptions, type Begun, sseOf } from "./stream-events.ts";
+import { shownThread } from "./encode.ts";
+import { followUntil } from "../../stream/follow-run.ts";
+import { serverStops } from "../../stream/run-errors.ts";
+import { createRunWatch } from "../../stream/watch-run.ts";
+import { createTeller } from "./run-events.ts";
 
 export const chatkit = endpoint({
   tag: "chat",
@@ -127,4 +130,43 @@ async function act(
   const live = runs.filter(({ status }) => !isEnded(status));
   for (const run of live) await services.runs.cancel(caller, run.id);
   return live.length === 0 ? "There is nothing to stop." : "The run was stopped.";
+}
+
+/** Tells a run until it ends or waits. A closed connection ends the telling, never the run. */
+function streamRun({ request, reply, services, streams }: Call, { first, run }: Begun): undefined {
+  if (!run) {
+    streams.open(reply).end(sseOf(first));
+    return;
+  }
+  const { runId, threadId, cursor, pending } = run;
+  reply.header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);
+  const watch = createRunWatch(runId, pending);
+  const tell = createTeller(run);
+  const stream = streams.open(reply, {
+    onClose: () => follower.close(),
+    farewell: () => errorText(serverStops(runId).message),
+    refusal: ({ message }) => errorText(message),
+  });
+  stream.write(sseOf(first));
+  // Behind another run its thread is followed, since that one may have to wait for a person.
+  const place = { target: pending ? { threadId } : { threadId, runId }, from: cursor };
+  const follower = followUntil(services.runs, place, {
+    events(batch) {
+      const { events, ended } = tell(watch(batch));
+      const text = sseOf(events);
+      if (ended) stream.end(text);
+      else if (text !== "") stream.write(text);
+      return ended;
+    },
+    error(error) {
+      request.log.error({ err: error }, "a run could not be followed: " + messageOf(error));
+      stream.end(errorText("The run could not be followed; it goes on."));
+    },
+    drained: stream.drained,
+  });
+}
+
+/** Not to be tried again: the run goes on. */
+function errorText(message: string): string {
+  return sseOf([{ type: "error", code: "custom", message, allow_retry: false }]);
 }

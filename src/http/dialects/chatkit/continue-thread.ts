@@ -1,15 +1,14 @@
-import { Conflict, InvalidInput, NotFound } from "../../../protocol/errors.ts";
-import { callIdOf, type Item, type QuestionBody } from "../../../protocol/items.ts";
-import type { ThreadRecord } from "../../../protocol/runs.ts";
+import { Conflict, InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
+import { callIdOf, type Item, type QuestionBody } from "../../../protocol/threads/items.ts";
+import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import type { DecisionInput, Started } from "../../../run/runs.ts";
-import type { Call } from "../../endpoint.ts";
-import type { Begun } from "./begun.ts";
+import type { Call } from "../../server/endpoint.ts";
+import { type Begun, streamOptions } from "./stream-events.ts";
 import { threadIdFrom } from "./ids.ts";
 import { findItem } from "./pages.ts";
 import { readBackwards, type Shown } from "./read-thread.ts";
 import type { RequestOf } from "./requests.ts";
-import { shownClientCall } from "./show.ts";
-import { streamOptions } from "./stream-events.ts";
+import { shownClientCall } from "./encode.ts";
 
 /** Brings the result of the call that is pending; the same one sent again is only told again. */
 export async function addClientToolOutput(
@@ -83,6 +82,7 @@ function decisionFor({ reason }: QuestionBody, value: string | undefined): Decis
   }
   if (reason === "limit" && (value === "continue" || value === "stop")) return { decision: value };
   if (reason === "limit" && value === undefined) return { decision: "stop" };
+  if (reason === "provider" && (value === "retry" || value === "stop")) return { decision: value };
   if (value === "done" || value === "failed" || value === "retry") return { decision: value };
   throw new InvalidInput("params.input.answers: this question takes only its options", {
     param: "params.input.answers",

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type Item, textOf } from "../../../protocol/items.ts";
-import type { ThreadRecord } from "../../../protocol/runs.ts";
-import { callKey } from "../../../run/fold.ts";
-import type { Call } from "../../endpoint.ts";
+import { type Item, textOf } from "../../../protocol/threads/items.ts";
+import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
+import { callKey } from "../../../run/log/fold.ts";
+import type { Call } from "../../server/endpoint.ts";
 import { branchBackwards } from "./read-thread.ts";
 
 const partSchema = z.discriminatedUnion("type", [

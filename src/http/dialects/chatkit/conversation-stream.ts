@@ -1,13 +1,13 @@
-import { messageOf } from "../../../protocol/errors.ts";
-import type { RunEvent } from "../../../protocol/events.ts";
-import { textOf } from "../../../protocol/items.ts";
-import { isNested } from "../../../run/fold.ts";
+import { messageOf } from "../../../protocol/base/errors.ts";
+import type { RunEvent } from "../../../protocol/threads/events.ts";
+import { textOf } from "../../../protocol/threads/items.ts";
+import { isNested } from "../../../run/log/fold.ts";
 import type { Started } from "../../../run/runs.ts";
-import type { Call } from "../../endpoint.ts";
-import { followUntil } from "../../follow-run.ts";
-import { serverStops, textWithdrawn } from "../../run-errors.ts";
-import { createTextTeller } from "../../text-teller.ts";
-import { createRunWatch } from "../../watch-run.ts";
+import type { Call } from "../../server/endpoint.ts";
+import { followUntil } from "../../stream/follow-run.ts";
+import { serverStops, textWithdrawn } from "../../stream/run-errors.ts";
+import { createTextTeller } from "../../stream/text-sender.ts";
+import { createRunWatch } from "../../stream/watch-run.ts";
 import { messageId } from "./conversation-items.ts";
 
 type ConversationEvent =

@@ -3,10 +3,10 @@ import { after, before, beforeEach, test } from "node:test";
 import { eachDatabase } from "../../../../test/databases.ts";
 import { serve, type Serving } from "../../../../test/serve.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
-import type { ScriptAnswer } from "../../../models/scripted.ts";
-import type { ModelRequest } from "../../../protocol/models.ts";
-import { createApiKey, createKeyFinder } from "../../../store/api-keys.ts";
-import { createUser } from "../../../store/users.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import type { ModelRequest } from "../../../protocol/agents/models.ts";
+import { createApiKey, createKeyFinder } from "../../../store/people/api-keys.ts";
+import { createUser } from "../../../store/people/users.ts";
 import type { ConversationMessage } from "./conversation-items.ts";
 
 type ConversationEvent = {

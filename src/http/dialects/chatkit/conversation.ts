@@ -1,16 +1,15 @@
 import { createHash, randomInt } from "node:crypto";
 import { z } from "zod";
-import { Conflict, Denied, InvalidInput, NotFound } from "../../../protocol/errors.ts";
-import { isId } from "../../../protocol/ids.ts";
-import { type Call, endpoint } from "../../endpoint.ts";
-import { idempotencyOf } from "../../idempotency.ts";
-import { withinOf } from "../../within.ts";
+import { Conflict, Denied, InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
+import { isId } from "../../../protocol/base/ids.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { withinOf } from "../../requests/within.ts";
 import { tellConversation } from "./conversation-stream.ts";
 import { messageSchema, messagesBackwards } from "./conversation-items.ts";
-import { defaultAgent } from "./default-agent.ts";
+import { defaultAgent, decode } from "./requests.ts";
 import { threadIdFrom } from "./ids.ts";
 import { pageOf } from "./pages.ts";
-import { decode } from "./requests.ts";
 
 /** What fits a 32-bit column of whoever keeps these numbers. */
 const largestNumber = 2 ** 31 - 1;

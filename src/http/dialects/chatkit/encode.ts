@@ -1,8 +1,9 @@
-import { callIdOf, decisions, type ItemOf, textOf } from "../../../protocol/items.ts";
-import type { ThreadRecord } from "../../../protocol/runs.ts";
-import { plainArguments } from "../../question-view.ts";
+import { isJsonObject, parseExactly } from "../../../protocol/base/exact-json.ts";
+import { callIdOf, decisions, type ItemOf, textOf } from "../../../protocol/threads/items.ts";
+import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
+import { plainArguments } from "../../shapes/question-view.ts";
 import { shownItemId, shownStepId, shownThreadId } from "./ids.ts";
-import type { Citation } from "../../../protocol/citations.ts";
+import type { Citation } from "../../../protocol/knowledge/citations.ts";
 import type { Annotation, ItemOfType, OutputText, Page, Task, Thread, ThreadItem } from "./thread-items.ts";
 
 type Message = ItemOf<"message">;
@@ -118,7 +119,7 @@ export function shownClientCall(call: Call, result: Result | undefined): ItemOfT
     status: result ? "completed" : "pending",
     call_id: callIdOf(call.id),
     name: call.body.name,
-    arguments: typeof asked === "object" && asked !== null ? asked : {},
+    arguments: isJsonObject(asked) ? asked : {},
     ...(result && { output: valueOf(result.body.content) }),
   };
 }
@@ -141,7 +142,8 @@ export function shownQuestion(
         type: "multiple_choice",
         id: shownItemId("sti", question.id),
         question: text + about,
-        options: decisions[reason].map((value) => ({ value })),
+        // There is no field for the name of another model.
+        options: decisions[reason].filter((value) => value !== "model").map((value) => ({ value })),
         multiple: false,
         ...(decision && { answer: { values: [decision.body.decision], skipped: false } }),
       },
@@ -174,7 +176,7 @@ function partId(prefix: "msg" | "wf", { id, runId, step }: Message): string {
 /** Of text that need not be JSON. */
 function valueOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return text;
   }

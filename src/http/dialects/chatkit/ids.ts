@@ -1,5 +1,5 @@
-import { NotFound } from "../../../protocol/errors.ts";
-import { isId } from "../../../protocol/ids.ts";
+import { NotFound } from "../../../protocol/base/errors.ts";
+import { isId } from "../../../protocol/base/ids.ts";
 
 /** The kinds of ids that clients of this dialect know: of messages, client tool calls, workflows, tasks, structured inputs and attachments. */
 export type ItemPrefix = "msg" | "tc" | "wf" | "tsk" | "sti" | "atc";

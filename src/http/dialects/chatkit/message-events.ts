@@ -1,7 +1,7 @@
-import { type ItemOf, textOf } from "../../../protocol/items.ts";
+import { type ItemOf, textOf } from "../../../protocol/threads/items.ts";
 import { shownStepId } from "./ids.ts";
 import type { ItemUpdate, StreamEvent } from "./stream-events.ts";
-import { baseOf, outputText, reasoning, shownAnswer, thoughtOf } from "./show.ts";
+import { baseOf, outputText, reasoning, shownAnswer, thoughtOf } from "./encode.ts";
 
 /** Tells what a run thinks and says: text as it comes, thoughts whole and before it. */
 export type MessageTeller = {

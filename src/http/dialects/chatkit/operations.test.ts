@@ -3,9 +3,9 @@ import { after, before, test } from "node:test";
 import { createChatKit, followed, input, textsOf } from "../../../../test/chatkit.ts";
 import { eachDatabase } from "../../../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
-import type { ScriptAnswer } from "../../../models/scripted.ts";
-import type { ModelRequest } from "../../../protocol/models.ts";
-import { newId } from "../../../protocol/ids.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import type { ModelRequest } from "../../../protocol/agents/models.ts";
+import { newId } from "../../../protocol/base/ids.ts";
 import type { Page, Thread, ThreadItem } from "./thread-items.ts";
 
 const script = ({ messages }: ModelRequest): ScriptAnswer =>

@@ -1,6 +1,6 @@
-import { NotFound } from "../../../protocol/errors.ts";
-import type { ThreadRecord } from "../../../protocol/runs.ts";
-import type { Call } from "../../endpoint.ts";
+import { NotFound } from "../../../protocol/base/errors.ts";
+import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
+import type { Call } from "../../server/endpoint.ts";
 import { readBackwards, type Shown } from "./read-thread.ts";
 import type { Page, ThreadItem } from "./thread-items.ts";
 

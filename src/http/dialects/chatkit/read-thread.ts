@@ -1,8 +1,8 @@
-import type { Item, ItemOf } from "../../../protocol/items.ts";
-import type { ThreadRecord } from "../../../protocol/runs.ts";
-import { callKey, isErased, isNested } from "../../../run/fold.ts";
-import type { Call as Request } from "../../endpoint.ts";
-import { runCancelled, runFailed } from "../../run-errors.ts";
+import type { Item, ItemOf } from "../../../protocol/threads/items.ts";
+import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
+import { callKey, isErased, isNested } from "../../../run/log/fold.ts";
+import type { Call as Request } from "../../server/endpoint.ts";
+import { runCancelled, runFailed } from "../../stream/run-errors.ts";
 import {
   shownAnswer,
   shownCalls,
@@ -11,7 +11,7 @@ import {
   shownQuestion,
   shownThought,
   shownUserMessage,
-} from "./show.ts";
+} from "./encode.ts";
 import type { ThreadItem } from "./thread-items.ts";
 
 type Call = ItemOf<"call">;

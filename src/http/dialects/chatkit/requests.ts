@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { InvalidInput } from "../../../protocol/errors.ts";
-import type { ToolSchema } from "../../../protocol/models.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
+import type { ToolSchema } from "../../../protocol/agents/models.ts";
+import type { AgentRegistry } from "../../../protocol/agents/agents.ts";
 
 const id = z.string().min(1).max(500);
 const thread = { thread_id: id };
@@ -119,4 +120,9 @@ export function textOfInput({ content, quoted_text: quoted }: UserInput): string
   if (text.trim() === "")
     throw new InvalidInput("params.input.content: has no text", { param: "params.input.content" });
   return quoted ? `${quoted.trim().replaceAll(/^/gm, "> ")}\n\n${text}` : text;
+}
+
+/** Who answers where nobody is named. */
+export function defaultAgent(agents: AgentRegistry): string {
+  return agents.defaultId?.() ?? (agents.has("todo") ? "todo" : "assistant");
 }

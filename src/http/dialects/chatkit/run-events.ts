@@ -1,11 +1,11 @@
-import type { RunEvent } from "../../../protocol/events.ts";
-import type { Item, ItemOf } from "../../../protocol/items.ts";
-import { isNested } from "../../../run/fold.ts";
-import type { Ending, Seen } from "../../watch-run.ts";
+import type { RunEvent } from "../../../protocol/threads/events.ts";
+import type { Item, ItemOf } from "../../../protocol/threads/items.ts";
+import { isNested } from "../../../run/log/fold.ts";
+import type { Ending, Seen } from "../../stream/watch-run.ts";
 import { type StreamEvent, streamOptions } from "./stream-events.ts";
-import { createCallTeller } from "./tell-calls.ts";
-import { createMessageTeller } from "./tell-message.ts";
-import { shownEnd, shownQuestion, shownUserMessage } from "./show.ts";
+import { createCallTeller } from "./call-events.ts";
+import { createMessageTeller } from "./message-events.ts";
+import { shownEnd, shownQuestion, shownUserMessage } from "./encode.ts";
 
 export type TellerOptions = {
   readonly runId: string;
@@ -55,6 +55,7 @@ export function createTeller({ runId, threadId, beginning, known = [] }: TellerO
           messages.say(event.step, event.text);
         return;
       case "step-retry":
+        if (event.retry) put({ type: "progress_update", text: event.retry.text });
         return messages.withdraw(event.step);
       case "message":
         if (event.item.body.role === "assistant") messages.finish(event.item);

@@ -1,4 +1,6 @@
 import type { Annotation, OutputText, Task, Thread, ThreadItem } from "./thread-items.ts";
+import type { Item } from "../../../protocol/threads/items.ts";
+import type { Started } from "../../../run/runs.ts";
 
 export type ItemUpdate =
   | {
@@ -51,3 +53,14 @@ export const streamOptions: StreamEvent = { type: "stream_options", stream_optio
 export function sseOf(events: readonly StreamEvent[]): string {
   return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 }
+
+/** A stream: what it tells at once, and the run that it tells then; without one it ends there. */
+export type Begun = {
+  readonly first: readonly StreamEvent[];
+  readonly run?: Pick<Started, "runId" | "threadId" | "cursor" | "pending"> & {
+    /** Its message comes first. */
+    readonly beginning: boolean;
+    /** What the client has seen of it. */
+    readonly known?: readonly Item[];
+  };
+};

@@ -4,10 +4,10 @@ import { z } from "zod";
 import { createChatKit, comparable, followed, kinds, textsOf } from "../../../../test/chatkit.ts";
 import { eachDatabase } from "../../../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
-import type { ScriptAnswer } from "../../../models/scripted.ts";
-import { itemIdOfCall } from "../../../protocol/items.ts";
-import type { ModelRequest } from "../../../protocol/models.ts";
-import { defineTool } from "../../../tools/define-tool.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import { itemIdOfCall } from "../../../protocol/threads/items.ts";
+import type { ModelRequest } from "../../../protocol/agents/models.ts";
+import { defineTool } from "../../../tools/core/define-tool.ts";
 import type { StreamEvent } from "./stream-events.ts";
 
 /** Answers by what the last message says. */

@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import OpenAI from "openai";
-import { serve, type Serving } from "../../test/serve.ts";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { type Client, createClient } from "../client/client.ts";
-import { createApiKey, createKeyFinder, type KeyFinder, listApiKeys, revokeApiKey } from "../store/api-keys.ts";
-import { newId } from "../protocol/ids.ts";
-import { createUserAdmin } from "../store/user-admin.ts";
-import type { Services } from "./services.ts";
-import { changeUser, createUser } from "../store/users.ts";
+import { serve, type Serving } from "../../../../test/serve.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { type Client, createClient } from "../../../client/client.ts";
+import {
+  createApiKey,
+  createKeyFinder,
+  type KeyFinder,
+  listApiKeys,
+  revokeApiKey,
+} from "../../../store/people/api-keys.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import { createUserAdmin } from "../../../store/people/user-admin.ts";
+import type { Services } from "../../server/services.ts";
+import { changeUser, createUser } from "../../../store/people/users.ts";
 
 let backend: AgentServing;
 let server: Serving;

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { meSchema, type MeView, ownUserSchema } from "../../protocol/accounts.ts";
-import type { Login } from "../accounts/accounts.ts";
-import { cookieHeader } from "../accounts/cookies.ts";
-import { nameSchema, requireWhole } from "../accounts/schemas.ts";
-import { accountsOf, visitorOf } from "../accounts/visitor.ts";
-import { checkPage, sessionCookie } from "../auth.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { placeOf } from "../origins.ts";
+import { meSchema, type MeView, ownUserSchema } from "../../../protocol/people/accounts.ts";
+import type { Login } from "../../../people/accounts.ts";
+import { cookieHeader } from "../../server/cookies.ts";
+import { nameSchema, requireWhole } from "../../shapes/accounts.ts";
+import { accountsOf, visitorOf } from "../../requests/visitor.ts";
+import { checkPage, sessionCookie } from "../../server/auth.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { placeOf } from "../../server/origins.ts";
 
 const passwordSchema = z.string().max(1000).describe("At least 8 characters, at most 72 bytes in UTF-8");
 const cookie = z

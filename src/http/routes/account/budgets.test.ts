@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openSpending } from "../main-spending.ts";
-import { silentLog } from "../protocol/log.ts";
-import type { Script } from "../models/scripted.ts";
-import { createUser } from "../store/users.ts";
-import { eachDatabase } from "../../test/databases.ts";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { serve, type Serving } from "../../test/serve.ts";
-import { until } from "../../test/run-suite.ts";
+import { openSpending } from "../../../app/access.ts";
+import { silentLog } from "../../../protocol/base/log.ts";
+import type { Script } from "../../../models/demo/scripted.ts";
+import { createUser } from "../../../store/people/users.ts";
+import { eachDatabase } from "../../../../test/databases.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { serve, type Serving } from "../../../../test/serve.ts";
+import { until } from "../../../../test/run-suite.ts";
 
 const script: Script = () => [{ text: "yes" }, { finish: "stop", usage: { inputTokens: 60, outputTokens: 40 } }];
 

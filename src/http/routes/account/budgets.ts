@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { budgetPeriods, onBudgetLimit, budgetSchema, amountSchema } from "../../protocol/budgets.ts";
-import type { BudgetSubject } from "../../store/spending.ts";
-import { InvalidInput, NotFound } from "../../protocol/errors.ts";
-import { budgetView } from "../budget-view.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf } from "../schemas.ts";
+import { budgetPeriods, onBudgetLimit, budgetSchema, amountSchema } from "../../../protocol/people/budgets.ts";
+import type { BudgetSubject } from "../../../store/metering/spending.ts";
+import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
+import { budgetView } from "../../shapes/budget-view.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const ownBudgets = endpoint({
   tag: "accounts",

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { SignupRule } from "../../../people/accounts.ts";
 import type { PageWords, wordsFor } from "./page-words.ts";
 
 /** A form that one comes in by. `token`: the field for what stands behind the # of a link. */
@@ -52,7 +53,15 @@ const script = `
 const form = document.querySelector("form");
 const note = document.querySelector("output");
 const { post, token, next, login, noToken, noServer } = form.dataset;
-if (token && location.hash.length < 2) note.textContent = noToken;
+if (token && location.hash.length < 2) {
+  const uninvited = document.querySelector("#uninvited");
+  if (uninvited) {
+    uninvited.hidden = false;
+    form.hidden = true;
+  } else if (noToken) note.textContent = noToken;
+}
+// A link that is pasted into this tab changes no more than what stands behind the #.
+addEventListener("hashchange", () => location.reload());
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const button = form.querySelector("button");
@@ -86,13 +95,27 @@ export const pagePolicy = `default-src 'none'; script-src ${hashOf(script)}; sty
 export function entryPage(
   { says, post, fields, token, logsIn, next }: EntryPage,
   links: readonly PageLink[],
-  { language, words }: ReturnType<typeof wordsFor>,
+  {
+    signup,
+    wanted: { language, words },
+  }: { readonly signup: SignupRule; readonly wanted: ReturnType<typeof wordsFor> },
 ): string {
   const { title, button } = words[says];
   const data = [`data-post="${post}"`, `data-next="${next}"`, `data-no-server="${words.noServer}"`];
-  if (token) data.push(`data-token="${token}"`, `data-no-token="${words.noToken}"`);
+  if (token) data.push(`data-token="${token}"`);
+  // An account can be made without an invitation, or whoever has none is told so without a form.
+  if (token && says !== "signUp") data.push(`data-no-token="${words.noToken}"`);
   if (logsIn) data.push(`data-login="1"`);
   const others = links.map(({ href, text }) => `<p><a href="${escape(href)}">${escape(text)}</a></p>`).join("\n");
+  const isClosed = says === "signUp" && signup === "closed";
+  const uninvited =
+    says === "signUp" && signup === "invite" ? `<p id="uninvited" hidden>${words.invitationNeeded}</p>` : "";
+  const form = `${uninvited}<form method="post" ${data.join(" ")}>
+${fields.map((field) => fieldOf(field, words)).join("\n")}
+<button>${button}</button>
+<output role="alert"></output>
+</form>
+<noscript><p>${words.noScript(`<code>${post}</code>`, `<a href="docs">${words.docs}</a>`)}</p></noscript>`;
   return `<!doctype html>
 <html lang="${language}">
 <head>
@@ -106,15 +129,10 @@ export function entryPage(
 <main>
 <header>Colloquy</header>
 <h1>${title}</h1>
-<form method="post" ${data.join(" ")}>
-${fields.map((field) => fieldOf(field, words)).join("\n")}
-<button>${button}</button>
-<output role="alert"></output>
-</form>
+${isClosed ? `<p>${words.signUpClosed}</p>` : form}
 ${others}
-<noscript><p>${words.noScript(`<code>${post}</code>`, `<a href="docs">${words.docs}</a>`)}</p></noscript>
 </main>
-<script>${script}</script>
+${isClosed ? "" : `<script>${script}</script>`}
 </body>
 </html>
 `;

@@ -1,7 +1,7 @@
-import { keySchema, madeKeySchema } from "../../protocol/accounts.ts";
-import { addKeyBody, keyView, newKeyOf, requireWhole } from "../accounts/schemas.ts";
-import { endpoint } from "../endpoint.ts";
-import { idParams, listOf } from "../schemas.ts";
+import { keySchema, madeKeySchema } from "../../../protocol/people/accounts.ts";
+import { addKeyBody, keyView, newKeyOf, requireWhole } from "../../shapes/accounts.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { idParams, listOf } from "../../shapes/schemas.ts";
 import { z } from "zod";
 
 export const listOwnKeys = endpoint({

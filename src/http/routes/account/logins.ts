@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { loginSchema, type LoginView } from "../../protocol/accounts.ts";
-import { requireWhole } from "../accounts/schemas.ts";
-import { accountsOf } from "../accounts/visitor.ts";
-import { endpoint } from "../endpoint.ts";
-import { idParams, listOf } from "../schemas.ts";
+import { loginSchema, type LoginView } from "../../../protocol/people/accounts.ts";
+import { requireWhole } from "../../shapes/accounts.ts";
+import { accountsOf } from "../../requests/visitor.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const listLogins = endpoint({
   tag: "accounts",

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { NotFound } from "../../protocol/errors.ts";
-import { cookieHeader, readCookie } from "../accounts/cookies.ts";
-import type { OidcLogin } from "../accounts/oidc.ts";
-import { requireWhole } from "../accounts/schemas.ts";
-import { accountsOf, visitorOf } from "../accounts/visitor.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { baseOf, placeOf } from "../origins.ts";
-import type { Services } from "../services.ts";
+import { NotFound } from "../../../protocol/base/errors.ts";
+import { cookieHeader, readCookie } from "../../server/cookies.ts";
+import type { OidcLogin } from "../../../people/oidc.ts";
+import { requireWhole } from "../../shapes/accounts.ts";
+import { accountsOf, visitorOf } from "../../requests/visitor.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { baseOf, placeOf } from "../../server/origins.ts";
+import type { Services } from "../../server/services.ts";
 import { sessionCookieOf } from "./auth.ts";
 
 const tripCookie = "colloquy_trip";

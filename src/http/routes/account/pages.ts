@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { entryPage, type EntryPage, pagePolicy } from "../accounts/pages.ts";
-import { wordsFor } from "../accounts/page-words.ts";
-import { accountsOf } from "../accounts/visitor.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { entryPage, type EntryPage, pagePolicy } from "./entry-page.ts";
+import { wordsFor } from "./page-words.ts";
+import { accountsOf } from "../../requests/visitor.ts";
+import { endpoint, type Endpoint } from "../../server/endpoint.ts";
 
 const home = "./";
 
@@ -48,12 +48,15 @@ function pageOf(summary: string, page: EntryPage): Endpoint {
     open: () => true,
     answers: { 200: { description: "A page for people", content: { "text/html": { schema: z.string() } } } },
     handle({ request, reply, services }) {
-      const { oidc } = accountsOf(services);
+      const { oidc, signup } = accountsOf(services);
+      const wanted = wordsFor(request.headers["accept-language"]);
       reply.type("text/html; charset=utf-8").header("content-security-policy", pagePolicy);
       reply.header("vary", "accept-language");
       const isWayIn = page.logsIn && page.token !== "token";
       const links = oidc && isWayIn ? [{ href: "api/auth/oidc/login", text: oidc.label }] : [];
-      return entryPage(page, links, wordsFor(request.headers["accept-language"]));
+      if (page.says === "logIn" && signup === "open") links.push({ href: "signup", text: wanted.words.createAccount });
+      if (page.says === "signUp") links.push({ href: "login", text: wanted.words.logIn.title });
+      return entryPage(page, links, { signup, wanted });
     },
   });
 }

@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import { z } from "zod";
-import { Conflict, NotFound } from "../../protocol/errors.ts";
-import { requireWhole } from "../accounts/schemas.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { idParams } from "../schemas.ts";
+import { Conflict, NotFound } from "../../../protocol/base/errors.ts";
+import { requireWhole } from "../../shapes/accounts.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { idParams } from "../../shapes/schemas.ts";
 
 const archive = {
   200: { description: "A `.tar.gz`", content: { "application/gzip": { schema: z.string() } } },

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { UsageView } from "../protocol/overview.ts";
-import { eachDatabase } from "../../test/databases.ts";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { until } from "../../test/run-suite.ts";
-import type { ScriptAnswer } from "../models/scripted.ts";
-import type { ModelRequest } from "../protocol/models.ts";
-import type { Database } from "../store/database.ts";
-import { readModelHealth } from "../store/usage.ts";
+import type { UsageView } from "../../../protocol/people/overview.ts";
+import { eachDatabase } from "../../../../test/databases.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { until } from "../../../../test/run-suite.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import type { ModelRequest } from "../../../protocol/agents/models.ts";
+import type { Database } from "../../../store/driver/database.ts";
+import { readModelHealth } from "../../../store/metering/usage.ts";
 
 eachDatabase((databases) => {
   let server: AgentServing;

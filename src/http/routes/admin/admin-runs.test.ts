@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { serve, type Serving } from "../../test/serve.ts";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { createClient } from "../client/client.ts";
-import { newId } from "../protocol/ids.ts";
-import { createApiKey, createKeyFinder } from "../store/api-keys.ts";
-import { examineDatabase } from "../store/examine.ts";
-import { createUser } from "../store/users.ts";
-import { letterTool } from "../../test/letters.ts";
+import { serve, type Serving } from "../../../../test/serve.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { createClient } from "../../../client/client.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import { createApiKey, createKeyFinder } from "../../../store/people/api-keys.ts";
+import { examineDatabase } from "../../../store/installation/examine.ts";
+import { createUser } from "../../../store/people/users.ts";
+import { letterTool } from "../../../../test/letters.ts";
 
 const silent = letterTool();
 

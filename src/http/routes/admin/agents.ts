@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { agentDoingSchema } from "../../protocol/definitions.ts";
-import { startedRunSchema } from "../../protocol/run-shapes.ts";
-import { agentFile } from "../../agents/agent-file.ts";
-import { strayNames } from "../../agents/stray-names.ts";
-import { agentSchema } from "../../protocol/agents.ts";
-import { NotFound } from "../../protocol/errors.ts";
-import { formatCursor } from "../../protocol/events.ts";
-import { definitionEndpoints, definitionParams } from "../definitions/definition-endpoints.ts";
-import { endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
+import { agentDoingSchema } from "../../../protocol/agents/definitions.ts";
+import { startedRunSchema } from "../../../protocol/threads/run-shapes.ts";
+import { agentFile } from "../../../agents/front-matter.ts";
+import { strayNames } from "../../../agents/unknown-references.ts";
+import { agentSchema } from "../../../protocol/agents/agents.ts";
+import { NotFound } from "../../../protocol/base/errors.ts";
+import { formatCursor } from "../../../protocol/threads/events.ts";
+import { definitionEndpoints, definitionParams } from "../../requests/definition-endpoints.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
 
 export const adminAgents = definitionEndpoints("agent", {
   one: "an agent",

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { defaultKinds, defaultSchema } from "../../protocol/definitions.ts";
-import { endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { listOf } from "../schemas.ts";
+import { defaultKinds, defaultSchema } from "../../../protocol/agents/definitions.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { listOf } from "../../shapes/schemas.ts";
 
 const params = z.object({ of: z.enum(defaultKinds) });
 

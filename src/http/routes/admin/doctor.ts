@@ -1,7 +1,7 @@
-import { findingSchema } from "../../protocol/overview.ts";
-import { endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { listOf } from "../schemas.ts";
+import { findingSchema } from "../../../protocol/people/overview.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { listOf } from "../../shapes/schemas.ts";
 
 export const examine = endpoint({
   tag: "admin",

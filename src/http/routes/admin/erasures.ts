@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { erasureSchema, type ErasureView } from "../../protocol/accounts.ts";
-import { NotFound } from "../../protocol/errors.ts";
-import type { Erasure } from "../../store/erasures.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { idParams, listOf } from "../schemas.ts";
+import { erasureSchema, type ErasureView } from "../../../protocol/people/accounts.ts";
+import { NotFound } from "../../../protocol/base/errors.ts";
+import type { Erasure } from "../../../store/privacy/erasures.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const erasePerson = endpoint({
   tag: "admin",

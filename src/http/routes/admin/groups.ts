@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { groupSchema, memberSchema } from "../../protocol/accounts.ts";
-import { permissionsSchema } from "../accounts/schemas.ts";
-import { endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { listOf } from "../schemas.ts";
+import { groupSchema, memberSchema } from "../../../protocol/people/accounts.ts";
+import { permissionsSchema } from "../../shapes/accounts.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { listOf } from "../../shapes/schemas.ts";
 
 const nameParams = z.object({
   name: z

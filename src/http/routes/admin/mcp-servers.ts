@@ -1,9 +1,9 @@
-import { serverDoingSchema } from "../../protocol/definitions.ts";
-import { mcpTrialSchema } from "../../protocol/trials.ts";
-import { definitionEndpoints, definitionParams, draftSchema } from "../definitions/definition-endpoints.ts";
-import { endpoint } from "../endpoint.ts";
-import { closedSignal } from "../closed-signal.ts";
-import { requireAdmin } from "../require-admin.ts";
+import { serverDoingSchema } from "../../../protocol/agents/definitions.ts";
+import { mcpTrialSchema } from "../../../protocol/agents/trials.ts";
+import { definitionEndpoints, definitionParams, draftSchema } from "../../requests/definition-endpoints.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { closedSignal } from "../../stream/sse.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
 
 /** So long the list waits for servers that users sign in to. */
 const mostMs = 1500;

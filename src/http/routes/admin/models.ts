@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { foundModelsSchema, modelTrialSchema } from "../../protocol/trials.ts";
-import { modelDoingSchema, type ModelHealthView, type Reach } from "../../protocol/definitions.ts";
-import { reachOf } from "../../models/find-models.ts";
-import type { ModelHealth } from "../../store/usage.ts";
-import { definitionEndpoints, definitionParams, draftSchema } from "../definitions/definition-endpoints.ts";
-import { endpoint } from "../endpoint.ts";
-import { isRefusedHost, refusedHost } from "../definitions/refused-hosts.ts";
-import { sendable } from "../definitions/parse-definition.ts";
-import { closedSignal } from "../closed-signal.ts";
-import { requireAdmin } from "../require-admin.ts";
+import { foundModelsSchema, modelTrialSchema } from "../../../protocol/agents/trials.ts";
+import { modelDoingSchema, type ModelHealthView, type Reach } from "../../../protocol/agents/definitions.ts";
+import { reachOf } from "../../../models/discovery/find-models.ts";
+import type { ModelHealth } from "../../../store/metering/usage.ts";
+import { definitionEndpoints, definitionParams, draftSchema } from "../../requests/definition-endpoints.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { isRefusedHost, refusedHost } from "../../../definitions/refused-hosts.ts";
+import { sendable } from "../../../definitions/parse-definition.ts";
+import { closedSignal } from "../../stream/sse.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
 
 export const adminModels = definitionEndpoints("model", {
   one: "a model",

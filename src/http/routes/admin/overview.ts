@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { budgetSchema } from "../../protocol/budgets.ts";
+import { budgetSchema } from "../../../protocol/people/budgets.ts";
 import {
   auditSchema,
   settingSchema,
@@ -7,14 +7,13 @@ import {
   usageSchema,
   type UsageView,
   type AuditView,
-} from "../../protocol/overview.ts";
-import { InvalidInput } from "../../protocol/errors.ts";
-import { budgetView } from "../budget-view.ts";
-import { endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { listOf, pageQuery } from "../schemas.ts";
-import { shownCost } from "../shown-cost.ts";
+} from "../../../protocol/people/overview.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
+import { budgetView, shownCost } from "../../shapes/budget-view.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { listOf, pageQuery } from "../../shapes/schemas.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const longestDays = 92;

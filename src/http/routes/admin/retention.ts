@@ -5,12 +5,12 @@ import {
   retentionSchema,
   type RetentionView,
   roundSchema,
-} from "../../protocol/retention.ts";
-import { Conflict, NotFound } from "../../protocol/errors.ts";
-import { retentionKinds } from "../../store/retention.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { listOf } from "../schemas.ts";
+} from "../../../protocol/people/retention.ts";
+import { Conflict, NotFound } from "../../../protocol/base/errors.ts";
+import { retentionKinds } from "../../../store/privacy/retention.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { listOf } from "../../shapes/schemas.ts";
 
 const kindParams = z.object({ kind: retentionKindSchema });
 const daysSchema = z.number().min(1).max(36_500);

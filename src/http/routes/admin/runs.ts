@@ -1,14 +1,15 @@
 import { z } from "zod";
-import { runDetailsSchema, listedAdminRunSchema, type ListedAdminRun } from "../../protocol/run-trace.ts";
-import { runSchema, startedRunSchema, type StartedRun } from "../../protocol/run-shapes.ts";
-import { formatCursor } from "../../protocol/events.ts";
-import { runStatuses, waitReasons } from "../../protocol/runs.ts";
-import { endpoint } from "../endpoint.ts";
-import { idempotencyOf } from "../idempotency.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { publicAbout, publicAdminRun, publicDetails } from "../run-details-view.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf, pageQuery, publicRun } from "../schemas.ts";
+import { runDetailsSchema, listedAdminRunSchema, type ListedAdminRun } from "../../../protocol/threads/run-trace.ts";
+import { runSchema, startedRunSchema, type StartedRun } from "../../../protocol/threads/run-shapes.ts";
+import { runStatuses, waitReasons } from "../../../protocol/threads/runs.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { answerStarted } from "../../shapes/started-run.ts";
+import { publicAbout, publicAdminRun, publicDetails } from "../../shapes/run-details-view.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { publicRun } from "../../../protocol/threads/public-views.ts";
+import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
 
 export const listAllRuns = endpoint({
   tag: "admin",
@@ -61,6 +62,18 @@ export const cancelAnyRun = endpoint({
   },
 });
 
+export const resumeAnyRun = endpoint({
+  tag: "admin",
+  summary: "Resume anybody's run that failed or was cancelled",
+  description: "The same run goes on for its owner, as by `POST /api/runs/{id}/resume`.",
+  params: idParams,
+  answers: { 202: startedRunSchema },
+  async handle({ params, caller, reply, services }) {
+    requireAdmin(caller);
+    return answerStarted(reply, await services.runs.resume(caller, params.id));
+  },
+});
+
 export const retryRun = endpoint({
   tag: "admin",
   summary: "Try a run again",
@@ -72,12 +85,7 @@ export const retryRun = endpoint({
   answers: { 202: startedRunSchema },
   async handle({ params, caller, request, reply, services }): Promise<StartedRun> {
     requireAdmin(caller);
-    const { runId, threadId, cursor, pending, replayed } = await services.adminRuns.retry(
-      params.id,
-      idempotencyOf(request)?.key,
-    );
-    reply.code(202).header("x-colloquy-run", runId).header("x-colloquy-thread", threadId);
-    return { id: runId, threadId, cursor: formatCursor(cursor), pending, replayed };
+    return answerStarted(reply, await services.adminRuns.retry(params.id, idempotencyOf(request)?.key));
   },
 });
 

@@ -1,12 +1,18 @@
 import { z } from "zod";
-import { roleSchema, inviteSchema, madeInviteSchema, resetSchema, type InviteView } from "../../protocol/accounts.ts";
-import type { AccountLink } from "../../store/account-links.ts";
-import { requireWholeFor } from "../accounts/schemas.ts";
-import { accountsOf } from "../accounts/visitor.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { baseOf } from "../origins.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { idParams, listOf } from "../schemas.ts";
+import {
+  roleSchema,
+  inviteSchema,
+  madeInviteSchema,
+  resetSchema,
+  type InviteView,
+} from "../../../protocol/people/accounts.ts";
+import type { AccountLink } from "../../../store/people/account-links.ts";
+import { requireWholeFor } from "../../shapes/accounts.ts";
+import { accountsOf } from "../../requests/visitor.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { baseOf } from "../../server/origins.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const resetUser = endpoint({
   tag: "admin",

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { keySchema, madeKeySchema, roleSchema, userSchema, type UserView } from "../../protocol/accounts.ts";
-import { addKeyBody, keyView, nameSchema, newKeyOf, requireWholeFor } from "../accounts/schemas.ts";
-import { endpoint } from "../endpoint.ts";
-import { requireAdmin } from "../require-admin.ts";
-import { idParams, listOf } from "../schemas.ts";
+import { keySchema, madeKeySchema, roleSchema, userSchema, type UserView } from "../../../protocol/people/accounts.ts";
+import { addKeyBody, keyView, nameSchema, newKeyOf, requireWholeFor } from "../../shapes/accounts.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { requireAdmin } from "../../server/require-admin.ts";
+import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const listUsers = endpoint({
   tag: "admin",

@@ -1,6 +1,6 @@
-import { type AgentView, listedAgentSchema } from "../../protocol/agents.ts";
-import { endpoint } from "../endpoint.ts";
-import { listOf } from "../schemas.ts";
+import { type AgentView, listedAgentSchema } from "../../../protocol/agents/agents.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { listOf } from "../../shapes/schemas.ts";
 
 export const listAgents = endpoint({
   tag: "agents",

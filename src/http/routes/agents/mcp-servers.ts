@@ -1,14 +1,14 @@
 import { STATUS_CODES } from "node:http";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
-import { mcpServerStateSchema } from "../../protocol/mcp-servers.ts";
-import { ColloquyError, NotFound } from "../../protocol/errors.ts";
-import { clientMetadataOf } from "../../tools/mcp/sign-in/flow.ts";
-import { endpoint } from "../endpoint.ts";
-import { nativeErrorSchema } from "../error-schemas.ts";
-import { closedSignal } from "../closed-signal.ts";
-import { listOf } from "../schemas.ts";
-import type { McpSignIns, Services } from "../services.ts";
+import { mcpServerStateSchema } from "../../../protocol/agents/mcp-servers.ts";
+import { ColloquyError, NotFound } from "../../../protocol/base/errors.ts";
+import { clientMetadataOf } from "../../../tools/mcp/sign-in/flow.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { nativeErrorSchema } from "../../shapes/error-schemas.ts";
+import { closedSignal } from "../../stream/sse.ts";
+import { listOf } from "../../shapes/schemas.ts";
+import type { McpSignIns, Services } from "../../server/services.ts";
 
 const nameParams = z.object({ name: z.string().max(32) });
 const html = { "text/html": { schema: z.string() } };

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { NotFound } from "../../protocol/errors.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { pathOf } from "../errors.ts";
-import { whenClosed } from "../sse.ts";
+import { NotFound } from "../../../protocol/base/errors.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { pathOf } from "../../server/errors.ts";
+import { whenClosed } from "../../stream/sse.ts";
 
 const completionAnswer = {
   description: "As of /v1/chat/completions",

@@ -1,9 +1,9 @@
-import { type ModelState, type ModelStates, modelStatesSchema } from "../../protocol/model-states.ts";
-import { messageOf, NotFound } from "../../protocol/errors.ts";
-import type { Model, ModelInfo, ModelRegistry } from "../../protocol/models.ts";
-import type { ModelHealth } from "../../store/usage.ts";
-import { endpoint } from "../endpoint.ts";
-import type { Overview } from "../services.ts";
+import { type ModelState, type ModelStates, modelStatesSchema } from "../../../protocol/agents/model-states.ts";
+import { messageOf, NotFound } from "../../../protocol/base/errors.ts";
+import type { Model, ModelInfo, ModelRegistry } from "../../../protocol/agents/models.ts";
+import type { ModelHealth } from "../../../store/metering/usage.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import type { Overview } from "../../server/services.ts";
 
 /** All pages ask again and again; what is this old is new enough for them. */
 const healthMs = 10_000;

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { collectionSchema, choicesSchema, type KnowledgeChoices } from "../../protocol/collections.ts";
-import { collectionSettingsSchema } from "../../protocol/knowledge.ts";
-import { endpoint } from "../endpoint.ts";
-import { collectionView } from "../rag-views.ts";
-import { idParams, listOf } from "../schemas.ts";
+import { collectionSchema, choicesSchema, type KnowledgeChoices } from "../../../protocol/knowledge/collections.ts";
+import { collectionSettingsSchema } from "../../../protocol/knowledge/chunks.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { collectionView } from "../../shapes/knowledge-views.ts";
+import { idParams, listOf } from "../../shapes/schemas.ts";
 
 const name = z.string().trim().min(1).max(100);
 const description = z.string().max(2000);

@@ -9,17 +9,19 @@ import {
   chunkSchema,
   type TextPart,
   textPartSchema,
-} from "../../protocol/documents.ts";
-import type { Added } from "../../knowledge/documents.ts";
-import { contentSchema } from "../../knowledge/prepared-work.ts";
-import { InvalidInput, NotFound } from "../../protocol/errors.ts";
-import { documentStatuses } from "../../protocol/knowledge.ts";
-import { openFileOf } from "../../sandbox/open-file.ts";
-import { addBody, addDocumentsFrom } from "../add-documents.ts";
-import { endpoint } from "../endpoint.ts";
-import { addedView, documentView } from "../rag-views.ts";
-import { idParams, listOf, pageQuery } from "../schemas.ts";
-import { fileAnswers, sendFile } from "../send-file.ts";
+} from "../../../protocol/knowledge/documents.ts";
+import type { Added } from "../../../knowledge/documents/documents.ts";
+import { contentSchema } from "../../../knowledge/documents/prepared-chunks.ts";
+import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
+import { documentStatuses } from "../../../protocol/knowledge/chunks.ts";
+import { openFileOf } from "../../../sandbox/workspace/open-file.ts";
+import { addBody, addDocumentsFrom } from "../../requests/add-documents.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { type FormField, type FormFile, formFiles, formParts } from "../../requests/form-parts.ts";
+import { checkJsonBounds } from "../../server/json-bounds.ts";
+import { addedView, documentView } from "../../shapes/knowledge-views.ts";
+import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
+import { fileAnswers, sendFile } from "../../files/send-file.ts";
 
 const mostTextSlice = 1_000_000;
 
@@ -48,8 +50,8 @@ export const addDocumentFiles = endpoint({
   answers: { 202: listOf(addedSchema) },
   async handle({ params, caller, request, reply, services: { knowledge } }) {
     const added: Added[] = [];
-    for await (const part of request.files()) {
-      const file = { name: part.filename, source: { kind: "file" }, bytes: part.file } as const;
+    for await (const { filename, bytes } of formFiles(request)) {
+      const file = { name: filename, source: { kind: "file" }, bytes } as const;
       added.push(await knowledge.documents.add(caller, params.id, file));
     }
     if (added.length === 0) throw new InvalidInput("The form has no file.", { code: "no_file" });
@@ -92,7 +94,7 @@ export const importDocument = endpoint({
   takesBody: "form",
   answers: { 202: addedSchema },
   async handle({ params, caller, request, reply, services: { knowledge } }) {
-    const parts = request.parts();
+    const parts = formParts(request);
     const about = aboutSchema.safeParse(jsonOf(await nextPart(parts, "about")));
     if (!about.success) throw new InvalidInput("The field about is not of the format.", { param: "about" });
     const { name, url, made, dimension, ...content } = about.data;
@@ -113,26 +115,24 @@ export const importDocument = endpoint({
   },
 });
 
-type Part = Awaited<ReturnType<AsyncIterator<MultipartPart>["next"]>>["value"];
-type MultipartPart =
-  | { readonly type: "field"; readonly fieldname: string; readonly value: unknown }
-  | { readonly type: "file"; readonly fieldname: string; readonly file: AsyncIterable<Uint8Array> };
+type Part = FormField | FormFile;
 
-async function nextPart(parts: AsyncIterator<MultipartPart>, name: string): Promise<MultipartPart> {
-  const { value, done } = (await parts.next()) as { readonly value: Part; readonly done?: boolean };
-  const part = value as MultipartPart | undefined;
-  if (done || part?.fieldname !== name) throw new InvalidInput(`The part ${name} is missing.`, { param: name });
+async function nextPart(parts: AsyncIterator<Part, void>, name: string): Promise<Part> {
+  const { value: part } = await parts.next();
+  if (part?.fieldname !== name) throw new InvalidInput(`The part ${name} is missing.`, { param: name });
   return part;
 }
 
-function fileOf(part: MultipartPart, name: string): AsyncIterable<Uint8Array> {
+function fileOf(part: Part, name: string): AsyncIterable<Uint8Array> {
   if (part.type !== "file") throw new InvalidInput(`${name} must be a file.`, { param: name });
-  return part.file;
+  return part.bytes;
 }
 
-function jsonOf(part: MultipartPart): unknown {
+function jsonOf(part: Part): unknown {
+  if (part.type !== "field" || typeof part.value !== "string") return undefined;
+  checkJsonBounds(Buffer.from(part.value));
   try {
-    return part.type === "field" && typeof part.value === "string" ? (JSON.parse(part.value) as unknown) : undefined;
+    return JSON.parse(part.value);
   } catch {
     return undefined;
   }

@@ -7,13 +7,13 @@ import {
   type TracePlace,
   tracePlaceSchema,
   type TraceView,
-} from "../../protocol/passages.ts";
-import { mostQuestion, type RetrievalTrace, type Retrieved } from "../../knowledge/retrieve.ts";
-import { retrievals } from "../../protocol/knowledge.ts";
-import { closedSignal } from "../closed-signal.ts";
-import { endpoint } from "../endpoint.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf, pageQuery } from "../schemas.ts";
+} from "../../../protocol/knowledge/passages.ts";
+import { mostQuestion, type RetrievalTrace, type Retrieved } from "../../../knowledge/search/retrieve.ts";
+import { retrievals } from "../../../protocol/knowledge/chunks.ts";
+import { closedSignal } from "../../stream/sse.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
 
 const filtersSchema = z.strictObject({
   documentIds: z.array(idSchema).min(1).max(1000).optional(),

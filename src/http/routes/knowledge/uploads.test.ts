@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import OpenAI, { toFile } from "openai";
-import { pdfOf, zipOf } from "../../test/office-files.ts";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { newId } from "../protocol/ids.ts";
-import { agentSchema } from "../protocol/agents.ts";
-import type { Item } from "../protocol/items.ts";
-import type { ModelMessage } from "../protocol/models.ts";
+import { pdfOf, zipOf } from "../../../../test/office-files.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import { agentSchema } from "../../../protocol/agents/agents.ts";
+import type { Item } from "../../../protocol/threads/items.ts";
+import type { ModelMessage } from "../../../protocol/agents/models.ts";
 
 let server: AgentServing;
 before(async () => {

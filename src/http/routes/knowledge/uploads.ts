@@ -1,26 +1,33 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
-import { uploadSchema, type UploadView } from "../../protocol/uploads.ts";
-import { InvalidInput } from "../../protocol/errors.ts";
-import type { Upload } from "../../store/uploads.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf, pageQuery } from "../schemas.ts";
-import { fileAnswers } from "../send-file.ts";
-import { sendUpload } from "../send-upload.ts";
+import { uploadSchema, type UploadView } from "../../../protocol/threads/uploads.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
+import type { Upload } from "../../../store/knowledge/uploads.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { formFiles } from "../../requests/form-parts.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
+import { fileAnswers } from "../../files/send-file.ts";
+import { sendUpload } from "../../requests/send-upload.ts";
 
 export const uploadFiles = endpoint({
   tag: "files",
   summary: "Upload files",
   description:
     "`multipart/form-data`; each part with a file name is a file. Answers when they have been read; then messages may bring " +
-    "them (`files` of a message, by their ids). 413: one is too large (`uploads.fileMb`), or all of yours are (`uploads.userMb`).",
+    "them (`files` of a message, by their ids). 413: one is too large (`uploads.fileMb`), or all of yours are (`uploads.userMb`); then none is kept.",
   takesBody: "form",
   answers: { 201: listOf(uploadSchema) },
   async handle({ caller, request, reply, services: { uploads } }) {
     const files: Upload[] = [];
-    for await (const part of request.files())
-      files.push(await uploads.receive(caller, { name: part.filename, bytes: part.file }));
+    try {
+      for await (const { filename, bytes } of formFiles(request))
+        files.push(await uploads.receive(caller, { name: filename, bytes }));
+    } catch (error) {
+      // All or none: whoever sends the form again must not have its first files twice.
+      for (const { id } of files) await uploads.remove(caller, id);
+      throw error;
+    }
     if (files.length === 0) throw new InvalidInput("The form has no file.", { code: "no_file" });
     reply.code(201);
     return { data: files.map((file) => view(file)) };

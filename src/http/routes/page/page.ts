@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { NotFound } from "../../protocol/errors.ts";
-import { type Endpoint, endpoint } from "../endpoint.ts";
-import { placeOf } from "../origins.ts";
-import type { PageFile } from "../page-files.ts";
-import type { Services } from "../services.ts";
+import { NotFound } from "../../../protocol/base/errors.ts";
+import { type Endpoint, endpoint } from "../../server/endpoint.ts";
+import { placeOf } from "../../server/origins.ts";
+import type { PageFile } from "../../files/page-files.ts";
+import type { Services } from "../../server/services.ts";
 
 /** Nothing from elsewhere; styles may stand in elements, since the libraries of the page set them so. */
 const policy = [
@@ -35,6 +35,7 @@ function document(name: string, about: { readonly summary: string; readonly desc
     ...about,
     open: () => true,
     takesHead: true,
+    standsAlone: true,
     answers: {
       200: { description: "A page", content: { "text/html": { schema: z.string() } } },
       302: z.null(),
@@ -72,6 +73,7 @@ export const pageAsset = endpoint({
   summary: "A part of the page",
   open: () => true,
   takesHead: true,
+  standsAlone: true,
   params: z.object({ path: z.string() }),
   answers: { 200: { description: "The file", content: { "*/*": { schema: z.string() } } }, 304: z.null() },
   handle({ params, request, reply, services }) {
@@ -97,6 +99,7 @@ function namedFile(name: string, summary: string, type: string): Endpoint {
     summary,
     open: () => true,
     takesHead: true,
+    standsAlone: true,
     answers: { 200: { description: "The file", content: { [type]: { schema: z.string() } } }, 304: z.null() },
     handle({ request, reply, services }) {
       const file = services.page?.get(name);
@@ -112,6 +115,7 @@ export const pageIcon = endpoint({
   summary: "An icon of the page, in the size of its name",
   open: () => true,
   takesHead: true,
+  standsAlone: true,
   params: z.object({ name: z.string().max(100) }),
   answers: { 200: { description: "An image", content: { "image/png": { schema: z.string() } } }, 304: z.null() },
   handle({ params, request, reply, services }) {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { linesOf, memberOf, speakerOf } from "../../test/rooms.ts";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import type { ScriptAnswer } from "../models/scripted.ts";
-import type { ModelRequest } from "../protocol/models.ts";
-import { roomFileSchema } from "../rooms/room-file.ts";
-import { createSseParser } from "../client/sse.ts";
+import { linesOf, memberOf, speakerOf } from "../../../../test/rooms.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import type { ModelRequest } from "../../../protocol/agents/models.ts";
+import { roomFileSchema } from "../../../rooms/room-file.ts";
+import { createSseParser } from "../../../client/sse.ts";
 
 let server: AgentServing;
 let answer: (request: ModelRequest) => ScriptAnswer;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { formatCursor } from "../../protocol/events.ts";
+import { formatCursor } from "../../../protocol/threads/events.ts";
 import {
   continueText,
   turnOrders,
@@ -10,13 +10,13 @@ import {
   roomSchema,
   type StartedInRoom,
   startedInRoomSchema,
-} from "../../protocol/rooms.ts";
-import type { Started } from "../../run/runs.ts";
-import { withFiles } from "../attach.ts";
-import { endpoint } from "../endpoint.ts";
-import { idempotencyOf } from "../idempotency.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, messageInputSchema, pageQuery } from "../schemas.ts";
+} from "../../../protocol/agents/rooms.ts";
+import type { Started } from "../../../run/runs.ts";
+import { withFiles } from "../../requests/attach.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { idParams, messageInputSchema, pageQuery } from "../../shapes/schemas.ts";
 
 const changes = {
   title: z.string().max(500).optional(),

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { z } from "zod";
-import type { StartedRun, QuestionView } from "../protocol/run-shapes.ts";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { type Client, createClient } from "../client/client.ts";
-import type { ScriptAnswer } from "../models/scripted.ts";
-import { newId } from "../protocol/ids.ts";
-import type { ModelRequest } from "../protocol/models.ts";
-import { textOf } from "../protocol/items.ts";
-import { defineTool } from "../tools/define-tool.ts";
+import type { StartedRun, QuestionView } from "../../../protocol/threads/run-shapes.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { type Client, createClient } from "../../../client/client.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import type { ModelRequest } from "../../../protocol/agents/models.ts";
+import { textOf } from "../../../protocol/threads/items.ts";
+import { defineTool } from "../../../tools/core/define-tool.ts";
 
 let gate = Promise.withResolvers<void>();
 

@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { runSchema, questionSchema, grantSchema } from "../../protocol/run-shapes.ts";
-import { decisionInputSchema } from "../decision-input.ts";
-import { endpoint } from "../endpoint.ts";
-import { publicQuestion } from "../question-view.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf, publicRun } from "../schemas.ts";
+import { runSchema, questionSchema, grantSchema } from "../../../protocol/threads/run-shapes.ts";
+import { decisionInputSchema } from "../../shapes/decision-input.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { publicQuestion } from "../../shapes/question-view.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { publicRun } from "../../../protocol/threads/public-views.ts";
+import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const listQuestions = endpoint({
   tag: "runs",

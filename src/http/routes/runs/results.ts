@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { runSchema } from "../../protocol/run-shapes.ts";
-import { formatCursor } from "../../protocol/events.ts";
-import { InvalidInput } from "../../protocol/errors.ts";
-import { callIdOf, itemIdOfCall } from "../../protocol/items.ts";
-import { isId } from "../../protocol/ids.ts";
-import { endpoint } from "../endpoint.ts";
-import { idParams, publicRun } from "../schemas.ts";
+import { runSchema } from "../../../protocol/threads/run-shapes.ts";
+import { formatCursor } from "../../../protocol/threads/events.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
+import { callIdOf, itemIdOfCall } from "../../../protocol/threads/items.ts";
+import { isId } from "../../../protocol/base/ids.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { publicRun } from "../../../protocol/threads/public-views.ts";
+import { idParams } from "../../shapes/schemas.ts";
 
 const resultSchema = z.strictObject({
   call: z.string().describe("The call's item id, or its `call_…` id"),

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { runDetailsSchema, listedRunSchema, type ListedRunView } from "../../protocol/run-trace.ts";
-import { itemSchema } from "../../protocol/item-schema.ts";
+import { runDetailsSchema, listedRunSchema, type ListedRunView } from "../../../protocol/threads/run-trace.ts";
+import { itemSchema } from "../../../protocol/threads/item-schema.ts";
 import {
   runSchema,
   seenRunSchema,
@@ -9,27 +9,21 @@ import {
   type StartedRun,
   type SteeredRun,
   type SeenRun,
-} from "../../protocol/run-shapes.ts";
-import { InvalidInput, NotFound } from "../../protocol/errors.ts";
-import { formatCursor } from "../../protocol/events.ts";
-import { runStatuses } from "../../protocol/runs.ts";
-import { messageModes, type Started } from "../../run/runs.ts";
-import { withFiles } from "../attach.ts";
-import { endpoint } from "../endpoint.ts";
-import { idempotencyOf } from "../idempotency.ts";
-import { withinOf } from "../within.ts";
-import { publicAbout, publicDetails } from "../run-details-view.ts";
-import { publicQuestion } from "../question-view.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import {
-  idParams,
-  listOf,
-  messageInputSchema,
-  pageQuery,
-  publicItem,
-  publicRun,
-  runOptionsSchema,
-} from "../schemas.ts";
+} from "../../../protocol/threads/run-shapes.ts";
+import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
+import { formatCursor } from "../../../protocol/threads/events.ts";
+import { runStatuses } from "../../../protocol/threads/runs.ts";
+import { messageModes, type Started } from "../../../run/runs.ts";
+import { answerStarted } from "../../shapes/started-run.ts";
+import { withFiles } from "../../requests/attach.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { withinOf } from "../../requests/within.ts";
+import { publicAbout, publicDetails } from "../../shapes/run-details-view.ts";
+import { publicQuestion } from "../../shapes/question-view.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { publicItem, publicRun } from "../../../protocol/threads/public-views.ts";
+import { idParams, listOf, messageInputSchema, pageQuery, runOptionsSchema } from "../../shapes/schemas.ts";
 
 export const startRun = endpoint({
   tag: "runs",
@@ -50,6 +44,12 @@ export const startRun = endpoint({
       .optional()
       .describe("A message of yours that is to be answered anew: a copy of it begins a branch beside it"),
     options: runOptionsSchema.optional(),
+    held: z
+      .boolean()
+      .optional()
+      .describe(
+        "You hold the connection and have nothing to come back to: an outage of the model's provider then ends the run soon, unless it has written something or `onOutage` says otherwise",
+      ),
     mode: z
       .enum(messageModes)
       .optional()
@@ -80,13 +80,7 @@ export const startRun = endpoint({
         ...(instead !== undefined && { instead }),
       });
     };
-    const { runId, threadId, cursor, pending, replayed } = await begin();
-    reply
-      .code(202)
-      .header("location", `/api/runs/${runId}`)
-      .header("x-colloquy-run", runId)
-      .header("x-colloquy-thread", threadId);
-    return { id: runId, threadId, cursor: formatCursor(cursor), pending, replayed };
+    return answerStarted(reply, await begin());
   },
 });
 
@@ -154,6 +148,48 @@ export const cancelRun = endpoint({
   answers: { 200: runSchema },
   async handle({ params, caller, services }) {
     return publicRun(await services.runs.cancel(caller, params.id));
+  },
+});
+
+export const resumeRun = endpoint({
+  tag: "runs",
+  summary: "Resume a run that failed or was cancelled",
+  description:
+    "The same run goes on from its last committed step, by its owner or an admin: what it did is not done again, a call that its " +
+    "end cut off is done, and a limit that ended it is given once more. 409: the run has not ended (`run_live`), is done " +
+    "(`run_done`), is a part of another one (`run_not_root`), never began (`run_not_begun`), its agent (`agent_gone`) or account " +
+    "(`account_disabled`) is gone, or its thread has another run that has not ended (`thread_busy`).",
+  params: idParams,
+  answers: { 202: startedRunSchema },
+  async handle({ params, caller, reply, services }) {
+    return answerStarted(reply, await services.runs.resume(caller, params.id));
+  },
+});
+
+export const forkRun = endpoint({
+  tag: "runs",
+  summary: "Fork a run from one of its steps",
+  description:
+    "A new run, on a branch beside this one, that begins with its steps up to and including `step`: their calls and results are " +
+    "kept and not made again; calls of these steps that were never begun are made. This run stays as it is. 404 " +
+    "(`step_not_found`): it has no such step. 409: the step is its answer (`nothing_left`), its thread has a run that has not " +
+    "ended (`thread_busy`) or is a room (`thread_is_room`), or it is a part of another run (`run_not_root`).",
+  params: idParams,
+  body: z.strictObject({
+    step: z.string().max(200).describe("The last step that is kept"),
+    model: z.string().max(200).optional().describe("Another model from there on"),
+    instructions: z.string().max(100_000).optional().describe("Instead of its agent's; admins only"),
+    input: z.string().min(1).max(100_000).optional().describe("Instead of the message that began it"),
+  }),
+  answers: { 202: startedRunSchema },
+  async handle({ params, body, caller, request, reply, services }) {
+    if (body.model !== undefined && !services.models.has(body.model))
+      throw new NotFound(`There is no model "${body.model}" for you; GET /v1/models lists yours.`, {
+        code: "model_not_found",
+        param: "model",
+      });
+    const idempotency = idempotencyOf(request);
+    return answerStarted(reply, await services.runs.fork(caller, params.id, { ...body, idempotency }));
   },
 });
 

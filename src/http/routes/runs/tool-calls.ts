@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { endedCallSchema, openCallSchema, type ToolCallView } from "../../protocol/run-shapes.ts";
-import { toolName } from "../../tools/taiga/names.ts";
-import { endpoint } from "../endpoint.ts";
-import { resultOfCall } from "../follow-tool-call.ts";
-import { idempotencyOf } from "../idempotency.ts";
-import { publicQuestion } from "../question-view.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { publicRun } from "../schemas.ts";
+import { endedCallSchema, openCallSchema, type ToolCallView } from "../../../protocol/threads/run-shapes.ts";
+import { toolName } from "../../../tools/taiga/tool-names.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { resultOfCall } from "../../requests/tool-call-result.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { publicQuestion } from "../../shapes/question-view.ts";
+import { idSchema, jsonObjectSchema } from "../../../protocol/base/shapes.ts";
+import { publicRun } from "../../../protocol/threads/public-views.ts";
 
 export const callTool = endpoint({
   tag: "agents",
@@ -17,10 +17,11 @@ export const callTool = endpoint({
     "sent again answers the first call.",
   params: z.object({ name: z.string() }),
   body: z.strictObject({
-    arguments: z.record(z.string(), z.unknown()).default({}),
+    arguments: jsonObjectSchema.default({}),
     threadId: idSchema.optional().describe("A thread of yours; absent: one that is not listed"),
     wait: z.boolean().default(true).describe("false: answer at once"),
   }),
+  keepsNumbers: true,
   answers: {
     200: endedCallSchema,
     202: openCallSchema,

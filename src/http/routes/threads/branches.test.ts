@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { newId } from "../protocol/ids.ts";
-import { type Item, textOf } from "../protocol/items.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import { type Item, textOf } from "../../../protocol/threads/items.ts";
 
 let server: AgentServing;
 let answers = 0;

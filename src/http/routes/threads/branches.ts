@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { itemSchema } from "../../protocol/item-schema.ts";
-import { threadSchema } from "../../protocol/threads.ts";
-import { threadMarkdown } from "../thread-text.ts";
-import { endpoint } from "../endpoint.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, publicItem, publicThread } from "../schemas.ts";
+import { itemSchema } from "../../../protocol/threads/item-schema.ts";
+import { threadSchema } from "../../../protocol/threads/threads.ts";
+import { threadMarkdown } from "../../shapes/thread-text.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { publicItem, publicThread } from "../../../protocol/threads/public-views.ts";
+import { idParams } from "../../shapes/schemas.ts";
 
 const mostExported = 10_000;
 

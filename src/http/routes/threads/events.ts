@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { InvalidInput } from "../../protocol/errors.ts";
-import { type Cursor, parseCursor } from "../../protocol/events.ts";
-import type { ThreadRecord } from "../../protocol/runs.ts";
-import type { FollowTarget } from "../../run/runs.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { eventStream } from "../event-stream.ts";
-import { createEventWriter } from "../event-text.ts";
-import { followUntil } from "../follow-run.ts";
-import { followedEventSchema } from "../run-event-schema.ts";
-import { idParams } from "../schemas.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
+import { type Cursor, parseCursor } from "../../../protocol/threads/events.ts";
+import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
+import type { FollowTarget } from "../../../run/runs.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { eventStream } from "../../shapes/event-schema.ts";
+import { createEventWriter } from "../../stream/event-text.ts";
+import { followUntil, runTarget } from "../../stream/follow-run.ts";
+import { followedEventSchema } from "../../shapes/run-event-schema.ts";
+import { idParams } from "../../shapes/schemas.ts";
 
 const query = z.object({
   cursor: z.string().optional().describe("Where to go on; the header Last-Event-ID comes first"),
@@ -45,13 +45,14 @@ export const followRun = endpoint({
     const run = await services.runs.get(caller, call.params.id);
     const { lastSeq } = await threadOf(call, run.threadId, from);
     // Asked after the thread: a run that has no item even now begins behind what was its last.
-    const { first = lastSeq + 1, end } = await services.runs.placeOf(caller, run.id);
+    const { first = lastSeq + 1, end, resumedAt } = await services.runs.placeOf(caller, run.id);
     if (end !== undefined && end <= from.seq) {
       // the status with which a browser's EventSource stops asking
       await call.reply.code(204).send();
       return;
     }
-    tellEvents(call, { threadId: run.threadId, runId: run.id }, { ...from, seq: Math.max(from.seq, first - 1) });
+    const target = runTarget({ threadId: run.threadId, runId: run.id, resumedAt });
+    tellEvents(call, target, { ...from, seq: Math.max(from.seq, first - 1) });
   },
 });
 

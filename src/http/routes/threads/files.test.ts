@@ -4,15 +4,15 @@ import { type IncomingMessage, request as send } from "node:http";
 import { join } from "node:path";
 import { text as textOfStream } from "node:stream/consumers";
 import { after, before, test } from "node:test";
-import { temporaryFolder } from "../../test/pglite.ts";
-import { serve, type Serving } from "../../test/serve.ts";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { createClient } from "../client/client.ts";
-import { beginningOf } from "../client/files.ts";
-import { createWorkspaces } from "../sandbox/workspaces.ts";
-import { createApiKey, createKeyFinder } from "../store/api-keys.ts";
-import { createUser } from "../store/users.ts";
-import { createFileLinks } from "./file-links.ts";
+import { temporaryFolder } from "../../../../test/pglite.ts";
+import { serve, type Serving } from "../../../../test/serve.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { createClient } from "../../../client/client.ts";
+import { beginningOf } from "../../../client/files.ts";
+import { createWorkspaces } from "../../../sandbox/workspace/workspaces.ts";
+import { createApiKey, createKeyFinder } from "../../../store/people/api-keys.ts";
+import { createUser } from "../../../store/people/users.ts";
+import { createFileLinks } from "../../files/file-links.ts";
 
 let backend: AgentServing;
 /** In local mode. */

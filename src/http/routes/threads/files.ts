@@ -2,8 +2,8 @@ import { basename } from "node:path";
 import { Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import type { Caller } from "../../protocol/callers.ts";
-import { InvalidInput, NotFound } from "../../protocol/errors.ts";
+import type { Caller } from "../../../protocol/base/callers.ts";
+import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import {
   type FileChange,
   mediaTypeOf,
@@ -11,15 +11,16 @@ import {
   broughtFileSchema,
   fileSchema,
   type FileView,
-} from "../../protocol/files.ts";
-import { noFile } from "../../sandbox/file-fault.ts";
-import type { Entry } from "../../sandbox/walk.ts";
-import { parsePath } from "../../sandbox/workspace-path.ts";
-import { type Call, endpoint } from "../endpoint.ts";
-import { baseOf } from "../origins.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { fileAnswers, sendFile } from "../send-file.ts";
-import { sessionNameOf } from "../session-name.ts";
+} from "../../../protocol/threads/files.ts";
+import { noFile } from "../../../sandbox/workspace/file-fault.ts";
+import type { Entry } from "../../../sandbox/workspace/walk.ts";
+import { parsePath } from "../../../sandbox/workspace/path.ts";
+import { type Call, endpoint } from "../../server/endpoint.ts";
+import { formFiles } from "../../requests/form-parts.ts";
+import { baseOf } from "../../server/origins.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { fileAnswers, sendFile } from "../../files/send-file.ts";
+import { sessionNameOf } from "../../requests/session-name.ts";
 
 const mostListed = 2000;
 
@@ -137,8 +138,8 @@ function fileRoutes(
           .map((name) => `${name}/`)
           .join("");
         const changes: FileChange[] = [];
-        for await (const part of call.request.files())
-          changes.push(await workspace.write(folder + basename(part.filename.replaceAll("\\", "/")), part.file));
+        for await (const { filename, bytes } of formFiles(call.request))
+          changes.push(await workspace.write(folder + basename(filename.replaceAll("\\", "/")), bytes));
         if (changes.length === 0) throw new InvalidInput("The form has no file.", { code: "no_file" });
         await keepsThread(asked, threadId);
         reply.code(201);

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { itemSchema } from "../protocol/item-schema.ts";
-import type { ListedRunView } from "../protocol/run-trace.ts";
-import { type StartedRun, runSchema } from "../protocol/run-shapes.ts";
-import { threadSchema } from "../protocol/threads.ts";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { type Client, createClient } from "../client/client.ts";
-import type { Followed } from "../client/events.ts";
-import { createSseParser } from "../client/sse.ts";
-import type { ScriptAnswer } from "../models/scripted.ts";
-import type { ModelRequest } from "../protocol/models.ts";
-import { newId } from "../protocol/ids.ts";
-import { serve } from "../../test/serve.ts";
+import { itemSchema } from "../../../protocol/threads/item-schema.ts";
+import type { ListedRunView } from "../../../protocol/threads/run-trace.ts";
+import { type StartedRun, runSchema } from "../../../protocol/threads/run-shapes.ts";
+import { threadSchema } from "../../../protocol/threads/threads.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { type Client, createClient } from "../../../client/client.ts";
+import type { Followed } from "../../../client/events.ts";
+import { createSseParser } from "../../../client/sse.ts";
+import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
+import type { ModelRequest } from "../../../protocol/agents/models.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import { serve } from "../../../../test/serve.ts";
 
 let gate = Promise.withResolvers<void>();
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { createClient } from "../client/client.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { createClient } from "../../../client/client.ts";
 
 let server: AgentServing;
 before(async () => {

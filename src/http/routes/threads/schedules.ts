@@ -1,16 +1,16 @@
 import { z } from "zod";
-import { startedRunSchema } from "../../protocol/run-shapes.ts";
+import { startedRunSchema } from "../../../protocol/threads/run-shapes.ts";
 import {
   type ScheduleRecord,
   scheduleSchema,
   scheduleTimesSchema,
   type ScheduleView,
-} from "../../protocol/schedule-shapes.ts";
-import { missedPolicies } from "../../protocol/schedules.ts";
-import { endpoint } from "../endpoint.ts";
-import { idempotencyOf } from "../idempotency.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf } from "../schemas.ts";
+} from "../../../protocol/threads/schedule-shapes.ts";
+import { missedPolicies } from "../../../protocol/threads/schedules.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { idParams, listOf } from "../../shapes/schemas.ts";
 
 function publicSchedule({ userId: _userId, ...schedule }: ScheduleRecord): ScheduleView {
   return schedule;

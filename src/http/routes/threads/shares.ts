@@ -8,12 +8,12 @@ import {
   sharedSchema,
   shareSchema,
   type ShareView,
-} from "../../protocol/shares.ts";
-import { Conflict, NotFound } from "../../protocol/errors.ts";
-import { isErased, isNested } from "../../run/fold.ts";
-import type { Share } from "../../store/shares.ts";
-import { endpoint } from "../endpoint.ts";
-import { idParams, listOf } from "../schemas.ts";
+} from "../../../protocol/threads/shares.ts";
+import { Conflict, NotFound } from "../../../protocol/base/errors.ts";
+import { isErased, isNested } from "../../../run/log/fold.ts";
+import type { Share } from "../../../store/shares.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { idParams, listOf } from "../../shapes/schemas.ts";
 
 const mostShown = 5000;
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { taskPageSchema, taskSchema, taskStatuses, type TaskView } from "../../protocol/tasks.ts";
-import type { Task } from "../../store/tasks.ts";
-import { endpoint } from "../endpoint.ts";
-import { eventSchema, eventStream } from "../event-stream.ts";
-import { idempotencyOf } from "../idempotency.ts";
-import { pageQuery } from "../schemas.ts";
+import { taskPageSchema, taskSchema, taskStatuses, type TaskView } from "../../../protocol/threads/tasks.ts";
+import type { Task } from "../../../store/tasks/tasks.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { eventSchema, eventStream } from "../../shapes/event-schema.ts";
+import { idempotencyOf } from "../../requests/idempotency.ts";
+import { pageQuery } from "../../shapes/schemas.ts";
 
 // The column is a 32-bit integer: PostgreSQL would refuse more.
 const taskId = z.coerce.number().int().positive().max(2_147_483_647);

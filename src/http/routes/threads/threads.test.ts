@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type AgentServing, serveAgents } from "../../test/serve-agents.ts";
-import { agentSchema } from "../protocol/agents.ts";
-import type { Caller } from "../protocol/callers.ts";
-import { newId } from "../protocol/ids.ts";
-import { textOf } from "../protocol/items.ts";
-import type { StartInput } from "../run/runs.ts";
+import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
+import { agentSchema } from "../../../protocol/agents/agents.ts";
+import type { Caller } from "../../../protocol/base/callers.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import { textOf } from "../../../protocol/threads/items.ts";
+import type { StartInput } from "../../../run/runs.ts";
 
 let server: AgentServing;
 before(async () => {

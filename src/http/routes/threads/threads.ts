@@ -7,12 +7,13 @@ import {
   listedThreadSchema,
   pendingSchema,
   type PendingView,
-} from "../../protocol/threads.ts";
-import { contentSchema } from "../../protocol/content-schema.ts";
-import { endpoint } from "../endpoint.ts";
-import { itemPageQuery, itemPageSchema, readItemPage } from "../item-page.ts";
-import { idSchema } from "../../protocol/shapes.ts";
-import { idParams, listOf, pageQuery, publicThread } from "../schemas.ts";
+} from "../../../protocol/threads/threads.ts";
+import { contentSchema } from "../../../protocol/threads/item-schema.ts";
+import { endpoint } from "../../server/endpoint.ts";
+import { itemPageQuery, itemPageSchema, readItemPage } from "../../shapes/item-page.ts";
+import { idSchema } from "../../../protocol/base/shapes.ts";
+import { publicThread } from "../../../protocol/threads/public-views.ts";
+import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
 
 export const createThread = endpoint({
   tag: "threads",

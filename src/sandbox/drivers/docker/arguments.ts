@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Mount, type SandboxCommand, type SandboxLimits, workspaceTarget } from "./sandbox.ts";
+import { type Mount, type SandboxCommand, type SandboxLimits, workspaceTarget } from "../../sandbox.ts";
 
 /** What a container is made for; a command of the same kind may be run in it. */
 export type ContainerKind = {
@@ -23,7 +23,7 @@ const mostProcesses = 4096;
 /** The first process, and what comes and goes with a command. */
 const ownProcesses = 4;
 
-const keeperScript = readFileSync(join(import.meta.dirname, "docker-keeper.sh"), "utf8");
+const keeperScript = readFileSync(join(import.meta.dirname, "keeper.sh"), "utf8");
 
 /**
  * A container that holds nothing but its first process, which is root only so that no command can touch it: of all of

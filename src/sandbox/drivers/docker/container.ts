@@ -2,11 +2,11 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createCapture } from "./captured-output.ts";
-import { type ContainerKind, containerArguments } from "./docker-arguments.ts";
-import { askEngine, type Engine } from "./docker-engine.ts";
-import { processesBeside } from "./process-tree.ts";
-import { SandboxFailed } from "./sandbox.ts";
+import { createCapture } from "../../process/captured-output.ts";
+import { type ContainerKind, containerArguments } from "./arguments.ts";
+import { askEngine, type Engine } from "./engine.ts";
+import { processesBeside } from "../../process/process-tree.ts";
+import { SandboxFailed } from "../../sandbox.ts";
 
 /** A running container. It ends with this server, whatever ends that: its first process waits at our pipe. */
 export type Container = {
@@ -66,7 +66,7 @@ export async function startContainer(engine: Engine, kind: ContainerKind, signal
   return { name, isAlive, processes, close, endProcesses: () => answer(endsWithinMs) };
 }
 
-/** Speaks with `docker-keeper.sh`. */
+/** Speaks with `keeper.sh`. */
 function createKeeper(child: ChildProcessWithoutNullStreams) {
   const asked = new Map<string, (killed: number) => void>();
   let words = 0;

@@ -1,14 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ContainerKind, type ContainerUser, execArguments, ownLabel } from "./docker-arguments.ts";
-import { type Container, startContainer } from "./docker-container.ts";
-import { containerFilter } from "./docker-seccomp.ts";
-import { askEngine, type Engine, ensureImage } from "./docker-engine.ts";
-import { createContainerPool } from "./docker-pool.ts";
-import { tryContainer } from "./docker-trial.ts";
-import { relayedCommand } from "./relayed-command.ts";
-import { type Program, runProcess } from "./run-process.ts";
+import { type ContainerKind, type ContainerUser, execArguments, ownLabel } from "./arguments.ts";
+import { type Container, startContainer } from "./container.ts";
+import { askEngine, type Engine, ensureImage } from "./engine.ts";
+import { createContainerPool } from "./pool.ts";
+import { tryContainer } from "./trial.ts";
+import { relayedCommand } from "../../process/relayed-command.ts";
+import { type Program, runProcess } from "../../process/run-process.ts";
 import {
   defaultSandboxLimits,
   type DriverSettings,
@@ -19,10 +18,11 @@ import {
   type SandboxLimits,
   type SandboxResult,
   SandboxUnusable,
-} from "./sandbox.ts";
-import { giveToSandboxUser } from "./sandbox-user.ts";
-import { watchDisk } from "./watch-disk.ts";
-import { workspaceOwner } from "./workspace-owner.ts";
+} from "../../sandbox.ts";
+import { giveToSandboxUser, workspaceOwner } from "../../workspace/owner.ts";
+import { watchDisk } from "../../process/watch-disk.ts";
+
+import { errors, newNamespaces, refusedCalls, socketFamilies, terminalInput } from "../seccomp.ts";
 
 const usualImage = "python:3.11-slim";
 /** How often those are killed again whom the engine starts while they are being killed. */
@@ -173,4 +173,40 @@ async function runIn(container: Container, { engine, user, command, limits }: Wo
   return result.end === "exited" && killed > killedBefore
     ? { ...result, end: "out-of-memory", exitCode: undefined }
     : result;
+}
+
+/** The same filter of system calls as elsewhere, as engines of containers read it. */
+function containerFilter(): object {
+  const refuse = (names: readonly string[], errnoRet: number, args: readonly object[] = []) => ({
+    names,
+    action: "SCMP_ACT_ERRNO",
+    errnoRet,
+    args,
+  });
+  const is = (index: number, value: number) => ({ index, value, op: "SCMP_CMP_EQ" });
+  const { EPERM, ENOSYS, EAFNOSUPPORT } = errors;
+  return {
+    defaultAction: "SCMP_ACT_ALLOW",
+    syscalls: [
+      refuse(refusedCalls, EPERM),
+      refuse(["clone3"], ENOSYS),
+      ...bitsOf(newNamespaces).map((bit) =>
+        refuse(["clone"], EPERM, [{ index: 0, value: bit, valueTwo: bit, op: "SCMP_CMP_MASKED_EQ" }]),
+      ),
+      ...Object.values(terminalInput).map((request) => refuse(["ioctl"], EPERM, [is(1, request)])),
+      ...otherFamilies().map((family) => refuse(["socket"], EAFNOSUPPORT, [is(0, family)])),
+    ],
+  };
+}
+
+/** A rule names one value: there are so many families today, and some room for new ones. */
+const families = 64;
+
+function otherFamilies(): number[] {
+  const allowed: readonly number[] = Object.values(socketFamilies);
+  return Array.from({ length: families }, (_, family) => family).filter((family) => !allowed.includes(family));
+}
+
+function bitsOf(mask: number): number[] {
+  return Array.from({ length: 32 }, (_, bit) => 2 ** bit).filter((bit) => (mask & bit) !== 0);
 }

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { SandboxDriver } from "./sandbox.ts";
-import { SandboxUnusable } from "./sandbox.ts";
+import type { SandboxDriver } from "../../sandbox.ts";
+import { SandboxUnusable } from "../../sandbox.ts";
 
 /** A program that makes containers; both take the same words for all that is needed here. */
 export type Engine = {

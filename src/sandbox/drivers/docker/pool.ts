@@ -1,5 +1,5 @@
-import type { ContainerKind } from "./docker-arguments.ts";
-import type { Container } from "./docker-container.ts";
+import type { ContainerKind } from "./arguments.ts";
+import type { Container } from "./container.ts";
 
 /** Containers by what they are made for: one command at a time in each, the last one kept a while for the next. */
 export type ContainerPool = {

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { relayMounts, relayNode } from "./relayed-command.ts";
-import { type Sandbox, type SandboxReport, SandboxUnusable } from "./sandbox.ts";
-import { workspaceOwner } from "./workspace-owner.ts";
+import { relayMounts, relayNode } from "../../process/relayed-command.ts";
+import { type Sandbox, type SandboxReport, SandboxUnusable } from "../../sandbox.ts";
+import { workspaceOwner } from "../../workspace/owner.ts";
 
 /** What containers of this engine and image turned out to hold. */
 export type Trial = Pick<SandboxReport, "grade" | "gaps" | "relay">;

@@ -1,5 +1,5 @@
 /**
- * Finds what of a thread others wrote, however long the thread is: `run/untrusted.ts` asks in these very words. And whether
+ * Finds what of a thread others wrote, however long the thread is: `run/turn/untrusted.ts` asks in these very words. And whether
  * somebody has put files into its workspace.
  */
 export const untrustedItems = {

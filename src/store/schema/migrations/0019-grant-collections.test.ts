@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachDatabase } from "../../../test/databases.ts";
-import { newId } from "../../protocol/ids.ts";
+import { eachDatabase } from "../../../../test/databases.ts";
+import { newId } from "../../../protocol/base/ids.ts";
 import { migrate } from "../migrate.ts";
-import { findUser } from "../users.ts";
+import { findUser } from "../../people/users.ts";
 import { migrations } from "./index.ts";
 
 eachDatabase((databases) => {

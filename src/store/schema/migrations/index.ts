@@ -19,6 +19,9 @@ import { rooms } from "./0018-rooms.ts";
 import { grantCollections } from "./0019-grant-collections.ts";
 import { taskChanges } from "./0020-task-changes.ts";
 import { runTakes } from "./0021-run-takes.ts";
+import { runRetries } from "./0022-run-retries.ts";
+import { claimJobs } from "./0023-claim-jobs.ts";
+import { resumedRuns } from "./0024-resumed-runs.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -44,4 +47,7 @@ export const migrations: readonly Migration[] = [
   grantCollections,
   taskChanges,
   runTakes,
+  runRetries,
+  claimJobs,
+  resumedRuns,
 ];

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { newId } from "../../protocol/ids.ts";
-import type { Tool, ToolContext } from "../../protocol/tools.ts";
-import type { PythonSource } from "../../sandbox/python-source.ts";
-import type { Workspace } from "../../sandbox/workspace.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import type { Tool, ToolContext } from "../../../protocol/agents/tools.ts";
+import type { PythonSource } from "../../../sandbox/python-source.ts";
+import type { Workspace } from "../../../sandbox/workspace/workspace.ts";
 import { type CodePlace, type CommandOutcome, runCommand } from "../run-command.ts";
 
 export type PythonPlace = CodePlace & {

@@ -1,10 +1,10 @@
 import { join, relative, sep } from "node:path";
 import { z } from "zod";
-import { newId } from "../../protocol/ids.ts";
-import type { StepAnswer, ToolContext, ToolResult } from "../../protocol/tools.ts";
-import type { Workspace } from "../../sandbox/workspace.ts";
+import { newId } from "../../../protocol/base/ids.ts";
+import type { StepAnswer, ToolContext, ToolResult } from "../../../protocol/agents/tools.ts";
+import type { Workspace } from "../../../sandbox/workspace/workspace.ts";
 import { filesText, shortened, stoppedText } from "../command-result.ts";
-import type { ModelRelay } from "../model-relay.ts";
+import type { ModelRelay } from "../../core/model-relay.ts";
 import { type CodePlace, runCommand } from "../run-command.ts";
 import { findNpmProgram } from "../npm-program.ts";
 

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import { openTestPlace, type TestPlace } from "../../../test/code-place.ts";
-import { commandLines } from "../../../test/processes.ts";
-import { eachRunDatabase, until, watch } from "../../../test/run-suite.ts";
-import { relayWire } from "../../http/dialects/chat-completions/relay-wire.ts";
-import type { Script } from "../../models/scripted.ts";
-import { filesOf } from "../../protocol/files.ts";
-import type { ToolResult } from "../../protocol/tools.ts";
-import { createModelRelay } from "../model-relay.ts";
+import { openTestPlace, type TestPlace } from "../../../../test/code-place.ts";
+import { commandLines } from "../../../../test/processes.ts";
+import { eachRunDatabase, until, watch } from "../../../../test/run-suite.ts";
+import { relayWire } from "../../../http/dialects/chat-completions/relay-wire.ts";
+import type { Script } from "../../../models/demo/scripted.ts";
+import { filesOf } from "../../../protocol/threads/files.ts";
+import type { ToolResult } from "../../../protocol/agents/tools.ts";
+import { createModelRelay } from "../../core/model-relay.ts";
 import { type PythonCoderPlace, pythonCoderTool } from "./python-coder.ts";
 
 const opened = await openTestPlace();
@@ -16,7 +16,7 @@ const skip = opened ? false : "no bubblewrap";
 const place = opened ?? ({} as TestPlace);
 after(() => opened?.close());
 
-const smallCoder = join(import.meta.dirname, "../../../test/nanocoder");
+const smallCoder = join(import.meta.dirname, "../../../../test/nanocoder");
 const installed = process.env["NANOCODER_PATH"];
 
 function coderPlace(change: Partial<PythonCoderPlace> = {}): PythonCoderPlace {

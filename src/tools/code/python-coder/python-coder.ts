@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Tool, ToolResult } from "../../protocol/tools.ts";
+import type { Tool, ToolResult } from "../../../protocol/agents/tools.ts";
 import { filesText, stoppedText } from "../command-result.ts";
-import { defineTool } from "../define-tool.ts";
+import { defineTool } from "../../core/define-tool.ts";
 import {
   failureOf,
   type PythonOutcome,

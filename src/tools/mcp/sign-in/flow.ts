@@ -10,8 +10,8 @@ import {
   type StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
 import type { GuardedFetch } from "../../../egress/guarded-fetch.ts";
-import { Unavailable } from "../../../protocol/errors.ts";
-import type { OAuthConfig } from "../../../protocol/mcp-servers.ts";
+import { Unavailable } from "../../../protocol/base/errors.ts";
+import type { OAuthConfig } from "../../../protocol/agents/mcp-servers.ts";
 
 type Fetch = GuardedFetch["fetch"];
 

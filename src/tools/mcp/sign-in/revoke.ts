@@ -1,7 +1,7 @@
 import { selectClientAuthMethod } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import type { GuardedFetch } from "../../../egress/guarded-fetch.ts";
-import { Unavailable } from "../../../protocol/errors.ts";
+import { Unavailable } from "../../../protocol/base/errors.ts";
 import type { Login } from "./flow.ts";
 
 /** RFC 8414; of OpenID's metadata, too. */

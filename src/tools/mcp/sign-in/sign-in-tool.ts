@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { McpServerConfig } from "../../../protocol/mcp-servers.ts";
-import type { Tool } from "../../../protocol/tools.ts";
-import { modelNames } from "../names.ts";
+import type { McpServerConfig } from "../../../protocol/agents/mcp-servers.ts";
+import type { Tool } from "../../../protocol/agents/tools.ts";
+import { modelNames } from "../model-names.ts";
 
 export type SignInToolOptions = {
   readonly server: string;

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createGuardedFetch, type GuardedFetch } from "../../../egress/guarded-fetch.ts";
-import type { Caller } from "../../../protocol/callers.ts";
-import { ColloquyError, InvalidInput, messageOf, Unavailable } from "../../../protocol/errors.ts";
-import type { McpServerConfig, OAuthConfig } from "../../../protocol/mcp-servers.ts";
-import type { CredentialPlace, McpCredentials } from "../../../store/mcp-credentials.ts";
+import type { Caller } from "../../../protocol/base/callers.ts";
+import { ColloquyError, InvalidInput, messageOf, Unavailable } from "../../../protocol/base/errors.ts";
+import type { McpServerConfig, OAuthConfig } from "../../../protocol/agents/mcp-servers.ts";
+import type { CredentialPlace, McpCredentials } from "../../../store/secrets/mcp-credentials.ts";
 import type { Credentials, NamedServer } from "../mcp-servers.ts";
 import { type Begun, beginSignIn, finishSignIn, loginIn } from "./flow.ts";
 import { type Revocation, revoke } from "./revoke.ts";

@@ -6,10 +6,10 @@ import {
 } from "@modelcontextprotocol/client";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GuardedFetch } from "../../../egress/guarded-fetch.ts";
-import { messageOf, Unavailable } from "../../../protocol/errors.ts";
-import type { CredentialPlace, McpCredentials } from "../../../store/mcp-credentials.ts";
+import { messageOf, Unavailable } from "../../../protocol/base/errors.ts";
+import type { CredentialPlace, McpCredentials } from "../../../store/secrets/mcp-credentials.ts";
 import { type Login, loginIn, renew } from "./flow.ts";
-import { SignInNeeded } from "./sign-in-needed.ts";
+import { SignInNeeded } from "../failures.ts";
 
 export type UserLoginOptions = {
   readonly place: CredentialPlace;

@@ -1,0 +1,146 @@
+/**
+ * What only the whole tree can tell: circles of imports (types and `import()` counted), folders with too many files, loose
+ * files, packages that nothing uses, and paths in documents that lead nowhere. `node lint/house.mjs` prints what is wrong.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { ownedTables } from "./layers.mjs";
+
+const mostInFolder = 30;
+const mostLoose = 5;
+
+/** What is wrong with the tree at `root`, a line each. `files`: the paths from there, as git knows them. */
+export function examineHouse(root, files) {
+  const read = (file) => readFileSync(join(root, file), "utf8");
+  const code = files.filter((file) => /^(src|web)\/.*\.tsx?$/.test(file) && !isTest(file));
+  const imports = new Map(code.map((file) => [file, importsOf(read(file))]));
+  return [
+    ...circles(imports),
+    ...fullFolders(files),
+    ...looseFiles(files),
+    ...unusedPackages(JSON.parse(read("package.json")), imports, files.filter(isStyle).map(read)),
+    ...unownedTables(files.filter((file) => file.startsWith("src/store/schema/migrations/")).map(read)),
+    ...brokenPaths(root, files, read),
+  ];
+}
+
+function isTest(file) {
+  return /\.test\.tsx?$/.test(file);
+}
+
+function isStyle(file) {
+  return file.endsWith(".css");
+}
+
+/** Each import of a file; `isType` if nothing of it is left when types are stripped. */
+function importsOf(text) {
+  const found = [];
+  const statement = /^(?:import|export)\s+(type\s+)?((?:[^"';]|\n)*?)from\s+"([^"]+)"/gm;
+  for (const [, type, names, source] of text.matchAll(statement)) {
+    const named = /^\{([^}]*)\}\s*$/.exec(names.trim());
+    const isType = type !== undefined || (named?.[1].split(",").every((each) => /^\s*(type\s|$)/.test(each)) ?? false);
+    found.push({ source, isType });
+  }
+  for (const [, source] of text.matchAll(/^import\s+"([^"]+)"/gm)) found.push({ source, isType: false });
+  for (const [, source] of text.matchAll(/\bimport\(\s*"([^"]+)"\s*\)/g)) found.push({ source, isType: false });
+  for (const [, source] of text.matchAll(/import\.meta\.resolve\("([^"]+)"\)/g)) found.push({ source, isType: false });
+  return found;
+}
+
+function circles(imports) {
+  const problems = [];
+  const state = new Map();
+  const visit = (file, path) => {
+    if (state.get(file) === "done") return;
+    if (state.get(file) === "open") {
+      problems.push(`circle of imports: ${[...path.slice(path.indexOf(file)), file].join(" → ")}`);
+      return;
+    }
+    state.set(file, "open");
+    for (const { source } of imports.get(file)) {
+      const target = source.startsWith(".") ? normalize(join(dirname(file), source)) : undefined;
+      if (imports.has(target)) visit(target, [...path, file]);
+    }
+    state.set(file, "done");
+  };
+  for (const file of imports.keys()) visit(file, []);
+  return problems;
+}
+
+function fullFolders(files) {
+  const inFolder = Map.groupBy(
+    files.filter((file) => /^(src|web)\//.test(file) && !isTest(file)),
+    (file) => dirname(file),
+  );
+  return [...inFolder]
+    .filter(([, { length }]) => length > mostInFolder)
+    .map(([folder, { length }]) => `${folder} holds ${length} files; at most ${mostInFolder}`);
+}
+
+function looseFiles(files) {
+  const loose = files.filter((file) => /^src\/[^/]+$/.test(file) && !isTest(file));
+  return loose.length > mostLoose
+    ? [`src/ holds ${loose.length} loose files; at most ${mostLoose}: ${loose.join(", ")}`]
+    : [];
+}
+
+/** A package of which only types are taken does nothing. */
+function unusedPackages({ dependencies = {} }, imports, styles) {
+  const used = new Set();
+  for (const list of imports.values())
+    for (const { source, isType } of list) if (!isType && !source.startsWith(".")) used.add(packageOf(source));
+  for (const text of styles)
+    for (const [, source] of text.matchAll(/@import "([^".][^"]*)"/g)) used.add(packageOf(source));
+  return Object.keys(dependencies)
+    .filter((name) => !used.has(name))
+    .map((name) => `nothing uses the package ${name}`);
+}
+
+function packageOf(specifier) {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+function unownedTables(migrations) {
+  const made = migrations.flatMap((text) => [
+    ...text.matchAll(/create (?:unlogged )?table (?:if not exists )?(\w+)/gi),
+  ]);
+  return [...new Set(made.map(([, table]) => table.toLowerCase()))]
+    .filter((table) => !ownedTables.has(table) && table !== "migrations")
+    .map((table) => `nobody is named to write the table ${table} (lint/layers.mjs)`);
+}
+
+/** Links, and paths in the text such as `src/run/turn/execute.ts`. What history says stays as it was. */
+function brokenPaths(root, files, read) {
+  // The beginning of a name is enough for a test runner.
+  const isHere = (path) => existsSync(join(root, path)) || files.some((file) => file.startsWith(`${path}.`));
+  const problems = [];
+  for (const page of files.filter((file) => file.endsWith(".md") && !/^CHANGELOG|^(src|lint)\//.test(file))) {
+    const text = read(page).replace(/^```\w[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ""));
+    const wrong = new Set();
+    for (const [, link] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(#|[a-z][a-z0-9+.-]*:|\/)/.test(link)) continue;
+      const path = normalize(join(dirname(page), decodeURI(link.split(/[#?]/)[0])));
+      if (!path.startsWith("..") && !isHere(path)) wrong.add(link);
+    }
+    for (const [path] of text.matchAll(/(?<![\w./:-])(?:src|web|test|lint|bench|chaos|scripts|docs)\/[\w./-]*\w/g))
+      if (!isHere(path)) wrong.add(path);
+    for (const path of wrong) problems.push(`${page} names ${path}, which does not exist`);
+  }
+  return problems;
+}
+
+if (import.meta.main) {
+  const root = dirname(import.meta.dirname);
+  const list = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const files = list.split("\n").filter((file) => file !== "" && existsSync(join(root, file)));
+  const problems = examineHouse(root, files);
+  for (const problem of problems) console.log(problem);
+  if (problems.length > 0) process.exitCode = 1;
+}

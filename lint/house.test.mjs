@@ -1,0 +1,105 @@
+/** Each wall that needs the whole tree, with a house in which it is broken. */
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { examineHouse } from "./house.mjs";
+
+const sound = {
+  "package.json": '{ "dependencies": { "used": "1.0.0", "styled": "1.0.0" } }',
+  "README.md": "[main](src/main.ts), `src/run/turn.ts`, [elsewhere](https://example.org/src/none.ts), `src/<name>.ts`",
+  "src/main.ts":
+    'import { turn } from "./run/turn.ts";\nimport { used } from "used";\nexport const main = [turn, used];\n',
+  "src/run/turn.ts": "export const turn = 1;\n",
+  "web/page.css": '@import "styled";\n',
+};
+
+const broken = [
+  {
+    name: "a circle that a type closes",
+    files: {
+      "src/run/a.ts": 'import type { B } from "./b.ts";\nexport type A = B;\n',
+      "src/run/b.ts": 'import type { A } from "./a.ts";\nexport type B = A;\n',
+    },
+    problem: "circle of imports: src/run/a.ts → src/run/b.ts → src/run/a.ts",
+  },
+  {
+    name: "a circle that import() closes",
+    files: {
+      "src/run/a.ts": 'import { b } from "./b.ts";\nexport const a = b;\n',
+      "src/run/b.ts": 'export const b = () => import("./a.ts");\n',
+    },
+    problem: "circle of imports: src/run/a.ts → src/run/b.ts → src/run/a.ts",
+  },
+  {
+    name: "a circle that the type of an import() closes",
+    files: {
+      "src/run/a.ts": 'import { b } from "./b.ts";\nexport const a = b;\n',
+      "src/run/b.ts": 'export const b: import("./a.ts").A = 1;\n',
+    },
+    problem: "circle of imports: src/run/a.ts → src/run/b.ts → src/run/a.ts",
+  },
+  {
+    name: "a folder with 31 files; tests are not counted",
+    files: Object.fromEntries([
+      ...Array.from({ length: 31 }, (_, at) => [`src/tools/tool-${at}.ts`, ""]),
+      ["src/tools/tool-1.test.ts", ""],
+    ]),
+    problem: "src/tools holds 31 files; at most 30",
+  },
+  {
+    name: "six loose files",
+    files: Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [`src/${name}.ts`, ""])),
+    problem: "src/ holds 6 loose files; at most 5: src/a.ts, src/b.ts, src/c.ts, src/d.ts, src/e.ts, src/main.ts",
+  },
+  {
+    name: "a package that nothing names",
+    files: { "package.json": '{ "dependencies": { "used": "1.0.0", "left-over": "1.0.0" } }' },
+    problem: "nothing uses the package left-over",
+  },
+  {
+    name: "a package of which only types are taken",
+    files: {
+      "package.json": '{ "dependencies": { "used": "1.0.0", "typed": "1.0.0" } }',
+      "src/run/turn.ts":
+        'import type { Typed } from "typed";\nimport { type Other } from "typed";\nexport const turn: Typed | Other = 1;\n',
+    },
+    problem: "nothing uses the package typed",
+  },
+  {
+    name: "a table that nobody is named to write",
+    files: { "src/store/schema/migrations/0099-notes.ts": "export const text = `create table notes (id int)`;\n" },
+    problem: "nobody is named to write the table notes (lint/layers.mjs)",
+  },
+  {
+    name: "a link that leads nowhere",
+    files: { "docs/runs.md": "[turn](../src/run/gone.ts)" },
+    problem: "docs/runs.md names ../src/run/gone.ts, which does not exist",
+  },
+  {
+    name: "a path in the text that leads nowhere",
+    files: { "docs/runs.md": "See `src/run/gone.ts`." },
+    problem: "docs/runs.md names src/run/gone.ts, which does not exist",
+  },
+];
+
+test("a sound house has no problems", () => {
+  assert.deepEqual(problemsOf(sound), []);
+});
+
+for (const { name, files, problem } of broken)
+  test(name, () => assert.deepEqual(problemsOf({ ...sound, ...files }), [problem]));
+
+function problemsOf(files) {
+  const root = mkdtempSync(join(tmpdir(), "colloquy-house-"));
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(root, dirname(path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    return examineHouse(root, Object.keys(files).sort());
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * A reporter for .ci/run: what passed, failed and was skipped in one line, then a line for each file with its seconds.
+ * Unlike the runner's own summary it counts what was cancelled as failed, and as one skipped test each a skipped suite, a test
+ * that is still to be written and a file without any test.
+ */
+import { relative, resolve } from "node:path";
+
+export default async function* tally(events) {
+  const seconds = new Map();
+  let skippedSuites = 0;
+  let emptyFiles = 0;
+  let counts;
+  for await (const { type, data } of events) {
+    const { file, details, skip, counts: counted } = data;
+    if (type === "test:pass" && details.type === "suite" && skip !== undefined) skippedSuites += 1;
+    if (type === "test:pass" && isFile(data)) emptyFiles += 1;
+    // A file that was ended from outside, or has no test, has no summary: it is a test of its own.
+    const took = type === "test:summary" ? data.duration_ms : isFile(data) ? details?.duration_ms : undefined;
+    if (file !== undefined && took !== undefined) seconds.set(relative(process.cwd(), file), took / 1000);
+    if (type === "test:summary" && file === undefined) counts = counted;
+  }
+  if (counts) {
+    const { passed, failed, cancelled, skipped, todo } = counts;
+    yield `tests ${passed - emptyFiles} ${failed + cancelled} ${skipped + todo + skippedSuites + emptyFiles}\n`;
+  }
+  for (const [file, took] of seconds) yield `file ${took.toFixed(1)} ${file}\n`;
+}
+
+function isFile({ file, name, nesting }) {
+  return nesting === 0 && name !== undefined && resolve(name) === file;
+}

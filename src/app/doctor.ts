@@ -1,0 +1,89 @@
+import type { Finding } from "../protocol/people/overview.ts";
+import { withModels } from "../agents/choose-model.ts";
+import { loadAgents, type LoadedAgents } from "../agents/load.ts";
+import { missingTools, strayNames, type KnownNames } from "../agents/unknown-references.ts";
+import type { Config } from "../config/schema.ts";
+import { codeFindings, slidesFindings } from "./tools.ts";
+import { pythonFindings, pythonSourceOf, sandboxFindings, sandboxOf, unmetDemands } from "./sandbox.ts";
+import type { Models } from "../models/registry.ts";
+import type { Probe } from "../models/discovery/probe.ts";
+import type { Tool } from "../protocol/agents/tools.ts";
+import { strategies } from "../run/strategies/strategies.ts";
+import type { DefinitionKey } from "../store/definitions.ts";
+import { defaultServers } from "../tools/mcp/mcp-servers.ts";
+
+/** Models, strategies, agents and tools that agents name and that are not there. */
+export async function* examineNames(
+  { mcpServers, taiga }: Config,
+  { agents: written, own }: Pick<LoadedAgents, "agents" | "own">,
+  {
+    tools,
+    models,
+    defined,
+  }: { readonly tools: readonly Tool[]; readonly models: Models; readonly defined: readonly DefinitionKey[] },
+): AsyncGenerator<Finding> {
+  const definedIds = (kind: DefinitionKey["kind"]) => defined.filter((one) => one.kind === kind).map(({ id }) => id);
+  const agents = withModels(written, models.list()).list();
+  const known: KnownNames = {
+    agents: [...agents.map(({ id }) => id), ...definedIds("agent")],
+    strategies: Object.keys(strategies),
+    tools: [...tools.map(({ name }) => name), ...Object.keys(defaultServers)],
+    toolPrefixes: [
+      ...Object.entries(mcpServers).map(([name, { prefix = name }]) => (prefix === "" ? "" : `${prefix}_`)),
+      ...definedIds("mcp-server").map((name) => `${name}_`),
+      "todo_",
+      ...(taiga ? ["taiga_"] : []),
+    ],
+    hasModel: (name) => models.has(name) || definedIds("model").includes(name),
+  };
+  for (const agent of agents) {
+    if (own.has(agent.id))
+      for (const text of strayNames(agent, known)) yield { grade: "trouble", about: "agents", text };
+  }
+  const later = new Set(agents.flatMap((agent) => (own.has(agent.id) ? [] : missingTools(agent, known))));
+  if (later.size > 0)
+    yield {
+      grade: "note",
+      about: "agents",
+      text: `built-in agents name tools that are not there: ${[...later].join(", ")}`,
+    };
+  await models.close();
+}
+
+/** Tools of one's own of which only a person can find out whether a write was done whose answer was lost. */
+export function* examineWrites(tools: readonly Tool[]): Generator<Finding> {
+  for (const { name, effect, scope, idempotent, reconcile, source } of tools)
+    if (effect === "write" && scope === "remote" && !idempotent && !reconcile)
+      yield {
+        grade: "note",
+        about: "tools",
+        text: `${name} (${source}) writes elsewhere, and neither honours keys (idempotent) nor can be asked (reconcile): when an answer is lost, a person must find out`,
+      };
+}
+
+export async function* examineModels(config: Config, probes: readonly Probe[]): AsyncGenerator<Finding> {
+  for (const probe of probes) {
+    yield {
+      grade: probe.outcome === "found" ? "ok" : "note",
+      about: probe.kind,
+      text: `${probe.url}: ${probe.detail}`,
+    };
+  }
+  for (const path of config.absent.keys())
+    yield { grade: "note", about: "models", text: `${path} is absent: \${${config.absent.get(path)}} is not set` };
+}
+
+export async function* examineSandbox(config: Config): AsyncGenerator<Finding> {
+  const { agents } = await loadAgents({ folder: config.agents });
+  const sandbox = sandboxOf(config);
+  try {
+    const state = await sandbox.state();
+    yield* sandboxFindings(state);
+    for (const text of unmetDemands(agents, state)) yield { grade: "trouble", about: "agents", text };
+    yield* pythonFindings(await pythonSourceOf(config, sandbox).state());
+    yield* await codeFindings(config);
+    yield* await slidesFindings(config);
+  } finally {
+    await sandbox.close();
+  }
+}

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { after, beforeEach, test } from "node:test";
+import { memberOf, scriptOf } from "../../test/rooms.ts";
+import { mail } from "../../test/page-tools.ts";
+import { serveAgents } from "../../test/serve-agents.ts";
+import { answerCommand } from "./ask-person.ts";
+import { exitCodes, followRun } from "./follow-run.ts";
+import { createClient } from "../client/client.ts";
+import type { ScriptAnswer } from "../models/demo/scripted.ts";
+import { roomFileSchema } from "../rooms/room-file.ts";
+
+const member = (id: string, values: object = {}) => memberOf(id, { model: "script", ...values });
+const desk = roomFileSchema.parse({
+  id: "desk",
+  members: [member("data", { activation: "always" }), member("code", { tools: ["calculate", "send_mail"] })],
+});
+const both = roomFileSchema.parse({ id: "both", turns: "parallel", members: [member("data"), member("code")] });
+const lines: Record<string, ScriptAnswer[]> = { data: [], code: [] };
+const say = (name: string) => () => lines[name]!.shift() ?? "[pass]";
+const server = await serveAgents(
+  scriptOf({ data: say("data"), code: say("code") }),
+  {},
+  { rooms: [desk, both], tools: [mail], approval: { ask: ["send_mail"] } },
+);
+after(() => server.close());
+const client = createClient({ url: server.url });
+beforeEach(() => {
+  lines["data"] = [];
+  lines["code"] = [];
+});
+
+type Begun = Parameters<typeof followRun>[1];
+
+function tell(run: Begun, { json = false } = {}) {
+  const [answer, notes] = [new PassThrough(), new PassThrough()];
+  const told = { answer: "", notes: "" };
+  answer.on("data", (data: Buffer) => (told.answer += data.toString()));
+  notes.on("data", (data: Buffer) => (told.notes += data.toString()));
+  return { told, code: followRun(client, run, { answer, notes, json }) };
+}
+
+async function begin(content: string, agent = "desk"): Promise<Begun> {
+  const thread = await client.createThread();
+  return client.startRun(thread.id, { agent, content });
+}
+
+test("a room by its name: what its members say, each with its speaker, until nobody has more to say", async () => {
+  lines["data"] = ["Let me ask. @code what is 6*7?", "So it is 42."];
+  lines["code"] = [[{ text: "Now." }, { call: "calculate", arguments: { expression: "6*7" } }], "It is 42."];
+  const { told, code } = tell(await begin("how much?"));
+  assert.equal(await code, exitCodes.done);
+  assert.equal(
+    told.answer,
+    "[@data]: Let me ask. @code what is 6*7?\n[@code]: Now.\n[@code]: It is 42.\n[@data]: So it is 42.\n",
+  );
+  assert.equal(told.notes, '▸ @code calculate {"expression":"6*7"}\n  ✓ 42\n');
+});
+
+test("a room as JSON: the events of the turns too, and nothing of other runs of the thread", async () => {
+  const thread = await client.createThread();
+  lines["data"] = ["First."];
+  await tell(await client.startRun(thread.id, { agent: "desk", content: "one" })).code;
+  lines["data"] = ["Second."];
+  const run = await client.startRun(thread.id, { agent: "desk", content: "two" });
+  const { told, code } = tell({ ...run, cursor: "0" }, { json: true });
+  assert.equal(await code, exitCodes.done);
+  const events = told.answer
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { type: string; text?: string; status?: string });
+  const text = events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
+  assert.deepEqual([text, events.at(-1)?.type], ["Second.", "run-end"]);
+});
+
+test("members that speak at the same time: each message stands whole", async () => {
+  const first = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<void>();
+  lines["data"] = [[{ text: "One " }, { gate: () => (second.resolve(), first.promise) }, { text: "and more." }]];
+  lines["code"] = [[{ gate: () => second.promise }, { text: "Two." }]];
+  const run = await begin("@data @code go", "both");
+  const { told, code } = tell(run);
+  const { answer } = await spoken(told, /Two|One/);
+  assert.match(answer, /^\[@data\]: One $/);
+  const isSaid = async () => (await client.items(run.threadId)).some((item) => item.author === "code" && item.step);
+  while (!(await isSaid()));
+  first.resolve();
+  assert.equal(await code, exitCodes.done);
+  assert.deepEqual(told.answer.split("\n").toSorted(), ["", "[@code]: Two.", "[@data]: One and more."]);
+});
+
+test("a member that waits for a person: how to answer, exit code 2; the answer goes on with the room", async () => {
+  lines["data"] = ["@code write to ann", "Thank you."];
+  lines["code"] = [[{ call: "send_mail", arguments: { to: "ann" } }], "Sent."];
+  const run = await begin("write to ann");
+  const asked = tell(run);
+  assert.equal(await asked.code, exitCodes.waiting);
+  const [question] = (await client.run(run.id)).questions;
+  assert.ok(question);
+  assert.match(asked.told.notes, /▸ @code send_mail \{"to":"ann"\}\nThe run waits for your answer:\n/);
+  assert.ok(asked.told.notes.endsWith(`${answerCommand(question)}\n`), asked.told.notes);
+});
+
+test("a stopped room says so once; one stopped member is named", async () => {
+  lines["data"] = [[{ text: "Let me think" }, { hang: true }]];
+  const whole = await begin("think");
+  const all = tell(whole);
+  await spoken(all.told, /think$/);
+  await client.cancel(whole.id);
+  assert.equal(await all.code, exitCodes.failed);
+  assert.deepEqual([all.told.answer, all.told.notes], ["[@data]: Let me think\n", "Stopped.\n"]);
+
+  lines["data"] = [[{ text: "Let me think" }, { hang: true }]];
+  lines["code"] = ["I am here."];
+  const one = await begin("think or @code speak");
+  const rest = tell(one);
+  await spoken(rest.told, /think$/);
+  const [turn] = (await client.runs({ thread: one.threadId, status: "running" })).filter(({ id }) => id !== one.id);
+  await client.cancel(turn!.id);
+  assert.equal(await rest.code, exitCodes.done);
+  assert.deepEqual(
+    [rest.told.answer, rest.told.notes],
+    ["[@data]: Let me think\n[@code]: I am here.\n", "@data was stopped.\n"],
+  );
+});
+
+async function spoken(told: { answer: string }, fits: RegExp): Promise<{ answer: string }> {
+  while (!fits.test(told.answer)) await new Promise((resolve) => setImmediate(resolve));
+  return told;
+}

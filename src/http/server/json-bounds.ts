@@ -1,0 +1,93 @@
+import { InvalidInput } from "../../protocol/base/errors.ts";
+
+/** Far more than anybody means, far less than makes the recursion of whoever reads the body overflow. */
+const deepest = 200;
+/** A chat of a million tokens with hundreds of tools has some 20,000. */
+const mostKeys = 50_000;
+const mostElements = 100_000;
+
+/** Of a string, before the rest is left to a search that costs more to begin than to go on. */
+const fewBytes = 24;
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openArray = 0x5b;
+const backslash = 0x5c;
+const closeArray = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+
+/** By byte: whether it may be passed over outside of strings. */
+const isPlain = new Uint8Array(256).fill(1);
+for (const byte of [quote, comma, colon, openArray, closeArray, openObject, closeObject]) isPlain[byte] = 0;
+
+/**
+ * Counts the levels, keys and elements of a JSON text before anything is made of it: a megabyte of keys costs seconds in
+ * `JSON.parse` and in a schema, during which nobody else is served. Throws InvalidInput with the bound that is exceeded.
+ * What is not JSON may pass: the parser refuses it, at the latest where the counting was misled.
+ */
+export function checkJsonBounds(bytes: Uint8Array): void {
+  const { length } = bytes;
+  let depth = 0;
+  let keys = 0;
+  let elements = 0;
+  /** By depth: whether that level is an array. */
+  const isArray = new Uint8Array(deepest + 2);
+  for (let at = nextMark(bytes, 0); at < length; at = nextMark(bytes, at + 1)) {
+    const byte = bytes[at];
+    if (byte === quote) at = endOfString(bytes, at + 1);
+    else if (byte === colon) {
+      if (++keys > mostKeys) throw tooMany(mostKeys, "keys in its objects");
+    } else if (byte === comma) {
+      if (isArray[depth] === 1 && ++elements > mostElements) throw tooMany(mostElements, "elements in its arrays");
+    } else if (byte === openArray || byte === openObject) {
+      if (++depth > deepest) throw tooDeep();
+      isArray[depth] = byte === openArray ? 1 : 0;
+      // No comma stands before the first element; an empty array counts as one too, since it costs as much.
+      if (byte === openArray && ++elements > mostElements) throw tooMany(mostElements, "elements in its arrays");
+    } else depth--;
+  }
+}
+
+/** Where the next byte is that is none of a number, a literal or white space. */
+function nextMark(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
+  let at = from;
+  while (at < length && isPlain[bytes[at]!] === 1) at++;
+  return at;
+}
+
+/** Where the quote is that ends the string whose text begins at `from`. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
+  let at = from;
+  for (;;) {
+    const near = Math.min(length, at + fewBytes);
+    for (; at < near; at++) {
+      const byte = bytes[at];
+      if (byte === quote) return at;
+      if (byte === backslash) at++;
+    }
+    if (at >= length) return length;
+    const found = bytes.indexOf(quote, at);
+    if (found === -1) return length;
+    let slashes = 0;
+    while (found - slashes > at && bytes[found - slashes - 1] === backslash) slashes++;
+    if (slashes % 2 === 0) return found;
+    at = found + 1;
+  }
+}
+
+function tooMany(most: number, what: string): InvalidInput {
+  return new InvalidInput(`The body has more than ${most} ${what}. Send it in several requests.`, {
+    code: "body_too_complex",
+    status: 413,
+  });
+}
+
+function tooDeep(): InvalidInput {
+  return new InvalidInput(`The body's arrays and objects stand in one another more than ${deepest} deep.`, {
+    code: "body_too_deep",
+  });
+}

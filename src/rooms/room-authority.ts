@@ -1,0 +1,26 @@
+import type { Caller } from "../protocol/base/callers.ts";
+
+/*
+ * What somebody may do because they are in a room, beyond what they may do themselves. Each of these is asked for only once the
+ * room has been found for the caller, and whether that person may do this very thing has been looked at.
+ */
+
+/** Stops what works in the room, whoever began it. */
+export function asStopper(caller: Caller): Caller {
+  return { ...caller, role: "admin" };
+}
+
+/** Decides what somebody else's turn in the room asks; the decision bears the handle. */
+export function asDecider(caller: Caller, handle: string): Caller {
+  return { ...caller, role: "admin", name: handle };
+}
+
+/** Reads what the turns of somebody else in the room ask. */
+export function asReaderFor(caller: Caller, userId: string): Caller {
+  return { ...caller, userId };
+}
+
+/** Works on what belongs to the room, as its owner does, and with no more rights than a user's. */
+export function asOwner(caller: Caller, ownerId: string): Caller {
+  return { ...caller, role: "user", userId: ownerId };
+}

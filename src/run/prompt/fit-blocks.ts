@@ -1,0 +1,156 @@
+import type { ModelMessage } from "../../protocol/agents/models.ts";
+import { estimate } from "../log/estimate-tokens.ts";
+import { tokensOfBlocks, tokensOfTold, type Block } from "../log/message-blocks.ts";
+import { clipped, countText } from "../text/shorten.ts";
+
+/** What is left of an old result, of which little is needed but that it was there. */
+const leastTokens = 100;
+/** A little more is clipped than is needed, so that the next prompts begin with the same words, and a provider's cache knows them. */
+const atOnce = 1 / 8;
+/** A message of the past that takes more than this share of the room is a long one, and clipped to less. */
+const longMessage = 1 / 3;
+const longClippedTo = 1 / 8;
+/** One of which less would be left is left out as a whole. */
+const leastOfMessage = 64;
+/** What must stay may fill this much; when it takes more, it is clipped to less, and something of what came before is told. */
+const mostOfRoom = 0.85;
+const clippedTo = 0.75;
+/** Of that: for the newest results, if the message is long too. */
+const ofResults = 0.5;
+
+const tokensOfPicture = estimate([{ type: "image", url: "" }]);
+
+/** How a model gets to see again what a call brought; undefined: it can't. */
+export type Again = (name: string, given: string) => string | undefined;
+
+export type FitOptions = {
+  readonly tokens: number;
+  readonly again: Again;
+  readonly mustStay: (block: Block, at: number) => boolean;
+  /** What people and agents said stays as it is. */
+  readonly onlyCalls?: true;
+};
+
+/** In the same order and number; `isInputClipped`: of a message that must stay not all is told. */
+export type Fitted = { readonly blocks: readonly Block[]; readonly isInputClipped: boolean };
+
+/**
+ * Clips what a prompt holds until it fits, if it can: the results of calls, the oldest first, then long messages of the
+ * past. What `mustStay`, the message that is answered and the newest results, is clipped last, and only if it does not fit
+ * by itself. Of a text its beginning and its end are kept.
+ */
+export function fitBlocks(given: readonly Block[], { tokens, again, mustStay, onlyCalls }: FitOptions): Fitted {
+  let excess = tokensOfBlocks(given) - tokens;
+  if (excess <= 0) return { blocks: given, isInputClipped: false };
+  const blocks = [...given];
+  const put = (at: number, block: Block) => {
+    excess -= blocks[at]!.tokens - block.tokens;
+    blocks[at] = block;
+  };
+  const staying = given.flatMap((block, at) => (mustStay(block, at) ? [at] : []));
+  const isInputClipped = fitStaying(blocks, staying, { tokens, again, put });
+  excess = tokensOfBlocks(blocks) - tokens;
+  const step = Math.max(1, Math.ceil(tokens * atOnce));
+  const target = excess > 0 ? excess - Math.ceil(excess / step) * step : excess;
+  for (const [at, block] of blocks.entries())
+    if (excess > target && !staying.includes(at)) put(at, clipCalls(block, Math.min(leastTokens, tokens / 20), again));
+  const most = tokens * longClippedTo;
+  for (const [at, block] of onlyCalls || most < leastOfMessage ? [] : blocks.entries())
+    if (excess > 0 && !staying.includes(at) && block.tokens > tokens * longMessage) put(at, clipMessage(block, most));
+  return { blocks, isInputClipped };
+}
+
+type Staying = { readonly tokens: number; readonly again: Again; readonly put: (at: number, block: Block) => void };
+
+/** True if a message was clipped, and not only results. */
+function fitStaying(blocks: readonly Block[], staying: readonly number[], { tokens, again, put }: Staying): boolean {
+  const all = () => staying.reduce((sum, at) => sum + blocks[at]!.tokens, 0);
+  if (all() <= tokens * mostOfRoom) return false;
+  const room = Math.max(0, tokens * clippedTo);
+  const calls = staying.filter((at) => blocks[at]!.messages[0]!.role !== "user");
+  const messages = staying.filter((at) => blocks[at]!.messages[0]!.role === "user");
+  const sum = (of: readonly number[]) => of.reduce((total, at) => total + blocks[at]!.tokens, 0);
+  for (const at of calls) {
+    const share = Math.max(room - sum(messages), room * ofResults) / calls.length;
+    put(
+      at,
+      clipTo(blocks[at]!, share, (block, most) => clipCalls(clipMessage(block, most), most, again)),
+    );
+  }
+  // Of several the newest stays longest.
+  let isClipped = false;
+  for (const at of messages) {
+    const others = sum(staying) - blocks[at]!.tokens;
+    const share = Math.max(room - others, (room - sum(calls)) / messages.length);
+    if (blocks[at]!.tokens <= share) continue;
+    put(at, clipTo(blocks[at]!, share, clipMessage));
+    isClipped = true;
+  }
+  return isClipped;
+}
+
+/** The same limit for each of a block's texts, so that the longest are clipped. */
+function clipTo(block: Block, tokens: number, clip: (block: Block, most: number) => Block): Block {
+  let fitted = block;
+  for (let most = Math.floor(tokens); fitted.tokens > tokens && most >= 4; most = Math.floor(most * 0.85))
+    fitted = clip(block, most);
+  return fitted;
+}
+
+/** What calls were given and what they brought, of each no more than these tokens. */
+function clipCalls(block: Block, most: number, again: Again): Block {
+  const given = new Map<string, string>();
+  const messages = block.messages.map((message): ModelMessage => {
+    if (message.role === "assistant" && message.calls) {
+      for (const call of message.calls) given.set(call.id, call.arguments);
+      return {
+        ...message,
+        calls: message.calls.map((call) => ({ ...call, arguments: clippedArguments(call.arguments, most) })),
+      };
+    }
+    if (message.role !== "tool") return message;
+    const way = again(message.name, given.get(message.callId) ?? "");
+    const note = (left: number) => `[${countText(left)} left out here${way === undefined ? "" : `; ${way}`}]`;
+    return { ...message, content: clipped(message.content, most, note) };
+  });
+  return withMessages(block, messages);
+}
+
+/** They stay JSON of the same shape, with shorter texts in it. */
+function clippedArguments(text: string, most: number): string {
+  if (clipped(text, most, String) === text) return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return text;
+    const parts = Object.entries(value).map(([name, part]): [string, unknown] => [
+      name,
+      typeof part === "string" ? clipped(part, most, (left) => `[${countText(left)} left out here]`) : part,
+    ]);
+    return JSON.stringify(Object.fromEntries(parts));
+  } catch {
+    return text;
+  }
+}
+
+function clipMessage(block: Block, most: number): Block {
+  const note = (left: number) => `[${countText(left)} of this message left out here: there is no room for all of it]`;
+  const messages = block.messages.map((message): ModelMessage => {
+    if (message.role === "assistant") return { ...message, content: clipped(message.content, most, note) };
+    if (message.role !== "user") return message;
+    if (typeof message.content === "string") return { ...message, content: clipped(message.content, most, note) };
+    const content = message.content.map((part) =>
+      part.type === "text"
+        ? { ...part, text: clipped(part.text, most, note) }
+        : most < tokensOfPicture
+          ? { type: "text" as const, text: "[a picture is left out here: there is no room for it]" }
+          : part,
+    );
+    return { ...message, content };
+  });
+  return withMessages(block, messages);
+}
+
+function withMessages(block: Block, messages: readonly ModelMessage[]): Block {
+  const tokens = tokensOfTold(messages);
+  return tokens < block.tokens ? { ...block, messages, tokens } : block;
+}

@@ -1,0 +1,67 @@
+import { ModelError } from "../../protocol/base/errors.ts";
+import type { NewItem } from "../../protocol/threads/items.ts";
+import type { Model } from "../../protocol/agents/models.ts";
+import type { PricedCall } from "../../store/metering/model-calls.ts";
+import type { Answer } from "../contract/answer.ts";
+import { windowOf } from "../log/estimate-tokens.ts";
+import type { ReservedStep } from "../limits/reservation.ts";
+import { askModel, reserveFor, type Asking } from "./ask-model.ts";
+import { requestOf, type RequestOptions } from "./step-request.ts";
+import type { Work } from "./turn-state.ts";
+
+/** How often a step is asked again with less, after a provider said that it was too much. */
+const mostTries = 6;
+/** Of a window that was too large after all, though the provider says that it is as large: it counts tokens in another way. */
+const nextWindow = 0.75;
+
+export type Asked = {
+  readonly answer: Answer;
+  readonly notices: readonly NewItem[];
+  /** The last item that the model saw. */
+  readonly seen: number | undefined;
+  readonly reserved: ReservedStep;
+};
+
+/**
+ * Reserves a step and asks for its answer. A provider that says that the prompt is too long for it is asked again with a
+ * shorter one: the model knows its window from then on.
+ */
+export async function askWithin(
+  work: Work,
+  key: string,
+  {
+    model,
+    options,
+    ...asking
+  }: Omit<Asking, "request" | "reserved"> & { readonly model: Model; readonly options: RequestOptions },
+): Promise<Asked> {
+  let requested = requestOf(work, model, options);
+  const reserved = await reserveFor(work, model, requested.request);
+  // What a person said meanwhile belongs into this prompt.
+  if (await work.takeIn(reserved.steered)) requested = requestOf(work, model, options);
+  const seen = work.branch().at(-1)?.seq;
+  const refused: PricedCall[] = [];
+  const agent = options.as ?? work.taken.definition.agent;
+  let window = windowOf(model, agent);
+  for (let tries = 1; ; tries++) {
+    try {
+      const answer = await askModel(work, key, { ...asking, model, request: requested.request, reserved });
+      answer.records.unshift(...refused);
+      return { answer, notices: requested.notices, seen, reserved };
+    } catch (error) {
+      const broken = work.current?.answer;
+      const isUnheard = broken !== undefined && broken.text === "" && broken.reasoning === "";
+      if (!isUnheard || !isTooLong(error) || tries === mostTries || options.messages) {
+        broken?.records.unshift(...refused);
+        throw error;
+      }
+      refused.push(...broken.records);
+      window = Math.min(windowOf(model, agent), Math.floor(window * nextWindow));
+      requested = requestOf(work, model, { ...options, window });
+    }
+  }
+}
+
+function isTooLong(error: unknown): boolean {
+  return error instanceof ModelError && error.kind === "context";
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ModelError } from "../../protocol/base/errors.ts";
+import type { Retry } from "../../protocol/threads/events.ts";
+import type { Answer } from "../contract/answer.ts";
+import { attemptOf } from "../log/attempts.ts";
+import { liveStep, type LiveStep } from "../log/deltas.ts";
+import { delayOf, retryOf } from "./outage.ts";
+import { emptyAnswer } from "./read-answer.ts";
+import type { Work } from "./turn-state.ts";
+
+export type Attempts = {
+  readonly step: string;
+  readonly answer: Answer;
+  /** Whether followers hear of those that fail. */
+  readonly isTold: boolean;
+  /** Instead of the run's own, if it fires before that. */
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * Reads an answer, anew after what may pass, for as long as the policy says. What an attempt had brought before it failed is
+ * withdrawn: half of an answer is none. What it cost stays in the answer's records.
+ */
+export async function untilAnswered(
+  work: Work,
+  { step, answer, isTold, signal = work.signal }: Attempts,
+  read: (of: LiveStep) => Promise<void>,
+): Promise<void> {
+  const { runId, threadId, epoch } = work.owner;
+  const liveAt = (tries: number) => liveStep({ runId, threadId, step, attempt: attemptOf(epoch, tries) });
+  let waitedMs = 0;
+  let long = 0;
+  for (let tries = 1; ; tries++) {
+    const of = liveAt(tries - 1);
+    answer.attempt = of.attempt;
+    try {
+      return await read(of);
+    } catch (error) {
+      if (!(error instanceof ModelError) || signal.aborted) throw error;
+      const hadBegun = answer.text + answer.reasoning !== "" || answer.calls.length > 0;
+      withdraw(answer);
+      if (hadBegun || error.kind === "timeout") long++;
+      const delay = delayOf({ error, tries, waitedMs, long, hadBegun }, work);
+      if (delay === undefined) throw error;
+      waitedMs += delay;
+      if (isTold) tellAgain(work, liveAt(tries), retryOf(work, error, delay));
+      await sleep(delay, undefined, { signal }).catch(() => undefined);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+/** An attempt failed, and `of` is the one that comes next. */
+export function tellAgain({ runtime }: Work, of: LiveStep, retry: Retry): void {
+  runtime.feeds.again(of, retry);
+  runtime.deltas.again(of, retry);
+}
+
+function withdraw(answer: Answer): void {
+  const { records, attempt } = answer;
+  Object.assign(answer, emptyAnswer(), { records, attempt });
+}

@@ -1,0 +1,52 @@
+import type { Item } from "../../protocol/threads/items.ts";
+import type { ToolSchema } from "../../protocol/agents/models.ts";
+import { toolSchemas } from "../../tools/core/registry.ts";
+import { searchName, searchTool } from "../../tools/core/search-tools.ts";
+import { schemaTokens } from "../log/estimate-tokens.ts";
+import { foundAmong, foundIn } from "../prompt/found-tools.ts";
+import type { Work } from "./turn-state.ts";
+
+/** Of a window, what tools may fill before they are searched for instead, */
+const mostOfWindow = 0.4;
+/** and those that are offered all the same. */
+const offeredOfWindow = 0.2;
+
+export const toolsDeferred = "tools_deferred";
+
+export type Offered = {
+  readonly tools: readonly ToolSchema[];
+  /** The others, for which there is no room: the model searches among them. */
+  readonly deferred: readonly ToolSchema[];
+};
+
+/** The tools of a run in a prompt of this size: those that were called or found, that the agent names, and the first ones. */
+export function offeredTools(work: Pick<Work, "taken" | "runtime" | "items" | "branch">, window: number): Offered {
+  const { definition } = work.taken;
+  const all = [...definition.tools, ...foundIn(definition, work.branch())];
+  if (schemaTokens(all) <= window * mostOfWindow) return { tools: all, deferred: [] };
+  const found = foundAmong(new Set(definition.tools.map(({ name }) => name)), work.items());
+  const wanted = new Set([...found.map(({ name }) => name), ...calledIn(work.items())]);
+  // What the registry does not have is the run's own, such as handing work on, and can't be searched for.
+  const isFixed = ({ name }: ToolSchema) => work.runtime.tools.get(name) === undefined;
+  const rank = (tool: ToolSchema) =>
+    isFixed(tool) ? 0 : wanted.has(tool.name) ? 1 : definition.agent.tools.includes(tool.name) ? 2 : 3;
+  let left = window * offeredOfWindow;
+  const offered = new Set<ToolSchema>();
+  for (const tool of all.filter(({ name }) => name !== searchName).toSorted((one, other) => rank(one) - rank(other))) {
+    left -= schemaTokens([tool]);
+    if (left >= 0 || isFixed(tool)) offered.add(tool);
+  }
+  const deferred = all.filter((tool) => !offered.has(tool) && tool.name !== searchName);
+  const others = [...deferred.map(({ name }) => name), ...(definition.deferred ?? [])];
+  const search = searchTool([...new Set(others)].flatMap((name) => work.runtime.tools.get(name) ?? []));
+  return { tools: [...all.filter((tool) => offered.has(tool)), ...toolSchemas([search])], deferred };
+}
+
+/** Whether tools of this run must be searched for since there was no room for them. */
+export function wereDeferred(items: readonly Item[]): boolean {
+  return items.some((item) => item.kind === "notice" && item.body.code === toolsDeferred);
+}
+
+function calledIn(items: readonly Item[]): string[] {
+  return items.flatMap((item) => (item.kind === "call" ? [item.body.name] : []));
+}

@@ -1,0 +1,152 @@
+import { newId } from "../../protocol/base/ids.ts";
+import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { Model, ModelMessage, ModelRequest, ModelSettings, ToolSchema } from "../../protocol/agents/models.ts";
+import { formatInstructions } from "../prompt/answer-format.ts";
+import { estimate, roomFor, schemaTokens, tokensOfMessages, windowOf } from "../log/estimate-tokens.ts";
+import { isNested, protocolText } from "../log/fold.ts";
+import { tokensOfTold } from "../log/message-blocks.ts";
+import { buildPrompt, type Prompt, type PromptOptions } from "../prompt/build-prompt.ts";
+import type { StepOptions } from "../contract/turn.ts";
+import { offeredTools, toolsDeferred, wereDeferred, type Offered } from "./offered-tools.ts";
+import type { Work } from "./turn-state.ts";
+
+export type RequestOptions = StepOptions & {
+  /** After all that the thread holds. */
+  readonly after?: readonly ModelMessage[];
+  /** Tokens of prompt and answer together; what the model and the agent say when absent. */
+  readonly window?: number;
+};
+
+/** `notices`: what is told of what the model does not see whole; committed with its answer. */
+export type Requested = { readonly request: ModelRequest; readonly notices: readonly NewItem[] };
+
+const promptShortened = "prompt_shortened";
+
+export function requestOf(work: Work, model: Model, options: RequestOptions): Requested {
+  const { options: asked } = work.taken.definition;
+  const window = windowFor(work, model, options);
+  const { offered, deferred } = offeredIn(work, window, options);
+  // Only an answer is held to the run's format, and many models can't call tools while they are.
+  const format = options.format ?? (offered.length === 0 ? answerFormat(work, options) : undefined);
+  const first = !work.items().some((item) => !isNested(item) && (item.kind === "call" || isAnswer(item)));
+  // A forced choice is for the first step only: the model could never answer otherwise.
+  const choice = first || asked.toolChoice === "none" ? asked.toolChoice : undefined;
+  const prompt = options.messages ? undefined : buildPrompt(work.branch(), promptOf(work, model, options));
+  const messages = options.messages ?? [...prompt!.messages, ...(options.after ?? [])];
+  const taken = tokensOfTold(messages) + schemaTokens(offered);
+  const request = {
+    messages,
+    settings: fittingSettings(settingsIn(work, options), window - taken),
+    // Never left to the provider: not all take silence for "auto".
+    ...(offered.length > 0 ? { tools: offered, toolChoice: choice ?? "auto" } : {}),
+    ...(format === undefined ? {} : { format }),
+  };
+  return { request, notices: noticesOf(work, { model, window, deferred, shortened: prompt?.shortened }) };
+}
+
+/** Not only a strategy's protocol, such as the choice of a strategy. */
+function isAnswer(item: Item): boolean {
+  return item.kind === "message" && item.step !== null && protocolText(item) === undefined;
+}
+
+function windowFor(work: Work, model: Model, { window, as }: RequestOptions): number {
+  return window ?? windowOf(model, as ?? work.taken.definition.agent);
+}
+
+/** What a prompt of the thread is made with. */
+export function promptOf(work: Work, model: Model, options: RequestOptions): PromptOptions {
+  const { definition } = work.taken;
+  const window = windowFor(work, model, options);
+  const { offered } = offeredIn(work, window, options);
+  const wanted = settingsIn(work, options).maxTokens ?? roomFor(window);
+  // An answer that would leave no room for a question gets less.
+  const answer = Math.min(wanted, Math.floor(window / 2));
+  const room = answer + schemaTokens(offered) + tokensOfMessages(options.after ?? []);
+  const format = answerFormat(work, options);
+  const instructions = options.instructions ?? (options.as ?? definition.agent).instructions;
+  return {
+    runId: work.owner.runId,
+    instructions: format ? `${instructions.trim()}\n\n${formatInstructions(format)}` : instructions,
+    tokens: window - room,
+    pastMessages: options.pastMessages ?? definition.strategies?.history.messages,
+    again: (name, given) => againBy(work, name, given),
+    taken: takenText(model, { window, answer, offered }),
+    ...(options.told ? { told: options.told } : {}),
+    ...(options.then ? { then: options.then } : {}),
+  };
+}
+
+/** What is left of the window, beside instructions and conversation. */
+function takenText(
+  { id }: Model,
+  { window, answer, offered }: { window: number; answer: number; offered: readonly ToolSchema[] },
+): string {
+  const largest = offered.toSorted((one, other) => schemaTokens([other]) - schemaTokens([one])).slice(0, 3);
+  const tools =
+    offered.length === 0
+      ? ""
+      : ` and ${schemaTokens(offered)} for its tools, the largest of which are ${largest.map(({ name }) => name).join(", ")}`;
+  return ` of the ${window} tokens that ${id} holds, with ${answer} for its answer${tools}`;
+}
+
+/** The format of the run's answer, if this step may bring it in its own words. */
+function answerFormat(work: Work, { final, read }: StepOptions) {
+  return final && !read ? work.taken.definition.options.format : undefined;
+}
+
+function settingsIn(work: Work, options: StepOptions): ModelSettings {
+  const { options: asked, agent } = work.taken.definition;
+  return { ...(options.as ?? agent).settings, ...asked.settings, ...options.settings };
+}
+
+/** A provider refuses a request whose prompt and answer together would be too long. */
+function fittingSettings(settings: ModelSettings, left: number): ModelSettings {
+  const { maxTokens } = settings;
+  return maxTokens === undefined || maxTokens <= left || left < 1
+    ? settings
+    : { ...settings, maxTokens: Math.floor(left) };
+}
+
+function offeredIn(work: Work, window: number, options: StepOptions) {
+  if (options.withoutTools) return { offered: [], deferred: [] };
+  const { tools, deferred } = offeredTools(work, window);
+  return { offered: [...tools, ...(work.taken.definition.options.clientTools ?? [])], deferred };
+}
+
+/** A read is made once more; of a write only what is left of its result is known. */
+function againBy({ runtime }: Work, name: string, given: string): string | undefined {
+  if (runtime.tools.get(name)?.effect !== "read") return undefined;
+  return estimate(given) > 60
+    ? `to see them, call ${name} again with the same arguments`
+    : `to see them, call ${name} again with ${given}`;
+}
+
+type Degraded = {
+  readonly model: Model;
+  readonly window: number;
+  readonly deferred: Offered["deferred"];
+  readonly shortened: Prompt["shortened"] | undefined;
+};
+
+/** Once in a run, and of what was done before it once in a thread. */
+function noticesOf(work: Work, { model, window, deferred, shortened }: Degraded): NewItem[] {
+  const notices: NewItem[] = [];
+  const add = (code: string, text: string) => notices.push({ id: newId(), kind: "notice", body: { code, text } });
+  const isTold = (item: Item) => item.kind === "notice" && item.body.code === promptShortened;
+  const known = shortened === "past" ? work.branch() : work.items();
+  if (shortened && !known.some(isTold))
+    add(promptShortened, shortenedText(shortened, `${model.id} (${window} tokens)`));
+  if (deferred.length > 0 && !wereDeferred(work.items()))
+    add(
+      toolsDeferred,
+      `${deferred.length} tools take more room than ${model.id} (${window} tokens) has for them: it searches for those that it needs.`,
+    );
+  return notices;
+}
+
+function shortenedText(shortened: NonNullable<Prompt["shortened"]>, model: string): string {
+  if (shortened === "input")
+    return `The message is longer than ${model} has room for: it sees the beginning and the end of it.`;
+  const what = shortened === "own" ? "What was done in this run" : "What tools returned earlier in this conversation";
+  return `${what} takes more room than ${model} has: of the older results it sees the beginning and the end.`;
+}

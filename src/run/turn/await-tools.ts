@@ -1,0 +1,52 @@
+import { LostRun } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { NewItem } from "../../protocol/threads/items.ts";
+import type { RunDefinition } from "../../protocol/threads/runs.ts";
+import { jsonText } from "../../protocol/base/json-text.ts";
+import type { Taken } from "../lifecycle/take-run.ts";
+import { defineRun } from "./define-run.ts";
+import type { Work } from "../step/turn-state.ts";
+
+/**
+ * Of a run that began while servers had not told their tools: waits for them, and keeps what they tell as if it had begun
+ * then. Resolves to the run as it is from now on; undefined: it waits for none.
+ */
+export async function awaitTools(work: Work): Promise<Taken | undefined> {
+  const { taken, runtime, signal } = work;
+  const { awaited, ...before } = taken.definition;
+  if (!awaited) return undefined;
+  const waits = runtime.tools.awaited(before.agent.tools, taken.caller);
+  if (waits.length > 0) await work.commit([notice("tools_awaited", `Waiting for ${serversText(waits)} …`)]);
+  const missing = await runtime.tools.wait(awaited, taken.caller, { signal, tell: () => {} });
+  signal.throwIfAborted();
+  const definition = withTools(work, before);
+  const rows = await runtime.database.query(
+    "update runs set definition = $3::jsonb where id = $1 and epoch = $2 and status = 'running' returning 1",
+    [work.owner.runId, work.owner.epoch, jsonText(definition)],
+  );
+  if (rows.length === 0) throw new LostRun(work.owner.runId);
+  for (const reason of missing.values())
+    await work.commit([notice("tools_missing", `${reason} This run goes on without its tools.`)]);
+  return { ...taken, definition };
+}
+
+/** The same run with the tools that there are now. */
+function withTools({ runtime, taken }: Work, before: RunDefinition): RunDefinition {
+  const { agent, options, limits, path } = before;
+  const now = defineRun(runtime, taken.caller, { agent, options, ...(path ? { within: { limits, path } } : {}) });
+  const { deferred: _, ...rest } = before;
+  return {
+    ...rest,
+    tools: now.tools,
+    ...(now.deferred ? { deferred: now.deferred } : {}),
+    ...(now.team ? { team: now.team } : {}),
+  };
+}
+
+function serversText(names: readonly string[]): string {
+  return names.length === 1 ? `the MCP server ${names[0]}` : `the MCP servers ${names.join(", ")}`;
+}
+
+function notice(code: string, text: string): NewItem {
+  return { id: newId(), kind: "notice", body: { code, text } };
+}

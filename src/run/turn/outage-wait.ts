@@ -1,0 +1,87 @@
+import { type ColloquyError, ModelError } from "../../protocol/base/errors.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import type { NewItem, Outage } from "../../protocol/threads/items.ts";
+import type { Answer } from "../contract/answer.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import { liveStep } from "../log/deltas.ts";
+import { settledStep } from "../step/ask-model.ts";
+import { tellAgain } from "../step/attempts.ts";
+import { distanceOf, isOutage, mayPass, openOutage, outageOf, retryOf, whatIsWrong, wordsOf } from "../step/outage.ts";
+import type { Work } from "../step/turn-state.ts";
+
+/**
+ * An outage is a wait where somebody comes back for the answer, or where something has been written that another run would do
+ * again. False: the run ends with the error.
+ */
+export async function waitedForModel(work: Work, error: unknown): Promise<boolean> {
+  if (!isOutage(error) || !(await waitsForIt(work, error))) return false;
+  const { runtime, current: cut } = work;
+  const asked = openOutage(work);
+  const waitedMs = asked ? Date.now() - Date.parse(asked.createdAt) : 0;
+  const leftMs = runtime.outages.waitMs - waitedMs;
+  // It was asked about and nobody has mended it, or it has lasted too long.
+  if (leftMs <= 0) return false;
+  const repeats = mayPass(error) && error.kind !== "garbage";
+  const outage = outageOf(work, error, repeats);
+  const retryMs = repeats ? Math.min(leftMs, distanceOf(error, waitedMs, runtime.outages)) : undefined;
+  const told = error instanceof ModelError ? retryOf(work, error, retryMs ?? 0) : undefined;
+  work.current = undefined;
+  // Of another outage than the one that was asked about a person must hear anew.
+  const isKnown =
+    asked !== undefined && asked.body.outage?.repeats === repeats && asked.body.outage.code === outage.code;
+  const items = isKnown ? [] : [...(asked ? [givenUp(asked.id)] : []), questionOf(error, outage, retryMs)];
+  const waits = await work.wait("provider", whatIsWrong(outage), {
+    items,
+    error: { code: error.code, message: error.message },
+    retryMs,
+    mostMs: leftMs,
+    ...(cut && { ...settledStep(work, cut.key, cut), inVain: { ms: timeOf(cut.answer) } }),
+  });
+  if (waits && !isKnown) {
+    const { runId } = work.owner;
+    runtime.log.warn({ runId, code: error.code, repeats }, `a run waits for its model: ${whatIsWrong(outage)}`);
+  }
+  // No item says it, since there is none.
+  if (waits && isKnown && cut && retryMs !== undefined && told) {
+    const { runId, threadId } = work.owner;
+    const next = liveStep({ runId, threadId, step: cut.key, attempt: cut.answer.attempt + 1 });
+    tellAgain(work, next, told);
+  }
+  return waits;
+}
+
+/** From its first attempt on. */
+function timeOf({ records }: Answer): number {
+  return records[0] ? Math.max(0, Date.now() - records[0].startedAt.getTime()) : 0;
+}
+
+async function waitsForIt({ runtime, taken, job }: Work, error: ColloquyError): Promise<boolean> {
+  const { onOutage } = taken.definition;
+  // A room knows how to live without one of its members: it is told by name, and the others go on.
+  const isMissed = !job && taken.threadId === taken.rootThreadId && error.code === "model_unreachable";
+  if (mayPass(error) && error.kind !== "garbage" && onOutage !== "fail" && !isMissed) return true;
+  return hasWritten(runtime.database.query, taken.rootRun);
+}
+
+/** Whether a run, or another one of its tree, has written anything, or may have. */
+async function hasWritten(query: Query, rootRun: string): Promise<boolean> {
+  const [row] = await query<{ written: boolean }>(
+    `select exists (select from ledger l join runs r on r.id = l.run_id
+       where r.root_run = $1 and l.status in ('done', 'executing', 'unknown')) as written`,
+    [rootRun],
+  );
+  return row!.written;
+}
+
+function questionOf(error: ColloquyError, outage: Outage, retryMs: number | undefined): NewItem {
+  const what = outage.repeats
+    ? `The run waits, and asks again by itself, in ${wordsOf(retryMs ?? 0)} at first.`
+    : "Asking again does not mend this: mend what it says, or choose another model.";
+  const text = `${whatIsWrong(outage)}. ${what} (${error.message})`;
+  return { id: newId(), kind: "question", body: { reason: "provider", text, outage } };
+}
+
+/** In its place another question is asked. */
+export function givenUp(question: string): NewItem {
+  return { id: newId(), kind: "decision", body: { question, decision: "retry", text: "It was asked again." } };
+}

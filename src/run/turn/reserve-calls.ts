@@ -1,0 +1,59 @@
+import { resultItem } from "../log/call-items.ts";
+import { limitOf, reserve, roomLeft } from "../limits/limits.ts";
+import { errorResult } from "../../tools/core/tool-result.ts";
+import type { Work } from "../step/turn-state.ts";
+import type { Plan } from "./prepare-call.ts";
+
+/**
+ * Takes calls and writes from the limits. Of more than are left, what fits is to be done, in its order; the model is told of
+ * the rest, and that is committed first, so that whoever takes over finds the same. Throws when nothing fits.
+ */
+export async function reserveCalls(
+  work: Work,
+  plans: readonly Plan[],
+  isCounted: (plan: Plan) => boolean,
+): Promise<readonly Plan[]> {
+  const { query } = work.runtime.database;
+  const callsOf = [...new Set(plans.map(({ call }) => call.step))].join();
+  for (let fitting = plans; ;) {
+    try {
+      const writes = fitting.filter(isWrite).length;
+      await reserve(query, work.owner, { calls: fitting.filter(isCounted).length, writes, callsOf });
+      return fitting;
+    } catch (error) {
+      const limit = limitOf(error);
+      if (limit !== "writes" && limit !== "tool_calls") throw error;
+      const left = await roomLeft(query, work.owner);
+      if ((limit === "writes" ? left.writes : left.calls) <= 0) throw error;
+      const kept = fits(fitting, left, isCounted);
+      const rest = fitting.filter((plan) => !kept.includes(plan));
+      await work.commit(rest.map((plan) => notDone(plan)));
+      fitting = kept;
+    }
+  }
+}
+
+function fits(
+  plans: readonly Plan[],
+  left: { readonly calls: number; readonly writes: number },
+  isCounted: (plan: Plan) => boolean,
+): readonly Plan[] {
+  let { calls, writes } = left;
+  return plans.filter((plan) => {
+    const needs = { calls: isCounted(plan) ? 1 : 0, writes: isWrite(plan) ? 1 : 0 };
+    if (needs.calls > calls || needs.writes > writes) return false;
+    calls -= needs.calls;
+    writes -= needs.writes;
+    return true;
+  });
+}
+
+function isWrite(plan: Plan): boolean {
+  return plan.how === "do" && plan.tool.effect === "write";
+}
+
+function notDone(plan: Plan) {
+  const what = isWrite(plan) ? "writes" : "calls";
+  const text = `Not done: the run may make no more ${what}; those before it in this answer are made. Say what is left to do.`;
+  return resultItem(plan.call, errorResult(text), "not-run");
+}

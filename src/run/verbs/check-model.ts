@@ -1,0 +1,23 @@
+import { type Caller, mayUse } from "../../protocol/base/callers.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import { nearNames } from "../../protocol/base/near-names.ts";
+import type { ModelRegistry } from "../../protocol/agents/models.ts";
+
+const mostNames = 30;
+
+/** A model that a run is to go on with must be there, for whoever chooses it. Throws InvalidInput with names that are near. */
+export function checkModel(models: ModelRegistry, caller: Caller, name = ""): void {
+  if (name.trim() === "") throw new InvalidInput("Which model? Send its name as text.", { param: "text" });
+  const mayAll = mayUse(caller, "model", "*");
+  const known = models.list().filter(({ id }) => mayAll || mayUse(caller, "model", id));
+  const found = known.find(({ id, provider, name: own }) => id === name || `${provider}/${own}` === name);
+  if (found?.available) return;
+  const names = known.flatMap(({ id, available }) => (available ? [id] : []));
+  const near = nearNames(name, names);
+  const hint =
+    near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `There are: ${names.slice(0, mostNames).join(", ")}.`;
+  const what = found
+    ? `The model ${name} is not available: ${found.reason ?? "no reason is known"}`
+    : `There is no model ${JSON.stringify(name.slice(0, 100))} for you.`;
+  throw new InvalidInput(`${what} ${hint}`, { status: 422, code: "model_not_found", param: "text" });
+}

@@ -1,0 +1,142 @@
+import { permittedAgents } from "../../agents/permitted-agents.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
+import { Conflict } from "../../protocol/base/errors.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
+import type { RunDefinition, RunStatus } from "../../protocol/threads/runs.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { RunEnd } from "../log/append.ts";
+import { extendLimit } from "../limits/limits.ts";
+import { isErased } from "../log/fold.ts";
+import { openQuestions } from "../log/questions.ts";
+import { itemsOfRun, itemsOfTree, lockRun, noRun, publishItems, type LockedRun } from "../lifecycle/locked-run.ts";
+import { ownerToday } from "../lifecycle/owner.ts";
+import { placeInRoom } from "../lifecycle/place-in-room.ts";
+import { asNew, reopen, type EndedRun } from "../lifecycle/reopen.ts";
+import { directCall } from "../turn/direct-call.ts";
+import type { Started } from "../runs.ts";
+import type { Runtime } from "../contract/runtime.ts";
+
+/**
+ * A run that failed or was cancelled goes on: the same run, from its fold, with all that it had begun and the keys of its
+ * writes. What its end cut off is withdrawn, the runs below that ended with it go on too, and a job stands for it again: in one
+ * transaction that begins by locking the run, so of two at once one is refused.
+ */
+export async function resumeRun(runtime: Runtime, caller: Caller, runId: string): Promise<Started> {
+  if (!isId(runId)) throw noRun(runId);
+  const { database, engine } = runtime;
+  const isAdmin = caller.role === "admin";
+  const done = await database.transaction(async (query) => {
+    const run = await lockRun(query, runId, isAdmin ? undefined : caller.userId);
+    if (!run) throw await notBegun(query, caller, runId);
+    if (!isAdmin) await placeInRoom(query, caller, run);
+    const ended = await endedOf(query, run);
+    await mustBeAbleTo(runtime, query, run);
+    const after = await branchFor(query, run);
+    await giveMore(query, run, ended);
+    const reopened = await reopen(query, ended, { by: caller, ...(after === undefined ? {} : { after }) });
+    const jobId = newId();
+    await query(`update runs set status = 'queued', job_id = $2, ${asNew} where id = $1`, [run.id, jobId]);
+    await engine.send(query, { id: jobId, runId: run.id, userId: run.userId });
+    return { threadId: run.threadId, reopened };
+  });
+  for (const { threadId, items } of done.reopened) publishItems(runtime, threadId, items);
+  engine.wake();
+  runtime.log.info({ runId, by: caller.name }, "a run that had ended was resumed");
+  const seq = done.reopened.at(-1)!.items[0]!.seq;
+  return {
+    runId,
+    threadId: done.threadId,
+    cursor: { seq: seq - 1, live: [] },
+    pending: false,
+    replayed: false,
+    resumedAt: seq,
+  };
+}
+
+/** It is not there, or its message still waits for its turn. */
+async function notBegun(query: Query, { userId, role }: Caller, runId: string): Promise<Error> {
+  const rows = await query("select 1 from pending where run_id = $1 and ($2::uuid is null or user_id = $2)", [
+    runId,
+    role === "admin" ? null : userId,
+  ]);
+  return rows.length > 0 ? notEnded("queued") : noRun(runId);
+}
+
+function notEnded(status: RunStatus): Conflict {
+  return status === "done"
+    ? new Conflict("The run is done, so there is nothing to resume. Fork it from one of its steps to go another way.", {
+        code: "run_done",
+      })
+    : new Conflict(`The run is ${status}: it goes on by itself, or waits for an answer.`, { code: "run_live" });
+}
+
+async function endedOf(query: Query, run: LockedRun): Promise<EndedRun> {
+  const { id, threadId, status } = run;
+  if (status !== "failed" && status !== "cancelled") throw notEnded(status);
+  if (run.root)
+    throw new Conflict(`The run is a part of run ${run.root.id}: resume that one, and what ended with it goes on.`, {
+      code: "run_not_root",
+    });
+  const [row] = await query<{ error: RunEnd["error"] | null }>("select error from runs where id = $1", [id]);
+  return { id, threadId, status, error: row!.error };
+}
+
+async function mustBeAbleTo(runtime: Runtime, query: Query, { id, definition }: LockedRun): Promise<void> {
+  const first = (await itemsOfRun(query, id)).find((item) => item.kind === "message" || item.kind === "call");
+  if (!first)
+    throw new Conflict("The run was stopped before it began: send its message again.", { code: "run_not_begun" });
+  if (isErased(first)) throw new Conflict("What the run was asked has been erased.", { code: "run_erased" });
+  const [row] = await query<{ caller: Caller }>("select caller from runs where id = $1", [id]);
+  const owner = await ownerToday(query, row!.caller);
+  const { agent } = definition;
+  if (!isDefinedElsewhere(definition) && !permittedAgents(runtime.agents, owner).has(agent.id))
+    throw new Conflict(
+      `The agent ${agent.id} is not here any more, or ${owner.name} may not use it: put it back, or ask another one anew.`,
+      { code: "agent_gone" },
+    );
+}
+
+/** A room that was put together, a tool by itself. */
+function isDefinedElsewhere({ agent }: RunDefinition): boolean {
+  return agent.room !== undefined || agent.strategy === directCall;
+}
+
+/**
+ * Locks the thread, whose other run would be in the way. After which item the run goes on if the conversation has gone on
+ * without it, or on another branch: its own items must stand on the branch that it reads.
+ */
+async function branchFor(query: Query, { id, threadId }: LockedRun): Promise<string | undefined> {
+  const [thread] = await query<{ leaf: string | null }>("select leaf from threads where id = $1 for update", [
+    threadId,
+  ]);
+  const [seen] = await query<{ live: string | null; last: string | null; is_room: boolean }>(
+    `select (select id from runs where thread_id = $1 and parent_run is null and status in ('queued', 'running', 'waiting')) as live,
+       (select id from items where run_id = $2 and thread_id = $1 order by seq desc limit 1) as last,
+       exists (select 1 from rooms where thread_id = $1) as is_room`,
+    [threadId, id],
+  );
+  const { live, last, is_room } = seen!;
+  if (live !== null)
+    throw new Conflict(`Run ${live} of the same thread has not ended: wait for it, or cancel it first.`, {
+      code: "thread_busy",
+    });
+  return is_room || last === null || last === thread?.leaf ? undefined : last;
+}
+
+/** As much again of the limits that ended it or that it waited at, as "continue" gives; and time, if none is left. */
+async function giveMore(query: Query, run: LockedRun, { error }: EndedRun): Promise<void> {
+  const { id: rootRun, userId, definition } = run;
+  const { limits } = definition;
+  const asked = await itemsOfTree(query, rootRun);
+  const waited = openQuestions(asked).flatMap(({ body }) => (body.reason === "limit" ? [body] : []));
+  const ended = error?.code.startsWith("limit_") ? [{ limit: error.code.slice("limit_".length) }] : [];
+  const reached = new Map([...ended, ...waited].map((question) => [question.limit, question]));
+  for (const question of reached.values()) {
+    // What an account may spend is looked at by the next step.
+    if (question.limit && question.limit !== "budget") await extendLimit(query, { rootRun, userId, limits }, question);
+  }
+  await query("update budgets set left_ms = $2 where root_run = $1 and left_ms < 1000", [
+    rootRun,
+    Math.round(limits.deadlineSeconds * 1000),
+  ]);
+}

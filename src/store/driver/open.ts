@@ -1,0 +1,93 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ColloquyError, InvalidInput, messageOf } from "../../protocol/base/errors.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Database } from "./database.ts";
+import { takeLock } from "./lock.ts";
+import { openPGlite } from "./pglite.ts";
+import { openPostgres } from "./postgres.ts";
+import type { Deadlines } from "./postgres-kinds.ts";
+
+export type OpenOptions = {
+  /** `postgres://…`; absent: PGlite in the data directory. */
+  readonly url?: string;
+  readonly dataDirectory: string;
+  /** Connections to PostgreSQL at most, besides the one for notifications. */
+  readonly connections?: number;
+  /** How long statements on PostgreSQL may take. */
+  readonly deadlines?: Deadlines;
+  readonly log?: Log;
+  /** What takes so long, in words for a person. */
+  readonly onStep?: (text: string) => void;
+};
+
+/** Whatever the disk refuses in the data directory, as a sentence. */
+function using<Result>(folder: string, use: () => Result): Result {
+  try {
+    return use();
+  } catch (error) {
+    if (error instanceof ColloquyError) throw error;
+    throw new InvalidInput(
+      `The data directory ${folder} can't be made or used: ${messageOf(error)}. COLLOQUY_DATA names another one.`,
+      { code: "data_unusable", cause: error },
+    );
+  }
+}
+
+/**
+ * Opens the database, without migrating it. Throws Conflict `data_in_use` if another process has the data directory
+ * open on PGlite, Unavailable if PostgreSQL can't be reached or is too old.
+ */
+export async function openDatabase(options: OpenOptions): Promise<Database> {
+  const { url, dataDirectory, connections, deadlines, log, onStep } = options;
+  using(dataDirectory, () => mkdirSync(dataDirectory, { recursive: true, mode: 0o700 }));
+  if (url !== undefined) return openPostgres({ url, connections, deadlines, log });
+
+  const lock = using(dataDirectory, () => takeLock(dataDirectory));
+  try {
+    const pglite = await openPGlite({ directory: join(dataDirectory, "db"), onStep });
+    const closePGlite = pglite.close;
+    const stopUpkeep = startUpkeep(pglite, log);
+    return Object.assign(pglite, {
+      announce: lock.announce,
+      token: lock.token,
+      close: async () => {
+        stopUpkeep();
+        await closePGlite();
+        lock.release();
+      },
+    });
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+const everyMs = 60_000;
+
+/**
+ * Does what autovacuum does on a server and nothing does in PGlite: without it dead rows pile up, and prepared
+ * statements keep the plans of a time when the tables were small. Returns how to stop it.
+ */
+function startUpkeep(database: Database, log?: Log): () => void {
+  let running = false;
+  const timer = setInterval(() => {
+    if (running) return;
+    running = true;
+    keepUp(database)
+      .catch((error: unknown) => log?.warn({ error: messageOf(error) }, "The upkeep of the database failed."))
+      .finally(() => (running = false));
+  }, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** One round; resolves to the tables that had changed enough. One table at a time, since all other SQL waits meanwhile. */
+export async function keepUp(database: Database): Promise<readonly string[]> {
+  const changed = await database.query<{ name: string }>(
+    `select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables
+     where n_dead_tup > 200 + 0.2 * n_live_tup or n_mod_since_analyze > 100 + 0.1 * n_live_tup`,
+  );
+  for (const { name } of changed) await database.query(`vacuum (analyze) ${name}`);
+  return changed.map(({ name }) => name);
+}

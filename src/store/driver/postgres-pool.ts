@@ -1,0 +1,178 @@
+import { Socket } from "node:net";
+import pg from "pg";
+import { Unavailable, messageOf } from "../../protocol/base/errors.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { Log } from "../../protocol/base/log.ts";
+import type { Database } from "./database.ts";
+import { graceMs, withDeadline } from "./deadline.ts";
+import { type Kind, type KindSettings, urlWith } from "./postgres-kinds.ts";
+import { lockNotAvailable, planIsStale, sqlState, statementCancelled } from "./sql-state.ts";
+import { createStatementNames } from "./statement-names.ts";
+import { runTransaction } from "./transaction.ts";
+
+export type PoolOptions = {
+  readonly kind: Kind;
+  readonly settings: KindSettings;
+  readonly config: pg.ClientConfig & { readonly connectionString: string };
+  readonly label: string;
+  readonly log: Log | undefined;
+  readonly onTrip: (text: string) => void;
+  /** A connection missed its deadline, so others may be as dead. */
+  readonly onSilence: (silentMs: number) => void;
+};
+
+export type PostgresPool = Pick<Database, "query" | "script" | "transaction"> & {
+  /** Lets go of connections that nobody uses, and of those that have said nothing for so long; what follows gets new ones. */
+  readonly drop: (silentMs: number) => void;
+  readonly close: () => Promise<void>;
+};
+
+const closeMs = 3000;
+
+/** Connections for statements of one kind. One that has missed its deadline is destroyed, never used again. */
+export function openPool({ kind, settings, config, label, log, onTrip, onSilence }: PoolOptions): PostgresPool {
+  const { connections, statementMs, connectMs, options } = settings;
+  const sockets = new Set<Socket>();
+  const pool = new pg.Pool({
+    ...config,
+    stream() {
+      const socket = new Socket();
+      socket.once("close", () => sockets.delete(socket));
+      sockets.add(socket);
+      return socket;
+    },
+    connectionString: urlWith(config.connectionString, options),
+    connectionTimeoutMillis: connectMs,
+    max: connections,
+  });
+  const names = createStatementNames();
+  const idle = new Set<pg.PoolClient>();
+  /** When their statements were sent. */
+  const asked = new Map<pg.PoolClient, number>();
+  pool.on("error", (error) => log?.warn({ error: error.message }, "An idle connection to PostgreSQL was lost."));
+  // A lost connection fails its statement; without a listener its event would end the process as well.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("acquire", (client) => idle.delete(client));
+  pool.on("release", (_error, client) => idle.add(client));
+  pool.on("remove", (client) => idle.delete(client));
+
+  async function connection(): Promise<pg.PoolClient> {
+    for (;;) {
+      try {
+        const client = await pool.connect();
+        if (!isDestroyed(client)) return client;
+        // Dropped just now: the pool has not heard of it.
+        client.release(true);
+      } catch (cause) {
+        throw unreachable(label, cause);
+      }
+    }
+  }
+
+  async function withClient<Value>(use: (client: pg.PoolClient) => Promise<Value>): Promise<Value> {
+    const client = await connection();
+    try {
+      return await use(client);
+    } finally {
+      // A transaction whose rollback has failed too: not used again.
+      client.release(isDestroyed(client) || client.getTransactionStatus() !== "I");
+    }
+  }
+
+  async function send(client: pg.PoolClient, text: string, values?: readonly unknown[]): Promise<pg.QueryResult> {
+    onTrip(text);
+    asked.set(client, performance.now());
+    try {
+      const sent = values?.length
+        ? client.query({ name: names.of(text), text, values: values as unknown[] })
+        : client.query(text);
+      return await withDeadline(sent, statementMs, () => {
+        destroy(client);
+        onSilence(statementMs);
+        return new Unavailable(`${label} did not answer within ${(statementMs + graceMs) / 1000} seconds.`, {
+          code: "database_silent",
+        });
+      });
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      const state = sqlState(error);
+      if (state === planIsStale) names.renew();
+      if (state === lockNotAvailable)
+        throw new Unavailable("Somebody else is changing the same rows; try again.", {
+          code: "database_locked",
+          cause: error,
+        });
+      if (state === statementCancelled)
+        throw new Unavailable(
+          `PostgreSQL broke a statement off: ${messageOf(error)}. One of this kind may take ${statementMs / 1000} seconds (database.${kind}Seconds).`,
+          { code: "database_slow", cause: error },
+        );
+      if (error instanceof pg.DatabaseError && !isLoss(error)) throw error;
+      throw unreachable(label, error);
+    } finally {
+      asked.delete(client);
+    }
+  }
+
+  /** Committed by itself. A script may have failed between its own BEGIN and COMMIT; the next user must not find that. */
+  async function sendAlone(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]> {
+    return withClient(async (client) => {
+      try {
+        return rowsOf(await send(client, text, values));
+      } catch (error) {
+        if (!values?.length && !isDestroyed(client)) await send(client, "rollback").catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  return {
+    query: async <Row extends object>(text: string, values?: readonly unknown[]) =>
+      (await sendAlone(text, values)) as Row[],
+    script: (text) => sendAlone(text),
+    transaction: (body, given) =>
+      withClient((client) => {
+        const query: Query = async <Row extends object>(text: string, values?: readonly unknown[]) =>
+          rowsOf(await send(client, text, values)) as Row[];
+        return runTransaction({ query, end: async (text) => (await send(client, text)).command }, body, given);
+      }),
+    drop(silentMs) {
+      idle.forEach(destroy);
+      const before = performance.now() - silentMs;
+      for (const [client, at] of asked) if (at < before) destroy(client);
+    },
+    async close() {
+      const cut = () => sockets.forEach((socket) => socket.destroy());
+      const late = setTimeout(cut, closeMs);
+      await pool.end();
+      clearTimeout(late);
+      // A goodbye that nobody hears would keep the process.
+      setTimeout(cut, graceMs).unref();
+    },
+  };
+}
+
+/** Without a word to the server, which might not be heard. */
+export function destroy(client: pg.Client): void {
+  client.connection.stream.destroy();
+}
+
+function isDestroyed(client: pg.Client): boolean {
+  return client.connection.stream.destroyed;
+}
+
+/** Of several statements, the rows of all in order: `pg` then gives an array of results. */
+function rowsOf(result: pg.QueryResult | pg.QueryResult[]): Record<string, unknown>[] {
+  return Array.isArray(result) ? result.flatMap(({ rows }) => rows) : result.rows;
+}
+
+/** The server ended the connection (administrator, crash, shutdown, a transaction that stood idle, connection exceptions). */
+function isLoss({ code }: pg.DatabaseError): boolean {
+  return code !== undefined && /^(57P|08|25P0[34])/.test(code);
+}
+
+function unreachable(label: string, cause: unknown): Unavailable {
+  // A refused connection to a name with several addresses is an AggregateError without a message of its own.
+  const reason = cause instanceof AggregateError ? cause.errors.map(messageOf).join("; ") : messageOf(cause);
+  return new Unavailable(`No connection to ${label}: ${reason}`, { code: "database_unavailable", cause });
+}

@@ -1,0 +1,45 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { subscribe } from "node:diagnostics_channel";
+
+/** Whether a request that may change something has left, of what runs with it. */
+export type Sent = { hasSent: boolean };
+
+const running = new AsyncLocalStorage<Sent>();
+const requests = new WeakMap<object, Sent>();
+
+/** `fetch` and undici tell when a request's head goes out; node:http when an answer has come. */
+const channels = [
+  { made: "undici:request:create", left: "undici:client:sendHeaders" },
+  { made: "http.client.request.created", left: "http.client.response.finish" },
+];
+for (const { made, left } of channels) {
+  subscribe(made, (message) => {
+    const sent = running.getStore();
+    const request = requestIn(message);
+    if (sent && request && !isReading(request)) requests.set(request, sent);
+  });
+  subscribe(left, (message) => {
+    const request = requestIn(message);
+    const sent = request && requests.get(request);
+    if (sent) sent.hasSent = true;
+  });
+}
+
+/** Does some work whose requests count for `sent`. */
+export function countingRequests<Value>(sent: Sent, work: () => Value): Value {
+  return running.run(sent, work);
+}
+
+/** Does some work whose requests do not count: a model that is asked changes nothing. */
+export function uncounted<Value>(work: () => Value): Value {
+  return running.exit(work);
+}
+
+function requestIn(message: unknown): { readonly method?: unknown } | undefined {
+  if (typeof message !== "object" || message === null || !("request" in message)) return undefined;
+  return typeof message.request === "object" && message.request !== null ? message.request : undefined;
+}
+
+function isReading({ method }: { readonly method?: unknown }): boolean {
+  return ["GET", "HEAD", "OPTIONS"].includes(String(method));
+}

@@ -1,0 +1,24 @@
+/**
+ * Writes of this process that were sent and got no answer at all: Taiga may still be at work on them, so what is not there
+ * yet is not "not done".
+ */
+export type Unanswered = {
+  begin(key: string): void;
+  /** It was answered, refused, or its connection broke. */
+  end(key: string): void;
+  has(key: string): boolean;
+};
+
+const mostKept = 1000;
+
+export function createUnanswered(): Unanswered {
+  const keys = new Set<string>();
+  return {
+    begin(key) {
+      keys.add(key);
+      if (keys.size > mostKept) keys.delete(keys.values().next().value!);
+    },
+    end: (key) => void keys.delete(key),
+    has: (key) => keys.has(key),
+  };
+}

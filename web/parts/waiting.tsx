@@ -1,0 +1,17 @@
+import { words } from "../words/words.ts";
+import type { Loaded } from "./loaded.ts";
+import { Problem } from "./problem.tsx";
+
+/** What stands instead of a table while there is nothing to show. */
+export function Waiting({ of }: { readonly of: Loaded<unknown> }) {
+  if (of.problem !== undefined)
+    return (
+      <div className="flex flex-wrap items-center gap-3">
+        <Problem text={of.problem} />
+        <button type="button" className="button" onClick={of.reload}>
+          {words.tryAgain}
+        </button>
+      </div>
+    );
+  return of.data === undefined ? <p className="text-muted">{words.loading}</p> : null;
+}
