@@ -48,6 +48,12 @@ const post = (path: string, body: object, headers: Record<string, string> = {}) 
   });
 const statusOf = async (runId: string) => (await server.runs.get(server.caller, runId)).status;
 
+/** Says when the provider wants to be asked again, less the time that has gone by. */
+const isLater = ({ headers }: Response) => {
+  const seconds = Number(headers.get("retry-after"));
+  return seconds > 3000 && seconds <= 3600;
+};
+
 const dialects = [
   ["/v1/chat/completions", { model: "wired", messages }],
   ["/chat", { messages }],
@@ -72,6 +78,8 @@ for (const [path, body] of dialects)
       const run = answer.headers.get("x-colloquy-run")!;
       assert.equal(await statusOf(run), "failed");
       assert.match(error.message, new RegExp(run));
+      assert.equal(answer.headers.get("x-colloquy-status"), "failed");
+      assert.ok("headers" in fault ? isLater(answer) : answer.headers.get("retry-after") === null);
     });
 
 test("what passes within seconds is never heard of, and half a sentence is no part of the answer", async () => {
@@ -108,12 +116,16 @@ test("a run that has written goes on waiting, and the caller has the error at on
     for (const stream of [false, true]) {
       const before = written;
       model.answer(noteIt);
-      model.always({ status: 529, error: "busy" });
+      model.always({ status: 529, error: "busy", headers: { "retry-after": "3600" } });
       const given = stream ? { ...body, stream, tools: path === "/chat" ? {} : undefined } : body;
       const answer = await post(path, given);
       const run = answer.headers.get("x-colloquy-run")!;
       const text = await answer.text();
-      if (!stream) assert.equal(answer.status, 503, text);
+      if (!stream) {
+        assert.equal(answer.status, 503, text);
+        assert.equal(answer.headers.get("x-colloquy-status"), "waiting");
+        assert.ok(isLater(answer));
+      }
       assert.match(text, new RegExp(`Run ${run} waits: .*busy`));
       const { waitReason } = await server.runs.get(server.caller, run);
       assert.equal(waitReason, "provider");

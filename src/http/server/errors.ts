@@ -23,9 +23,13 @@ export function answerError(thrown: FastifyError, request: FastifyRequest, reply
   if (status >= 500) request.log.error({ err: thrown }, "request failed");
   if (reply.raw.destroyed) return;
   if (status === 401) reply.header("www-authenticate", challengeOf(request));
-  if (error?.detail.retryAfterSeconds !== undefined)
-    reply.header("retry-after", Math.ceil(error.detail.retryAfterSeconds));
+  if (error) askedLater(error, reply);
   reply.code(status).send(bodyOf(error, request));
+}
+
+/** Says when it may be of use to ask again. */
+export function askedLater({ detail: { retryAfterSeconds } }: ColloquyError, reply: FastifyReply): void {
+  if (retryAfterSeconds !== undefined) reply.header("retry-after", Math.ceil(retryAfterSeconds));
 }
 
 /** For what is refused before any hook has seen it: nothing bounds the time of its body, so the connection ends. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { runErrorSchema } from "../../protocol/threads/run-shapes.ts";
 import { itemSchema } from "../../protocol/threads/item-schema.ts";
 import { waitReasons } from "../../protocol/threads/runs.ts";
 import { idSchema } from "../../protocol/base/shapes.ts";
@@ -7,7 +8,6 @@ const ofRun = { run: idSchema };
 const ofStep = { ...ofRun, step: z.string() };
 const ofAttempt = { ...ofStep, attempt: z.int() };
 const logged = { seq: z.int().describe("Its place in the log of the thread") };
-const error = z.object({ code: z.string(), message: z.string() });
 const retry = z
   .object({
     model: z.string(),
@@ -66,7 +66,7 @@ const runEventSchema = z.discriminatedUnion("type", [
     ...ofRun,
     reason: z.enum(waitReasons),
     text: z.string().optional(),
-    error: error.optional().describe("With the reason provider: what is the matter"),
+    error: runErrorSchema.optional().describe("With the reason provider: what is the matter"),
   }),
   z
     .object({ type: z.literal("run-resume"), ...logged, ...ofRun, by: z.string() })
@@ -79,7 +79,7 @@ const runEventSchema = z.discriminatedUnion("type", [
     ...logged,
     ...ofRun,
     status: z.enum(["done", "failed", "cancelled"]),
-    error: error.optional(),
+    error: runErrorSchema.optional(),
   }),
 ]);
 

@@ -1,15 +1,14 @@
 import { ColloquyError } from "../../protocol/base/errors.ts";
+import type { RunError } from "../../protocol/threads/runs.ts";
 
 /** The run's own error as that of a request; the message names the run, which can still be looked at. */
-export function runFailed(
-  run: string,
-  error: { readonly code: string; readonly message: string } | undefined,
-): ColloquyError {
-  const { code, message } = error ?? { code: "failed", message: "no reason was recorded" };
+export function runFailed(run: string, error: RunError | undefined): ColloquyError {
+  const { code, message, ...more } = error ?? { code: "failed", message: "no reason was recorded" };
   return new ColloquyError(
     code === "model_context" ? "context_length_exceeded" : code,
     statusOf(code),
     `Run ${run} failed: ${message}`,
+    retryOf(more),
   );
 }
 
@@ -19,19 +18,26 @@ export function outageOf({
   error,
 }: {
   readonly text?: string | undefined;
-  readonly error?: { readonly code: string; readonly message: string } | undefined;
-}): { readonly code: string; readonly message: string } {
+  readonly error?: RunError | undefined;
+}): RunError {
   return error ?? { code: "model_unavailable", message: text ?? "no model could be had" };
 }
 
 /** For whoever holds a connection: the provider's error now, though the run goes on when it can. */
 export function runAwaitsModel(run: string, waits: Parameters<typeof outageOf>[0]): ColloquyError {
-  const { code, message } = outageOf(waits);
+  const { code, message, ...more } = outageOf(waits);
   return new ColloquyError(
     code,
     statusOf(code),
     `Run ${run} waits: ${message.replace(/\.?$/, ".")} What for, and whether a person must decide, is at /api/runs/${run}; its answer will be at /api/runs/${run}/events.`,
+    retryOf(more),
   );
+}
+
+/** Whoever hears of it later has less to wait. */
+function retryOf({ retryAt }: Pick<RunError, "retryAt">): { readonly retryAfterSeconds?: number } {
+  const seconds = retryAt === undefined ? 0 : Math.ceil((Date.parse(retryAt) - Date.now()) / 1000);
+  return seconds > 0 ? { retryAfterSeconds: seconds } : {};
 }
 
 /** With its occasion, if it was not just stopped: a limit at which a person did not let it go on. */

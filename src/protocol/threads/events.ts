@@ -1,5 +1,5 @@
 import type { ItemOf, Outage } from "./items.ts";
-import type { WaitReason } from "./runs.ts";
+import type { RunError, WaitReason } from "./runs.ts";
 
 /**
  * What followers of a thread or run see, in order. Events with `seq` stand in the log; the others are live.
@@ -75,7 +75,7 @@ export type RunEvent =
       readonly run: string;
       readonly reason: WaitReason;
       readonly text?: string;
-      readonly error?: { readonly code: string; readonly message: string };
+      readonly error?: RunError;
     }
   /** It had ended, and goes on; what it still says is told by followers of the thread, and of the run if they come back. */
   | { readonly type: "run-resume"; readonly seq: number; readonly run: string; readonly by: string }
@@ -93,7 +93,7 @@ export type RunEvent =
       readonly seq: number;
       readonly run: string;
       readonly status: "done" | "failed" | "cancelled";
-      readonly error?: { readonly code: string; readonly message: string };
+      readonly error?: RunError;
     };
 
 /** Why an attempt failed, for a person, and in how many milliseconds the next one is made. */

@@ -1,6 +1,6 @@
 import type { Citation } from "../knowledge/citations.ts";
 import type { JsonSchema, ModelCall } from "../agents/models.ts";
-import type { WaitReason } from "./runs.ts";
+import type { RunError, WaitReason } from "./runs.ts";
 import type { Source } from "../knowledge/sources.ts";
 
 export type Content = string | readonly ContentPart[];
@@ -149,12 +149,12 @@ export type StateBody =
       readonly reason: WaitReason;
       readonly text?: string;
       /** With the reason `provider`: as it would stand in the end of a run that does not wait. */
-      readonly error?: { readonly code: string; readonly message: string };
+      readonly error?: RunError;
     }
   | {
       readonly type: "run-end";
       readonly status: "done" | "failed" | "cancelled";
-      readonly error?: { readonly code: string; readonly message: string };
+      readonly error?: RunError;
     }
   /** It had ended, and goes on: as `status` says it had, with the code of its error. */
   | { readonly type: "run-resume"; readonly status: "failed" | "cancelled"; readonly code?: string }

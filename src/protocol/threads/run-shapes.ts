@@ -5,6 +5,12 @@ import { runStatuses, waitReasons } from "./runs.ts";
 import { idSchema, type Shape, timeSchema } from "../base/shapes.ts";
 import { sourceSchema } from "../knowledge/sources.ts";
 
+export const runErrorSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  retryAt: timeSchema.optional().describe("From when on the provider wants to be asked again"),
+});
+
 export const runSchema = z.object({
   id: idSchema,
   threadId: idSchema,
@@ -14,7 +20,7 @@ export const runSchema = z.object({
   status: z.enum(runStatuses),
   waitReason: z.enum(waitReasons).nullable(),
   retryAt: timeSchema.nullable().describe("Of a run that waits for a provider: when it asks again by itself"),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  error: runErrorSchema.nullable(),
   createdAt: timeSchema,
   startedAt: timeSchema.nullable(),
   endedAt: timeSchema.nullable(),

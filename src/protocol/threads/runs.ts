@@ -1,4 +1,5 @@
 import type { ThreadView } from "./threads.ts";
+import type { ColloquyError } from "../base/errors.ts";
 import type { AgentDefinition, Limits, OnOutage } from "../agents/agents.ts";
 import type { StrategySettings } from "../agents/strategies.ts";
 import type { ModelSettings, ResponseFormat, ToolChoice, ToolSchema } from "../agents/models.ts";
@@ -10,6 +11,19 @@ export type WaitReason = (typeof waitReasons)[number];
 
 export function isEnded(status: RunStatus): boolean {
   return status === "done" || status === "failed" || status === "cancelled";
+}
+
+/** Why a run ended or waits. */
+export type RunError = {
+  readonly code: string;
+  readonly message: string;
+  /** From when on the provider wants to be asked again. */
+  readonly retryAt?: string;
+};
+
+export function runErrorOf({ code, message, detail: { retryAfterSeconds } }: ColloquyError): RunError {
+  if (retryAfterSeconds === undefined) return { code, message };
+  return { code, message, retryAt: new Date(Date.now() + retryAfterSeconds * 1000).toISOString() };
 }
 
 /** What a caller may set for one run. */

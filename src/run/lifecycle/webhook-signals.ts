@@ -1,4 +1,5 @@
 import { newId } from "../../protocol/base/ids.ts";
+import type { RunError } from "../../protocol/threads/runs.ts";
 import type { Delivery } from "../log/append.ts";
 import type { RunSignal, Runtime } from "../contract/runtime.ts";
 
@@ -8,7 +9,7 @@ export type SignalOf = {
   readonly agent: string;
   readonly event: RunSignal;
   readonly reason?: string;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: RunError;
   /** The hook that this run was given. */
   readonly callback?: string | undefined;
 };

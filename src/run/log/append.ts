@@ -2,7 +2,7 @@ import { LostRun } from "../../protocol/base/errors.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { ModelCallRecord } from "../../protocol/agents/models.ts";
-import type { WaitReason } from "../../protocol/threads/runs.ts";
+import type { RunError, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
 import { settleSql, settleValues, type Spent } from "../../store/metering/spending.ts";
 import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
@@ -12,7 +12,7 @@ export type Owner = { readonly runId: string; readonly epoch: number; readonly t
 
 export type RunEnd = {
   readonly status: "done" | "failed" | "cancelled";
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: RunError;
 };
 
 /** What else becomes true in the statement that appends; all of it or nothing. */

@@ -1,7 +1,7 @@
 import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
-import type { RunStatus, ThreadRecord, WaitReason } from "../../protocol/threads/runs.ts";
+import type { RunError, RunStatus, ThreadRecord, WaitReason } from "../../protocol/threads/runs.ts";
 
 export type RunRow = {
   id: string;
@@ -15,7 +15,7 @@ export type RunRow = {
   retry_at: Date | null;
   epoch: number;
   takeovers: number;
-  error: { code: string; message: string } | null;
+  error: RunError | null;
   created_at: Date;
   started_at: Date | null;
   ended_at: Date | null;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ColloquyError, LostRun, messageOf } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Item, ItemOf, NewItem } from "../../protocol/threads/items.ts";
+import { runErrorOf } from "../../protocol/threads/runs.ts";
 import { isDatabaseFault } from "../../store/driver/sql-state.ts";
 import type { RunEnd } from "../log/append.ts";
 import { awaitTools } from "./await-tools.ts";
@@ -209,7 +210,7 @@ async function contextOf({ models }: Runtime, name: string): Promise<number> {
 function endOf(error: unknown, stopped: StopReason | undefined, runtime: Runtime, taken: Taken): RunEnd {
   if (stopped === "cancelled") return { status: "cancelled" };
   const cause = stopped === "deadline" ? deadlineReached() : error;
-  if (cause instanceof ColloquyError) return { status: "failed", error: { code: cause.code, message: cause.message } };
+  if (cause instanceof ColloquyError) return { status: "failed", error: runErrorOf(cause) };
   runtime.log.error({ runId: taken.runId, error: cause }, "a run failed by a fault of the program");
   return {
     status: "failed",

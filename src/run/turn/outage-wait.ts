@@ -1,6 +1,7 @@
 import { type ColloquyError, ModelError } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem, Outage } from "../../protocol/threads/items.ts";
+import { runErrorOf } from "../../protocol/threads/runs.ts";
 import type { Answer } from "../contract/answer.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { liveStep } from "../log/deltas.ts";
@@ -32,7 +33,7 @@ export async function waitedForModel(work: Work, error: unknown): Promise<boolea
   const items = isKnown ? [] : [...(asked ? [givenUp(asked.id)] : []), questionOf(error, outage, retryMs)];
   const waits = await work.wait("provider", whatIsWrong(outage), {
     items,
-    error: { code: error.code, message: error.message },
+    error: runErrorOf(error),
     retryMs,
     mostMs: leftMs,
     ...(cut && { ...settledStep(work, cut.key, cut), inVain: { ms: timeOf(cut.answer) } }),

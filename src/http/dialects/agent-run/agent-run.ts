@@ -2,6 +2,7 @@ import { ColloquyError, InvalidInput } from "../../../protocol/base/errors.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { Started } from "../../../run/runs.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
+import { askedLater } from "../../server/errors.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
 import { followUntil, runTarget } from "../../stream/follow-run.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
@@ -138,6 +139,9 @@ function lookedUp({ reply }: Pick<Call, "reply">, reader: OutcomeReader): AgentR
 function answerWith({ reply }: Pick<Call, "reply">, reader: OutcomeReader): AgentRunAnswer {
   const answer = reader.answer();
   if (answer.stop_reason === "waiting" || answer.stop_reason === "running") reply.code(202);
-  if (answer.error) reply.code(runFailed(answer.run_id, answer.error).status).header("x-should-retry", "false");
+  if (answer.error) {
+    const failed = runFailed(answer.run_id, answer.error);
+    askedLater(failed, reply.code(failed.status).header("x-should-retry", "false"));
+  }
   return answer;
 }

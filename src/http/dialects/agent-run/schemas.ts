@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { questionSchema } from "../../../protocol/threads/run-shapes.ts";
+import { questionSchema, runErrorSchema } from "../../../protocol/threads/run-shapes.ts";
 import { limitsSchema } from "../../../protocol/agents/agents.ts";
 import { eventSchema } from "../../shapes/event-schema.ts";
 import { idSchema, type Shape } from "../../../protocol/base/shapes.ts";
@@ -60,7 +60,7 @@ export const answerSchema = z.object({
   stop_reason: z.enum(stopReasons),
   planned: z.array(plannedSchema).optional().describe("Of a dry run: what will be done if it is approved"),
   questions: z.array(questionSchema).optional().describe("Of a run that waits: what a person must answer first"),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  error: runErrorSchema.optional(),
 });
 export type AgentRunAnswer = Shape<typeof answerSchema>;
 

@@ -55,7 +55,7 @@ function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
     events(events) {
       const { parts, outcome } = read(events);
       const text = encode(parts);
-      if (outcome) stream.end(outcome.status === "failed" ? text + errorEvent(outcome.error) : text);
+      if (outcome) stream.end(outcome.error ? text + errorEvent(outcome.error) : text);
       else if (text !== "") stream.write(text);
       return outcome !== undefined;
     },
@@ -88,12 +88,13 @@ async function collectRun(call: Call, started: Started, chat: ChatRequest): Prom
       reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on."));
     });
   });
-  if (outcome.status === "failed") {
+  reply.header("x-colloquy-status", outcome.status);
+  if (outcome.error) {
     // the run did work: a client library must not have it done again on its own
     reply.header("x-should-retry", "false");
     throw outcome.error;
   }
-  reply.header("x-colloquy-status", outcome.status).type("application/json; charset=utf-8");
+  reply.type("application/json; charset=utf-8");
   return JSON.stringify(completion.body());
 }
 

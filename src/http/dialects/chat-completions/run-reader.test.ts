@@ -111,12 +111,12 @@ for (const oneByOne of [true, false])
 
     const other = tell([text("1", 0, "Hello"), retry, text("1", 0, "Help")], { oneByOne });
     assert.equal(other.text, "Hello");
-    assert.ok(other.outcome?.status === "failed" && other.outcome.error.message.includes(run));
+    assert.deepEqual([other.outcome?.status, other.outcome?.error?.message.includes(run)], ["running", true]);
 
     const shorter = tell([text("1", 0, "Hello"), retry, text("1", 0, "Hel"), message("1", { content: "Hel" })], {
       oneByOne,
     });
-    assert.equal(shorter.outcome?.status, "failed");
+    assert.equal(shorter.outcome?.status, "running");
   });
 
 test("the caller's own tools come as calls with our ids, when the run waits for them", () => {
@@ -150,13 +150,12 @@ test("failed and cancelled runs are errors that name the run", () => {
   const failed = tell([
     { type: "run-end", seq: ++seq, run, status: "failed", error: { code: "model_rate_limit", message: "too many" } },
   ]).outcome;
-  assert.ok(
-    failed?.status === "failed" &&
-      failed.error.status === 429 &&
-      failed.error.message === `Run ${run} failed: too many`,
+  assert.deepEqual(
+    [failed?.status, failed?.error?.status, failed?.error?.message],
+    ["failed", 429, `Run ${run} failed: too many`],
   );
   const cancelled = tell([{ type: "run-end", seq: ++seq, run, status: "cancelled" }]).outcome;
-  assert.ok(cancelled?.status === "failed" && cancelled.error.code === "run_cancelled");
+  assert.deepEqual([cancelled?.status, cancelled?.error?.code], ["cancelled", "run_cancelled"]);
 });
 
 test("nothing is told of other runs, of callers' own messages, or after the end", () => {

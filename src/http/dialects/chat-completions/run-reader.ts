@@ -11,9 +11,11 @@ import { annotationOf } from "./annotations.ts";
 import type { AnswerPart } from "./encode.ts";
 
 /** How a run came out, as far as one answer of this dialect goes. */
-export type Outcome =
-  | { readonly status: "done" | "waiting" }
-  | { readonly status: "failed"; readonly error: ColloquyError };
+export type Outcome = {
+  readonly status: "done" | "waiting" | "failed" | "cancelled" | "running";
+  /** Instead of an answer; of a run that waits: it goes on without whoever holds the connection. */
+  readonly error?: ColloquyError;
+};
 
 export type Reading = {
   readonly parts: readonly AnswerPart[];
@@ -77,8 +79,8 @@ export function createRunReader(
     parts.push({ type: "reasoning", text: piece });
   };
   const trace = (line: string) => think((thoughts === "" || thoughts.endsWith("\n") ? "" : "\n") + line + "\n");
-  const fail = (error: ColloquyError) => {
-    outcome = { status: "failed", error };
+  const fail = (status: Outcome["status"], error: ColloquyError) => {
+    outcome = { status, error };
   };
   const end = (status: "done" | "waiting", reason: FinishReason) => {
     parts.push({ type: "finish", reason, usage });
@@ -90,7 +92,7 @@ export function createRunReader(
       case "text-delta": {
         if (finalOnly || isWhole) return;
         const piece = text.delta(event.step, event.offset, event.text);
-        return piece === undefined ? fail(textWithdrawn(run)) : say(piece);
+        return piece === undefined ? fail("running", textWithdrawn(run)) : say(piece);
       }
       case "reasoning-delta":
         return isWhole ? undefined : think(event.text);
@@ -107,7 +109,7 @@ export function createRunReader(
           last = textOf(item.body.content);
         } else {
           const rest = text.whole(item.step ?? item.id, textOf(item.body.content));
-          if (rest === undefined) return fail(textWithdrawn(run));
+          if (rest === undefined) return fail("running", textWithdrawn(run));
           say(rest);
           cite(item.body);
         }
@@ -143,7 +145,10 @@ export function createRunReader(
           say(text.apart(images?.markdown() ?? ""));
           return end("done", finish);
         }
-        return fail(event.status === "cancelled" ? runCancelled(run, event.error) : runFailed(run, event.error));
+        return fail(
+          event.status,
+          event.status === "cancelled" ? runCancelled(run, event.error) : runFailed(run, event.error),
+        );
     }
   };
 
@@ -160,7 +165,7 @@ export function createRunReader(
       if (own) read(event);
     }
     const outage = wait.outage();
-    if (outage && !outcome) fail(outage);
+    if (outage && !outcome) fail("waiting", outage);
     const waiting = wait.text();
     if (waiting !== undefined && !outcome) {
       say(text.apart(behind ? `Your message is queued, as run ${run}, behind another one.\n${waiting}` : waiting));

@@ -22,9 +22,9 @@ export async function answerWhole(
   const { reply } = call;
   const items: Item[] = [];
   const ending = await followToEnd(call, place, items);
+  reply.header("x-colloquy-status", ending.status);
   if (ending.status === "failed" || ending.status === "cancelled") throw ending.error;
   if (ending.status === "waiting" && ending.outage) throw ending.outage;
-  reply.header("x-colloquy-status", ending.status);
   const events = actionTrace(items, namesIn(call));
   return { answer: ending.status === "waiting" ? ending.text : answerIn(items), events };
 }
