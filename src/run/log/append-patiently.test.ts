@@ -1,28 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { breakingDatabase } from "../../../test/breaking-database.ts";
 import { eachRunDatabase, rowOf } from "../../../test/run-suite.ts";
 import { startTestRuns } from "../../../test/runs.ts";
-import { Unavailable } from "../../protocol/base/errors.ts";
-import type { Database } from "../../store/driver/database.ts";
-
-const gone = () => new Unavailable("No connection to the database.", { code: "database_unavailable" });
+import { silentLog } from "../../protocol/base/log.ts";
 
 eachRunDatabase(({ database }) => {
-  /** The database behind a connection that breaks at statements that write an item of this kind. */
-  function breaking(when: "before" | "after", { times, writes }: { times: number; writes: string }): Database {
-    let left = times;
-    const real = database();
-    return {
-      ...real,
-      async query<Row extends object>(text: string, values?: readonly unknown[]) {
-        const isMeant = /into items/i.test(text) && values?.some((value) => String(value).includes(writes));
-        if (!isMeant || left-- <= 0) return real.query<Row>(text, values);
-        if (when === "after") await real.query<Row>(text, values);
-        throw gone();
-      },
-    };
-  }
-
   const milk = { call: "add_task", arguments: { title: "Milk" } };
   const script = ({ messages }: { messages: readonly { role: string }[] }) =>
     messages.at(-1)!.role === "tool" ? "Added." : [milk];
@@ -34,7 +17,15 @@ eachRunDatabase(({ database }) => {
     for (const when of ["before", "after"] as const)
       test(`${what}: a connection that breaks three times ${when} it is written costs no second answer`, async (t) => {
         await database().query("delete from tasks");
-        const service = await startTestRuns({ database: breaking(when, { times: 3, writes }), script });
+        const meant = (text: string, values: readonly unknown[]) =>
+          /into items/i.test(text) && values.some((value) => String(value).includes(writes));
+        const told: string[] = [];
+        const tell = (_: object, line: string) => void told.push(line);
+        const service = await startTestRuns({
+          database: breakingDatabase(database(), { when, times: 3, meant }),
+          log: { ...silentLog, info: tell, warn: tell },
+          script,
+        });
         t.after(() => service.stop(0));
         const { started, text } = await service.ask("go");
         assert.equal(text, "Added.");
@@ -50,5 +41,9 @@ eachRunDatabase(({ database }) => {
           ["message", "message", "call", "result", "message"],
         );
         assert.equal((await database().query("select 1 from tasks")).length, 1);
+        assert.deepEqual(
+          told.filter((line) => line.startsWith("the database")),
+          ["the database does not take what a run writes; trying again", "the database has taken what a run wrote"],
+        );
       });
 });

@@ -1,12 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { NewItem } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { isDatabaseFault } from "../../store/driver/sql-state.ts";
 import { append, type Appended, type AppendExtras, type Owner } from "./append.ts";
+import { type Patience, patiently } from "./patiently.ts";
 import { itemColumns, toItem, type ItemRow } from "./rows.ts";
-
-const firstWaitMs = 100;
-const longestWaitMs = 1000;
 
 /**
  * Appends as `append` does, and goes on trying while the database is away: what these items hold has been paid for, or was
@@ -15,27 +12,24 @@ const longestWaitMs = 1000;
 export async function appendPatiently(
   query: Query,
   owner: Owner,
-  { items, extras, signal }: { items: readonly NewItem[]; extras: AppendExtras; signal: AbortSignal },
+  { items, extras, ...patience }: { items: readonly NewItem[]; extras: AppendExtras } & Omit<Patience, "runId">,
 ): Promise<Appended> {
-  let refused = false;
-  for (let tries = 0; ; tries++) {
+  // An earlier try is known by its items alone; what has none would become true twice.
+  if (items.length === 0) return append(query, owner, items, extras);
+  return patiently({ ...patience, runId: owner.runId }, async (tries) => {
+    if (tries === 0) return append(query, owner, items, extras);
+    const found = await findAppended(query, owner, items);
+    if (found) return found;
     try {
-      // The answer to an earlier try may have been lost on its way, after it was committed.
-      const found = tries > 0 ? await findAppended(query, owner, items) : undefined;
-      return found ?? (await append(query, owner, items, extras));
+      return await append(query, owner, items, extras);
     } catch (error) {
-      if (signal.aborted) throw error;
-      if (!isDatabaseFault(error)) {
-        // What refuses a later try may be the earlier one, which came in between: one more look.
-        if (tries === 0 || refused) throw error;
-        refused = true;
-        continue;
-      }
-      await sleep(Math.min(firstWaitMs * 2 ** tries, longestWaitMs), undefined, { signal }).catch(() => {
-        throw error;
-      });
+      if (isDatabaseFault(error)) throw error;
+      // What refuses this try may be the earlier one, which came in between.
+      const late = await findAppended(query, owner, items);
+      if (late) return late;
+      throw error;
     }
-  }
+  });
 }
 
 /** What an earlier try of the same items has written: all of them or none. */

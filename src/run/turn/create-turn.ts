@@ -128,6 +128,7 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
       items,
       extras: { ...extras, deliveries, ...(progress ? { progress } : {}) },
       signal,
+      log: runtime.log,
     });
     if (progress) await options.progressed?.();
     progress = false;

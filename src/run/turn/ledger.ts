@@ -4,6 +4,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { printedIn, resultItem, type Call } from "../log/call-items.ts";
+import { type Patience, patiently } from "../log/patiently.ts";
 import { hashOfCall } from "../limits/limits.ts";
 import type { Work } from "../step/turn-state.ts";
 
@@ -33,49 +34,32 @@ export type ClaimOptions = {
   readonly isOver: boolean;
 };
 
+/** A call's row as it stands, read by the run's owner. */
+type Row = {
+  readonly status: "executing" | "unknown" | "done" | "failed";
+  readonly key: string;
+  readonly result: ToolResult | null;
+  readonly remembered: unknown;
+  /** Until its time is over. */
+  readonly left_ms: number;
+};
+
 /**
  * Records that a write is about to be done, or finds out what became of it: nobody asks or repeats before the first
- * one's time is over, since its request may still be on its way.
+ * one's time is over, since its request may still be on its way. While the database is away it goes on trying: what was
+ * claimed under a key of its own is its own, and was not sent, though the answer to the claim is lost.
  */
 export async function claimWrite(work: Work, { call, tool, ask, repeat, isOver }: ClaimOptions): Promise<Claim> {
-  const { database } = work.runtime;
-  const place = [work.owner.runId, call.step, call.index];
+  const ownKey = newId();
   for (;;) {
-    const began = performance.now();
-    const key = newId();
-    const [claimed] = await database.query(
-      `with r as (select id, user_id from runs where id = $1 and epoch = $4 and status = 'running' for share)
-       insert into ledger (run_id, step, call_index, user_id, tool, status, key, arguments_hash, until)
-       select r.id, $2, $3, r.user_id, $5, 'executing', $6, $7, now() + $8 * interval '1 millisecond' from r on conflict do nothing returning 1`,
-      [...place, work.owner.epoch, tool.name, key, hashOfCall(call), tool.timeoutMs],
-    );
-    if (claimed && performance.now() - began < sendWithinMs) return { how: "execute", key };
-
-    const [row] = await database.query<{
-      status: string;
-      key: string;
-      result: ToolResult | null;
-      remembered: unknown;
-      left_ms: number;
-    }>(
-      `select l.status, l.key, case when l.status in ('done', 'failed') then l.result end as result, l.result -> 'remembered' as remembered, greatest(0, extract(epoch from l.until - now()) * 1000)::integer as left_ms from ledger l
-       join runs r on r.id = l.run_id where l.run_id = $1 and l.step = $2 and l.call_index = $3 and r.epoch = $4 and r.status = 'running'`,
-      [...place, work.owner.epoch],
-    );
-    if (!row) throw new LostRun(work.owner.runId);
-    if (claimed) {
-      // Ours, and nothing was sent yet.
-      if (await again(work, call, tool)) return { how: "execute", key: row.key };
+    const row = await claim(work, { call, tool, key: ownKey });
+    if (row === "claimed") return { how: "execute", key: ownKey };
+    if (row.key === ownKey) {
+      if (await again(work, call, tool)) return { how: "execute", key: ownKey };
       continue;
     }
-    if (row.status === "done" || row.status === "failed")
-      return { how: "settled", result: row.result ?? { content: "done" } };
-    // Nothing of it is on its way to anybody, so there is nothing to wait for: a sandbox dies with its process.
-    if (tool.scope === "sandbox") {
-      const printed = printedIn(row.remembered) ?? "Nothing of what it printed was kept.";
-      const content = `Interrupted: its process ended before it did, files may be half written.\n${printed}`;
-      return { how: "settled", result: { content, isError: true } };
-    }
+    const settled = settledIn(row, tool);
+    if (settled) return { how: "settled", result: settled };
     const isAtOnce = isOver && tool.idempotent && !tool.reconcile;
     if (row.status === "executing" && row.left_ms > 0 && !isAtOnce) {
       await sleep(row.left_ms, undefined, { signal: work.signal });
@@ -83,18 +67,53 @@ export async function claimWrite(work: Work, { call, tool, ask, repeat, isOver }
     }
     const before = { remembered: row.remembered };
     // Only what was decided about this very attempt: a later one that broke off is unknown anew.
-    if (repeat && row.status === "unknown") {
-      if (await again(work, call, tool)) return { how: "execute", key: row.key, before };
-      continue;
+    if (!(repeat && row.status === "unknown")) {
+      const found = await outcomeOf(work, tool, (signal) => ask(row.key, before, signal));
+      if (found !== undefined && found !== "not-done") return { how: "settled", result: found };
+      if (found === undefined && !tool.idempotent) return { how: "unknown" };
     }
-    const found = await outcomeOf(work, tool, (signal) => ask(row.key, before, signal));
-    if (found !== undefined && found !== "not-done") return { how: "settled", result: found };
-    if (found === "not-done" || tool.idempotent) {
-      if (await again(work, call, tool)) return { how: "execute", key: row.key, before };
-      continue;
-    }
-    return { how: "unknown" };
+    if (await again(work, call, tool)) return { how: "execute", key: row.key, before };
   }
+}
+
+/** Makes the call's row, unless there is one. `claimed`: it is new, and fresh enough to send by. */
+function claim(
+  work: Work,
+  { call, tool, key }: Pick<ClaimOptions, "call" | "tool"> & { readonly key: string },
+): Promise<"claimed" | Row> {
+  const { query } = work.runtime.database;
+  const place = [work.owner.runId, call.step, call.index, work.owner.epoch];
+  return patiently(patienceOf(work), async () => {
+    const began = performance.now();
+    const [made] = await query(
+      `with r as (select id, user_id from runs where id = $1 and epoch = $4 and status = 'running' for share)
+       insert into ledger (run_id, step, call_index, user_id, tool, status, key, arguments_hash, until)
+       select r.id, $2, $3, r.user_id, $5, 'executing', $6, $7, now() + $8 * interval '1 millisecond' from r on conflict do nothing returning 1`,
+      [...place, tool.name, key, hashOfCall(call), tool.timeoutMs],
+    );
+    if (made && performance.now() - began < sendWithinMs) return "claimed";
+    const [row] = await query<Row>(
+      `select l.status, l.key, case when l.status in ('done', 'failed') then l.result end as result, l.result -> 'remembered' as remembered, greatest(0, extract(epoch from l.until - now()) * 1000)::integer as left_ms from ledger l
+       join runs r on r.id = l.run_id where l.run_id = $1 and l.step = $2 and l.call_index = $3 and r.epoch = $4 and r.status = 'running'`,
+      place,
+    );
+    if (!row) throw new LostRun(work.owner.runId);
+    return row;
+  });
+}
+
+/** The result of a call whose outcome its row alone tells. */
+function settledIn({ status, result, remembered }: Row, tool: Tool): ToolResult | undefined {
+  if (status === "done" || status === "failed") return result ?? { content: "done" };
+  if (tool.scope !== "sandbox") return undefined;
+  // Nothing of it is on its way to anybody, so there is nothing to wait for: a sandbox dies with its process.
+  const printed = printedIn(remembered) ?? "Nothing of what it printed was kept.";
+  const content = `Interrupted: its process ended before it did, files may be half written.\n${printed}`;
+  return { content, isError: true };
+}
+
+function patienceOf({ signal, owner, runtime }: Work): Patience {
+  return { signal, runId: owner.runId, log: runtime.log };
 }
 
 /** What the tool says became of a call, within its time; a tool that fails to say it leaves it unknown. */
@@ -120,27 +139,31 @@ async function outcomeOf(
 }
 
 /** Renews the claim under the same key; false if that took too long again. */
-async function again(work: Work, call: Call, tool: Tool): Promise<boolean> {
-  const began = performance.now();
-  const [renewed] = await work.runtime.database.query(
-    `with r as (select id from runs where id = $1 and epoch = $4 and status = 'running' for share)
-     update ledger set status = 'executing', until = now() + $5 * interval '1 millisecond' from r
-     where ledger.run_id = r.id and step = $2 and call_index = $3 and ledger.status in ('executing', 'unknown') returning 1`,
-    [work.owner.runId, call.step, call.index, work.owner.epoch, tool.timeoutMs],
-  );
-  if (!renewed) throw new LostRun(work.owner.runId);
-  return performance.now() - began < sendWithinMs;
+function again(work: Work, call: Call, tool: Tool): Promise<boolean> {
+  return patiently(patienceOf(work), async () => {
+    const began = performance.now();
+    const [renewed] = await work.runtime.database.query(
+      `with r as (select id from runs where id = $1 and epoch = $4 and status = 'running' for share)
+       update ledger set status = 'executing', until = now() + $5 * interval '1 millisecond' from r
+       where ledger.run_id = r.id and step = $2 and call_index = $3 and ledger.status in ('executing', 'unknown') returning 1`,
+      [work.owner.runId, call.step, call.index, work.owner.epoch, tool.timeoutMs],
+    );
+    if (!renewed) throw new LostRun(work.owner.runId);
+    return performance.now() - began < sendWithinMs;
+  });
 }
 
 /** Keeps with a claimed write what its tool must know if its answer is lost; `result` has no other use until there is one. */
-export async function remember(work: Work, call: Call, what: object): Promise<void> {
-  const [kept] = await work.runtime.database.query(
-    `with r as (select id from runs where id = $1 and epoch = $4 and status = 'running' for share)
-     update ledger set result = jsonb_build_object('remembered', $5::jsonb) from r
-     where ledger.run_id = r.id and step = $2 and call_index = $3 and ledger.status = 'executing' returning 1`,
-    [work.owner.runId, call.step, call.index, work.owner.epoch, jsonText(what)],
-  );
-  if (!kept) throw new LostRun(work.owner.runId);
+export function remember(work: Work, call: Call, what: object): Promise<void> {
+  return patiently(patienceOf(work), async () => {
+    const [kept] = await work.runtime.database.query(
+      `with r as (select id from runs where id = $1 and epoch = $4 and status = 'running' for share)
+       update ledger set result = jsonb_build_object('remembered', $5::jsonb) from r
+       where ledger.run_id = r.id and step = $2 and call_index = $3 and ledger.status = 'executing' returning 1`,
+      [work.owner.runId, call.step, call.index, work.owner.epoch, jsonText(what)],
+    );
+    if (!kept) throw new LostRun(work.owner.runId);
+  });
 }
 
 /** Ledger and result in one statement: there is a result exactly when the ledger is final. */
