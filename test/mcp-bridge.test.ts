@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { bridgeMcp } from "../src/client/mcp-bridge.ts";
+import type { Tool } from "../src/protocol/agents/tools.ts";
 import { defineTool } from "../src/tools/core/define-tool.ts";
 import { serve } from "./serve.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
@@ -22,9 +23,24 @@ const slow = defineTool({
   },
 });
 
+const taken: string[] = [];
+const take: Tool = {
+  ...defineTool({
+    name: "take",
+    description: "Keeps what it is given.",
+    input: z.looseObject({}),
+    effect: "read",
+    execute(given) {
+      taken.push(JSON.stringify(given));
+      return "taken";
+    },
+  }),
+  keepsNumbers: true,
+};
+
 let backend: AgentServing;
 before(async () => {
-  backend = await serveAgents(() => "", {}, { tools: [slow], limits: { repeatedCall: 0 } });
+  backend = await serveAgents(() => "", {}, { tools: [slow, take], limits: { repeatedCall: 0 } });
 });
 after(() => backend.close());
 
@@ -87,6 +103,25 @@ for (const era of ["2025-11-25", "2026-07-28"])
     assert.ok((await pipe.until(({ id }) => id === 2)).result?.["tools"]);
     pipe.send({ method: "notifications/cancelled", params: { requestId: 1 } });
     while ((await slowRuns("cancelled")) === before) await sleep(10);
+    await pipe.close();
+  });
+
+for (const [era, meta] of [
+  ["2025-11-25", ""],
+  ["2026-07-28", `,"_meta":${JSON.stringify(envelope)}`],
+] as const)
+  test(`numbers go through the pipe as they were written (${era})`, async () => {
+    const pipe = open();
+    if (meta === "") {
+      pipe.send({ id: 0, method: "initialize", params: { protocolVersion: era, capabilities: {}, clientInfo } });
+      await pipe.until(({ id }) => id === 0);
+    }
+    const written = '{"id":9007199254740993,"price":1.50}';
+    const params = `{"name":"take","arguments":${written}${meta}}`;
+    pipe.input.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}\n`);
+    const { result } = await pipe.until(({ id }) => id === 1);
+    assert.equal(result?.["isError"] ?? false, false, JSON.stringify(result));
+    assert.equal(taken.pop(), written);
     await pipe.close();
   });
 

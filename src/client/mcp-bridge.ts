@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../protocol/base/errors.ts";
+import { parseExactly } from "../protocol/base/exact-json.ts";
 import { addressAt, type Server } from "./request.ts";
 import { createSseParser } from "./sse.ts";
 
@@ -154,14 +155,13 @@ async function* messagesOf(response: Response): AsyncGenerator<unknown> {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   if (!isStream || !response.body) {
     const text = await response.text();
-    if (text !== "") yield JSON.parse(text) as unknown;
+    if (text !== "") yield parseExactly(text);
     return;
   }
   const parse = createSseParser();
   const decoder = new TextDecoder();
   for await (const bytes of response.body)
-    for (const { data } of parse(decoder.decode(bytes, { stream: true })))
-      if (data !== "") yield JSON.parse(data) as unknown;
+    for (const { data } of parse(decoder.decode(bytes, { stream: true }))) if (data !== "") yield parseExactly(data);
 }
 
 /** Undefined for a line that is too long, of which nothing is kept. */
@@ -194,7 +194,7 @@ async function* untilDestroyed(input: Readable): AsyncGenerator<unknown> {
 
 function parse(line: string): Message | undefined {
   try {
-    const value: unknown = JSON.parse(line);
+    const value = parseExactly(line);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

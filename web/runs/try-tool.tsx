@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import type { ToolCallView } from "../../src/protocol/threads/run-shapes.ts";
+import { parseExactly } from "../../src/protocol/base/exact-json.ts";
 import { newId } from "../../src/protocol/base/ids.ts";
 import type { ListedTool } from "../../src/protocol/agents/tools-api.ts";
 import { Question } from "../turn/question.tsx";
@@ -76,7 +77,7 @@ async function argumentsOf(from: string, signal: AbortSignal): Promise<unknown> 
   const call = items.find(({ kind }) => kind === "call");
   if (!call) return {};
   const item = await runsInside.item(from, call.id, signal);
-  return item.kind === "call" ? (JSON.parse(item.body.arguments) as unknown) : {};
+  return item.kind === "call" ? parseExactly(item.body.arguments) : {};
 }
 
 function OneTool({ tool, given }: { readonly tool: ListedTool; readonly given: unknown }) {

@@ -2,6 +2,7 @@ import type { ArgumentPattern } from "../../protocol/agents/approval.ts";
 import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, messageOf, NotFound } from "../../protocol/base/errors.ts";
+import { changedByDoubles, parseExactly, withDoubles } from "../../protocol/base/exact-json.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { decisions, type Item, type ItemOf, type NewItem } from "../../protocol/threads/items.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
@@ -180,7 +181,12 @@ function checkAnswer({ body }: Question, { text, arguments: filled }: DecisionIn
 
 function problemsIn(schema: JsonSchema, filled: string): readonly string[] {
   try {
-    return schemaCheck(schema)(JSON.parse(filled));
+    const given = parseExactly(filled);
+    // Told, not rounded: who asked reads doubles.
+    const changed = changedByDoubles(given).map(
+      ({ path, written }) => `${path}: ${written.slice(0, 60)} has more digits than can be kept`,
+    );
+    return changed.length > 0 ? changed.slice(0, 5) : schemaCheck(schema)(withDoubles(given));
   } catch (error) {
     return [messageOf(error)];
   }

@@ -109,7 +109,12 @@ eachRunDatabase(({ database, start }) => {
     const first = await service.ask("go");
     const bad = { decision: "answer", arguments: '{"age":"old"}' } as const;
     await assert.rejects(answerFirst(service, first.started.runId, bad), { code: "invalid_arguments" });
-    await answerFirst(service, first.started.runId, { decision: "answer", arguments: '{"age":7}' });
+    const long = { decision: "answer", arguments: '{"age":9007199254740993}' } as const;
+    await assert.rejects(answerFirst(service, first.started.runId, long), {
+      code: "invalid_arguments",
+      message: /^age: 9007199254740993 has more digits/,
+    });
+    await answerFirst(service, first.started.runId, { decision: "answer", arguments: '{"age":7.0}' });
     await isDone(first.started.runId);
     const second = await service.ask("go");
     await answerFirst(service, second.started.runId, { decision: "decline", text: "no" });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseExactly } from "../../../src/protocol/base/exact-json.ts";
 import { draftOf, fieldsOf, readForm } from "./schema-fields.ts";
 
 const schema = {
@@ -52,6 +53,31 @@ test("a number may have a comma, but not one of which nobody knows what it means
     return problems.size > 0 ? problems.get("size")?.code : (value as { size: number }).size;
   };
   assert.deepEqual(["1,5", "0,125", "-2.5", "1,000", "1,000,000"].map(read), [1.5, 0.125, -2.5, "number", "number"]);
+});
+
+test("a number stays as it was typed or given before, however many digits it has", () => {
+  const number = (type: string) => ({ type });
+  const fields = fieldsOf({
+    type: "object",
+    properties: { id: number("integer"), price: number("number"), size: number("number"), rows: { type: "array" } },
+  });
+  const written = '{"id":9007199254740993,"price":0.1234567890123456789,"size":1.50,"rows":[9007199254740993]}';
+  const { value, problems } = readForm(fields, draftOf(fields, parseExactly(written)));
+  assert.deepEqual([JSON.stringify(value), problems.size], [written, 0]);
+
+  const whole = (id: string) => {
+    const read = readForm(fields, { id });
+    return read.problems.get("id")?.code ?? JSON.stringify(read.value);
+  };
+  assert.deepEqual(["+18446744073709551615", "007", "2.0", "1e3", "9007199254740993.5", "1e400", "0x10"].map(whole), [
+    '{"id":18446744073709551615}',
+    '{"id":7}',
+    '{"id":2.0}',
+    '{"id":1e3}',
+    "whole",
+    "number",
+    '{"id":16}',
+  ]);
 });
 
 test("what is typed becomes the value; what is wrong is said of its field", () => {

@@ -1,3 +1,5 @@
+import { parseExactly } from "../../../src/protocol/base/exact-json.ts";
+
 /** What a JSON Schema asks for, as fields of a form. */
 export type SchemaField = {
   /** Unlike that of every other field: the names that lead to it. */
@@ -168,14 +170,16 @@ function readField(field: Exclude<SchemaField, { kind: "group" }>, text: string)
       if (text.length > field.most) return { problem: { code: "long", bound: field.most } };
       return { value: text };
     case "number": {
-      const value = Number(text.trim().replace(",", "."));
+      const typed = text.trim().replace(",", ".");
+      const value = Number(typed);
       // "1,000" is a thousand to some and one to others.
       const isAmbiguous = /^[+-]?[1-9]\d{0,2}(,\d{3})+$/.test(text.trim());
       if (text.trim() === "" || !Number.isFinite(value) || isAmbiguous) return { problem: { code: "number" } };
-      if (field.isWhole && !Number.isSafeInteger(value)) return { problem: { code: "whole" } };
+      if (field.isWhole && !Number.isSafeInteger(value) && !/^[+-]?\d+$/.test(typed))
+        return { problem: { code: "whole" } };
       if (value < field.least) return { problem: { code: "least", bound: field.least } };
       if (value > field.most) return { problem: { code: "most", bound: field.most } };
-      return { value };
+      return { value: asTyped(typed, value) };
     }
     case "switch":
       return { value: text === "true" };
@@ -185,11 +189,17 @@ function readField(field: Exclude<SchemaField, { kind: "group" }>, text: string)
       return { value: text.split("\n").filter((line) => line.trim() !== "") };
     case "json":
       try {
-        return { value: JSON.parse(text) as unknown };
+        return { value: parseExactly(text) };
       } catch {
         return { problem: { code: "json" } };
       }
   }
+}
+
+/** With all its digits, where what was typed is a number of JSON too. */
+function asTyped(typed: string, value: number): unknown {
+  const written = typed.replace(/^(?:\+|(-))?0*(?=\d)/, "$1");
+  return /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(written) ? parseExactly(written) : value;
 }
 
 /** A value as it would have been typed. */
