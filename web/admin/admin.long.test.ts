@@ -90,7 +90,7 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await page.getByText("erased at").waitFor({ state: "attached" });
   });
 
-  test("everybody's runs: found, stopped, tried again", async () => {
+  test("everybody's runs: found, stopped, run again", async () => {
     const { client } = server;
     const thread = await client.createThread({ agent: "assistant" });
     server.served.answer({ text: ["a beginning"], fault: "hang" });
@@ -107,7 +107,7 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await row("@assistant").getByText("stopped").waitFor();
     await findsNothing(page, "runs");
     server.served.answer({ text: ["done now"] });
-    await page.getByRole("button", { name: "Try again: owner, @assistant" }).click();
+    await page.getByRole("button", { name: "Run again as new: owner, @assistant" }).click();
     await page.getByRole("combobox", { name: "State" }).selectOption("all");
     await row("@assistant").nth(1).waitFor();
   });

@@ -23,7 +23,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
   before(async () => {
     server = await servePage(
       () => {
-        if (isDown) throw new ModelError("unreachable", "nobody is there");
+        if (isDown) throw new ModelError("unreachable", "nobody is there", { retryable: false });
         return answers.shift() ?? "nothing more to say";
       },
       { other: createScripted(() => "the other model") },
