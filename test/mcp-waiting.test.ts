@@ -210,4 +210,54 @@ eachRunDatabase((suite) => {
     );
     assert.equal(raw.seen.filter(isCall).length, 0);
   });
+
+  test("a tool that is called directly: its server is waited for; one that does not come is told, and nothing is begun", async () => {
+    const { raw, open } = await gated();
+    const mcp = testServers({
+      files: { url: raw.url },
+      late: { url: (await gated()).raw.url, waitMs: 1200 },
+    });
+    cleanups.push(() => mcp.close());
+    const service = await suite.start({ script: [], sources: mcp.sources });
+    const call = (tool: string) => service.runs.callTool(service.caller, { tool, arguments: "{}" });
+    const called = call("files_send");
+    await assert.rejects(call("late_send"), {
+      status: 503,
+      code: "tool_unavailable",
+      detail: { param: undefined, retryAfterSeconds: 5, problems: undefined },
+      message: /^The MCP server late is not there: .*Nothing was done\. Try again later/,
+    });
+    assert.deepEqual(await suite.database().query("select 1 from runs"), []);
+    open();
+    const started = await called;
+    const { seen, close } = watch(service, started);
+    cleanups.push(close);
+    await until(() => seen.some(({ type }) => type === "run-end"), "the end");
+    assert.equal(raw.seen.filter(isCall).length, 1);
+  });
+
+  test("a tool that is called directly while its server rests is refused at once, with words and when to try again", async () => {
+    const raw = await startRaw([send], () => undefined);
+    const mcp = testServers({ files: { url: raw.url } }, { backoffMs: [600_000, 600_000] });
+    cleanups.push(() => mcp.close());
+    await mcp.until("files", "ready");
+    const service = await suite.start({ script: [], sources: mcp.sources });
+    await raw.close();
+    const call = () => service.runs.callTool(service.caller, { tool: "files_send", arguments: "{}" });
+    // The first one finds out, and is told that nothing was done.
+    const { seen, close } = watch(service, await call());
+    cleanups.push(close);
+    await until(() => seen.some(({ type }) => type === "run-end"), "the end");
+    const [ended] = seen.flatMap((event) => (event.type === "call-end" ? [event.item.body] : []));
+    assert.match(ended!.content, /files did not do send: /);
+    assert.equal(ended!.isError, true);
+    const ledger = await suite.database().query("select status from ledger");
+    assert.deepEqual(ledger, [{ status: "failed" }]);
+    await assert.rejects(call(), {
+      status: 503,
+      code: "tool_unavailable",
+      detail: { param: undefined, retryAfterSeconds: 5, problems: undefined },
+      message: /^The MCP server files is not there: .*Nothing was done/,
+    });
+  });
 });

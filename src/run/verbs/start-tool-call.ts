@@ -23,7 +23,7 @@ export async function callTool(runtime: Runtime, caller: Caller, input: ToolCall
   await runtime.tools.prepare(["*"], caller);
   const waiting = { signal: AbortSignal.timeout(longestWaitMs), tell: () => {} };
   const absent = (await runtime.tools.renew([input.tool], caller, waiting)).get(input.tool);
-  if (absent !== undefined) throw new Unavailable(absent, { code: "tool_unavailable" });
+  if (absent !== undefined) throw new Unavailable(absent, { code: "tool_unavailable", retryAfterSeconds: 5 });
   const tools = runtime.tools.select(["*", input.tool], caller);
   const tool = tools.find(({ name }) => name === input.tool);
   const unavailable = runtime.tools.get(input.tool)?.unavailable;
