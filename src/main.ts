@@ -73,7 +73,7 @@ export type Colloquy = {
   readonly sandbox: SandboxSource & { readonly unmet: () => Promise<readonly string[]> };
   /** What was wrong with files of agents and tools; the rest works. */
   readonly problems: readonly string[];
-  /** Stops accepting, lets running steps finish for ten seconds, hands the rest over. */
+  /** Refuses what is new, lets what is at work finish for ten seconds, hands the rest over. */
   readonly stop: () => Promise<void>;
 };
 
@@ -225,9 +225,7 @@ export async function startColloquy(
       hooksFor: (event) => config.webhooks.filter(({ events }) => events.includes(event)).map(({ name }) => name),
       log,
     });
-    // At the same time: while answers may still finish, no new run is taken, and what does not finish is handed over.
-    const serving: (() => Promise<unknown>)[] = [() => service.stop(graceMs)];
-    opened.push(() => Promise.all(serving.map((stop) => stop())));
+    opened.push(() => service.stop(graceMs));
 
     const {
       access,
@@ -272,6 +270,7 @@ export async function startColloquy(
         sandbox: sandbox.known() ?? "not tried yet",
       }),
       unready: service.unready,
+      drain: service.drain,
       examine: async () => [
         ...(await examineDatabase(database.maintenance, { dataDirectory: config.data, fileProof })),
         ...mcp.states().map(findingOf),
@@ -308,7 +307,8 @@ export async function startColloquy(
       log,
       version,
     });
-    serving.push(() => app.close());
+    // Before anything else, so that probes hear at once that this node stops.
+    opened.push(() => app.close());
     const url = await listen(app, { ...config.server, advice: "COLLOQUY_PORT=8010 npm start" });
     ownPort = new URL(url).port;
     ownUrl = url;

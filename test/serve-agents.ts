@@ -18,7 +18,7 @@ import { withRooms } from "../src/rooms/room-agents.ts";
 import type { RoomFile } from "../src/rooms/room-file.ts";
 import { createRooms } from "../src/rooms/rooms.ts";
 import { roomStrategies } from "../src/rooms/strategies.ts";
-import { createRuns, type RunsOptions } from "../src/run/create-runs.ts";
+import { createRuns, type RunsOptions, type RunsService } from "../src/run/create-runs.ts";
 import { strategies } from "../src/run/strategies/strategies.ts";
 import { createWorkspaces, type Workspaces } from "../src/sandbox/workspace/workspaces.ts";
 import type { Database } from "../src/store/driver/database.ts";
@@ -39,6 +39,7 @@ import { serve, servicesWith, type Serving } from "./serve.ts";
 export type AgentServing = Serving & {
   readonly services: Services;
   readonly runs: Runs;
+  readonly service: RunsService;
   readonly model: ScriptedAdapter;
   readonly database: Database;
   readonly caller: Caller;
@@ -155,6 +156,7 @@ export async function serveAgents(
     ...serving,
     services,
     runs: service.runs,
+    service,
     model,
     database,
     caller,

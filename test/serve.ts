@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { createAgentRegistry } from "../src/agents/load.ts";
 import { createApp } from "../src/http/app.ts";
@@ -42,6 +43,10 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
     callLog: { add: () => {} },
     health: () => Promise.resolve({}),
     unready: () => undefined,
+    async drain(graceMs, isAnswering) {
+      const end = performance.now() + graceMs;
+      while (isAnswering() && performance.now() < end) await setTimeout(5);
+    },
     examine: () => Promise.resolve([]),
     access: { mode: "local", owner },
     server: { corsOrigins: [], graceMs: 1000 },

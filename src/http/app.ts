@@ -17,6 +17,7 @@ import { openApiOptions, schemaOf } from "./server/openapi.ts";
 import { checkLocalOrigin, placeDecorator, withoutBase } from "./server/origins.ts";
 import { fastifyLog } from "./server/request-log.ts";
 import type { Services } from "./server/services.ts";
+import { stopInTime } from "./server/stop.ts";
 import { createSseStreams, type SseStreams } from "./stream/sse.ts";
 import { answerUnknownPage } from "./routes/page/page.ts";
 import { allRoutes } from "./all-routes.ts";
@@ -36,7 +37,6 @@ export async function createApp(services: Services, more: readonly Route[] = [])
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
     bodyLimit: server.bodyLimit ?? 10 * megabytes,
     ...connectionBounds(server.bodyMs),
-    forceCloseConnections: "idle",
     exposeHeadRoutes: false,
     // said by us, in each dialect's form
     return503OnClosing: false,
@@ -88,7 +88,7 @@ export async function createApp(services: Services, more: readonly Route[] = [])
     log[level]({ requestId: request.id, method, path: loggedPath(request), status, ms }, "request");
     done();
   });
-  closeInTime(app, streams, server.graceMs ?? 10_000);
+  stopInTime(app, streams, (isAnswering) => services.drain(server.graceMs ?? 10_000, isAnswering));
 
   await app.register(cors, {
     origin: [...server.corsOrigins],
@@ -204,19 +204,4 @@ function portOf(app: FastifyInstance): number | undefined {
 /** A caller's own id for the request, if it is fit for logs and headers. */
 function requestIdOf(given: string | string[] | undefined): string {
   return typeof given === "string" && /^[\w.:-]{1,128}$/.test(given) ? given : newId();
-}
-
-/** At stop, streams of runs say farewell and other answers have a while to finish. */
-function closeInTime(app: FastifyInstance, streams: SseStreams, graceMs: number): void {
-  app.addHook("preClose", (done) => {
-    streams.stop();
-    const timer = setTimeout(() => app.server.closeAllConnections(), graceMs).unref();
-    // A connection whose answer was under way would be kept for more requests.
-    const sweep = setInterval(() => app.server.closeIdleConnections(), 50).unref();
-    app.server.once("close", () => {
-      clearTimeout(timer);
-      clearInterval(sweep);
-    });
-    done();
-  });
 }

@@ -86,7 +86,9 @@ export type RunsService = {
   readonly unready: () => Unready | undefined;
   /** How many runs this process works on. */
   readonly active: () => number;
-  /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. */
+  /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. Waits as long for whom `isAnswering` speaks of. */
+  readonly drain: (graceMs: number, isAnswering?: () => boolean) => Promise<void>;
+  /** The same, and closes all that it holds. */
   readonly stop: (graceMs: number) => Promise<void>;
 };
 
@@ -189,7 +191,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     searchThreads: (caller, search) => searchThreads(database.listing.query, caller, search),
     findThread: (caller, sessionKey) => findThread(runtime, caller, { sessionKey }),
   };
-  return {
+  const service: RunsService = {
     runs,
     schedules,
     adminRuns: createAdminRuns(runtime),
@@ -202,14 +204,17 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
         return { code: "database_silent", message: "The database does not answer now; ask again in a few seconds." };
       return undefined;
     },
-    async stop(graceMs) {
+    async drain(graceMs, isAnswering = () => false) {
       stopping = true;
       engine.pause();
-      await untilIdle(isBusy, graceMs);
+      await untilIdle(() => isBusy() || isAnswering(), graceMs);
       // Again and again: a run that is only just being taken can't hear it yet.
       await untilIdle(isBusy, 2000, () => {
         for (const run of active.values()) run.stop("hand-over");
       });
+    },
+    async stop(graceMs) {
+      await service.drain(graceMs);
       heartbeat?.stop();
       sweeping?.stop();
       feeds.close();
@@ -219,6 +224,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       await engine.stop();
     },
   };
+  return service;
 }
 
 type Listeners = { readonly mirror: Mirror | undefined; readonly onRunEnd: RunsOptions["onRunEnd"] };

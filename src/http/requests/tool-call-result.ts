@@ -10,7 +10,7 @@ export const usualWaitMs = 55_000;
 
 /** The call's result once the run has ended; undefined if it waits, or takes too long for one request. */
 export async function resultOfCall(
-  { reply, services }: Pick<Call, "reply" | "services">,
+  { reply, services, streams }: Pick<Call, "reply" | "services" | "streams">,
   started: Started,
   longestMs = usualWaitMs,
 ): Promise<ItemOf<"result"> | undefined> {
@@ -33,6 +33,7 @@ export async function resultOfCall(
         },
       );
       const timer = setTimeout(() => resolve(undefined), longestMs);
+      streams.whenStopped(reply.raw, () => resolve(undefined));
       close = () => {
         clearTimeout(timer);
         follower.close();

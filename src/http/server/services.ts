@@ -74,7 +74,7 @@ export type ServerSettings = {
   readonly bodyLimit?: number;
   /** How long headers may take to arrive, and then a body; 30 s when absent. */
   readonly bodyMs?: number;
-  /** How long answers that are still streaming may take at stop; 10 s when absent. */
+  /** How long runs and answers that are under way may take at stop; 10 s when absent. */
   readonly graceMs?: number;
   /** How often the login of whoever reads an event stream is asked for again; 30 s when absent. */
   readonly recheckMs?: number;
@@ -178,6 +178,8 @@ export type Services = {
   readonly health: () => Promise<HealthDetails>;
   /** Why this node can't work now; undefined: it can. */
   readonly unready: () => Unready | undefined;
+  /** At stop: takes no more runs, and is over when those at work have come to their end or were handed over, and nobody is answered. */
+  readonly drain: (graceMs: number, isAnswering: () => boolean) => Promise<void>;
   /** What `colloquy doctor` says of the database and its surroundings. */
   readonly examine: () => Promise<readonly Finding[]>;
   readonly access: Access;

@@ -1,3 +1,7 @@
+import type { FastifyReply } from "fastify";
+import { ColloquyError } from "../../protocol/base/errors.ts";
+import { serverStops } from "./run-errors.ts";
+import { type SseStreams, whenClosed } from "./sse.ts";
 import type { Cursor, RunEvent } from "../../protocol/threads/events.ts";
 import type { FollowSink, FollowTarget, Runs } from "../../run/runs.ts";
 
@@ -7,6 +11,40 @@ export type Following = {
   readonly error: (error: unknown) => void;
   readonly drained?: FollowSink["drained"];
 };
+
+type Whole = {
+  readonly services: { readonly runs: Runs };
+  readonly reply: FastifyReply;
+  readonly streams: Pick<SseStreams, "whenStopped">;
+};
+
+/**
+ * The same for an answer that is told whole, until `events` says that it is enough. Rejects if the server stops or whoever
+ * asked has left: the run goes on.
+ */
+export function followWhole(
+  { services, reply, streams }: Whole,
+  run: string,
+  place: Parameters<typeof followUntil>[1],
+  events: Following["events"],
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const follower = followUntil(services.runs, place, {
+      events(batch, cursor) {
+        const isOver = events(batch, cursor);
+        if (isOver) resolve();
+        return isOver;
+      },
+      error: reject,
+    });
+    const leave = (error: ColloquyError) => {
+      follower.close();
+      reject(error);
+    };
+    streams.whenStopped(reply.raw, () => leave(serverStops(run)));
+    whenClosed(reply.raw, () => leave(new ColloquyError("closed", 499, "The connection was closed; the run goes on.")));
+  });
+}
 
 /** A run from where it stands now: an end that it was resumed after is none. */
 export function runTarget({ threadId, runId, resumedAt }: Omit<FollowTarget, "runId"> & { readonly runId: string }) {

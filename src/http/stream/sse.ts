@@ -33,6 +33,10 @@ export type SseStreams = {
   /** Takes the response over from Fastify, keeping the headers set so far. */
   open(reply: FastifyReply, opening?: SseOpening): SseStream;
   count(): number;
+  /** Calls back at stop: the answer waits for something that goes on without it. */
+  whenStopped(raw: ServerResponse, callback: () => void): void;
+  /** Whether the answer waits for something like that, so that a stop does not wait for it. */
+  mayEnd(raw: ServerResponse): boolean;
   /** Says farewell where there is one, and stops the keep-alive. */
   stop(): void;
 };
@@ -86,7 +90,14 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
   const bounds = { ...defaultLimits, ...limits };
   const open = new Set<OpenStream>();
   const held = new Map<string, number>();
+  const polite = new Map<ServerResponse, () => void>();
   let isStopped = false;
+  const whenStopped = (raw: ServerResponse, callback: () => void) => {
+    // A request accepted before the stop; whoever opened a stream gets to tell what it has already.
+    if (isStopped) return void setImmediate(callback);
+    polite.set(raw, callback);
+    whenClosed(raw, () => polite.delete(raw));
+  };
   const timers = [
     setInterval(() => {
       for (const stream of open) stream.beat();
@@ -118,8 +129,8 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
       raw.writeHead(200, headers);
       const stream = openStream(reply, bounds, opening);
       open.add(stream);
-      // A request accepted before the stop; whoever opened it gets to tell what it has already.
-      if (isStopped && opening.farewell) setImmediate(() => stream.end(opening.farewell!()));
+      const { farewell } = opening;
+      if (farewell) whenStopped(raw, () => stream.end(farewell()));
       whenClosed(raw, () => {
         open.delete(stream);
         opening.onClose?.();
@@ -127,10 +138,12 @@ export function createSseStreams({ mayStay, ...limits }: SseOptions = {}): SseSt
       return stream;
     },
     count: () => open.size,
+    whenStopped,
+    mayEnd: (raw) => polite.has(raw),
     stop() {
       isStopped = true;
       for (const timer of timers) clearInterval(timer);
-      for (const stream of open) if (stream.opening.farewell) stream.end(stream.opening.farewell());
+      for (const say of polite.values()) say();
     },
   };
 }

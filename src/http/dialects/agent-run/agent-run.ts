@@ -1,15 +1,14 @@
-import { ColloquyError, InvalidInput } from "../../../protocol/base/errors.ts";
+import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
 import type { Started } from "../../../run/runs.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
 import { askedLater } from "../../server/errors.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
-import { followUntil, runTarget } from "../../stream/follow-run.ts";
+import { followWhole, runTarget } from "../../stream/follow-run.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
 import { runFailed } from "../../stream/run-errors.ts";
 import { idParams } from "../../shapes/schemas.ts";
 import { sessionNameOf } from "../../requests/session-name.ts";
-import { whenClosed } from "../../stream/sse.ts";
 import { enterProject } from "./enter-project.ts";
 import { createOutcomeReader, type OutcomeReader } from "./outcome.ts";
 import {
@@ -102,30 +101,15 @@ function writesOf({ services }: Pick<Call, "services">): (tool: string) => boole
   return (tool) => services.tools.get(tool)?.effect === "write";
 }
 
-/** Until the run ends or waits. A closed connection ends the reading, never the run. */
-async function readUntilStopped(
-  { reply, services }: Pick<Call, "reply" | "services">,
+/** Until the run ends or waits. */
+function readUntilStopped(
+  call: Call,
   place: Pick<Started, "threadId" | "runId" | "cursor" | "resumedAt">,
   reader: OutcomeReader,
 ): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const follower = followUntil(
-      services.runs,
-      { target: runTarget(place), from: place.cursor },
-      {
-        events(events) {
-          const isOver = reader.read(events);
-          if (isOver) resolve();
-          return isOver;
-        },
-        error: reject,
-      },
-    );
-    whenClosed(reply.raw, () => {
-      follower.close();
-      reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on."));
-    });
-  });
+  return followWhole(call, place.runId, { target: runTarget(place), from: place.cursor }, (events) =>
+    reader.read(events),
+  );
 }
 
 /** For whoever comes back: what waits, waits. */

@@ -1,14 +1,13 @@
-import { ColloquyError, InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
+import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import type { Started } from "../../../run/runs.ts";
 import type { Call } from "../../server/endpoint.ts";
 import type { Services } from "../../server/services.ts";
 import { createAnswerImages } from "../../requests/answer-images.ts";
-import { followUntil, runTarget } from "../../stream/follow-run.ts";
+import { followUntil, followWhole, runTarget } from "../../stream/follow-run.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
 import { sessionNameOf } from "../../requests/session-name.ts";
 import { withinOf } from "../../requests/within.ts";
 import { openAiError } from "../../shapes/openai-error.ts";
-import { whenClosed } from "../../stream/sse.ts";
 import type { ChatRequest } from "./decode.ts";
 import { createChunkEncoder, createCompletion, newAnswerHead } from "./encode.ts";
 import { serverStops } from "../../stream/run-errors.ts";
@@ -68,33 +67,23 @@ function streamRun(call: Call, started: Started, chat: ChatRequest): undefined {
 }
 
 async function collectRun(call: Call, started: Started, chat: ChatRequest): Promise<string> {
-  const { reply, services } = call;
+  const { reply } = call;
   const completion = createCompletion(newAnswerHead());
   completion.add([{ type: "start", model: chat.model, provider: "colloquy" }]);
   const read = readerOf(call, started, chat);
-  const outcome = await new Promise<Outcome>((resolve, reject) => {
-    const follower = followUntil(services.runs, placeOf(call, started, chat), {
-      events(events) {
-        const reading = read(events);
-        completion.add(reading.parts);
-        if (reading.model !== undefined) reply.header("x-colloquy-model", reading.model);
-        if (reading.outcome) resolve(reading.outcome);
-        return reading.outcome !== undefined;
-      },
-      error: reject,
-    });
-    whenClosed(reply.raw, () => {
-      follower.close();
-      reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on."));
-    });
+  let outcome: Outcome | undefined;
+  // the run did work: a client library must not have it done again on its own
+  reply.header("x-should-retry", "false");
+  await followWhole(call, started.runId, placeOf(call, started, chat), (events) => {
+    const reading = read(events);
+    completion.add(reading.parts);
+    if (reading.model !== undefined) reply.header("x-colloquy-model", reading.model);
+    outcome = reading.outcome;
+    return outcome !== undefined;
   });
-  reply.header("x-colloquy-status", outcome.status);
-  if (outcome.error) {
-    // the run did work: a client library must not have it done again on its own
-    reply.header("x-should-retry", "false");
-    throw outcome.error;
-  }
-  reply.type("application/json; charset=utf-8");
+  reply.header("x-colloquy-status", outcome!.status);
+  if (outcome!.error) throw outcome!.error;
+  reply.removeHeader("x-should-retry").type("application/json; charset=utf-8");
   return JSON.stringify(completion.body());
 }
 

@@ -1,12 +1,11 @@
-import { ColloquyError, messageOf } from "../../../protocol/base/errors.ts";
+import { messageOf } from "../../../protocol/base/errors.ts";
 import { type Item, textOf } from "../../../protocol/threads/items.ts";
 import { type ActionEvent, actionTrace } from "../../../run/strategies/json-actions-trace.ts";
 import type { Started } from "../../../run/runs.ts";
 import type { Call } from "../../server/endpoint.ts";
 import { createAnswerImages } from "../../requests/answer-images.ts";
-import { followUntil, runTarget } from "../../stream/follow-run.ts";
+import { followUntil, followWhole, runTarget } from "../../stream/follow-run.ts";
 import { serverStops } from "../../stream/run-errors.ts";
-import { whenClosed } from "../../stream/sse.ts";
 import { createUiMessage } from "./ui-message.ts";
 import { createRunWatch, type Ending } from "../../stream/watch-run.ts";
 
@@ -29,24 +28,16 @@ export async function answerWhole(
   return { answer: ending.status === "waiting" ? ending.text : answerIn(items), events };
 }
 
-/** A closed connection ends the telling, never the run. */
-function followToEnd({ services, reply }: Call, place: Place, items: Item[]): Promise<Ending> {
+async function followToEnd(call: Call, place: Place, items: Item[]): Promise<Ending> {
   const watch = createRunWatch(place.runId, place.pending);
-  return new Promise((resolve, reject) => {
-    const follower = followUntil(services.runs, targetOf(place), {
-      events(events) {
-        const { own, ending } = watch(events);
-        for (const event of own) if ("item" in event) items.push(event.item);
-        if (ending) resolve(ending);
-        return ending !== undefined;
-      },
-      error: reject,
-    });
-    whenClosed(reply.raw, () => {
-      follower.close();
-      reject(new ColloquyError("closed", 499, "The connection was closed; the run goes on."));
-    });
+  let ended: Ending | undefined;
+  await followWhole(call, place.runId, targetOf(place), (events) => {
+    const { own, ending } = watch(events);
+    for (const event of own) if ("item" in event) items.push(event.item);
+    ended = ending;
+    return ended !== undefined;
   });
+  return ended!;
 }
 
 function answerIn(items: readonly Item[]): string {
