@@ -15,7 +15,7 @@ export const databaseSchema = z
       .string()
       .regex(/^postgres(ql)?:\/\/./, "must be a URL such as postgres://user:password@host:5432/database")
       .optional(),
-    /** Of one node, besides the one for notifications; divided among what runs wait for, lists, and maintenance. */
+    /** Of one node, besides one for notifications and one for signs of life; divided among what runs wait for, lists, and maintenance. */
     connections: z
       .int()
       .min(3, "must be at least 3: runs, lists and maintenance have connections of their own")

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startTestRuns } from "../../../test/runs.ts";
 import { eachRunDatabase, rowOf } from "../../../test/run-suite.ts";
+import type { Script } from "../../models/demo/scripted.ts";
 import { Unavailable } from "../../protocol/base/errors.ts";
 import type { Database } from "../../store/driver/database.ts";
 
@@ -15,7 +16,7 @@ eachRunDatabase(({ database, start }) => {
     const refuse = () => {
       if (way.cut) throw new Unavailable("No answer.", { code: "database_unavailable" });
     };
-    const way = {
+    const way: { readonly database: Database; cut: boolean } = {
       cut: false,
       database: {
         ...real,
@@ -31,10 +32,16 @@ eachRunDatabase(({ database, start }) => {
           refuse();
           return real.transaction(...given);
         },
-      } satisfies Database,
+        get pulse(): Database {
+          return way.database;
+        },
+      },
     };
     return way;
   }
+
+  const hanging: Script = () => [{ hang: true }];
+  const go = { agent: "assistant", message: { content: "go" } };
 
   async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const end = performance.now() + withinMs;
@@ -44,16 +51,17 @@ eachRunDatabase(({ database, start }) => {
     }
   }
 
-  test("a process that its database does not answer gives its runs up, says so once, and comes back", async () => {
-    const way = cuttable();
+  function listening() {
     const told: string[] = [];
     const tell = (_: object, text: string) => void told.push(text);
-    const log = { debug: () => {}, info: tell, warn: () => {}, error: tell };
-    const alone = await startTestRuns({ database: way.database, log, script: () => [{ hang: true }] });
-    const { runId, threadId } = await alone.runs.start(alone.caller, {
-      agent: "assistant",
-      message: { content: "go" },
-    });
+    return { told, log: { debug: () => {}, info: tell, warn: tell, error: tell } };
+  }
+
+  test("a process that its database does not answer gives its runs up, says so once, and comes back", async () => {
+    const way = cuttable();
+    const { told, log } = listening();
+    const alone = await startTestRuns({ database: way.database, log, script: hanging });
+    const { runId, threadId } = await alone.runs.start(alone.caller, go);
     await until(() => alone.model.requests.length === 1, "the model to be asked");
     way.cut = true;
     const other = await start({ script: () => "done" });
@@ -66,9 +74,60 @@ eachRunDatabase(({ database, start }) => {
     await until(() => alone.unready() === undefined, "the process to come back");
     assert.equal(told.filter((text) => /takes runs again/.test(text)).length, 1);
     await other.stop(0);
-    const second = await alone.runs.start(alone.caller, { agent: "assistant", message: { content: "go" }, threadId });
+    const second = await alone.runs.start(alone.caller, { ...go, threadId });
     await until(() => alone.model.requests.length === 2, "a new run to be taken");
     await alone.runs.cancel(alone.caller, second.runId);
     await alone.stop(0);
+  });
+
+  test("a sign of life that is never answered is not waited for: the lease ends by the clock", async () => {
+    const real = database();
+    let isSilent = false;
+    const silent: Database = {
+      ...real,
+      pulse: {
+        ...real,
+        query: (text, values) => (isSilent ? new Promise(() => {}) : real.query(text, values)),
+      },
+    };
+    const { told, log } = listening();
+    const alone = await startTestRuns({ database: silent, log, script: hanging });
+    const { runId } = await alone.runs.start(alone.caller, go);
+    await until(() => alone.model.requests.length === 1, "the model to be asked");
+    isSilent = true;
+    await until(() => told.some((text) => /given up/.test(text)), "the runs to be given up");
+    assert.equal(alone.unready()?.code, "database_silent");
+    await until(() => alone.model.requests.length === 2, "the run to be taken anew");
+    isSilent = false;
+    await alone.runs.cancel(alone.caller, runId);
+    await alone.stop(0);
+  });
+
+  test("rows that somebody holds for long do not make the other runs of a process look dead", async () => {
+    const { told, log } = listening();
+    const service = await startTestRuns({ database: database(), log, script: hanging });
+    const [held, free] = [await service.runs.start(service.caller, go), await service.runs.start(service.caller, go)];
+    await until(() => service.model.requests.length === 2, "the model to be asked");
+    const beaten = async (runId: string) => {
+      const [row] = await database().query<{ at: Date }>(
+        "select heartbeat_on as at from pgboss.job j join runs r on r.job_id = j.id where r.id = $1",
+        [runId],
+      );
+      return row!.at.getTime();
+    };
+    await database().maintenance.transaction(async (query) => {
+      await query("select 1 from budgets where root_run = $1 for update", [held.runId]);
+      await query("select 1 from pgboss.job where id = (select job_id from runs where id = $1) for update", [
+        held.runId,
+      ]);
+      const begin = await beaten(free.runId);
+      await until(async () => (await beaten(free.runId)) > begin + 3000, "two more signs of life");
+    });
+    assert.deepEqual(
+      told.filter((text) => text === "heartbeat failed"),
+      [],
+    );
+    for (const { runId } of [held, free]) await service.runs.cancel(service.caller, runId);
+    await service.stop(0);
   });
 }, "postgres");

@@ -1,4 +1,5 @@
 import { messageOf } from "../../protocol/base/errors.ts";
+import { graceMs } from "../../store/driver/deadline.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /** How long after it last said that it is alive a process may go on with its runs; then others take them. */
@@ -13,34 +14,48 @@ export type Heartbeat = {
 /**
  * Says every one and a half seconds, in two statements for all runs of this process, that it is alive; writes their remaining time
  * back, hears who is to be cancelled, and stops work on runs that somebody else has taken. A process that could not say so
- * in time gives its runs up by itself, and comes back when the database answers.
+ * in time gives its runs up by its own clock, whatever became of what it said, and comes back when the database answers.
  */
 export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500 } = {}): Heartbeat {
   const { log, active, database } = runtime;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  let renewedAt = performance.now();
+  let lease: NodeJS.Timeout | undefined;
+  let renewedAt: number;
   let isLost = false;
+
+  function renew(at: number): void {
+    renewedAt = at;
+    if (isLost) log.info({}, "The database answers again; this process takes runs again.");
+    isLost = false;
+    clearTimeout(lease);
+    // An embedded database has no other process that could take them; it is only busy.
+    if (database.kind === "pglite" || stopped) return;
+    // In two parts, so that a process which stood still first hears what it was answered meanwhile.
+    const leftMs = at + leaseMs - graceMs - performance.now();
+    lease = setTimeout(() => {
+      lease = setTimeout(giveUp, graceMs).unref();
+    }, leftMs).unref();
+  }
+
+  function giveUp(): void {
+    isLost = true;
+    log.error(
+      { silentMs: Math.round(performance.now() - renewedAt), runs: active.size },
+      "The database could not be told for too long that this process is alive: its runs are given up, and go on wherever the database answers.",
+    );
+    for (const run of active.values()) run.stop("gave-up");
+  }
 
   async function round(): Promise<void> {
     const began = performance.now();
     try {
       await beat(runtime);
-      renewedAt = began;
-      if (isLost) log.info({}, "The database answers again; this process takes runs again.");
-      isLost = false;
+      renew(began);
     } catch (error) {
       if (stopped) return;
       const silentMs = Math.round(performance.now() - renewedAt);
       log.warn({ error: messageOf(error), silentMs }, "heartbeat failed");
-      // An embedded database has no other process that could take them; it is only busy.
-      if (isLost || silentMs < leaseMs || database.kind === "pglite") return;
-      isLost = true;
-      log.error(
-        { silentMs, runs: active.size },
-        "The database could not be told for too long that this process is alive: its runs are given up, and go on wherever the database answers.",
-      );
-      for (const run of active.values()) run.stop("gave-up");
     }
   }
 
@@ -51,29 +66,33 @@ export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500
       void round().finally(() => next(renewedAt >= began ? everyMs : againMs));
     }, waitMs);
   };
+  renew(performance.now());
   next(everyMs);
   return {
     isLost: () => isLost,
     stop() {
       stopped = true;
       clearTimeout(timer);
+      clearTimeout(lease);
     },
   };
 }
 
+/** Waits for no lock: whoever holds a row of one run must not make all others look dead. */
 async function beat(runtime: Runtime): Promise<void> {
-  const held = [...runtime.active.values()];
-  await runtime.engine.touch(held.flatMap((run) => run.job ?? []));
-  const owned = await runtime.database.query<{ id: string; cancel_asked: boolean }>(
-    `with held as (select * from unnest($1::uuid[], $2::integer[]) as h (id, epoch)),
-     alive as (select r.id, r.root_run, r.cancel_asked from runs r join held h on r.id = h.id and r.epoch = h.epoch and r.status = 'running'),
+  const working = [...runtime.active.values()];
+  await runtime.engine.touch(working.flatMap((run) => run.job ?? []));
+  const owned = await runtime.database.pulse.query<{ id: string; cancel_asked: boolean }>(
+    `with mine as (select * from unnest($1::uuid[], $2::integer[]) as m (id, epoch)),
+     alive as (select r.id, r.root_run, r.cancel_asked from runs r join mine on r.id = mine.id and r.epoch = mine.epoch and r.status = 'running'),
+     free as (select root_run from budgets where root_run in (select root_run from alive) and deadline is not null for no key update skip locked),
      b as (update budgets set left_ms = greatest(0, extract(epoch from deadline - now()) * 1000)::bigint
-           from alive where budgets.root_run = alive.root_run and deadline is not null)
+           from free where budgets.root_run = free.root_run and deadline is not null)
      select id, cancel_asked from alive`,
-    [held.map((run) => run.runId), held.map((run) => run.epoch)],
+    [working.map((run) => run.runId), working.map((run) => run.epoch)],
   );
   const byId = new Map(owned.map((run) => [run.id, run]));
-  for (const run of held) {
+  for (const run of working) {
     const row = byId.get(run.runId);
     // What ended meanwhile is no longer active; what is active but not ours was taken.
     if (!row && runtime.active.get(run.runId) === run) run.stop("lost");

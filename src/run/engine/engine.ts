@@ -31,7 +31,7 @@ export type Engine = {
   complete(job: Job, query?: Query): Promise<void>;
   /** Gives the job back, to be fetched at once by anybody. */
   release(job: Job): Promise<void>;
-  /** Tells that the jobs are alive. */
+  /** Tells that the jobs are alive; waits for no lock. */
   touch(jobs: readonly Job[]): Promise<void>;
   /** Which of these jobs nobody will ever fetch or settle: gone, or dead. */
   missing(jobs: readonly string[]): Promise<readonly string[]>;
@@ -187,7 +187,14 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
       await boss.fail(queue, attempt(job), null, { db: adapter(database.query) });
     },
     async touch(jobs) {
-      if (jobs.length > 0 && !embedded) await boss.touch(queue, jobs.map(attempt), { db: adapter(database.query) });
+      if (jobs.length === 0 || embedded) return;
+      // One that somebody holds is being settled.
+      await database.pulse.query(
+        `with free as (select j.id from pgboss.job j join unnest($2::uuid[], $3::integer[]) as t (id, attempt) on j.id = t.id and j.retry_count = t.attempt
+           where j.name = $1 and j.state = 'active' for no key update of j skip locked)
+         update pgboss.job j set heartbeat_on = pgboss.job_now() from free where j.name = $1 and j.id = free.id and j.state = 'active'`,
+        [queue, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)],
+      );
     },
     async missing(jobs) {
       const rows = await database.query<{ id: string }>(

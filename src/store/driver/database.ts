@@ -17,6 +17,8 @@ export type Database = {
   readonly listing: Database;
   /** And for what goes over whole tables: migrations, indexes, moves. */
   readonly maintenance: Database;
+  /** And for signs of life: on PostgreSQL one connection, which is free whatever the others wait for. */
+  readonly pulse: Database;
   /** Several statements without parameters in one round trip; the rows of all of them in order. */
   readonly script: (text: string) => Promise<Record<string, unknown>[]>;
   /** Nothing but the given query may be awaited inside: on PGlite anything else waits for ever. */

@@ -12,7 +12,7 @@ export type OpenOptions = {
   /** `postgres://…`; absent: PGlite in the data directory. */
   readonly url?: string;
   readonly dataDirectory: string;
-  /** Connections to PostgreSQL at most, besides the one for notifications. */
+  /** Connections to PostgreSQL at most, besides one for notifications and one for signs of life. */
   readonly connections?: number;
   /** How long statements on PostgreSQL may take. */
   readonly deadlines?: Deadlines;

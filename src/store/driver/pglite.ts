@@ -164,6 +164,9 @@ export async function openPGlite({ directory, onStep }: PGliteOptions): Promise<
 
   const database: PGliteDatabase = {
     // One connection, which is worked off in order: there is nothing to keep apart.
+    get pulse() {
+      return database;
+    },
     get listing() {
       return database;
     },

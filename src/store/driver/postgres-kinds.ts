@@ -3,10 +3,11 @@ import { graceMs } from "./deadline.ts";
 /**
  * What a statement is for, and so how long it may take. `heart`: all that a run or a request waits for. `listing`: searches,
  * lists and what comes round by itself. `maintenance`: what goes over whole tables, such as migrations, indexes and moves.
+ * `pulse`: that this process is alive, which waits for none of the others.
  */
-export type Kind = "heart" | "listing" | "maintenance";
+export type Kind = "pulse" | "heart" | "listing" | "maintenance";
 
-export type Deadlines = { readonly [Seconds in `${Kind}Seconds`]: number };
+export type Deadlines = { readonly [Seconds in `${Exclude<Kind, "pulse">}Seconds`]: number };
 export const defaultDeadlines: Deadlines = { heartSeconds: 5, listingSeconds: 60, maintenanceSeconds: 3600 };
 
 export type KindSettings = {
@@ -21,14 +22,24 @@ export type KindSettings = {
 
 /** How long it waits for a lock, and how long a transaction may stand idle with its locks held. */
 const waits = {
+  pulse: { lockMs: 1000, idleMs: 10_000 },
   heart: { lockMs: 2000, idleMs: 10_000 },
   listing: { lockMs: 0, idleMs: 10_000 },
   maintenance: { lockMs: 0, idleMs: 60_000 },
 };
 const longestConnectMs = 60_000;
+/** So short that a second try on a new connection comes before a lease of ten seconds is over. */
+const pulseSeconds = 3;
 
 export function settingsOf(kind: Kind, deadlines: Deadlines, connections: number): KindSettings {
-  const statementMs = Math.max(1, Math.round(deadlines[`${kind}Seconds`] * 1000));
+  const { heartSeconds, listingSeconds, maintenanceSeconds } = deadlines;
+  const seconds = {
+    pulse: Math.min(heartSeconds, pulseSeconds),
+    heart: heartSeconds,
+    listing: listingSeconds,
+    maintenance: maintenanceSeconds,
+  };
+  const statementMs = Math.max(1, Math.round(seconds[kind] * 1000));
   const { lockMs, idleMs } = waits[kind];
   const settings = {
     statement_timeout: statementMs,
@@ -51,11 +62,11 @@ export function settingsOf(kind: Kind, deadlines: Deadlines, connections: number
   };
 }
 
-/** Of all that are configured: a tenth for maintenance, a quarter for lists, the rest for the heart. */
+/** Of all that are configured: a tenth for maintenance, a quarter for lists, the rest for the heart. One more for the pulse. */
 function connectionsOf(kind: Kind, all: number): number {
   const maintenance = Math.max(1, Math.floor(all / 10));
   const listing = Math.max(1, Math.floor(all / 4));
-  return { maintenance, listing, heart: Math.max(1, all - maintenance - listing) }[kind];
+  return { pulse: 1, maintenance, listing, heart: Math.max(1, all - maintenance - listing) }[kind];
 }
 
 /** A URL may have options of its own. */

@@ -1,4 +1,5 @@
 import { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { Unavailable, messageOf } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
@@ -18,12 +19,14 @@ export type PoolOptions = {
   readonly log: Log | undefined;
   readonly onTrip: (text: string) => void;
   /** A connection missed its deadline, so others may be as dead. */
-  readonly onSilence: (silentMs: number) => void;
+  readonly onSilence: () => void;
 };
 
 export type PostgresPool = Pick<Database, "query" | "script" | "transaction"> & {
-  /** Lets go of connections that nobody uses, and of those that have said nothing for so long; what follows gets new ones. */
-  readonly drop: (silentMs: number) => void;
+  /** Lets go of connections that nobody uses; what follows gets new ones. */
+  readonly dropIdle: () => void;
+  /** And of those that wait for an answer which will not come: their backend is gone, or at work no more. */
+  readonly dropUnanswered: (atWork: (pids: readonly number[]) => Promise<ReadonlySet<number>>) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -88,7 +91,7 @@ export function openPool({ kind, settings, config, label, log, onTrip, onSilence
         : client.query(text);
       return await withDeadline(sent, statementMs, () => {
         destroy(client);
-        onSilence(statementMs);
+        onSilence();
         return new Unavailable(`${label} did not answer within ${(statementMs + graceMs) / 1000} seconds.`, {
           code: "database_silent",
         });
@@ -104,7 +107,9 @@ export function openPool({ kind, settings, config, label, log, onTrip, onSilence
         });
       if (state === statementCancelled)
         throw new Unavailable(
-          `PostgreSQL broke a statement off: ${messageOf(error)}. One of this kind may take ${statementMs / 1000} seconds (database.${kind}Seconds).`,
+          `PostgreSQL broke a statement off: ${messageOf(error)}. One of this kind may take ${statementMs / 1000} seconds${
+            kind === "pulse" ? "" : ` (database.${kind}Seconds)`
+          }.`,
           { code: "database_slow", cause: error },
         );
       if (error instanceof pg.DatabaseError && !isLoss(error)) throw error;
@@ -136,10 +141,16 @@ export function openPool({ kind, settings, config, label, log, onTrip, onSilence
           rowsOf(await send(client, text, values)) as Row[];
         return runTransaction({ query, end: async (text) => (await send(client, text)).command }, body, given);
       }),
-    drop(silentMs) {
-      idle.forEach(destroy);
-      const before = performance.now() - silentMs;
-      for (const [client, at] of asked) if (at < before) destroy(client);
+    dropIdle: () => idle.forEach(destroy),
+    async dropUnanswered(atWork) {
+      const waiting = [...asked];
+      const left = () => waiting.filter(([client, at]) => asked.get(client) === at).map(([client]) => client);
+      if (waiting.length === 0) return;
+      // What was sent just now may still be on its way, and so may what was answered.
+      await delay(graceMs, undefined, { ref: false });
+      const working = await atWork(left().map(pidOf));
+      await delay(graceMs, undefined, { ref: false });
+      for (const client of left()) if (!working.has(pidOf(client))) destroy(client);
     },
     async close() {
       const cut = () => sockets.forEach((socket) => socket.destroy());
@@ -155,6 +166,11 @@ export function openPool({ kind, settings, config, label, log, onTrip, onSilence
 /** Without a word to the server, which might not be heard. */
 export function destroy(client: pg.Client): void {
   client.connection.stream.destroy();
+}
+
+/** Of the backend, as the server told it when the connection began. */
+function pidOf(client: pg.Client): number {
+  return "processID" in client && typeof client.processID === "number" ? client.processID : 0;
 }
 
 function isDestroyed(client: pg.Client): boolean {

@@ -91,18 +91,22 @@ describe("A PostgreSQL that falls silent", { skip: skipDatabase("postgres"), tim
     assert.equal((await asked).length, 1);
   });
 
-  test("a list that is not answered ends with the silence, long before its own deadline; maintenance is left at work", async () => {
+  test("a list that waits for what will not come ends with the silence; lists and maintenance at work go on", async () => {
     await open();
-    const begun = Promise.withResolvers<void>();
-    proxy.watch((text) => void (text.includes("pg_sleep(2)") && begun.resolve()));
-    const upkeep = database.maintenance.query("select 1 as one, pg_sleep(3)");
-    const list = assert.rejects(database.listing.query("select pg_sleep(2)"), { code: "database_unavailable" });
-    await begun.promise;
-    await database.query("select 1");
-    proxy.watch((text) => (text.includes("select 'silent'") ? "one" : undefined));
+    const sent = new Set(["'lost'", "'slow'", "'upkeep'"]);
+    const allSent = Promise.withResolvers<void>();
+    proxy.watch((text) => {
+      for (const word of sent) if (text.includes(word)) sent.delete(word);
+      if (sent.size === 0) allSent.resolve();
+      return /'lost'|'silent'/.test(text) ? "one" : undefined;
+    });
+    const lost = assert.rejects(database.listing.query("select 'lost'"), { code: "database_unavailable" });
+    const list = database.listing.query("select 'slow', pg_sleep(6)");
+    const upkeep = database.maintenance.query("select 'upkeep', pg_sleep(6)");
+    await allSent.promise;
     await assert.rejects(database.query("select 'silent'"), { code: "database_silent" });
-    await list;
-    assert.equal((await upkeep).length, 1);
+    await lost;
+    assert.deepEqual([(await list).length, (await upkeep).length], [1, 1]);
   });
 
   test("the listener notices, and hears again", async () => {
@@ -185,6 +189,16 @@ describe("Deadlines", { skip: skipDatabase("postgres"), timeout: 60_000 }, () =>
       });
     });
     await patient.close();
+  });
+
+  test("signs of life wait for nobody: their connection is free while all others are busy", async () => {
+    const few = await openPostgres({ url, connections: 3 });
+    const all = [few, few.listing, few.maintenance];
+    const held = all.map((kind) =>
+      kind.transaction(async () => assert.deepEqual(await few.pulse.query("select 1 as alive"), [{ alive: 1 }])),
+    );
+    await Promise.all(held);
+    await few.close();
   });
 
   test("lists that fill their connections keep nobody else waiting", async () => {

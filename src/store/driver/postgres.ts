@@ -1,7 +1,9 @@
+import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { Unavailable } from "../../protocol/base/errors.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Database } from "./database.ts";
+import { graceMs } from "./deadline.ts";
 import { type Deadlines, defaultDeadlines, type Kind, settingsOf, urlWith } from "./postgres-kinds.ts";
 import { openListener } from "./postgres-listener.ts";
 import { openPool, type PostgresPool } from "./postgres-pool.ts";
@@ -9,7 +11,7 @@ import { parsers } from "./values.ts";
 
 export type PostgresOptions = {
   readonly url: string;
-  /** Connections at most, besides the one for notifications. */
+  /** Connections at most, besides one for notifications and one for signs of life. */
   readonly connections?: number;
   /** How long statements of each kind may take. */
   readonly deadlines?: Deadlines;
@@ -38,14 +40,35 @@ export async function openPostgres({
   };
   const label = labelOf(config);
   let toldAt = -Infinity;
-  const onSilence = (silentMs: number): void => {
-    pools.heart.drop(silentMs);
-    pools.listing.drop(silentMs);
-    // What goes over whole tables is silent for long by nature, and too dear to be begun again on a suspicion.
-    pools.maintenance.drop(Infinity);
+  let closing: Promise<void> | undefined;
+  const onSilence = (): void => {
+    for (const pool of Object.values(pools)) pool.dropIdle();
+    void dropUnanswered();
     if (performance.now() - toldAt > quietMs)
       log?.warn({}, "PostgreSQL does not answer on a connection; all that were idle are made anew.");
     toldAt = performance.now();
+  };
+  /** Of what has its own deadline far away, and is too dear to be begun again on a suspicion. */
+  let asks = false;
+  async function dropUnanswered(): Promise<void> {
+    if (asks) return;
+    asks = true;
+    while (!closing)
+      try {
+        await Promise.all([pools.listing, pools.maintenance].map((pool) => pool.dropUnanswered(backendsAtWork)));
+        break;
+      } catch {
+        // It is away still, which others tell.
+        await delay(graceMs, undefined, { ref: false });
+      }
+    asks = false;
+  }
+  const backendsAtWork = async (pids: readonly number[]): Promise<ReadonlySet<number>> => {
+    const rows = await heart.query<{ pid: number }>(
+      "select pid from pg_stat_activity where pid = any ($1::integer[]) and coalesce(state, '') not like 'idle%'",
+      [pids],
+    );
+    return new Set(rows.map(({ pid }) => pid));
   };
   const open = (kind: Kind): PostgresPool =>
     openPool({
@@ -53,17 +76,24 @@ export async function openPostgres({
       settings: settingsOf(kind, deadlines, connections),
       onTrip: (text) => heart.onTrip?.(text),
     });
-  const pools = { heart: open("heart"), listing: open("listing"), maintenance: open("maintenance") };
+  const pools = {
+    pulse: open("pulse"),
+    heart: open("heart"),
+    listing: open("listing"),
+    maintenance: open("maintenance"),
+  };
   const { options, connectMs, statementMs } = settingsOf("heart", deadlines, connections);
   const listenerConfig = { ...config, connectionString: urlWith(url, options), connectionTimeoutMillis: connectMs };
   const listener = openListener(() => new pg.Client(listenerConfig), { answerMs: statementMs, log });
 
-  let closing: Promise<void> | undefined;
   const close = (): Promise<void> =>
     (closing ??= Promise.all([listener.close(), ...Object.values(pools).map((pool) => pool.close())]).then(() => {}));
   /** Each kind leads to the others, whichever of them somebody was given. */
   const viewOf = ({ query, script, transaction }: PostgresPool): Database => ({
     ...{ kind: "postgres", label, query, script, transaction, listen: listener.listen, close },
+    get pulse() {
+      return pulse;
+    },
     get listing() {
       return listing;
     },
@@ -71,6 +101,7 @@ export async function openPostgres({
       return maintenance;
     },
   });
+  const pulse = viewOf(pools.pulse);
   const heart = viewOf(pools.heart);
   const listing = viewOf(pools.listing);
   const maintenance = viewOf(pools.maintenance);
