@@ -88,11 +88,13 @@ export function comparable(items: readonly ThreadItem[]) {
 }
 
 /** What happens in a stream, without what it is about. */
+/** Pieces of a text count as one: how many there are is a matter of time. */
 export function kinds(events: readonly StreamEvent[]): string[] {
-  return events.map((event) => {
+  const all = events.map((event) => {
     if (event.type === "thread.item.updated") return event.update.type;
     return "item" in event ? `${event.type} ${event.item.type}` : event.type;
   });
+  return all.filter((kind, at) => !kind.endsWith("text_delta") || kind !== all[at - 1]);
 }
 
 /** What was said, by users and agents. */

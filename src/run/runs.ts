@@ -114,6 +114,14 @@ export type EditedMessage = { readonly messageId: string; readonly thread: Threa
 /** `resumedAt`: where the run was last resumed; an end of it before that is not told. */
 export type FollowTarget = { readonly threadId: string; readonly runId?: string; readonly resumedAt?: number };
 
+export type RunPlace = {
+  readonly threadId: string;
+  readonly lastSeq: number;
+  readonly first: number;
+  readonly resumedAt?: number;
+  readonly end?: number;
+};
+
 export type FollowSink = {
   /** Called in order, at once after subscribing for what is past; must not throw. `cursor` holds after the batch. */
   readonly events: (events: readonly RunEvent[], cursor: () => Cursor) => void;
@@ -321,11 +329,11 @@ export type Runs = {
   deleteThread(caller: Caller, threadId: string): Promise<void>;
   /** What the caller thinks of items of a thread; the last word counts. */
   rate(caller: Caller, threadId: string, rating: Rating): Promise<void>;
-  /** The seq of a run's first item, of its last resume and of its end in its thread; absent: there is none, or none since. */
-  placeOf(
-    caller: Caller,
-    runId: string,
-  ): Promise<{ readonly first?: number; readonly resumedAt?: number; readonly end?: number }>;
+  /**
+   * Where a run stands in its thread: the seqs of its first item, of its last resume and of its end (absent: there is none, or
+   * none since). A run that has not begun comes behind all that the thread has. Throws NotFound.
+   */
+  placeOf(caller: Caller, runId: string): Promise<RunPlace>;
   /**
    * Items by seq; `after` and `before` are exclusive, `order` as asked; or those on both sides of the item `around`. Fewer than
    * `limit` if they are large: at most about 4 MB.

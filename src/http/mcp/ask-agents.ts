@@ -75,7 +75,7 @@ export function runResult(services: Services, caller: Caller): McpTool {
       answeringErrors(async () => {
         const { run: runId } = parse(runSchema, call.arguments);
         const { threadId, agent } = await services.runs.get(caller, runId);
-        const { first = 1, resumedAt } = await services.runs.placeOf(caller, runId);
+        const { first, resumedAt } = await services.runs.placeOf(caller, runId);
         const cursor = { seq: first - 1, live: [] };
         const isToolCall = agent.startsWith("tool:");
         return followCall({

@@ -5,6 +5,7 @@ import { plainText } from "../../protocol/base/json-text.ts";
 import type { ThreadRecord } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { itemPageSql, pageBytes } from "../log/item-pages.ts";
+import { noRun } from "../lifecycle/locked-run.ts";
 import { threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "../log/rows.ts";
 import type { Runs } from "../runs.ts";
 
@@ -165,18 +166,26 @@ export function createThreads(database: Database): Threads {
       if (rated.length < new Set(itemIds).size) throw new NotFound(`There are no such items in thread ${threadId}.`);
     },
     async placeOf(caller, runId) {
-      if (!isId(runId)) return {};
       const last = (type: string) => `max(seq) filter (where kind = 'state' and body ->> 'type' = '${type}')`;
-      const [row] = await database.query<Record<"first" | "resumed" | "end", number | null>>(
-        `select min(seq) as first, ${last("run-resume")} as resumed, ${last("run-end")} as end
-         from items where run_id = $1 and exists (select from runs where id = $1 and user_id = $2)`,
-        [runId, caller.userId],
-      );
-      const { first, resumed, end } = row ?? {};
+      type Row = { threadId: string; lastSeq: number } & Record<"first" | "resumed" | "end", number | null>;
+      // In one statement: a run that begins meanwhile would otherwise begin behind its own first items.
+      const [row] = isId(runId)
+        ? await database.query<Row>(
+            `with run as (select thread_id from runs where id = $1 and user_id = $2
+                          union all select thread_id from pending where run_id = $1 and user_id = $2)
+             select run.thread_id as "threadId", next_seq - 1 as "lastSeq", placed.*
+             from run join threads on threads.id = run.thread_id,
+               (select min(seq) as first, ${last("run-resume")} as resumed, ${last("run-end")} as end
+                from items where run_id = $1) placed`,
+            [runId, caller.userId],
+          )
+        : [];
+      if (!row) throw noRun(runId);
+      const { threadId, lastSeq, first, resumed, end } = row;
       return {
-        ...(first != null && { first }),
-        ...(resumed != null && { resumedAt: resumed }),
-        ...(end != null && end > (resumed ?? 0) && { end }),
+        ...{ threadId, lastSeq, first: first ?? lastSeq + 1 },
+        ...(resumed !== null && { resumedAt: resumed }),
+        ...(end !== null && end > (resumed ?? 0) && { end }),
       };
     },
   };

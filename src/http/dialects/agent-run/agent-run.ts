@@ -64,7 +64,7 @@ export const getAgentRun = endpoint({
     const run = await services.runs.get(caller, params.id);
     const { first, resumedAt } = await services.runs.placeOf(caller, run.id);
     const reader = createOutcomeReader(run.id, writesOf(call));
-    if (first !== undefined && (isEnded(run.status) || run.status === "waiting")) {
+    if (isEnded(run.status) || run.status === "waiting") {
       const cursor = { seq: first - 1, live: [] };
       const place = { runId: run.id, threadId: run.threadId, cursor, ...(resumedAt !== undefined && { resumedAt }) };
       await readUntilStopped(call, place, reader);

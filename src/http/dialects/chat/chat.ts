@@ -60,11 +60,11 @@ export const resumeChat = endpoint({
     const runs = threadId === undefined ? [] : await services.runs.list(caller, { threadId });
     // Those after it wait for its end.
     const run = runs.findLast(({ status }) => !isEnded(status));
-    const { first, resumedAt } = run ? await services.runs.placeOf(caller, run.id) : {};
-    if (!run || first === undefined) {
+    if (!run) {
       await reply.code(204).send();
       return;
     }
+    const { first, resumedAt } = await services.runs.placeOf(caller, run.id);
     streams.admit(reply, caller.userId);
     reply.header("x-colloquy-run", run.id).header("x-colloquy-thread", run.threadId);
     const cursor = { seq: first - 1, live: [] };

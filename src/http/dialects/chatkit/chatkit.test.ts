@@ -51,7 +51,6 @@ eachDatabase((databases) => {
       "thread.item.added assistant_message",
       "assistant_message.content_part.added",
       "assistant_message.content_part.text_delta",
-      "assistant_message.content_part.text_delta",
       "assistant_message.content_part.done",
       "thread.item.done assistant_message",
     ]);

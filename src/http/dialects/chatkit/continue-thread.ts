@@ -1,4 +1,4 @@
-import { Conflict, InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
+import { Conflict, InvalidInput } from "../../../protocol/base/errors.ts";
 import { callIdOf, type Item, type QuestionBody } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import type { DecisionInput, Started } from "../../../run/runs.ts";
@@ -93,7 +93,6 @@ function decisionFor({ reason }: QuestionBody, value: string | undefined): Decis
 async function goOn(call: Call, { runId, threadId, cursor }: Omit<Started, "pending" | "replayed">): Promise<Begun> {
   const { services, caller } = call;
   const { first } = await services.runs.placeOf(caller, runId);
-  if (first === undefined) throw new NotFound(`There is no run ${runId}.`);
   const known: Item[] = [];
   for (let after = first - 1; after < cursor.seq;) {
     const page = await services.runs.listItems(caller, threadId, { after, before: cursor.seq + 1 });

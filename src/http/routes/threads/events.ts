@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { type Cursor, parseCursor } from "../../../protocol/threads/events.ts";
-import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import type { FollowTarget } from "../../../run/runs.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
 import { eventStream } from "../../shapes/event-schema.ts";
@@ -27,7 +26,8 @@ export const followThread = endpoint({
   answers: { 200: events },
   async handle(call) {
     const from = cursorOf(call, call.query.cursor);
-    const { id } = await threadOf(call, call.params.id, from);
+    const { id, lastSeq } = await call.services.runs.getThread(call.caller, call.params.id);
+    refuseAhead(from, lastSeq);
     tellEvents(call, { threadId: id }, from);
   },
 });
@@ -42,16 +42,15 @@ export const followRun = endpoint({
   async handle(call) {
     const from = cursorOf(call, call.query.cursor);
     const { caller, services } = call;
-    const run = await services.runs.get(caller, call.params.id);
-    const { lastSeq } = await threadOf(call, run.threadId, from);
-    // Asked after the thread: a run that has no item even now begins behind what was its last.
-    const { first = lastSeq + 1, end, resumedAt } = await services.runs.placeOf(caller, run.id);
+    const runId = call.params.id;
+    const { threadId, lastSeq, first, end, resumedAt } = await services.runs.placeOf(caller, runId);
+    refuseAhead(from, lastSeq);
     if (end !== undefined && end <= from.seq) {
       // the status with which a browser's EventSource stops asking
       await call.reply.code(204).send();
       return;
     }
-    const target = runTarget({ threadId: run.threadId, runId: run.id, resumedAt });
+    const target = runTarget({ threadId, runId, resumedAt });
     tellEvents(call, target, { ...from, seq: Math.max(from.seq, first - 1) });
   },
 });
@@ -65,10 +64,9 @@ function cursorOf({ request }: Call, asked: string | undefined): Cursor {
 }
 
 /** A place that the log has not come to would be waited for, and all that comes before it kept back. */
-async function threadOf({ caller, services }: Call, id: string, from: Cursor): Promise<ThreadRecord> {
-  const thread = await services.runs.getThread(caller, id);
-  if (from.seq <= thread.lastSeq) return thread;
-  throw new InvalidInput(`This cursor is ahead of the thread, whose last seq is ${thread.lastSeq}.`, {
+function refuseAhead(from: Cursor, lastSeq: number): void {
+  if (from.seq <= lastSeq) return;
+  throw new InvalidInput(`This cursor is ahead of the thread, whose last seq is ${lastSeq}.`, {
     code: "invalid_cursor",
     param: "cursor",
   });
