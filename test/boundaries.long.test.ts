@@ -10,7 +10,7 @@ import { after, before, describe, test } from "node:test";
 import pg from "pg";
 import type { Place } from "./databases.ts";
 import type { Finished } from "./finish-fixed-run.ts";
-import { answerText, startFixedRuns } from "./fixed-run.ts";
+import { answerText, startFixedRuns, stopMidway, type Story } from "./fixed-run.ts";
 import { skipDatabase } from "./left-out.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
@@ -20,8 +20,9 @@ import { openDatabase } from "../src/store/driver/open.ts";
 const program = join(import.meta.dirname, "run-until-point.ts");
 const finisher = join(import.meta.dirname, "finish-fixed-run.ts");
 
-/** Makes copies of a database in which a node was once started: the fixed run begins at once in each. */
-type Copies = { open(): Promise<void>; next(): Promise<Place>; close(): Promise<void> };
+/** Makes copies of a database in which a node was once started, where the story begins at once. */
+type Copies = { open(): Promise<void>; next(story: Story): Promise<Place>; close(): Promise<void> };
+type Told = { readonly story: Story; readonly place: Place };
 
 /** Two at a time: most of each is starting up. */
 const workers = 2;
@@ -41,44 +42,53 @@ for (const [kind, copies] of [
     });
 
     /** Undefined: it was killed at the point, as wanted; else the points it passed. */
-    async function runUntil(place: Place, point?: string): Promise<readonly string[] | undefined> {
-      const child = spawn(process.execPath, [program, JSON.stringify({ place, outside: outside.url(place), point })], {
-        stdio: ["ignore", "pipe", "inherit"],
-      });
+    async function runUntil({ story, place }: Told, point?: string): Promise<readonly string[] | undefined> {
+      const how = JSON.stringify({ story, place, outside: outside.url(place), point });
+      const child = spawn(process.execPath, [program, how], { stdio: ["ignore", "pipe", "inherit"] });
       const [output, [code, signal]] = await Promise.all([text(child.stdout), once(child, "exit")]);
       if (signal === "SIGKILL") return undefined;
       assert.equal(code, 0);
       return JSON.parse(output) as string[];
     }
 
-    test("the run is finished by the next process, and nothing of it is done twice", { timeout: 900_000 }, async () => {
-      const points = await runUntil(await copies.next());
-      assert(points && points.length > 40, `only ${points?.length} points were seen`);
-      const left = [...points];
-      const work = async () => {
-        for (let point = left.shift(); point; point = left.shift()) {
-          const place = await killedAt(point);
-          await assertFinished(place, point);
-        }
-      };
-      await Promise.all(Array.from({ length: workers }, work));
-    });
+    for (const [story, name, least] of [
+      ["begun", "the run is finished by the next process, and nothing of it is done twice", 40],
+      ["resumed", "a stopped run that is resumed goes on or stays as it was, and nothing of it is done twice", 20],
+    ] as const)
+      test(name, { timeout: 900_000 }, async () => {
+        const points = await runUntil({ story, place: await copies.next(story) });
+        assert(points && points.length > least, `only ${points?.length} points were seen`);
+        // Once it is resumed it is a run as any other; on PGlite each point takes seconds.
+        const end = kind === "pglite" && story === "resumed" ? points.indexOf("after commit #1") + 1 : points.length;
+        const left = points.slice(0, end);
+        const work = async () => {
+          for (let point = left.shift(); point; point = left.shift())
+            await assertFinished(await killedAt(story, point), point);
+        };
+        await Promise.all(Array.from({ length: workers }, work));
+      });
 
     /** A poll may come between and fetch once more or less, so a point is not always there. */
-    async function killedAt(point: string): Promise<Place> {
+    async function killedAt(story: Story, point: string): Promise<Told> {
       for (let tries = 1; tries <= 3; tries++) {
-        const place = await copies.next();
-        if ((await runUntil(place, point)) === undefined) return place;
+        const told = { story, place: await copies.next(story) };
+        if ((await runUntil(told, point)) === undefined) return told;
       }
       throw new Error(`The run never came to this point again: ${point}`);
     }
 
     /** In a process of its own too, as after a real crash. */
-    async function assertFinished(place: Place, point: string): Promise<void> {
-      const output = await run(finisher, { place, outside: outside.url(place) });
-      const { committed, asked, broken, ...finished } = JSON.parse(output) as Finished;
+    async function assertFinished({ story, place }: Told, point: string): Promise<void> {
+      const output = await run(finisher, { story, place, outside: outside.url(place) });
+      const { committed, half, asked, broken, ...finished } = JSON.parse(output) as Finished;
+      assert.equal(half, 0, `neither ended nor at work: ${point}`);
       assert.equal(asked, 3 - committed, `a committed step was asked again: ${point}`);
-      const expected = { run: { status: "done", error: null }, items: expectedItems, text: answerText, tasks: 1 };
+      const expected = {
+        run: { status: "done", error: null },
+        items: expectedItems[story],
+        text: answerText,
+        tasks: 1,
+      };
       assert.deepEqual(finished, expected, point);
       assert.equal(outside.keys(place).size, 1, `effects outside: ${point}`);
       assert.deepEqual(broken, [], point);
@@ -94,7 +104,7 @@ async function run(file: string, input: unknown): Promise<string> {
   return output;
 }
 
-const expectedItems = [
+const untilAllowed = [
   "message",
   "message 1",
   "call 1.0",
@@ -106,10 +116,12 @@ const expectedItems = [
   "question 2.0",
   "state run-wait",
   "decision",
-  "result 2.0",
-  "message 3",
-  "state run-end",
 ];
+const untilDone = ["result 2.0", "message 3", "state run-end"];
+const expectedItems: Readonly<Record<Story, readonly string[]>> = {
+  begun: [...untilAllowed, ...untilDone],
+  resumed: [...untilAllowed, "result 2.0", "state run-end", "state run-resume", "state 2.0 withdrawal", ...untilDone],
+};
 
 /** Has an effect for each new key; a path for each place. */
 function startOutside() {
@@ -134,24 +146,36 @@ function startOutside() {
   };
 }
 
-async function startedOnce(place: Place): Promise<void> {
+/** Of a run that is to be resumed: it is stopped while its request outside has no answer. */
+async function startedOnce(place: Place, story: Story): Promise<void> {
   const database = await openDatabase(place);
   await migrate(database);
-  const service = await startFixedRuns(database, "http://127.0.0.1:1");
+  const asked = Promise.withResolvers<void>();
+  const silent = createServer(() => asked.resolve()).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const service = await startFixedRuns(database, `http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+  if (story === "resumed") await stopMidway(service, asked.promise);
   await service.stop(0);
+  silent.close();
+  silent.closeAllConnections();
   await database.close();
 }
 
+const allStories = ["begun", "resumed"] as const;
+
 function pgliteCopies(): Copies {
-  let first: string;
+  const first = new Map<Story, string>();
   return {
     async open() {
-      first = await freshDataDirectory();
-      await startedOnce({ dataDirectory: first });
+      for (const story of allStories) {
+        const dataDirectory = await freshDataDirectory();
+        await startedOnce({ dataDirectory }, story);
+        first.set(story, dataDirectory);
+      }
     },
-    async next() {
+    async next(story) {
       const dataDirectory = temporaryFolder("data");
-      cpSync(join(first, "db"), join(dataDirectory, "db"), { recursive: true });
+      cpSync(join(first.get(story)!, "db"), join(dataDirectory, "db"), { recursive: true });
       return { dataDirectory };
     },
     async close() {},
@@ -161,20 +185,23 @@ function pgliteCopies(): Copies {
 function postgresCopies(): Copies {
   let server: PostgresServer;
   let client: pg.Client;
-  let first: string;
+  const first = new Map<Story, URL>();
   let made = 0;
   return {
     async open() {
       server = await startPostgres();
-      first = await server.createDatabase();
-      await startedOnce({ url: first, dataDirectory: temporaryFolder("data") });
+      for (const story of allStories) {
+        const url = await server.createDatabase();
+        await startedOnce({ url, dataDirectory: temporaryFolder("data") }, story);
+        first.set(story, new URL(url));
+      }
       client = new pg.Client(server.url);
       await client.connect();
     },
-    async next() {
+    async next(story) {
       const name = `copy_${++made}`;
-      await client.query(`create database ${name} template ${new URL(first).pathname.slice(1)}`);
-      const url = new URL(first);
+      const url = new URL(first.get(story)!);
+      await client.query(`create database ${name} template ${url.pathname.slice(1)}`);
       url.pathname = `/${name}`;
       return { url: url.href, dataDirectory: temporaryFolder("data") };
     },

@@ -1,12 +1,14 @@
 import { checkInvariants } from "../src/store/schema/invariants.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
 import type { Place } from "./databases.ts";
-import { bringToEnd, startFixedRuns } from "./fixed-run.ts";
+import { startFixedRuns, stories, type Story } from "./fixed-run.ts";
 
 /** What is to be seen once the run has been brought to its end by a process of its own. */
 export type Finished = {
   /** Answers that stood before, and requests made now. */
   readonly committed: number;
+  /** Runs that were neither at work nor ended: their status and their last word differ. */
+  readonly half: number;
   readonly asked: number;
   readonly run: unknown;
   readonly items: readonly string[];
@@ -16,15 +18,20 @@ export type Finished = {
 };
 
 // Brings the one run to its end after another process was killed over it, and says what it found.
-const { place, outside } = JSON.parse(process.argv[2]!) as { place: Place; outside: string };
+const { place, outside, story } = JSON.parse(process.argv[2]!) as { place: Place; outside: string; story: Story };
 const database = await openDatabase(place);
 const committed = await database.query("select 1 from items where kind = 'message' and step is not null");
+const half = await database.query(
+  `select 1 from runs where (status in ('done', 'failed', 'cancelled')) <> coalesce((
+     select body ->> 'type' = 'run-end' from items
+     where run_id = runs.id and body ->> 'type' in ('run-end', 'run-resume') order by seq desc limit 1), false)`,
+);
 // What a node does when it misses the dead one's heartbeat, ten seconds later.
 await database.query(
   "update pgboss.job set state = 'retry', start_after = now() where state = 'active' and name = 'runs'",
 );
 const service = await startFixedRuns(database, outside);
-const runId = await bringToEnd(service);
+const runId = await stories[story](service);
 await service.stop(0);
 
 const [run] = await database.query("select status, error from runs");
@@ -38,6 +45,7 @@ const [last] = await database.query<{ text: string }>(
 );
 const finished: Finished = {
   committed: committed.length,
+  half: half.length,
   asked: service.model.requests.length,
   run,
   items: items.map(({ what }) => what),

@@ -2,11 +2,16 @@ import { z } from "zod";
 import { Conflict } from "../src/protocol/base/errors.ts";
 import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
 import type { Tool } from "../src/protocol/agents/tools.ts";
+import type { Started } from "../src/run/runs.ts";
 import type { Database } from "../src/store/driver/database.ts";
 import { defineTool } from "../src/tools/core/define-tool.ts";
 import { startTestRuns, type TestRuns } from "./runs.ts";
 
 export const answerText = "All is done.";
+
+/** How the run is brought to its end: from its beginning, or after it was stopped. */
+export const stories = { begun: bringToEnd, resumed: resumeToEnd } as const;
+export type Story = keyof typeof stories;
 
 const messageId = "018f0000-0000-7000-8000-00000000f1ed";
 
@@ -49,17 +54,38 @@ export function startFixedRuns(database: Database, outside: string): Promise<Tes
   });
 }
 
-/** What a client does that wants the one run done, however often it has to begin anew; resolves when nobody works on it any more. */
-export async function bringToEnd(service: TestRuns): Promise<string> {
-  const { runs, caller } = service;
-  const { runId, threadId } = await runs.start(caller, {
+const start = ({ runs, caller }: TestRuns) =>
+  runs.start(caller, {
     agent: "assistant",
     message: { id: messageId, content: "go" },
     idempotency: { key: "the one", bodyHash: "the same" },
   });
+
+/** What a client does that wants the one run done, however often it has to begin anew; resolves when nobody works on it any more. */
+async function bringToEnd(service: TestRuns): Promise<string> {
+  return followToEnd(service, await start(service));
+}
+
+/** The same of a run that was stopped. */
+async function resumeToEnd(service: TestRuns): Promise<string> {
+  const { runs, caller, database } = service;
+  const [run] = await database.query<{ runId: string; threadId: string; status: string }>(
+    `select id as "runId", thread_id as "threadId", status from runs`,
+  );
+  const { runId, threadId, status } = run!;
+  if (status === "cancelled") return followToEnd(service, await runs.resume(caller, runId));
+  return followToEnd(service, { runId, threadId, ...(await runs.placeOf(caller, runId)) });
+}
+
+async function followToEnd(
+  service: TestRuns,
+  started: Pick<Started, "runId" | "threadId" | "resumedAt">,
+): Promise<string> {
+  const { runs } = service;
+  const { runId } = started;
   await new Promise<void>((resolve, reject) => {
     const follower = runs.follow(
-      { threadId, runId },
+      started,
       { seq: 0, live: [] },
       {
         events(events) {
@@ -76,6 +102,17 @@ export async function bringToEnd(service: TestRuns): Promise<string> {
   });
   while (service.active() > 0) await new Promise((resolve) => setTimeout(resolve, 1));
   return runId;
+}
+
+/** Stops the run while what a person has allowed is under way, so that nobody knows whether it was done. */
+export async function stopMidway(service: TestRuns, underWay: Promise<unknown>): Promise<void> {
+  const { runs, caller, database } = service;
+  const started = await start(service);
+  const end = followToEnd(service, started);
+  await underWay;
+  await runs.cancel(caller, started.runId);
+  await end;
+  await database.query("update ledger set until = now()");
 }
 
 async function allowAll({ runs, caller }: TestRuns, runId: string): Promise<void> {
