@@ -69,12 +69,10 @@ async function bringToEnd(service: TestRuns): Promise<string> {
 /** The same of a run that was stopped. */
 async function resumeToEnd(service: TestRuns): Promise<string> {
   const { runs, caller, database } = service;
-  const [run] = await database.query<{ runId: string; threadId: string; status: string }>(
-    `select id as "runId", thread_id as "threadId", status from runs`,
-  );
-  const { runId, threadId, status } = run!;
+  const [run] = await database.query<{ runId: string; status: string }>(`select id as "runId", status from runs`);
+  const { runId, status } = run!;
   if (status === "cancelled") return followToEnd(service, await runs.resume(caller, runId));
-  return followToEnd(service, { runId, threadId, ...(await runs.placeOf(caller, runId)) });
+  return followToEnd(service, { runId, ...(await runs.placeOf(caller, runId)) });
 }
 
 async function followToEnd(
