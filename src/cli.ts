@@ -33,6 +33,7 @@ const help = `Colloquy: a self-hosted agent server.
       --always                   allow, and don't ask again for this call
   colloquy resume <run>          go on with a run that failed or was stopped, where it was, and follow it
       --json                     every event as a line of JSON
+      --on-outage wait|fail      as of \`run\`
   colloquy doctor                check configuration, database and models   [--json]
   colloquy export <folder>       write all rows and files into a folder (with PGlite, stop the server first)
   colloquy import <folder>       bring an export into an empty database and data directory
@@ -108,7 +109,7 @@ async function main(argv: readonly string[]): Promise<number> {
         ...(flags.arguments === undefined ? {} : { arguments: flags.arguments }),
       });
     case "resume":
-      return resume(rest[0], { json: flags.json ?? false });
+      return resume(rest[0], { json: flags.json ?? false, onOutage: onOutageIn(flags["on-outage"]) });
     case "doctor":
       return doctor({ json: flags.json ?? false });
     case "export":

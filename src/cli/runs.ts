@@ -4,6 +4,7 @@ import { connect } from "./connect.ts";
 import { exitCodes, type FollowedRun, followRun, processOutput } from "./follow-run.ts";
 import { answerCommand, describeQuestion } from "./ask-person.ts";
 import { loadConfig } from "../config/load.ts";
+import type { OnOutage } from "../protocol/agents/agents.ts";
 import { InvalidInput, NotFound } from "../protocol/base/errors.ts";
 import { decisions, type Decision } from "../protocol/threads/items.ts";
 
@@ -70,13 +71,16 @@ export async function answer(
 }
 
 /** `colloquy resume <run>`: the same run goes on, and is told from there. */
-export async function resume(id: string | undefined, { json }: Pick<AnswerOptions, "json">): Promise<number> {
+export async function resume(
+  id: string | undefined,
+  { json, onOutage }: Pick<AnswerOptions, "json"> & { readonly onOutage?: OnOutage | undefined },
+): Promise<number> {
   if (id === undefined)
     throw new InvalidInput("colloquy resume <run>   (its id, as `colloquy run` and the page of runs show it).");
   const { server, isOwn, close } = await connect(loadConfig(), { works: true });
   try {
     const client = createClient(server);
-    const { threadId, cursor } = await client.resume(id);
+    const { threadId, cursor } = await client.resume(id, { held: true, ...(onOutage && { onOutage }) });
     process.once("SIGINT", () => void client.cancel(id));
     return await followRun(client, { id, threadId, cursor }, processOutput(json, { isOwn }));
   } finally {

@@ -83,7 +83,7 @@ export type Client = {
   runs(filter?: RunFilter, signal?: AbortSignal): Promise<readonly RunView[]>;
   cancel(id: string, signal?: AbortSignal): Promise<RunView>;
   /** The same run, failed or cancelled, goes on. */
-  resume(id: string, signal?: AbortSignal): Promise<StartedRun>;
+  resume(id: string, input?: ResumeRunInput, signal?: AbortSignal): Promise<StartedRun>;
   /** A new run beside this one that begins with its steps up to `step`; what these called is not called again. */
   fork(id: string, input: ForkRunInput, signal?: AbortSignal): Promise<StartedRun>;
   /** The run sees the message at its next step. */
@@ -113,6 +113,9 @@ export type Client = {
   /** The thread's events until the signal fires. */
   followThread(threadId: string, options?: FollowOptions): AsyncGenerator<Followed>;
 };
+
+/** Of who resumes it, in place of who began it. */
+export type ResumeRunInput = Pick<RunInput, "held"> & Pick<RunOptions, "onOutage">;
 
 export type ForkRunInput = {
   readonly step: string;
@@ -170,7 +173,7 @@ export function createClient(server: Server): Client {
     run: (id, signal) => get(`/api/runs/${id}`, signal),
     runs: (filter = {}, signal) => list("/api/runs" + queryOf(filter), signal),
     cancel: (id, signal) => post(`/api/runs/${id}/cancel`, undefined, { signal }),
-    resume: (id, signal) => post(`/api/runs/${id}/resume`, undefined, { signal }),
+    resume: (id, input, signal) => post(`/api/runs/${id}/resume`, input, { signal }),
     fork: (id, { idempotencyKey, ...input }, signal) =>
       post(`/api/runs/${id}/fork`, input, { signal, headers: keyHeader(idempotencyKey) }),
     steer: (id, message, signal) => post(`/api/runs/${id}/steer`, { id: newId(), ...message }, { signal }),

@@ -157,7 +157,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     about: (runIds) => aboutRuns(database.listing.query, runIds),
     details: (caller, asked) => readRunDetails(runtime, { ...asked, ...seenBy(caller) }),
     item: (caller, runId, itemId) => readItemOfRun(database.query, { runId, itemId, ...seenBy(caller) }),
-    resume: (caller, runId) => resumeRun(runtime, caller, runId),
+    resume: (caller, runId, input) => resumeRun(runtime, caller, { runId, ...input }),
     fork: (caller, runId, input) => forkRun(runtime, caller, runId, input),
     cancel: (caller, runId) => cancelRun(runtime, caller, runId),
     decide: (caller, runId, answer) => decide(runtime, caller, { runId, ...answer }),

@@ -2,7 +2,7 @@ import type { ArgumentPattern } from "../protocol/agents/approval.ts";
 import type { RunRecord, GrantView, Written } from "../protocol/threads/run-shapes.ts";
 import type { RunAbout } from "../protocol/threads/run-trace.ts";
 import type { RunDetails } from "./traced-run.ts";
-import type { AgentDefinition } from "../protocol/agents/agents.ts";
+import type { AgentDefinition, OnOutage } from "../protocol/agents/agents.ts";
 import type { Caller } from "../protocol/base/callers.ts";
 import type { Cursor, RunEvent } from "../protocol/threads/events.ts";
 import type { AttachedFile, Content, Decision, Item, ItemOf, NewItem } from "../protocol/threads/items.ts";
@@ -96,6 +96,12 @@ export type Started = {
   readonly resumedAt?: number;
   /** What the run wrote in whose place it stands, and may well write again. */
   readonly wrote?: readonly Written[];
+};
+
+/** Who resumes a run stands in the place of who began it. */
+export type ResumeInput = {
+  readonly onOutage?: OnOutage | undefined;
+  readonly held?: boolean | undefined;
 };
 
 export type ForkInput = {
@@ -219,7 +225,7 @@ export type Runs = {
   /** One item of such a run. */
   item(caller: Caller, runId: string, itemId: string): Promise<Item>;
   /** A run that failed or was cancelled goes on from its last committed step, with all that it had begun. Throws Conflict. */
-  resume(caller: Caller, runId: string): Promise<Started>;
+  resume(caller: Caller, runId: string, input?: ResumeInput): Promise<Started>;
   /** A new run beside this one that begins with its steps up to one of them: their calls are not made again. Throws Conflict. */
   fork(caller: Caller, runId: string, input: ForkInput): Promise<Started>;
   /** Stops it wherever it is; a run that has ended is left as it is. */

@@ -162,6 +162,42 @@ test("straight to a model nothing has changed: its error, and no run", async () 
   assert.equal(answer.headers.get("x-colloquy-run"), null);
 });
 
+test("resumed: who waits now decides, and what works or waits says what to do", async () => {
+  model.always({ status: 529, error: "busy" });
+  const thread = (await (await post("/api/threads", {})).json()) as { id: string };
+  const begun = await post(`/api/threads/${thread.id}/runs`, {
+    agent: "wired",
+    message: { content: "hi" },
+    held: true,
+  });
+  const { id } = (await begun.json()) as { id: string };
+  const left = async () => ["waiting", "failed"].includes(await statusOf(id));
+  await until(left, "its end");
+  const resume = async (body?: object) => {
+    const answer = await fetch(`${server.url}/api/runs/${id}/resume`, {
+      method: "POST",
+      ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+    assert.equal(answer.status, 202, await answer.text());
+    await until(left, "its next end or wait");
+    return statusOf(id);
+  };
+  assert.equal(await resume({ held: true }), "failed");
+  assert.equal(await resume({ onOutage: "fail" }), "failed");
+  assert.equal(await resume({ held: true, onOutage: "wait" }), "waiting");
+  const [question] = await server.runs.questions(server.caller, id);
+  const refused = await post(`/api/runs/${id}/resume`, {});
+  assert.equal(refused.status, 409);
+  const said = new RegExp(
+    `waits: .*overloaded.*POST /api/runs/${id}/decisions/${question!.id} \\{"decision": "retry"\\}`,
+  );
+  assert.match(await refused.text().then((text) => JSON.parse(text).error.message), said);
+  await post(`/api/runs/${id}/cancel`, {});
+  assert.equal(await resume(), "waiting");
+  await post(`/api/runs/${id}/cancel`, {});
+  assert.equal((await post(`/api/runs/${id}/resume`, { onOutage: "perhaps" })).status, 400);
+});
+
 test("the native API: a thread's run waits, `held` and `onOutage` say otherwise", async () => {
   model.always({ status: 529, error: "busy" });
   const thread = (await (await post("/api/threads", {})).json()) as { id: string };

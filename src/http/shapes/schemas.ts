@@ -48,6 +48,23 @@ export const runOptionsSchema = z.strictObject({
   dryRun: z.boolean().optional().describe("Writes are only planned; a person allows all of them, some or none."),
 });
 
+export const heldSchema = z
+  .boolean()
+  .optional()
+  .describe(
+    "You hold the connection and have nothing to come back to: an outage of the model's provider then ends the run soon, unless it has written something or `onOutage` says otherwise",
+  );
+
+/** Who resumes a run stands in the place of who began it. */
+export const resumeSchema = z
+  .strictObject({
+    onOutage: onOutageSchema
+      .optional()
+      .describe("What an outage is from here on; as the run's options or its agent say when absent, else `wait`"),
+    held: heldSchema,
+  })
+  .nullish();
+
 export const messageInputSchema = z.strictObject({
   id: idSchema.optional().describe("A UUIDv7 of your own; the same one sent again answers the first."),
   content: contentSchema,

@@ -131,7 +131,7 @@ export async function insertBeginning(
 
 /** The root run that occupies a thread. */
 export function liveRootSql(threadId: string): string {
-  return `select 1 from runs where thread_id = ${threadId} and parent_run is null and status in ('queued', 'running', 'waiting')`;
+  return `select id from runs where thread_id = ${threadId} and parent_run is null and status in ('queued', 'running', 'waiting')`;
 }
 
 export function sha256(text: string): string {

@@ -1,4 +1,4 @@
-import { NotFound } from "../../protocol/base/errors.ts";
+import { Conflict, NotFound } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { RunDefinition, RunStatus } from "../../protocol/threads/runs.ts";
@@ -148,6 +148,14 @@ export function publishItems(runtime: Runtime, threadId: string, items: readonly
 export function publishEnd(runtime: Runtime, threadId: string, { items, below }: Ended): void {
   for (const child of below) publishItems(runtime, child.threadId, child.items);
   publishItems(runtime, threadId, items);
+}
+
+/** Another run of the thread is in the way. Undefined: it was, a moment ago. */
+export function threadBusy(live: string | undefined): Conflict {
+  const [who, how] = live === undefined ? ["A run", "cancel it"] : [`Run ${live}`, `POST /api/runs/${live}/cancel`];
+  return new Conflict(`${who} of the thread has not ended. Wait for it, or end it first: ${how}`, {
+    code: "thread_busy",
+  });
 }
 
 export function noRun(runId: string): NotFound {

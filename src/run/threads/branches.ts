@@ -1,12 +1,12 @@
 import type { Caller } from "../../protocol/base/callers.ts";
-import { Conflict, NotFound } from "../../protocol/base/errors.ts";
+import { NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { liveRootSql } from "../lifecycle/accept.ts";
 import { itemPageSql, pageBytes, pageItems } from "../log/item-pages.ts";
 import { standing } from "../log/standing.ts";
-import { publishItems } from "../lifecycle/locked-run.ts";
+import { publishItems, threadBusy } from "../lifecycle/locked-run.ts";
 import {
   insertItemsSql,
   type ItemRow,
@@ -115,11 +115,8 @@ export async function lockIdle(query: Query, caller: Caller, threadId: string): 
       )
     : [];
   if (!thread) throw noThread(threadId);
-  const [{ busy } = { busy: false }] = await query<{ busy: boolean }>(`select exists (${liveRootSql("$1")}) as busy`, [
-    threadId,
-  ]);
-  if (busy || thread.pending > 0)
-    throw new Conflict("The thread has a run that has not ended.", { code: "thread_busy" });
+  const [live] = await query<{ id: string }>(liveRootSql("$1"), [threadId]);
+  if (live || thread.pending > 0) throw threadBusy(live?.id);
   return thread;
 }
 

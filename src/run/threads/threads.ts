@@ -1,9 +1,11 @@
 import type { Caller } from "../../protocol/base/callers.ts";
-import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
+import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
 import type { ThreadRecord } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
+import { liveRootSql } from "../lifecycle/accept.ts";
+import { threadBusy } from "../lifecycle/locked-run.ts";
 import { itemPageSql, pageBytes } from "../log/item-pages.ts";
 import { noRun } from "../lifecycle/locked-run.ts";
 import { threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "../log/rows.ts";
@@ -132,8 +134,10 @@ export function createThreads(database: Database): Threads {
           [threadId, caller.userId],
         );
       });
-      if (rows.length === 0)
-        throw new Conflict("The thread has a run that has not ended; cancel it first.", { code: "thread_busy" });
+      if (rows.length === 0) {
+        const [live] = await database.query<{ id: string }>(liveRootSql("$1"), [threadId]);
+        throw threadBusy(live?.id);
+      }
     },
     async listItems(caller, threadId, { around, before, limit = 100, order = "asc", ...page }) {
       await getThread(caller, threadId);

@@ -60,7 +60,7 @@ export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest)
 }
 
 /** Who waits decides: within another run that one's caller. */
-function outageIn({ agent, options, within, held }: RunRequest): Pick<RunDefinition, "onOutage" | "held"> {
+export function outageIn({ agent, options, within, held }: RunRequest): Pick<RunDefinition, "onOutage" | "held"> {
   if (within) return { ...(within.onOutage && { onOutage: within.onOutage }), ...(within.held && { held: true }) };
   return {
     onOutage: options.onOutage ?? agent.onOutage ?? (held ? "fail" : "wait"),

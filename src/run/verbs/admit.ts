@@ -1,7 +1,8 @@
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { accept, accepted, KeyUsed, type Beginning } from "../lifecycle/accept.ts";
+import { accept, accepted, KeyUsed, liveRootSql, type Beginning } from "../lifecycle/accept.ts";
 import { cancelRun } from "../lifecycle/cancel.ts";
+import { threadBusy } from "../lifecycle/locked-run.ts";
 import { queueBehind } from "../lifecycle/message-queue.ts";
 import type { Started, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
@@ -48,7 +49,10 @@ async function meetLiveRun(
   const { query } = runtime.database;
   // Sent again, it must not be refused because of its own run, much less stop it.
   if (mode === "queue" || (await isKnown(query, beginning))) return undefined;
-  if (mode === "reject") throw new Conflict("The thread has a run that has not ended.", { code: "thread_busy" });
+  if (mode === "reject") {
+    const [live] = await query<{ id: string }>(liveRootSql("$1"), [threadId]);
+    throw threadBusy(live?.id);
+  }
   if (mode === "steer") {
     if (!message) return undefined;
     const steered = await steer(runtime, caller, { threadId, message, idempotency, room });

@@ -6,8 +6,8 @@ import type { ModelRegistry } from "../../protocol/agents/models.ts";
 const mostNames = 30;
 
 /** A model that a run is to go on with must be there, for whoever chooses it. Throws InvalidInput with names that are near. */
-export function checkModel(models: ModelRegistry, caller: Caller, name = ""): void {
-  if (name.trim() === "") throw new InvalidInput("Which model? Send its name as text.", { param: "text" });
+export function checkModel(models: ModelRegistry, caller: Caller, name = "", param = "text"): void {
+  if (name.trim() === "") throw new InvalidInput(`Which model? Send its name as ${param}.`, { param });
   const mayAll = mayUse(caller, "model", "*");
   const known = models.list().filter(({ id }) => mayAll || mayUse(caller, "model", id));
   const found = known.find(({ id, provider, name: own }) => id === name || `${provider}/${own}` === name);
@@ -19,5 +19,5 @@ export function checkModel(models: ModelRegistry, caller: Caller, name = ""): vo
   const what = found
     ? `The model ${name} is not available: ${found.reason ?? "no reason is known"}`
     : `There is no model ${JSON.stringify(name.slice(0, 100))} for you.`;
-  throw new InvalidInput(`${what} ${hint}`, { status: 422, code: "model_not_found", param: "text" });
+  throw new InvalidInput(`${what} ${hint}`, { status: 422, code: "model_not_found", param });
 }

@@ -157,6 +157,7 @@ eachRunDatabase((runs) => {
       code: "step_not_found",
       message: /1, 2, 3, 4/,
     });
+    await assert.rejects(forked(started.runId, { model: "skript" }), { code: "model_not_found", message: /mean script/ });
     await assert.rejects(forked(newId()), { status: 404, code: "run_not_found" });
     await assert.rejects(forked("nonsense"), { status: 404 });
     const nobody = { ...service.caller, userId: newId(), role: "user" as const };
@@ -165,5 +166,17 @@ eachRunDatabase((runs) => {
     const [one, other] = await Promise.all([1, 2].map(() => forked(started.runId, { idempotency })));
     assert.equal(one!.runId, other!.runId);
     await service.events(one!);
+  });
+
+  test("not beside a run that has not ended, which is named", async () => {
+    const service = await runs.start({
+      tools: [noteTool("look", [], "read")],
+      script: (_, count) => [[call("look", "a")], "looked", [{ hang: true as const }]][count]!,
+    });
+    const { started } = await service.ask("look");
+    const { threadId } = started;
+    const live = await service.runs.start(service.caller, { agent: "assistant", threadId, message: { content: "on" } });
+    const isBusy = { status: 409, code: "thread_busy", message: new RegExp(live.runId) };
+    await assert.rejects(service.runs.fork(service.caller, started.runId, { step: "1" }), isBusy);
   });
 });

@@ -11,6 +11,7 @@ import { modelOf } from "../turn/define-run.ts";
 import type { ForkInput, Started } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { admit } from "./admit.ts";
+import { checkModel } from "./check-model.ts";
 
 type Source = {
   readonly threadId: string;
@@ -28,6 +29,7 @@ type Source = {
 export async function forkRun(runtime: Runtime, caller: Caller, runId: string, input: ForkInput): Promise<Started> {
   if (input.instructions !== undefined && caller.role !== "admin")
     throw new Denied(403, "Only an admin may change what an agent is told; say it in the input instead.");
+  if (input.model !== undefined) checkModel(runtime.models, caller, input.model, "model");
   const source = await sourceOf(runtime.database.query, caller, runId);
   const kept = keptOf(source.items, input.step);
   const copies = copiesOf(kept, source.message.seq);

@@ -2,18 +2,29 @@ import { permittedAgents } from "../../agents/permitted-agents.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { Conflict } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
+import { decisions, type ItemOf } from "../../protocol/threads/items.ts";
 import type { RunDefinition, RunStatus } from "../../protocol/threads/runs.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { RunEnd } from "../log/append.ts";
 import { extendLimit } from "../limits/limits.ts";
 import { isErased } from "../log/fold.ts";
 import { openQuestions } from "../log/questions.ts";
-import { itemsOfRun, itemsOfTree, lockRun, noRun, publishItems, type LockedRun } from "../lifecycle/locked-run.ts";
+import {
+  itemsOfRun,
+  itemsOfTree,
+  lockRun,
+  noRun,
+  publishItems,
+  threadBusy,
+  type LockedRun,
+} from "../lifecycle/locked-run.ts";
 import { ownerToday } from "../lifecycle/owner.ts";
 import { placeInRoom } from "../lifecycle/place-in-room.ts";
 import { asNew, reopen, type EndedRun } from "../lifecycle/reopen.ts";
 import { directCall } from "../turn/direct-call.ts";
-import type { Started } from "../runs.ts";
+import { whatIsWrong } from "../step/outage.ts";
+import { outageIn } from "../turn/define-run.ts";
+import type { ResumeInput, Started } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
 /**
@@ -21,7 +32,11 @@ import type { Runtime } from "../contract/runtime.ts";
  * writes. What its end cut off is withdrawn, the runs below that ended with it go on too, and a job stands for it again: in one
  * transaction that begins by locking the run, so of two at once one is refused.
  */
-export async function resumeRun(runtime: Runtime, caller: Caller, runId: string): Promise<Started> {
+export async function resumeRun(
+  runtime: Runtime,
+  caller: Caller,
+  { runId, ...input }: ResumeInput & { readonly runId: string },
+): Promise<Started> {
   if (!isId(runId)) throw noRun(runId);
   const { database, engine } = runtime;
   const isAdmin = caller.role === "admin";
@@ -33,6 +48,7 @@ export async function resumeRun(runtime: Runtime, caller: Caller, runId: string)
     await mustBeAbleTo(runtime, query, run);
     const after = await branchFor(query, run);
     await giveMore(query, run, ended);
+    await inPlaceOf(query, run, input);
     const reopened = await reopen(query, ended, { by: caller, ...(after === undefined ? {} : { after }) });
     const jobId = newId();
     await query(`update runs set status = 'queued', job_id = $2, ${asNew} where id = $1`, [run.id, jobId]);
@@ -59,20 +75,37 @@ async function notBegun(query: Query, { userId, role }: Caller, runId: string): 
     runId,
     role === "admin" ? null : userId,
   ]);
-  return rows.length > 0 ? notEnded("queued") : noRun(runId);
+  return rows.length > 0 ? notEnded(query, { id: runId, status: "queued" }) : noRun(runId);
 }
 
-function notEnded(status: RunStatus): Conflict {
-  return status === "done"
-    ? new Conflict("The run is done, so there is nothing to resume. Fork it from one of its steps to go another way.", {
+async function notEnded(query: Query, { id, status }: Pick<LockedRun, "id" | "status">): Promise<Conflict> {
+  if (status === "done")
+    return new Conflict(
+      "The run is done, so there is nothing to resume. Fork it from one of its steps to go another way.",
+      {
         code: "run_done",
-      })
-    : new Conflict(`The run is ${status}: it goes on by itself, or waits for an answer.`, { code: "run_live" });
+      },
+    );
+  const [question] = status === "waiting" ? openQuestions(await itemsOfTree(query, id)) : [];
+  return new Conflict(question ? waitsFor(id, question) : goesOn(id, status), { code: "run_live" });
+}
+
+function waitsFor(run: string, { id, body: { reason, outage, text } }: ItemOf<"question">): string {
+  const [first, ...others] = decisions[reason];
+  const call = `POST /api/runs/${run}/decisions/${id} {"decision": "${first}"}`;
+  return outage
+    ? `The run waits: ${whatIsWrong(outage)}. To try now: ${call}`
+    : `The run waits: ${text} To answer: ${call} (or ${others.join(", ")})`;
+}
+
+function goesOn(run: string, status: RunStatus): string {
+  const act = `Follow it at /api/runs/${run}/events, or end it: POST /api/runs/${run}/cancel`;
+  return `The run has not ended (${status}), so it goes on without this. ${act}`;
 }
 
 async function endedOf(query: Query, run: LockedRun): Promise<EndedRun> {
   const { id, threadId, status } = run;
-  if (status !== "failed" && status !== "cancelled") throw notEnded(status);
+  if (status !== "failed" && status !== "cancelled") throw await notEnded(query, run);
   if (run.root)
     throw new Conflict(`The run is a part of run ${run.root.id}: resume that one, and what ended with it goes on.`, {
       code: "run_not_root",
@@ -116,11 +149,19 @@ async function branchFor(query: Query, { id, threadId }: LockedRun): Promise<str
     [threadId, id],
   );
   const { live, last, is_room } = seen!;
-  if (live !== null)
-    throw new Conflict(`Run ${live} of the same thread has not ended: wait for it, or cancel it first.`, {
-      code: "thread_busy",
-    });
+  if (live !== null) throw threadBusy(live);
   return is_room || last === null || last === thread?.leaf ? undefined : last;
+}
+
+/** What an outage is, is decided by who waits now: for the run, and for those below that were to do as it does. */
+async function inPlaceOf(query: Query, { id, definition }: LockedRun, { onOutage, held }: ResumeInput): Promise<void> {
+  const { agent, options } = definition;
+  const outage = outageIn({ agent, options: onOutage === undefined ? options : { ...options, onOutage }, held });
+  await query(
+    `update runs set definition = definition - 'held' || $2::jsonb
+     where root_run = $1 and (definition ->> 'held') is not distinct from $3`,
+    [id, JSON.stringify(outage), definition.held ? "true" : null],
+  );
 }
 
 /** As much again of the limits that ended it or that it waited at, as "continue" gives; and time, if none is left. */

@@ -9,7 +9,7 @@ import { answerStarted } from "../../shapes/started-run.ts";
 import { publicAbout, publicAdminRun, publicDetails } from "../../shapes/run-details-view.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { publicRun } from "../../../protocol/threads/public-views.ts";
-import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
+import { idParams, resumeSchema, listOf, pageQuery } from "../../shapes/schemas.ts";
 
 export const listAllRuns = endpoint({
   tag: "admin",
@@ -67,10 +67,11 @@ export const resumeAnyRun = endpoint({
   summary: "Resume anybody's run that failed or was cancelled",
   description: "The same run goes on for its owner, as by `POST /api/runs/{id}/resume`.",
   params: idParams,
+  body: resumeSchema,
   answers: { 202: startedRunSchema },
-  async handle({ params, caller, reply, services }) {
+  async handle({ params, body, caller, reply, services }) {
     requireAdmin(caller);
-    return answerStarted(reply, await services.runs.resume(caller, params.id));
+    return answerStarted(reply, await services.runs.resume(caller, params.id, body ?? {}));
   },
 });
 

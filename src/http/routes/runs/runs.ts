@@ -23,7 +23,15 @@ import { publicAbout, publicDetails } from "../../shapes/run-details-view.ts";
 import { publicQuestion } from "../../shapes/question-view.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { publicItem, publicRun } from "../../../protocol/threads/public-views.ts";
-import { idParams, listOf, messageInputSchema, pageQuery, runOptionsSchema } from "../../shapes/schemas.ts";
+import {
+  heldSchema,
+  idParams,
+  listOf,
+  messageInputSchema,
+  pageQuery,
+  resumeSchema,
+  runOptionsSchema,
+} from "../../shapes/schemas.ts";
 
 export const startRun = endpoint({
   tag: "runs",
@@ -44,12 +52,7 @@ export const startRun = endpoint({
       .optional()
       .describe("A message of yours that is to be answered anew: a copy of it begins a branch beside it"),
     options: runOptionsSchema.optional(),
-    held: z
-      .boolean()
-      .optional()
-      .describe(
-        "You hold the connection and have nothing to come back to: an outage of the model's provider then ends the run soon, unless it has written something or `onOutage` says otherwise",
-      ),
+    held: heldSchema,
     mode: z
       .enum(messageModes)
       .optional()
@@ -160,9 +163,10 @@ export const resumeRun = endpoint({
     "(`run_done`), is a part of another one (`run_not_root`), never began (`run_not_begun`), its agent (`agent_gone`) or account " +
     "(`account_disabled`) is gone, or its thread has another run that has not ended (`thread_busy`).",
   params: idParams,
+  body: resumeSchema,
   answers: { 202: startedRunSchema },
-  async handle({ params, caller, reply, services }) {
-    return answerStarted(reply, await services.runs.resume(caller, params.id));
+  async handle({ params, body, caller, reply, services }) {
+    return answerStarted(reply, await services.runs.resume(caller, params.id, body ?? {}));
   },
 });
 
@@ -176,20 +180,20 @@ export const forkRun = endpoint({
     "ended (`thread_busy`) or is a room (`thread_is_room`), or it is a part of another run (`run_not_root`).",
   params: idParams,
   body: z.strictObject({
-    step: z.string().max(200).describe("The last step that is kept"),
+    step: z
+      .union([z.string().max(200), z.int().nonnegative()])
+      .describe("The last step that is kept, by its name, which may be a number: `2`, `2.1`"),
     model: z.string().max(200).optional().describe("Another model from there on"),
     instructions: z.string().max(100_000).optional().describe("Instead of its agent's; admins only"),
     input: z.string().min(1).max(100_000).optional().describe("Instead of the message that began it"),
   }),
   answers: { 202: startedRunSchema },
   async handle({ params, body, caller, request, reply, services }) {
-    if (body.model !== undefined && !services.models.has(body.model))
-      throw new NotFound(`There is no model "${body.model}" for you; GET /v1/models lists yours.`, {
-        code: "model_not_found",
-        param: "model",
-      });
     const idempotency = idempotencyOf(request);
-    return answerStarted(reply, await services.runs.fork(caller, params.id, { ...body, idempotency }));
+    return answerStarted(
+      reply,
+      await services.runs.fork(caller, params.id, { ...body, step: String(body.step), idempotency }),
+    );
   },
 });
 
