@@ -104,6 +104,28 @@ eachRunDatabase((suite) => {
     assert.deepEqual(kept, { cancel_asked: false });
   });
 
+  test("a wait that ends with its last try is left to that try", async () => {
+    let isAway = true;
+    const service = await suite.start({
+      script: () => (isAway ? [{ error: "unreachable", message: "nothing listens there" }] : "Back."),
+      outages: { firstMs: 3_600_000, longestMs: 3_600_000 },
+    });
+    const { started } = await service.ask("hi");
+    const { query } = suite.database();
+    await query("update runs set wait_until = now() - interval '1 second', retry_at = now() where id = $1", [
+      started.runId,
+    ]);
+    await upkeep(async (runtime) => {
+      await expireWaits(runtime);
+      const end = { status: "failed" } as const;
+      assert.equal(await endIdleRun(runtime, { runId: started.runId, expired: true }, end), "none");
+    });
+    assert.equal((await rowOf(suite.database(), started.runId)).status, "waiting");
+    isAway = false;
+    await query("update pgboss.job set start_after = now()");
+    await until(async () => (await rowOf(suite.database(), started.runId)).status === "done", "the last try");
+  });
+
   test("a message that nobody started is started", async () => {
     const gate = Promise.withResolvers<void>();
     const service = await suite.start({

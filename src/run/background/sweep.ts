@@ -38,10 +38,10 @@ export async function requeueOrphans(runtime: Runtime): Promise<void> {
   }
 }
 
-/** Every wait has an end. */
+/** Every wait has an end. One that goes on by itself ends by its last try, which may be about to be taken. */
 export async function expireWaits(runtime: Runtime): Promise<void> {
   const late = await runtime.database.query<{ id: string; wait_reason: string }>(
-    "select id, wait_reason from runs where status = 'waiting' and parent_run is null and wait_until < now() limit $1",
+    "select id, wait_reason from runs where status = 'waiting' and parent_run is null and wait_until < now() and retry_at is null limit $1",
     [batch],
   );
   for (const run of late) {

@@ -19,7 +19,7 @@ export type LockedRun = {
   readonly agent: string;
   readonly status: RunStatus;
   readonly epoch: number;
-  /** It waits, and longer than it may. */
+  /** It waits, longer than it may, and does not go on by itself. */
   readonly late: boolean;
   readonly definition: RunDefinition;
   /** Of a child run; locked too. */
@@ -41,7 +41,7 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
     late: boolean;
     definition: RunDefinition;
   }>(
-    `select id, thread_id, user_id, agent, status, epoch, definition, coalesce(wait_until < now(), false) as late from runs
+    `select id, thread_id, user_id, agent, status, epoch, definition, coalesce(wait_until < now() and retry_at is null, false) as late from runs
      where (id = $1 or id = (select root_run from runs where id = $1))
        and ($2::uuid is null or exists (select from runs mine where mine.id = $1 and mine.user_id = $2))
      order by parent_run is not null for update`,

@@ -27,18 +27,20 @@ export type Asking = {
   /** Where what there is of it is kept if it breaks off; in its own step when absent. */
   readonly keptIn?: string;
   readonly reserved: ReservedStep;
+  /** The last attempt at this step, which was asked for with another prompt. */
+  readonly after?: number | undefined;
 };
 
 /** Asks for a step's answer. Stays `current` if it breaks off, so that what there is of it can be kept. */
 export async function askModel(
   work: Work,
   key: string,
-  { model, request, asProtocol = false, tells = "all", keptIn = key, reserved }: Asking,
+  { model, request, asProtocol = false, tells = "all", keptIn = key, reserved, after }: Asking,
 ): Promise<Answer> {
   const answer = emptyAnswer();
   work.current = { key: keptIn, answer, reserved };
   const messages = await withImages(request.messages, (id) => work.runtime.imageUrl(id, work.taken.caller.userId));
-  await untilAnswered(work, { step: key, answer, isTold: tells !== "nothing" }, (of) =>
+  await untilAnswered(work, { step: key, answer, isTold: tells !== "nothing", after }, (of) =>
     readAnswer(
       model,
       { ...request, messages, origin: originOf(work, of) },

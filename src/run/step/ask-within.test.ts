@@ -131,6 +131,12 @@ eachRunDatabase(({ start, database }) => {
         started.runId,
       ]);
       assert.equal(rows.length, refused, "each refusal is in the call log");
+      const asked = await database().query<{ step: string; attempt: number }>(
+        "select step, attempt from model_calls where run_id = $1",
+        [started.runId],
+      );
+      const attempts = new Set(asked.map(({ step, attempt }) => `${step} ${attempt}`));
+      assert.equal(attempts.size, asked.length, "each attempt at a step has a number of its own");
     });
 
   test("tools that take more room than there is are searched for", async () => {

@@ -33,7 +33,7 @@ export async function askWithin(
     model,
     options,
     ...asking
-  }: Omit<Asking, "request" | "reserved"> & { readonly model: Model; readonly options: RequestOptions },
+  }: Omit<Asking, "request" | "reserved" | "after"> & { readonly model: Model; readonly options: RequestOptions },
 ): Promise<Asked> {
   let requested = requestOf(work, model, options);
   const reserved = await reserveFor(work, model, requested.request);
@@ -43,9 +43,10 @@ export async function askWithin(
   const refused: PricedCall[] = [];
   const agent = options.as ?? work.taken.definition.agent;
   let window = windowOf(model, agent);
+  let after: number | undefined;
   for (let tries = 1; ; tries++) {
     try {
-      const answer = await askModel(work, key, { ...asking, model, request: requested.request, reserved });
+      const answer = await askModel(work, key, { ...asking, model, request: requested.request, reserved, after });
       answer.records.unshift(...refused);
       return { answer, notices: requested.notices, seen, reserved };
     } catch (error) {
@@ -56,6 +57,7 @@ export async function askWithin(
         throw error;
       }
       refused.push(...broken.records);
+      after = broken.attempt;
       window = Math.min(windowOf(model, agent), Math.floor(window * nextWindow));
       requested = requestOf(work, model, { ...options, window });
     }

@@ -13,6 +13,8 @@ export type Attempts = {
   readonly answer: Answer;
   /** Whether followers hear of those that fail. */
   readonly isTold: boolean;
+  /** The last attempt at the same step by this process, with another prompt. */
+  readonly after?: number | undefined;
   /** Instead of the run's own, if it fires before that. */
   readonly signal?: AbortSignal;
 };
@@ -23,11 +25,12 @@ export type Attempts = {
  */
 export async function untilAnswered(
   work: Work,
-  { step, answer, isTold, signal = work.signal }: Attempts,
+  { step, answer, isTold, after, signal = work.signal }: Attempts,
   read: (of: LiveStep) => Promise<void>,
 ): Promise<void> {
   const { runId, threadId, epoch } = work.owner;
-  const liveAt = (tries: number) => liveStep({ runId, threadId, step, attempt: attemptOf(epoch, tries) });
+  const before = after === undefined ? 0 : after + 1 - attemptOf(epoch);
+  const liveAt = (tries: number) => liveStep({ runId, threadId, step, attempt: attemptOf(epoch, before + tries) });
   let waitedMs = 0;
   let long = 0;
   for (let tries = 1; ; tries++) {

@@ -7,6 +7,8 @@ import type { Taken } from "../lifecycle/take-run.ts";
 import { defineRun } from "./define-run.ts";
 import type { Work } from "../step/turn-state.ts";
 
+const awaitedCode = "tools_awaited";
+
 /**
  * Of a run that began while servers had not told their tools: waits for them, and keeps what they tell as if it had begun
  * then. Resolves to the run as it is from now on; undefined: it waits for none.
@@ -16,7 +18,10 @@ export async function awaitTools(work: Work): Promise<Taken | undefined> {
   const { awaited, ...before } = taken.definition;
   if (!awaited) return undefined;
   const waits = runtime.tools.awaited(before.agent.tools, taken.caller);
-  if (waits.length > 0) await work.commit([notice("tools_awaited", `Waiting for ${serversText(waits)} …`)]);
+  const isTold = work
+    .items()
+    .some(({ kind, body }) => kind === "notice" && "code" in body && body.code === awaitedCode);
+  if (waits.length > 0 && !isTold) await work.commit([notice(awaitedCode, `Waiting for ${serversText(waits)} …`)]);
   const missing = await runtime.tools.wait(awaited, taken.caller, { signal, tell: () => {} });
   signal.throwIfAborted();
   const definition = withTools(work, before);

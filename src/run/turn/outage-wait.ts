@@ -1,13 +1,11 @@
-import { type ColloquyError, ModelError } from "../../protocol/base/errors.ts";
+import type { ColloquyError } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem, Outage } from "../../protocol/threads/items.ts";
 import { runErrorOf } from "../../protocol/threads/runs.ts";
 import type { Answer } from "../contract/answer.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
-import { liveStep } from "../log/deltas.ts";
 import { settledStep } from "../step/ask-model.ts";
-import { tellAgain } from "../step/attempts.ts";
-import { distanceOf, isOutage, mayPass, openOutage, outageOf, retryOf, whatIsWrong, wordsOf } from "../step/outage.ts";
+import { distanceOf, isOutage, mayPass, openOutage, outageOf, whatIsWrong, wordsOf } from "../step/outage.ts";
 import type { Work } from "../step/turn-state.ts";
 
 /**
@@ -25,9 +23,8 @@ export async function waitedForModel(work: Work, error: unknown): Promise<boolea
   const repeats = mayPass(error) && error.kind !== "garbage";
   const outage = outageOf(work, error, repeats);
   const retryMs = repeats ? Math.min(leftMs, distanceOf(error, waitedMs, runtime.outages)) : undefined;
-  const told = error instanceof ModelError ? retryOf(work, error, retryMs ?? 0) : undefined;
   work.current = undefined;
-  // Of another outage than the one that was asked about a person must hear anew.
+  // Told once for each wait; of another outage than the one that was asked about a person must hear anew.
   const isKnown =
     asked !== undefined && asked.body.outage?.repeats === repeats && asked.body.outage.code === outage.code;
   const items = isKnown ? [] : [...(asked ? [givenUp(asked.id)] : []), questionOf(error, outage, retryMs)];
@@ -41,12 +38,6 @@ export async function waitedForModel(work: Work, error: unknown): Promise<boolea
   if (waits && !isKnown) {
     const { runId } = work.owner;
     runtime.log.warn({ runId, code: error.code, repeats }, `a run waits for its model: ${whatIsWrong(outage)}`);
-  }
-  // No item says it, since there is none.
-  if (waits && isKnown && cut && retryMs !== undefined && told) {
-    const { runId, threadId } = work.owner;
-    const next = liveStep({ runId, threadId, step: cut.key, attempt: cut.answer.attempt + 1 });
-    tellAgain(work, next, told);
   }
   return waits;
 }
