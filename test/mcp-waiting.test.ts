@@ -81,6 +81,26 @@ eachRunDatabase((suite) => {
     );
   });
 
+  test("that a run waits is said once, whichever processes wait", async () => {
+    const { raw, open } = await gated();
+    const mcp = testServers({ files: { url: raw.url } });
+    cleanups.push(() => mcp.close());
+    const first = await suite.start({ script: [], sources: mcp.sources, agent });
+    const started = await first.runs.start(first.caller, { agent: "assistant", message: { content: "Send" } });
+    const { seen, close } = watch(first, started);
+    await until(() => seen.some(({ type }) => type === "notice"), "the word about the wait");
+    close();
+    await first.stop(0);
+    const second = await suite.start({ script: toSend, sources: mcp.sources, agent });
+    await until(() => second.active() === 1, "another process to wait");
+    open();
+    await second.events(started);
+    assert.deepEqual(
+      (await notices(second, started.threadId)).map(({ code }) => code),
+      ["tools_awaited"],
+    );
+  });
+
   test("a program is waited for in the same way", async () => {
     const folder = mkdtempSync(join(tmpdir(), "colloquy-mcp-"));
     cleanups.push(() => rmSync(folder, { recursive: true }));
