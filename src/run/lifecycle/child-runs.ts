@@ -7,6 +7,7 @@ import type { RunDefinition, RunStatus, WaitReason } from "../../protocol/thread
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { sha256 } from "./accept.ts";
+import { giveBackSql } from "../limits/limits.ts";
 import type { Owner, RunEnd } from "../log/append.ts";
 import { insertItemsSql, itemsParameter } from "../log/rows.ts";
 import { takenOf, takenColumns, type Taken, type TakenRow, tookSql, userColumns } from "./take-run.ts";
@@ -105,7 +106,8 @@ export async function takeChild(
          takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$4")}
        where id = $1 and root_run = $2 and status in ('queued', 'running')
          and exists (select from runs root where root.id = $2 and root.epoch = $3 and root.status = 'running' for share)
-       returning ${takenColumns})
+       returning ${takenColumns}),
+     b as (update budgets set ${giveBackSql("r.id")} from r where budgets.root_run = r.root_run)
      select r.*, root.thread_id as root_thread, greatest(0, extract(epoch from budgets.deadline - now()) * 1000)::bigint as left_ms, threads.leaf, threads.next_seq, ${userColumns}
      from r, runs root, budgets, threads, users where root.id = r.root_run and budgets.root_run = r.root_run and threads.id = r.thread_id and users.id = r.user_id`,
     [childId, root.runId, root.epoch, node],

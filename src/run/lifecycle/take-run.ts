@@ -1,6 +1,7 @@
 import { cutBack, type Caller, type Rights } from "../../protocol/base/callers.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
+import { giveBackSql } from "../limits/limits.ts";
 import type { Job } from "../engine/engine.ts";
 
 /** A run as this process took it: from here on it writes at this epoch, or not at all. */
@@ -94,7 +95,7 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
          takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$3")}
        from free where id = free_id
        returning ${takenColumns.replace(", steered", "")}),
-     b as (update budgets set deadline = now() + left_ms * interval '1 millisecond' from r where budgets.root_run = r.root_run returning left_ms)
+     b as (update budgets set deadline = now() + left_ms * interval '1 millisecond', ${giveBackSql("r.id")} from r where budgets.root_run = r.root_run returning left_ms)
      select r.*, r.thread_id as root_thread, b.left_ms, threads.leaf, threads.next_seq, seen.steered, seen.retry_at is not null as retried, ${userColumns} from r, b, threads, runs seen, users
      where threads.id = r.thread_id and seen.id = $1 and users.id = seen.user_id`,
     [job.runId, job.id, node],

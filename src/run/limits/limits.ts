@@ -51,7 +51,9 @@ async function reserveAll(
   const [granted] = await query<Reserved>(
     `with r as (select root_run, user_id, steered from runs where id = $1 and epoch = $2 and status = 'running' for share),
      b as (update budgets b set steps = steps + $3, calls = calls + ${once("$4")}, writes = writes + ${once("$5")}, tokens = tokens + $6,
-       cost = cost + $7, reserved = case when $8::text is null then reserved else reserved || jsonb_build_object($1::text, $8::text) end
+       cost = cost + $7, reserved = case when $8::text is null then reserved else reserved || jsonb_build_object($1::text, $8::text) end,
+       unsettled = case when $9::uuid is null then unsettled else unsettled || jsonb_build_object($1::text,
+         coalesce(unsettled -> $1::text, '{}') || jsonb_build_object($9::text, jsonb_build_object('steps', $3, 'tokens', $6, 'cost', $7))) end
      from r where b.root_run = r.root_run and steps + $3 <= steps_max
        and calls + ${once("$4")} <= calls_max and writes + ${once("$5")} <= writes_max
        and (tokens_max is null or tokens + $6 <= tokens_max) and (cost_max is null or cost + $7 <= cost_max)
@@ -143,16 +145,24 @@ export function limitOf(error: unknown): LimitName | undefined {
     : undefined;
 }
 
+/** For an update of `budgets`: gives back what the run had reserved and not settled when its last owner died or let it go. */
+export function giveBackSql(run: string): string {
+  const lost = (what: string) =>
+    `coalesce((select sum((u.value ->> '${what}')::float8) from jsonb_each(unsettled -> ${run}::text) u), 0)`;
+  return `steps = greatest(0, steps - ${lost("steps")}), tokens = greatest(0, tokens - ${lost("tokens")}), cost = greatest(0, cost - ${lost("cost")}),
+    unsettled = unsettled - ${run}::text`;
+}
+
 /** What a request used that left nothing to commit. */
 export async function settleUse(
   query: Query,
   owner: Owner,
-  { tokens = 0, cost = 0, spent }: AppendExtras,
+  { tokens = 0, cost = 0, settles, spent }: AppendExtras,
 ): Promise<void> {
   await query(
-    `update budgets b set tokens = greatest(0, tokens + $3), cost = greatest(0, cost + $4)
+    `update budgets b set tokens = greatest(0, tokens + $3), cost = greatest(0, cost + $4), unsettled = unsettled #- array[r.id::text, $5::text]
      from runs r where r.id = $1 and r.epoch = $2 and r.status = 'running' and b.root_run = r.root_run`,
-    [owner.runId, owner.epoch, tokens, cost],
+    [owner.runId, owner.epoch, tokens, cost, settles ?? null],
   );
   if (spent) await settleSpending(query, spent);
 }

@@ -30,6 +30,8 @@ export type AppendExtras = {
   /** What was used beyond what was reserved (less than zero: less). */
   readonly tokens?: number;
   readonly cost?: number;
+  /** The reservation in whose place that comes. */
+  readonly settles?: string;
   /** A step that brought nothing, since its model was away: neither it nor its time counts against the run's limits. */
   readonly inVain?: { readonly ms: number };
   /** What a step came to, of what its account may spend; what was reserved of that is given back. */
@@ -106,6 +108,8 @@ export async function append(
       : "r as (select id, thread_id, user_id, root_run, parent_run from runs where id = $1 and epoch = $2 and status = 'running' for share)",
     `b as (update budgets set tokens = greatest(0, tokens + $7), cost = greatest(0, cost + $8)${
       extras.inVain ? ", steps = greatest(0, steps - 1)" : ""
+    }${
+      extras.settles === undefined ? "" : `, unsettled = unsettled #- array[r.id::text, ${add(extras.settles)}::text]`
     }${
       stops
         ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint + ${backMs} else left_ms end,

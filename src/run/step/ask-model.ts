@@ -109,6 +109,7 @@ export function settled(work: Work, { answer, reserved }: Asked): AppendExtras {
     modelCalls: answer.records,
     tokens: spent.tokens - reserved.tokens,
     cost: spent.cost - reserved.cost,
+    settles: reserved.expected.id,
     ...(reserved.isHeld ? { spent } : {}),
   };
 }

@@ -22,6 +22,7 @@ import { runTakes } from "./0021-run-takes.ts";
 import { runRetries } from "./0022-run-retries.ts";
 import { claimJobs } from "./0023-claim-jobs.ts";
 import { resumedRuns } from "./0024-resumed-runs.ts";
+import { unsettledReservations } from "./0025-unsettled-reservations.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   runRetries,
   claimJobs,
   resumedRuns,
+  unsettledReservations,
 ];
