@@ -8,6 +8,7 @@ import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { databaseFolder } from "./memory-folder.ts";
+import type { SmallDisk } from "./small-disk.ts";
 
 export type PostgresServer = {
   /** Of the database `postgres`; others are made by `createDatabase`. */
@@ -19,6 +20,8 @@ export type PostgresServer = {
 
 /** One that is ours alone, and can be harmed. */
 export type OwnPostgres = PostgresServer & {
+  /** Whether it takes connections. */
+  answers(): Promise<boolean>;
   /** kill -9 of all its processes: what it has not given to the operating system is gone. */
   crash(): Promise<void>;
   /** As an operator ends it: connections are closed, nothing is lost. */
@@ -32,6 +35,8 @@ export type PostgresOptions = {
   readonly fsync?: boolean;
   /** Further settings, as in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Where its files are to be, instead of in the temporary folder; only root can put them there. */
+  readonly disk?: SmallDisk;
 };
 
 /**
@@ -81,32 +86,28 @@ async function startServer(bin: string, options: PostgresOptions): Promise<OwnPo
   const folder = mkdtempSync(join(options.fsync ? tmpdir() : databaseFolder(), "colloquy-postgres-"));
   if (user) chownSync(folder, user.uid, user.gid);
 
-  const data = join(folder, "data");
-  const made = spawnSync(
-    join(bin, "initdb"),
-    [
-      "--pgdata",
-      data,
-      "--username",
-      "colloquy",
-      "--auth",
-      "trust",
-      "--encoding",
-      "UTF8",
-      "--locale",
-      "C",
-      "--no-sync",
-      "--no-instructions",
-    ],
-    { ...user, cwd: folder, encoding: "utf8" },
-  );
+  const { disk } = options;
+  if (disk && user) chownSync(disk.outside, user.uid, user.gid);
+  // Whoever enters the namespace of a disk must be root until they are in it.
+  const within =
+    disk && user
+      ? [...disk.within, "setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", "--"]
+      : [];
+  const as = within.length > 0 ? undefined : user;
+  const data = join(disk?.path ?? folder, "data");
+  const initdb = [...within, join(bin, "initdb"), "--pgdata", data, "--username", "colloquy", "--auth", "trust"];
+  const more = ["--encoding", "UTF8", "--locale", "C", "--no-sync", "--no-instructions"];
+  const made = spawnSync(initdb[0]!, [...initdb.slice(1), ...more], { ...as, cwd: folder, encoding: "utf8" });
   if (made.status !== 0) {
     rmSync(folder, { recursive: true, force: true });
     throw new Error(`initdb failed: ${made.stderr}`, { cause: made.error });
   }
 
   const port = await freePort();
-  const server = spawnServer([join(bin, "postgres"), "-D", data, ...settings({ folder, options })], { folder, user });
+  const server = spawnServer([...within, join(bin, "postgres"), "-D", data, ...settings({ folder, options })], {
+    folder,
+    user: as,
+  });
   server.stdin!.write(`start ${port}\n`);
   const log = await startLog(server);
   if (!log.ready) throw new Error(`PostgreSQL did not start:\n${log.text}`);
@@ -119,6 +120,7 @@ async function startServer(bin: string, options: PostgresOptions): Promise<OwnPo
   return {
     url,
     createDatabase: () => createDatabase(url),
+    answers: () => answers(url),
     crash: () => end("kill"),
     shutDown: () => end("stop"),
     async startAgain() {
