@@ -147,6 +147,21 @@ test("on a terminal", { skip: skipTmux }, async (t) => {
     assert.match(stopped, /\[@user\]: tell me a tale\n\n\[@assistant\]: \[stopped\]\nA tale\n\nOnce upon a time/);
   });
 
+  await t.test(
+    "/continue goes on with what was stopped, in the same run; with nothing to go on with it says so",
+    async () => {
+      answers = ["The end of the tale."];
+      const runs = () => client.runs({ limit: 50 });
+      const before = await runs();
+      await terminal.type("/continue", "Enter");
+      await terminal.until(/\[@assistant\]:\nThe end of the tale\./);
+      const after = await runs();
+      assert.deepEqual([after.length, after[0]!.id, after[0]!.status], [before.length, before[0]!.id, "done"]);
+      await terminal.type("/continue", "Enter");
+      await terminal.until(/Nothing here has failed or was stopped\./);
+    },
+  );
+
   await t.test("what was said meanwhile has its turn, also if the one before is stopped", async () => {
     answers = [[{ text: "Begun" }, { hang: true }], "Now to you."];
     await terminal.type("first", "Enter");
