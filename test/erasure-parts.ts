@@ -9,7 +9,7 @@ import { startTestRuns, type TestRunsOptions } from "./runs.ts";
 /** The run service with a folder for files, and what erases people of it. */
 export async function startErasing(
   database: Database,
-  { folder, ...rest }: Pick<TestRunsOptions, "script" | "tools"> & { readonly folder: string },
+  { folder, ...rest }: Pick<TestRunsOptions, "script" | "tools" | "approval"> & { readonly folder: string },
 ) {
   const service = await startTestRuns({
     database,

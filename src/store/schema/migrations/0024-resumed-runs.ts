@@ -12,7 +12,8 @@ create index items_withdrawn on items (run_id, step, call_index) where kind = 's
 drop index items_one_result;
 create index items_results on items (coalesce(run_id, thread_id), step, call_index) where kind = 'result';
 
--- Whoever adds to a thread holds its row, so what is counted here can't change meanwhile.
+-- Whoever adds to a thread holds its row, so what is counted here can't change meanwhile. An import adds both results in one
+-- statement, so each sees the other one.
 create or replace function items_result_has_call() returns trigger language plpgsql as $$
 begin
   if not exists (
@@ -28,7 +29,8 @@ begin
       and r.step = new.step and r.call_index = new.call_index and r.id <> new.id
       and not exists (
         select from items w
-        where w.kind = 'state' and w.run_id = r.run_id and w.step = r.step and w.call_index = r.call_index and w.seq > r.seq
+        where w.kind = 'state' and w.run_id = r.run_id and w.step = r.step and w.call_index = r.call_index
+          and w.seq > least(r.seq, new.seq) and w.seq < greatest(r.seq, new.seq)
       )
   ) then
     raise exception 'a second result of a call (step %, index %)', new.step, new.call_index
