@@ -28,7 +28,7 @@ export function namedFailure({ id, model }: AgentDefinition, error: unknown): un
   return new ModelError(kind, text, {
     cause: error,
     retryable,
-    host: error.host,
+    server: error.server,
     ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
     ...(detail.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: detail.retryAfterSeconds }),
   });

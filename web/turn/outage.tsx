@@ -7,10 +7,10 @@ import { client } from "../page/server.ts";
 import { words } from "../words/words.ts";
 
 /** "Ollama at 127.0.0.1:11434 does not answer" */
-export function outageText({ model, provider, host, code }: Omit<Outage, "repeats">): string {
+export function outageText({ model, name = model, provider, host, code }: Omit<Outage, "repeats">): string {
   const { who, faults, faultElse } = words.turn.outage;
   const fault = faults[code as keyof typeof faults] ?? faultElse;
-  return `${who({ model, ...(provider === undefined ? {} : { provider }), ...(host === undefined ? {} : { host }) })} ${fault}`;
+  return `${who({ model: name, ...(provider === undefined ? {} : { provider }), ...(host === undefined ? {} : { host }) })} ${fault}`;
 }
 
 /** An attempt failed, and the next one comes in a moment. */

@@ -28,7 +28,11 @@ before(async () => {
     {
       agents: [agent("orchestrator"), agent("wired")],
       tools: [note],
-      models: [{ id: "wire", provider: "openai", baseUrl: `${model.url}/v1`, model: "any", apiKey: "none" }],
+      models: [
+        { id: "chain", fallback: ["gone", "wire"] },
+        { id: "gone", provider: "ollama", baseUrl: "http://127.0.0.1:9", model: "llama" },
+        { id: "wire", provider: "openai", baseUrl: `${model.url}/v1`, model: "any", apiKey: "none" },
+      ],
       outages: { firstMs: 3_600_000, longestMs: 3_600_000 },
     },
   );
@@ -217,4 +221,21 @@ test("the native API: a thread's run waits, `held` and `onOutage` say otherwise"
   assert.deepEqual(await start({ held: true }), ["failed", true]);
   assert.deepEqual(await start({ held: true, options: { onOutage: "wait" } }), ["waiting", false]);
   assert.deepEqual(await start({ options: { onOutage: "fail" } }), ["failed", true]);
+});
+
+test("of a chain the first server that is away is named, with what it calls the model", async () => {
+  model.always({ status: 529, error: "busy" });
+  const thread = (await (await post("/api/threads", {})).json()) as { id: string };
+  const body = { agent: "wired", message: { content: "hi" }, options: { model: "chain" } };
+  const { id } = (await (await post(`/api/threads/${thread.id}/runs`, body)).json()) as { id: string };
+  await until(async () => (await statusOf(id)) === "waiting", "its wait");
+  const seen = (await (await fetch(`${server.url}/api/runs/${id}`)).json()) as { questions: { outage: object }[] };
+  assert.deepEqual(seen.questions[0]!.outage, {
+    model: "chain",
+    name: "llama",
+    provider: "Ollama",
+    host: "127.0.0.1:9",
+    code: "model_unreachable",
+    repeats: true,
+  });
 });

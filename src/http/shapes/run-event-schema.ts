@@ -11,6 +11,7 @@ const logged = { seq: z.int().describe("Its place in the log of the thread") };
 const retry = z
   .object({
     model: z.string(),
+    name: z.string().optional(),
     provider: z.string().optional(),
     host: z.string().optional(),
     code: z.string(),

@@ -1,6 +1,6 @@
 import type { ModelError } from "../../protocol/base/errors.ts";
 import type { Timeouts } from "../transport/adapter.ts";
-import { failure } from "../transport/upstream-error.ts";
+import { failure, settingOf } from "../transport/upstream-error.ts";
 import type { Target } from "../transport/upstream-error.ts";
 
 /** Ends waiting on our signal or on a time-out, also for packages that do not heed the signal they get. */
@@ -10,12 +10,12 @@ export class Watch {
   readonly #limits: Timeouts;
   readonly #stop = () => this.#controller.abort();
   #timer: NodeJS.Timeout;
-  #lateFor: string | undefined;
+  #late: { readonly words: string; readonly setting: string } | undefined;
 
   constructor(outer: AbortSignal, limits: Timeouts) {
     this.#outer = outer;
     this.#limits = limits;
-    this.#timer = this.#timeout(limits.connectMs + limits.firstPartMs);
+    this.#timer = this.#timeout(limits.connectMs + limits.firstPartMs, "firstPartMs");
     outer.addEventListener("abort", this.#stop, { once: true });
     if (outer.aborted) this.#stop();
   }
@@ -38,12 +38,12 @@ export class Watch {
 
   firstPartCame(): void {
     clearTimeout(this.#timer);
-    this.#timer = this.#timeout(this.#limits.idleMs);
+    this.#timer = this.#timeout(this.#limits.idleMs, "idleMs");
   }
 
   /** Why it was stopped by us, if it was. */
   stopped(target: Target): ModelError | undefined {
-    if (this.#lateFor) return failure("timeout", target, this.#lateFor);
+    if (this.#late) return failure("timeout", target, `${this.#late.words}: ${settingOf(target, this.#late.setting)}`);
     return this.#outer.aborted ? failure("aborted", target, "stopped by us") : undefined;
   }
 
@@ -53,9 +53,9 @@ export class Watch {
     this.#controller.abort();
   }
 
-  #timeout(ms: number): NodeJS.Timeout {
+  #timeout(ms: number, setting: keyof Timeouts): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#lateFor = `nothing came for ${ms} ms`;
+      this.#late = { words: `nothing came for ${ms} ms`, setting: `timeouts.${setting}` };
       this.#stop();
     }, ms);
   }

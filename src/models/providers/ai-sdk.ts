@@ -18,7 +18,7 @@ import { Unsendable } from "../transport/wire.ts";
 
 /** Any model of the AI SDK (`LanguageModelV4`) from a package the operator has installed. It is loaded at first use. */
 export function createAiSdk(config: AiSdkConfig, timeouts: Partial<Timeouts>): Adapter {
-  const target = { model: config.model, endpoint: config.package };
+  const target = { id: config.id, provider: "ai-sdk", model: config.model, endpoint: config.package };
   const limits: Timeouts = { ...defaultTimeouts, ...timeouts, ...config.timeouts };
   let loading: Promise<LanguageModelV4> | undefined;
 

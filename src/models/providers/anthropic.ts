@@ -26,6 +26,7 @@ const formatTool = "answer";
 /** A model behind `POST <baseUrl>/messages`. */
 export function createAnthropic(config: AnthropicConfig, { dispatcher, timeouts, isOwn }: Connection): Adapter {
   return createHttpAdapter({
+    id: config.id,
     name: config.model,
     context: { tokens: config.contextTokens ?? defaultContext },
     timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },

@@ -34,6 +34,7 @@ export function createOllama(config: OllamaConfig, { dispatcher, timeouts, isOwn
   const context: ContextSize =
     set !== undefined || isOwn?.(url) ? { tokens: set ?? usualContext } : askedSize(ask, { otherwise: usualContext });
   return createHttpAdapter({
+    id: config.id,
     name: config.model,
     context,
     timeouts: { ...ollamaTimeouts, ...timeouts, ...config.timeouts },

@@ -31,6 +31,7 @@ export function createOpenAi(config: OpenAiConfig, { dispatcher, timeouts, isOwn
   const ask = () => askOwnServerSize(root, { model: config.model, headers, dispatcher, usual });
   const isAsked = config.contextTokens === undefined && isPrivateHost(url) && !isOwn?.(url);
   return createHttpAdapter({
+    id: config.id,
     name: config.model,
     context: isAsked ? askedSize(ask, { otherwise: usual }) : { tokens: config.contextTokens ?? usual },
     timeouts: { ...defaultTimeouts, ...timeouts, ...config.timeouts },

@@ -53,6 +53,6 @@ function allFailed(id: string, failures: readonly ModelError[]): ModelError {
     upstreamStatus: first.upstreamStatus,
     retryable: failures.some((failure) => failure.retryable),
     retryAfterSeconds: first.detail.retryAfterSeconds,
-    host: first.host,
+    server: first.server,
   });
 }

@@ -26,7 +26,7 @@ function impatient(policy: RetryPolicy): RetryPolicy {
 
 /** Milliseconds until the next try; undefined: do not try again. `tries` counts those already made. */
 export function delayBeforeRetry(error: ModelError, tries: number, policy: RetryPolicy): number | undefined {
-  if (!error.retryable || tries > policy.retries) return undefined;
+  if (!error.retryable || wasSilent(error) || tries > policy.retries) return undefined;
   const { retryAfterSeconds } = error.detail;
   if (retryAfterSeconds !== undefined) {
     const asked = retryAfterSeconds * 1000;
@@ -34,6 +34,11 @@ export function delayBeforeRetry(error: ModelError, tries: number, policy: Retry
   }
   const backoff = policy.baseMs * 2 ** (tries - 1);
   return Math.min(policy.longestMs, backoff * (0.75 + Math.random() / 2));
+}
+
+/** Our own patience was at its end; whoever waits is not made to wait as long again. */
+function wasSilent({ kind, upstreamStatus }: ModelError): boolean {
+  return kind === "timeout" && upstreamStatus === undefined;
 }
 
 /** Waits; ends early and quietly when the signal fires. */

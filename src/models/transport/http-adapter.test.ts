@@ -29,7 +29,7 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
       const patient = { connectMs: 20_000, firstPartMs: 20_000, idleMs: 20_000 };
       const configs: ModelConfig[] = [
         { ...config, id: "m", retries: 0 },
-        { ...config, id: "soon", retries: 0, timeouts: { ...patient, firstPartMs: 150 } },
+        { ...config, id: "soon", retries: 2, timeouts: { ...patient, firstPartMs: 150 } },
         { ...config, id: "quick", retries: 0, timeouts: { ...patient, idleMs: 150 } },
         { ...config, id: "steady", retries: 0, timeouts: { ...patient, idleMs: 1000 } },
         { ...config, id: "again", retries: 1 },
@@ -173,11 +173,15 @@ for (const provider of ["openai", "ollama", "anthropic"] as const) {
     });
 
     test("time-outs: silence before the first part, and after it", async () => {
-      assert.equal((await ask({ fault: "silent" }, "soon")).error?.kind, "timeout");
+      const before = server.requests.length;
+      const silent = await ask({ fault: "silent" }, "soon");
+      assert.equal(silent.error?.kind, "timeout");
+      assert.match(silent.error?.message ?? "", /150 ms: timeouts\.firstPartMs of the model "soon"/);
+      assert.equal(server.requests.length, before + 1, "whoever waits is not made to wait as long again");
       const told = await ask({ text: "half", fault: "hang" }, "quick");
       assert.equal(told.text, "half");
       assert.equal(told.error?.kind, "timeout");
-      assert.match(told.error?.message ?? "", /150 ms/);
+      assert.match(told.error?.message ?? "", /150 ms: timeouts\.idleMs of the model "quick"/);
     });
 
     test("slow is not silent", async () => {

@@ -29,6 +29,8 @@ export type Connection = {
 
 export type HttpAdapterOptions = {
   readonly wire: Wire;
+  /** Under which it is configured. */
+  readonly id: string;
   readonly name: string;
   readonly context: ContextSize;
   readonly timeouts: Timeouts;
@@ -38,8 +40,8 @@ export type HttpAdapterOptions = {
 
 /** An adapter that posts to a provider and reads its stream. */
 export function createHttpAdapter(options: HttpAdapterOptions): Adapter {
-  const { wire, name, context, dispatcher, timeouts } = options;
-  const target: Target = { model: name, endpoint: shownUrl(wire.url) };
+  const { wire, id, name, context, dispatcher, timeouts } = options;
+  const target: Target = { id, provider: wire.provider, model: name, endpoint: shownUrl(wire.url) };
   const headers = { "content-type": "application/json", "accept-encoding": "identity", ...wire.headers };
   // Fields this provider was seen to refuse as such: no later request pays for learning it again.
   let refused: LeftOut = new Set();

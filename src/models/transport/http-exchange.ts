@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { ModelError, ModelErrorKind } from "../../protocol/base/errors.ts";
 import type { Timeouts } from "./adapter.ts";
-import { failure } from "./upstream-error.ts";
+import { failure, settingOf } from "./upstream-error.ts";
 import type { Target } from "./upstream-error.ts";
 
 export type Post = {
@@ -41,10 +41,7 @@ export class HttpExchange {
     this.#post = post;
     this.#signal = signal;
     const { connectMs } = post.timeouts;
-    this.#timer = setTimeout(
-      () => this.#fail(this.#error("timeout", `no connection within ${connectMs} ms`)),
-      connectMs,
-    );
+    this.#timer = setTimeout(() => this.#fail(this.#late("no connection", connectMs, "connectMs")), connectMs);
     signal.addEventListener("abort", this.#onAbort, { once: true });
     dispatcher.dispatch(
       {
@@ -128,7 +125,7 @@ export class HttpExchange {
   firstPartCame(): void {
     const { idleMs } = this.#post.timeouts;
     this.#idle = true;
-    this.#limitTo(idleMs, () => `nothing came for ${idleMs} ms`);
+    this.#limitTo(idleMs, () => this.#late("nothing more", idleMs, "idleMs"));
   }
 
   /** `answered`: the answer is complete, only the end of the body may be missing. */
@@ -147,7 +144,7 @@ export class HttpExchange {
     this.#controller = controller;
     if (this.#failure) return this.#abort();
     const { firstPartMs } = this.#post.timeouts;
-    this.#limitTo(firstPartMs, () => `no first part within ${firstPartMs} ms`);
+    this.#limitTo(firstPartMs, () => this.#late("no first part", firstPartMs, "firstPartMs"));
   }
 
   #received(chunk: Buffer): void {
@@ -160,11 +157,11 @@ export class HttpExchange {
     this.#notify();
   }
 
-  #limitTo(ms: number, words: () => string): void {
+  #limitTo(ms: number, error: () => ModelError): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       // A reader that is slow is not the provider's fault.
-      if (this.#wake) this.#fail(this.#error("timeout", words()));
+      if (this.#wake) this.#fail(error());
       else this.#timer.refresh();
     }, ms);
   }
@@ -197,6 +194,11 @@ export class HttpExchange {
     this.#failure ??= this.#connectionError(error);
     clearTimeout(this.#timer);
     this.#notify();
+  }
+
+  #late(what: string, ms: number, setting: keyof Timeouts): ModelError {
+    const name = settingOf(this.#post.target, `timeouts.${setting}`);
+    return this.#error("timeout", `${what} within ${ms} ms: ${name}`);
   }
 
   #error(kind: ModelErrorKind, words: string, cause?: unknown): ModelError {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reportedFailure, statusFailure } from "./upstream-error.ts";
 
-const target = { model: "m", endpoint: "https://example.com/v1/chat/completions" };
+const target = { id: "m", provider: "openai", model: "m", endpoint: "https://example.com/v1/chat/completions" };
 
 /** As providers sent them; the number is what the model holds, if they say it. */
 const recorded: readonly (readonly [

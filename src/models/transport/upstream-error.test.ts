@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reportedFailure, statusFailure } from "./upstream-error.ts";
 
-const target = { model: "m", endpoint: "https://example.com/v1/chat/completions" };
+const target = { id: "mine", provider: "openai", model: "m", endpoint: "https://example.com/v1/chat/completions" };
 
 test("a key that the provider repeats is not told on", () => {
   const said = "Incorrect API key provided: sk-abcdef0123456789.";
@@ -12,4 +12,5 @@ test("a key that the provider repeats is not told on", () => {
     assert.match(error.message, /Incorrect API key provided/);
     assert.doesNotMatch(`${error.message} ${String(error.cause)}`, /abcdef/);
   }
+  assert.match(refused.message, /apiKey of the model "mine"/);
 });

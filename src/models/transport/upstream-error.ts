@@ -3,8 +3,18 @@ import type { ModelErrorKind } from "../../protocol/base/errors.ts";
 import { saysTooLong, windowIn } from "./told-window.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 
-/** Which model and address an error speaks of. */
-export type Target = { readonly model: string; readonly endpoint: string };
+/** Which model and address an error speaks of; `id`: under which its settings stand. */
+export type Target = {
+  readonly id: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly endpoint: string;
+};
+
+/** What somebody may have to change. */
+export function settingOf({ id }: Target, name: string): string {
+  return `${name} of the model "${id}" (in colloquy.yaml, or Administration, Models)`;
+}
 
 type Details = {
   cause?: unknown;
@@ -18,7 +28,7 @@ type Details = {
 export function failure(kind: ModelErrorKind, target: Target, cause: string, details?: Details): ModelError {
   return new ModelError(kind, `Model "${target.model}" at ${target.endpoint}: ${cause}`, {
     ...details,
-    host: URL.parse(target.endpoint)?.host,
+    server: { provider: target.provider, model: target.model, host: URL.parse(target.endpoint)?.host },
   });
 }
 
@@ -33,7 +43,7 @@ export function statusFailure(target: Target, status: number, text: string, retr
     cause: new Error(said),
   };
   const kind = kindOfStatus(status, said, text);
-  return failure(kind, target, explain(status, said), { ...details, ...windowOf(kind, text) });
+  return failure(kind, target, explain(target, status, said), { ...details, ...windowOf(kind, text) });
 }
 
 /** An error object inside a stream or in a body with status 200. */
@@ -73,8 +83,9 @@ function kindOfReport(type: string, said: string): ModelErrorKind {
   return "server";
 }
 
-function explain(status: number, said: string): string {
-  if (status === 401 || status === 403) return `the key was not accepted (${status}): ${said}`;
+function explain(target: Target, status: number, said: string): string {
+  if (status === 401 || status === 403)
+    return `the key was not accepted (${status}): ${said.replace(/[.!]?$/, ".")} Set ${settingOf(target, "apiKey")}.`;
   if (status === 404) return `not found (404): ${said}. Check baseUrl and the model's name.`;
   if (status >= 300 && status < 400) return `it answered with a redirect (${status}); set baseUrl to the final address`;
   return `${status}: ${said}`;

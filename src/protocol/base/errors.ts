@@ -72,14 +72,16 @@ export type ModelErrorKind =
   | "server" // other 5xx, or an error in mid-stream
   | "aborted"; // by us
 
+/** Who was asked: which kind of provider, what it calls the model, and where, without a path. */
+export type AskedServer = { readonly provider: string; readonly model: string; readonly host?: string | undefined };
+
 /** A model call failed. The message names model, endpoint and cause; never a key. */
 export class ModelError extends ColloquyError {
   readonly kind: ModelErrorKind;
   /** May the same request be tried again (only asked before the first part). */
   readonly retryable: boolean;
   readonly upstreamStatus: number | undefined;
-  /** Where it was asked, without a path. */
-  readonly host: string | undefined;
+  readonly server: AskedServer | undefined;
   /** Of `context`: how many tokens the model holds, if the provider said it. */
   readonly contextTokens: number | undefined;
 
@@ -90,14 +92,14 @@ export class ModelError extends ColloquyError {
       upstreamStatus?: number;
       retryable?: boolean;
       retryAfterSeconds?: number;
-      host?: string | undefined;
+      server?: AskedServer | undefined;
       contextTokens?: number;
     },
   ) {
     super(`model_${kind.replace("-", "_")}`, statusOfModelError[kind], message, options);
     this.kind = kind;
     this.upstreamStatus = options?.upstreamStatus;
-    this.host = options?.host;
+    this.server = options?.server;
     this.contextTokens = options?.contextTokens;
     this.retryable =
       options?.retryable ?? ["rate-limit", "overloaded", "unreachable", "timeout", "cut", "server"].includes(kind);

@@ -101,6 +101,8 @@ export type QuestionBody = {
 export type Outage = {
   /** The name that it was asked by. */
   readonly model: string;
+  /** What its provider calls it; of a chain, the first of it. */
+  readonly name?: string;
   /** Whose server it is, if that is known: `Ollama`. */
   readonly provider?: string;
   /** Where: `127.0.0.1:11434`. */

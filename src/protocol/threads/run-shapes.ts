@@ -30,6 +30,7 @@ export type RunRecord = RunView & { readonly userId: string; readonly epoch: num
 
 const outageSchema = z.object({
   model: z.string().describe("The name that it was asked by"),
+  name: z.string().optional().describe("What its provider calls it; of a chain, the first of it"),
   provider: z.string().optional(),
   host: z.string().optional(),
   code: z.string().describe("Such as model_unreachable"),

@@ -74,11 +74,11 @@ const providerNames: Readonly<Record<string, string>> = {
 
 /** What is the matter, of the step that failed last. */
 export function outageOf(work: Work, error: ColloquyError, repeats: boolean): Outage {
-  const record = work.current?.answer.records.at(-1);
-  const host = error instanceof ModelError ? error.host : undefined;
-  const provider = host?.endsWith("api.openai.com") ? "OpenAI" : providerNames[record?.provider ?? ""];
+  const { host, model: name, provider: kind = "" } = (error instanceof ModelError ? error.server : undefined) ?? {};
+  const provider = host?.endsWith("api.openai.com") ? "OpenAI" : providerNames[kind];
   return {
     model: work.asked ?? work.taken.definition.agent.model,
+    ...(name === undefined ? {} : { name }),
     ...(provider === undefined ? {} : { provider }),
     ...(host === undefined ? {} : { host }),
     code: error.code,
@@ -100,8 +100,8 @@ const faults: Readonly<Record<string, string>> = {
 };
 
 /** "Ollama at 127.0.0.1:11434 does not answer" */
-export function whatIsWrong({ model, provider, host, code }: Omit<Outage, "repeats">): string {
-  const who = host === undefined ? `The model ${model}` : `${provider ?? "The model server"} at ${host}`;
+export function whatIsWrong({ model, name = model, provider, host, code }: Omit<Outage, "repeats">): string {
+  const who = host === undefined ? `The model ${name}` : `${provider ?? "The model server"} at ${host}`;
   return `${who} ${faults[code] ?? "is not there"}`;
 }
 
