@@ -27,9 +27,10 @@ export function openListener(makeClient: () => pg.Client, { answerMs, log }: Lis
   const channels = new Map<string, Set<(payload: string) => void>>();
   const stop = new AbortController();
   /** The first connection; it is made again by itself. */
-  let begun: Promise<pg.Client> | undefined;
+  let begun: Promise<void> | undefined;
   /** The one that works now. */
   let live: pg.Client | undefined;
+  const refused = new WeakSet<pg.Client>();
 
   /** What does not answer is destroyed, which `end` then tells. */
   const ask = (client: pg.Client, text: string): Promise<unknown> =>
@@ -58,7 +59,7 @@ export function openListener(makeClient: () => pg.Client, { answerMs, log }: Lis
       clearInterval(pulse);
       live = undefined;
       if (stop.signal.aborted) return;
-      log?.warn({}, "The connection for notifications was lost; connecting again.");
+      if (!refused.has(client)) log?.warn({}, "The connection for notifications was lost; connecting again.");
       reconnect().catch(() => {}); // only close() ends it without a connection
     });
     return client;
@@ -70,22 +71,36 @@ export function openListener(makeClient: () => pg.Client, { answerMs, log }: Lis
       try {
         const client = await connect();
         if (stop.signal.aborted) return destroy(client);
+        log?.info({}, "Notifications are heard again.");
         for (const hearers of channels.values()) for (const hear of hearers) hear("");
         return;
-      } catch (error) {
-        log?.warn({ error: messageOf(error) }, "Still no connection for notifications.");
+      } catch {
+        // Told when it was lost. Nothing waits for what it would hear: whoever follows looks every second as well.
       }
     }
   }
 
+  const tellRefusal = (error: unknown): void =>
+    log?.warn({ error: messageOf(error) }, "PostgreSQL refuses to notify this process; connecting again.");
+
   async function command(text: string): Promise<void> {
-    begun ??= connect().catch((error: unknown) => {
-      begun = undefined;
-      throw error;
-    });
+    begun ??= connect().then(
+      () => {},
+      (error: unknown) => {
+        tellRefusal(error);
+        reconnect().catch(() => {});
+      },
+    );
     await begun;
-    // Without a connection, and if this one is lost, the next one listens to what is in `channels`.
-    if (live) await ask(live, text).catch(() => {});
+    // Without a connection, and if this one is lost or refuses, the next one listens to what is in `channels`.
+    const client = live;
+    if (client)
+      await ask(client, text).catch((error: unknown) => {
+        if (live !== client) return;
+        tellRefusal(error);
+        refused.add(client);
+        destroy(client);
+      });
   }
 
   return {
@@ -103,7 +118,7 @@ export function openListener(makeClient: () => pg.Client, { answerMs, log }: Lis
     },
     async close() {
       stop.abort();
-      await begun?.catch(() => {});
+      await begun;
       const client = live;
       if (!client) return;
       const late = setTimeout(() => destroy(client), graceMs);
