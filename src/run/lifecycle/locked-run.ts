@@ -62,12 +62,22 @@ export async function lockRun(query: Query, runId: string, userId?: string): Pro
 }
 
 export async function itemsOfRun(query: Query, runId: string): Promise<Item[]> {
-  return [...standing(await allItemsOfRun(query, runId))];
+  const rows = await query<ItemRow>(`select ${itemColumns} from items where run_id = $1 order by seq`, [runId]);
+  return [...standing(rows.map(toItem))];
 }
 
-/** With what was withdrawn of them. */
-export async function allItemsOfRun(query: Query, runId: string): Promise<Item[]> {
-  return (await query<ItemRow>(`select ${itemColumns} from items where run_id = $1 order by seq`, [runId])).map(toItem);
+/**
+ * What stands of a run, and how, without what was said in it: of messages and results only their marks, since a long run would
+ * be read whole while its row is locked.
+ */
+export async function outlineOfRun(query: Query, runId: string): Promise<readonly Item[]> {
+  const marks = "jsonb_strip_nulls(jsonb_build_object('partial', body -> 'partial', 'outcome', body -> 'outcome'))";
+  const rows = await query<ItemRow>(
+    `select ${itemColumns.replace("body", `case when kind in ('message', 'result') then ${marks} else body end as body`)}
+     from items where run_id = $1 and kind in ('message', 'result', 'question', 'decision', 'state') order by seq`,
+    [runId],
+  );
+  return standing(rows.map(toItem));
 }
 
 /** What asks and answers in a run and, if it is a root, in those below it. */

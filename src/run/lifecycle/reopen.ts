@@ -4,8 +4,7 @@ import type { RunEnd } from "../log/append.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { callKey } from "../log/fold.ts";
 import { openQuestions } from "../log/questions.ts";
-import { standing } from "../log/standing.ts";
-import { allItemsOfRun, appendLocked } from "./locked-run.ts";
+import { appendLocked, outlineOfRun } from "./locked-run.ts";
 
 /** What was appended to a thread. */
 export type Reopened = { readonly threadId: string; readonly items: readonly Item[] };
@@ -29,7 +28,7 @@ export type Reopening = {
  * items show it undone. For a transaction that has the run and its thread locked; whoever calls this lets it be taken.
  */
 export async function reopen(query: Query, run: EndedRun, { by, after }: Reopening): Promise<Reopened[]> {
-  const items = standing(await allItemsOfRun(query, run.id));
+  const items = await outlineOfRun(query, run.id);
   const lastStep = items.findLast(
     ({ kind, step, body }) => kind === "message" && step !== null && !("partial" in body),
   );

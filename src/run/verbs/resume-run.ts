@@ -9,15 +9,8 @@ import type { RunEnd } from "../log/append.ts";
 import { extendLimit } from "../limits/limits.ts";
 import { isErased } from "../log/fold.ts";
 import { openQuestions } from "../log/questions.ts";
-import {
-  itemsOfRun,
-  itemsOfTree,
-  lockRun,
-  noRun,
-  publishItems,
-  threadBusy,
-  type LockedRun,
-} from "../lifecycle/locked-run.ts";
+import { itemColumns, type ItemRow, toItem } from "../log/rows.ts";
+import { itemsOfTree, lockRun, noRun, publishItems, threadBusy, type LockedRun } from "../lifecycle/locked-run.ts";
 import { ownerToday } from "../lifecycle/owner.ts";
 import { placeInRoom } from "../lifecycle/place-in-room.ts";
 import { asNew, reopen, type EndedRun } from "../lifecycle/reopen.ts";
@@ -115,10 +108,13 @@ async function endedOf(query: Query, run: LockedRun): Promise<EndedRun> {
 }
 
 async function mustBeAbleTo(runtime: Runtime, query: Query, { id, definition }: LockedRun): Promise<void> {
-  const first = (await itemsOfRun(query, id)).find((item) => item.kind === "message" || item.kind === "call");
+  const [first] = await query<ItemRow>(
+    `select ${itemColumns} from items where run_id = $1 and kind in ('message', 'call') order by seq limit 1`,
+    [id],
+  );
   if (!first)
     throw new Conflict("The run was stopped before it began: send its message again.", { code: "run_not_begun" });
-  if (isErased(first)) throw new Conflict("What the run was asked has been erased.", { code: "run_erased" });
+  if (isErased(toItem(first))) throw new Conflict("What the run was asked has been erased.", { code: "run_erased" });
   const [row] = await query<{ caller: Caller }>("select caller from runs where id = $1", [id]);
   const owner = await ownerToday(query, row!.caller);
   const { agent } = definition;
