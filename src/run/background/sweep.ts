@@ -5,6 +5,7 @@ import { endIdleRun } from "../lifecycle/cancel.ts";
 import { endLocked, lockRun, publishEnd } from "../lifecycle/locked-run.ts";
 import { startNext } from "../lifecycle/message-queue.ts";
 import { epochSql } from "../log/attempts.ts";
+import { hasWork } from "../log/rows.ts";
 import { resumeRequests } from "../verbs/start-within.ts";
 import { isIdle } from "../../store/privacy/retention.ts";
 import { removeOldSpending } from "../../store/metering/spending.ts";
@@ -16,7 +17,7 @@ const batch = 200;
 export async function requeueOrphans(runtime: Runtime): Promise<void> {
   const { database, engine } = runtime;
   const live = await database.query<{ id: string; user_id: string; job_id: string }>(
-    `select id, user_id, job_id from runs where (status in ('queued', 'running') or (status = 'waiting' and retry_at is not null)) and parent_run is null and job_id is not null
+    `select id, user_id, job_id from runs where ${hasWork} and parent_run is null and job_id is not null
        and created_at < now() - interval '5 seconds' limit 10000`,
   );
   if (live.length === 0) return;
@@ -26,7 +27,7 @@ export async function requeueOrphans(runtime: Runtime): Promise<void> {
     const jobId = newId();
     const queued = await database.transaction(async (query) => {
       const changed = await query(
-        "update runs set job_id = $3 where id = $1 and job_id = $2 and (status in ('queued', 'running') or (status = 'waiting' and retry_at is not null)) returning 1",
+        `update runs set job_id = $3 where id = $1 and job_id = $2 and ${hasWork} returning 1`,
         [run.id, run.job_id, jobId],
       );
       if (changed.length > 0) await engine.send(query, { id: jobId, runId: run.id, userId: run.user_id });

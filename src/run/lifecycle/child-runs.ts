@@ -9,7 +9,7 @@ import type { Database } from "../../store/driver/database.ts";
 import { sha256 } from "./accept.ts";
 import { giveBackSql } from "../limits/limits.ts";
 import type { Owner, RunEnd } from "../log/append.ts";
-import { insertItemsSql, itemsParameter } from "../log/rows.ts";
+import { insertItemsSql, itemsParameter, waitsNoMore } from "../log/rows.ts";
 import { takenOf, takenColumns, type Taken, type TakenRow, tookSql, userColumns } from "./take-run.ts";
 
 /** A run within another: it works inside its root's job, in a hidden thread, within its root's limits. */
@@ -102,7 +102,7 @@ export async function takeChild(
 ): Promise<Taken | undefined> {
   const [row] = await database.query<TakenRow>(
     `with r as (
-       update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, retry_at = null, node = $4, started_at = coalesce(started_at, now()),
+       update runs set epoch = epoch + 1, status = 'running', ${waitsNoMore}, node = $4, started_at = coalesce(started_at, now()),
          takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$4")}
        where id = $1 and root_run = $2 and status in ('queued', 'running')
          and exists (select from runs root where root.id = $2 and root.epoch = $3 and root.status = 'running' for share)
@@ -198,7 +198,7 @@ export async function wakeUpwards(query: Query, runId: string): Promise<void> {
   await query(
     `with recursive above as (select id, parent_run from runs where id = $1
        union all select r.id, r.parent_run from runs r join above a on r.id = a.parent_run)
-     update runs set status = 'queued', wait_reason = null, wait_until = null, retry_at = null, handed_over = true
+     update runs set status = 'queued', ${waitsNoMore}, handed_over = true
      from above where runs.id = above.id and runs.parent_run is not null and runs.status = 'waiting'`,
     [runId],
   );
@@ -209,7 +209,7 @@ export async function wakeRetries(query: Query, runId: string): Promise<void> {
   await query(
     `with recursive below as (select id from runs where parent_run = $1
        union all select r.id from runs r join below b on r.parent_run = b.id)
-     update runs set status = 'queued', wait_reason = null, wait_until = null, retry_at = null, handed_over = true
+     update runs set status = 'queued', ${waitsNoMore}, handed_over = true
      from below where runs.id = below.id and runs.status = 'waiting' and runs.retry_at is not null`,
     [runId],
   );

@@ -6,7 +6,15 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import type { RunEnd } from "../log/append.ts";
 import { wakeUpwards } from "./child-runs.ts";
 import { endRun, type Ended } from "./end-run.ts";
-import { insertItemsSql, itemColumns, itemsParameter, placeItems, toItem, type ItemRow } from "../log/rows.ts";
+import {
+  insertItemsSql,
+  itemColumns,
+  itemsParameter,
+  placeItems,
+  toItem,
+  type ItemRow,
+  waitsNoMore,
+} from "../log/rows.ts";
 import { standing } from "../log/standing.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { deliveriesOf } from "./webhook-signals.ts";
@@ -126,10 +134,10 @@ export async function queueAgain(runtime: Runtime, query: Query, run: LockedRun)
 
 async function queueRoot(runtime: Runtime, query: Query, run: Omit<LockedRun, "root">): Promise<void> {
   const jobId = newId();
-  await query(
-    "update runs set status = 'queued', wait_reason = null, wait_until = null, retry_at = null, handed_over = true, job_id = $2 where id = $1",
-    [run.id, jobId],
-  );
+  await query(`update runs set status = 'queued', ${waitsNoMore}, handed_over = true, job_id = $2 where id = $1`, [
+    run.id,
+    jobId,
+  ]);
   await runtime.engine.send(query, { id: jobId, runId: run.id, userId: run.userId });
 }
 

@@ -4,6 +4,7 @@ import type { RunEnd } from "../log/append.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { callKey } from "../log/fold.ts";
 import { openQuestions } from "../log/questions.ts";
+import { waitsNoMore } from "../log/rows.ts";
 import { appendLocked, outlineOfRun } from "./locked-run.ts";
 
 /** What was appended to a thread. */
@@ -59,8 +60,7 @@ export async function reopen(query: Query, run: EndedRun, { by, after }: Reopeni
 }
 
 /** What of a run that ended is to be as if it had only just begun. */
-export const asNew =
-  "wait_reason = null, wait_until = null, retry_at = null, ended_at = null, error = null, handed_over = true, takeovers = 0, cancel_asked = false";
+export const asNew = `${waitsNoMore}, ended_at = null, error = null, handed_over = true, takeovers = 0, cancel_asked = false`;
 
 /** It has a place among the run's items only because the run ended. What a model has gone on from stands, unknown or not. */
 function isCutOff(item: Item, { error }: EndedRun, lastStep: number): boolean {

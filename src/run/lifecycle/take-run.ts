@@ -3,6 +3,7 @@ import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { giveBackSql } from "../limits/limits.ts";
 import type { Job } from "../engine/engine.ts";
+import { hasWork, waitsNoMore } from "../log/rows.ts";
 
 /** A run as this process took it: from here on it writes at this epoch, or not at all. */
 export type Taken = {
@@ -89,9 +90,9 @@ export async function takeRun(database: Database, node: string, job: Job): Promi
   const [row] = await database.query<TakenRow>(
     `with free as (
        select id as free_id from runs where id = $1 and job_id = $2
-         and (status in ('queued', 'running') or (status = 'waiting' and retry_at is not null)) for no key update nowait),
+         and ${hasWork} for no key update nowait),
      r as (
-       update runs set epoch = epoch + 1, status = 'running', wait_reason = null, wait_until = null, retry_at = null, node = $3, started_at = coalesce(started_at, now()),
+       update runs set epoch = epoch + 1, status = 'running', ${waitsNoMore}, node = $3, started_at = coalesce(started_at, now()),
          takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$3")}
        from free where id = free_id
        returning ${takenColumns.replace(", steered", "")}),

@@ -5,7 +5,7 @@ import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 import type { RunError, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
 import { settleSql, settleValues, type Spent } from "../../store/metering/spending.ts";
-import { insertItemsSql, itemsParameter, placeItems } from "./rows.ts";
+import { insertItemsSql, itemsParameter, placeItems, waitsNoMore } from "./rows.ts";
 
 /** Who writes: a run at the epoch at which this process owns it. */
 export type Owner = { readonly runId: string; readonly epoch: number; readonly threadId: string };
@@ -90,7 +90,7 @@ export async function append(
   if (extras.progress) sets.push("takeovers = 0");
   if (extras.end)
     sets.push(
-      `status = ${add(extras.end.status)}, wait_reason = null, retry_at = null, ended_at = now(), error = ${add(extras.end.error ? jsonText(extras.end.error) : null)}::jsonb`,
+      `status = ${add(extras.end.status)}, ${waitsNoMore}, ended_at = now(), error = ${add(extras.end.error ? jsonText(extras.end.error) : null)}::jsonb`,
     );
   if (extras.wait)
     sets.push(

@@ -92,6 +92,12 @@ export type ItemRow = {
 export const itemColumns =
   "thread_id, seq, id, kind, parent_id, run_id, step, call_index, attempt, author, body, created_at";
 
+/** Of a run: somebody works on it or is to, now or when it has waited long enough; so a job stands for its root. */
+export const hasWork = "(status in ('queued', 'running') or (status = 'waiting' and retry_at is not null))";
+
+/** For an update of a run that waited. */
+export const waitsNoMore = "wait_reason = null, wait_until = null, retry_at = null";
+
 /** Of a call `c`: it has no result, or none that stands. */
 export const isOpen = `not exists (select from items r where r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index
   and not exists (select from items w where w.kind = 'state' and w.run_id = r.run_id and w.step = r.step and w.call_index = r.call_index and w.seq > r.seq))`;

@@ -5,9 +5,8 @@ import { plainText } from "../../protocol/base/json-text.ts";
 import type { ThreadRecord } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { liveRootSql } from "../lifecycle/accept.ts";
-import { threadBusy } from "../lifecycle/locked-run.ts";
 import { itemPageSql, pageBytes } from "../log/item-pages.ts";
-import { noRun } from "../lifecycle/locked-run.ts";
+import { noRun, threadBusy } from "../lifecycle/locked-run.ts";
 import { threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "../log/rows.ts";
 import type { Runs } from "../runs.ts";
 

@@ -1,11 +1,11 @@
 import { newId } from "../../protocol/base/ids.ts";
-import type { ItemOf, NewItem } from "../../protocol/threads/items.ts";
+import type { NewItem } from "../../protocol/threads/items.ts";
 import type { Query, ToolContext, ToolQuestion, ToolResult } from "../../protocol/agents/tools.ts";
 import { executeTool, checkCall } from "../../tools/core/call-tool.ts";
 import { append } from "../log/append.ts";
 import { printedText, questionItem, resultItem, type Call } from "../log/call-items.ts";
 import { delegate } from "./delegate.ts";
-import { answersTo, decisionOn } from "../log/questions.ts";
+import { answersTo, decisionOn, openQuestions } from "../log/questions.ts";
 import { callKey } from "../log/fold.ts";
 import { type Before, claimWrite, remember, settleWrite } from "./ledger.ts";
 import { checkOwnLimits, hashOfCall } from "../limits/limits.ts";
@@ -252,8 +252,10 @@ async function stopAtUnknown(work: Work, call: Call, reason?: string): Promise<v
     ...place,
     body: { reason: "unknown", text, tool: call.body.name, arguments: call.body.arguments },
   };
+  // An earlier process may have asked.
+  const isAsked = openQuestions(work.items()).some(({ step, index }) => step === call.step && index === call.index);
   await work.wait("unknown", `It is not known whether ${call.body.name} was done. A person decides.`, {
-    items: unansweredQuestion(work, call) ? [] : [question],
+    items: isAsked ? [] : [question],
     ledger: { ...place, status: "unknown", result: null },
   });
 }
@@ -265,16 +267,6 @@ function unknownResult(call: Call, reason = "it was cut off."): NewItem {
     `It is not known whether ${name} was done: ${reason}\n` +
     "Don't do it again before you have looked whether it was. If you can't look, say that it is not known.";
   return resultItem(call, { content: text, isError: true }, "unknown");
-}
-
-/** A question that an earlier process asked and nobody has answered. */
-function unansweredQuestion(work: Work, call: Call): ItemOf<"question"> | undefined {
-  const items = work.items();
-  const answered = new Set(items.map((item) => (item.kind === "decision" ? item.body.question : "")));
-  return items.findLast(
-    (item): item is ItemOf<"question"> =>
-      item.kind === "question" && item.step === call.step && item.index === call.index && !answered.has(item.id),
-  );
 }
 
 function lookingContext(work: Work, call: Call): ToolContext {
