@@ -18,9 +18,15 @@ export function describeQuestion({ reason, text, tool, arguments: given, choices
   return tool === undefined ? text : `${text}\n  ${tool} ${given ?? ""}`;
 }
 
-/** The command that answers it, for whoever can't be asked here. */
-export function answerCommand({ id, decisions }: QuestionView): string {
-  return `colloquy answer ${id} ${decisions.join("|")}`;
+/** The command that answers it, for whoever can't be asked here; of a model that is away, each with what it does. */
+export function answerCommand({ id, reason, decisions }: QuestionView): string {
+  const command = `colloquy answer ${id}`;
+  if (reason !== "provider") return `${command} ${decisions.join("|")}`;
+  return [
+    `${command} retry                 asks now`,
+    `${command} model --text <name>   goes on with another model`,
+    `${command} stop                  ends the run`,
+  ].join("\n  ");
 }
 
 /** Asks until the answer makes sense. Undefined: the person went away, or stopped the run. */

@@ -32,12 +32,12 @@ beforeEach(() => {
 
 type Begun = Parameters<typeof followRun>[1];
 
-function tell(run: Begun, { json = false } = {}) {
+function tell(run: Begun, { json = false } = {}, by = client) {
   const [answer, notes] = [new PassThrough(), new PassThrough()];
   const told = { answer: "", notes: "" };
   answer.on("data", (data: Buffer) => (told.answer += data.toString()));
   notes.on("data", (data: Buffer) => (told.notes += data.toString()));
-  return { told, code: followRun(client, run, { answer, notes, json }) };
+  return { told, code: followRun(by, run, { answer, notes, json }) };
 }
 
 async function begin(content: string, agent = "desk"): Promise<Begun> {
@@ -122,6 +122,30 @@ test("a stopped room says so once; one stopped member is named", async () => {
     [rest.told.answer, rest.told.notes],
     ["[@data]: Let me think\n[@code]: I am here.\n", "@data was stopped.\n"],
   );
+});
+
+test("a model that is away: what is waited for, when it is asked again, and how not to wait", async () => {
+  const away = await serveAgents(
+    () => [{ error: "overloaded", message: "no" }],
+    {},
+    { outages: { firstMs: 3_600_000, longestMs: 3_600_000 } },
+  );
+  try {
+    const asking = createClient({ url: away.url });
+    const thread = await asking.createThread();
+    const run = await asking.startRun(thread.id, { agent: "assistant", content: "hi" });
+    const { told, code } = tell(run, {}, asking);
+    assert.equal(await code, exitCodes.waiting);
+    const { retryAt, questions } = await asking.run(run.id);
+    const time = new Date(retryAt!).toTimeString().slice(0, 8);
+    assert.match(told.notes, new RegExp(`The run waits for its model, and asks again by itself at ${time}\\.`));
+    assert.doesNotMatch(told.notes, /your answer/);
+    const { id } = questions[0]!;
+    for (const how of [`${id} retry +asks now`, `${id} model --text <name> +`, `${id} stop +ends the run`])
+      assert.match(told.notes, new RegExp(`  colloquy answer ${how}`));
+  } finally {
+    await away.close();
+  }
 });
 
 async function spoken(told: { answer: string }, fits: RegExp): Promise<{ answer: string }> {

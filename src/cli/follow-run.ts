@@ -5,6 +5,7 @@ import { brokenPipe, readerGone } from "./closed-pipe.ts";
 import { createTeller, type Told, type Teller } from "./run-text.ts";
 import { ColloquyError } from "../protocol/base/errors.ts";
 import type { RunEvent } from "../protocol/threads/events.ts";
+import type { SeenRun } from "../protocol/threads/run-shapes.ts";
 
 export type FollowOutput = {
   /** Where the answer goes. */
@@ -64,13 +65,18 @@ export async function followRun(client: Client, run: FollowedRun, output: Follow
     const left = await client.run(run.id);
     if (left.status !== "waiting") continue;
     if (output.json) return exitCodes.waiting;
-    output.notes.write(
-      left.questions.length > 0 ? "The run waits for your answer:\n" : `The run waits (${left.waitReason}).\n`,
-    );
+    output.notes.write(`${waitsFor(left)}\n`);
     for (const question of left.questions)
       output.notes.write(`${describeQuestion(question)}\n  ${answerCommand(question)}\n`);
     return exitCodes.waiting;
   }
+}
+
+function waitsFor({ waitReason, retryAt, questions }: SeenRun): string {
+  if (retryAt !== null)
+    return `The run waits for its model, and asks again by itself at ${new Date(retryAt).toTimeString().slice(0, 8)}.`;
+  if (waitReason === "provider") return "The run waits for its model, until what is wrong with it has been mended:";
+  return questions.length > 0 ? "The run waits for your answer:" : `The run waits (${waitReason}).`;
 }
 
 /** A decision that can't be taken says why; the question may be open still. */
