@@ -119,6 +119,18 @@ test("environment over file over defaults, and each value knows its source", () 
   assert.equal(config.source.get("server.bodyLimitBytes"), "default");
 });
 
+test("outages: times that would not end, are none, or contradict one another are refused", () => {
+  const told = (text: string) => problems(`outages: { ${text} }\n`)[0]?.replace("colloquy.yaml:1 outages.", "");
+  assert.match(told("retrySeconds: 0")!, /^retrySeconds is 0, but must be more than 0/);
+  assert.match(told("firstSeconds: -1")!, /^firstSeconds is -1, but must be more than 0/);
+  assert.match(
+    told("firstSeconds: 10, longestSeconds: 5")!,
+    /^longestSeconds is 5, but must not be less than firstSeconds/,
+  );
+  assert.match(told("longestSeconds: 1e12")!, /^longestSeconds is 1000000000000, but must be at most 86400/);
+  assert.match(told("waitHours: 1e9")!, /^waitHours is 1000000000, but must be at most 720/);
+});
+
 test("the long name wins over the short form", () => {
   assert.equal(load(undefined, { COLLOQUY_PORT: "1", COLLOQUY_SERVER__PORT: "2" }).server.port, 2);
 });

@@ -8,7 +8,7 @@ export const outagesSchema = z
     /** How long a run that waits lets pass before it asks again, at first … */
     firstSeconds: z.number().positive().default(5),
     /** … and at most. */
-    longestSeconds: z.number().positive().default(300),
+    longestSeconds: z.number().positive().max(86_400).default(300),
     /** It ends when it has waited so long. */
     waitHours: z.number().positive().max(720).default(24),
   })
