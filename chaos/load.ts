@@ -3,6 +3,7 @@ import { newId } from "../src/protocol/base/ids.ts";
 import { agentId, askAny } from "./cluster.ts";
 import { followAnywhere } from "./follow.ts";
 import { answerQuestions, type Person } from "./person.ts";
+import { resumeEnded } from "./resume.ts";
 import { messageOf, randomScript, type Script } from "./script.ts";
 import type { StreamCheck } from "./stream-check.ts";
 
@@ -12,6 +13,8 @@ export type Submission = {
   readonly runId: string;
   readonly threadId: string;
   cancelAsked: boolean;
+  /** How often it went on after its end. */
+  resumed: number;
   readonly streams: StreamCheck[];
 };
 
@@ -46,7 +49,7 @@ export async function sendMessages(load: Load): Promise<void> {
 async function attend(load: Load, threadId: string, script: Script): Promise<void> {
   const { nodes, random, signal } = load;
   const { id, cursor } = await submit(load, threadId, script);
-  const submission: Submission = { script, runId: id, threadId, cancelAsked: false, streams: [] };
+  const submission: Submission = { script, runId: id, threadId, cancelAsked: false, resumed: 0, streams: [] };
   load.submissions.push(submission);
 
   const duties: Promise<void>[] = [];
@@ -76,6 +79,10 @@ async function attend(load: Load, threadId: string, script: Script): Promise<voi
     ...(random.chance(0.25) ? [late()] : []),
     ...(random.chance(0.1) ? [stop()] : []),
   ]);
+  await Promise.all(duties);
+  const from = await resumeEnded(load, submission);
+  if (from === undefined) return;
+  await watch(from, true);
   await Promise.all(duties);
 }
 

@@ -17,11 +17,17 @@ export type Evidence = {
   readonly complaints: readonly string[];
 };
 
+/** No resume of its run has withdrawn the result `r`. */
+const stands = `not exists (select from items w where w.kind = 'state' and w.run_id = r.run_id and w.step = r.step
+  and w.call_index = r.call_index and w.seq > r.seq)`;
+
 export type Findings = {
   readonly accepted: number;
   readonly done: number;
   readonly failed: number;
   readonly cancelled: number;
+  /** That went on after they had been stopped or had failed. */
+  readonly resumed: number;
   readonly unknown: Readonly<Record<string, number>>;
   /** Effects of a process that was frozen just before its request left, to a tool that ignores the key: what can't be promised. */
   readonly afterFreeze: number;
@@ -95,6 +101,7 @@ export async function verify(evidence: Evidence): Promise<Findings> {
     done: statuses("done").length,
     failed: statuses("failed").length,
     cancelled: statuses("cancelled").length,
+    resumed: submissions.filter(({ resumed }) => resumed > 0).length,
     unknown: unknown.counts,
     afterFreeze: doubles.excused,
     takeovers: takesOf(false),
@@ -141,7 +148,8 @@ async function findMissing(query: Query, { submissions, outside }: Evidence): Pr
   );
   const calls = await query<CallRow>(
     `select c.run_id, c.body ->> 'name' as tool, c.body ->> 'arguments' as arguments, (r.body ->> 'isError')::boolean as failed, r.id is not null as answered, r.body ->> 'outcome' as outcome
-     from items c left join items r on r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index where c.kind = 'call'`,
+     from items c left join items r on r.kind = 'result' and r.run_id = c.run_id and r.step = c.step and r.call_index = c.call_index and ${stands}
+     where c.kind = 'call'`,
   );
   const tasks = new Set((await query<{ title: string }>("select title from tasks")).map(({ title }) => title));
   const statuses = new Map((await query<RunRow>("select id, status from runs")).map(({ id, status }) => [id, status]));
@@ -195,19 +203,22 @@ function wasFrozen({ pid, beganAt, at }: Effect, faults: readonly Fault[]): bool
 /** Writes of which a person was asked: only plain ones may be among them, each with harm done while it was executing. */
 async function findUnknown(
   query: Query,
-  { faults, outside }: Evidence,
+  { faults, outside, submissions }: Evidence,
 ): Promise<{ counts: Record<string, number>; unjustified: string[] }> {
-  const rows = await query<{ tool: string; given: string; began: Date; asked: Date }>(
-    `select q.body ->> 'tool' as tool, q.body ->> 'arguments' as given, l.created_at as began, q.created_at as asked from items q
+  const resumed = new Set(submissions.flatMap((one) => (one.resumed > 0 ? [one.runId] : [])));
+  const rows = await query<{ root: string; tool: string; given: string; began: Date; asked: Date }>(
+    `select n.root_run as root, q.body ->> 'tool' as tool, q.body ->> 'arguments' as given, l.created_at as began, q.created_at as asked from items q
      join ledger l on l.run_id = q.run_id and l.step = q.step and l.call_index = q.call_index
-     where q.kind = 'question' and q.body ->> 'reason' = 'unknown'`,
+     join runs n on n.id = q.run_id where q.kind = 'question' and q.body ->> 'reason' = 'unknown'`,
   );
   const counts: Record<string, number> = Object.fromEntries(["add_task", ...effectTools].map((tool) => [tool, 0]));
   const unjustified: string[] = [];
-  for (const { tool, given, began, asked } of rows) {
+  for (const { root, tool, given, began, asked } of rows) {
     counts[tool] = (counts[tool] ?? 0) + 1;
     const { effect = "" } = JSON.parse(given) as { effect?: string };
+    // Of a run that was stopped in the middle of the write, nobody heard its answer.
     const wasHarmed =
+      resumed.has(root) ||
       outside.rudenessTo(effect) > 0 ||
       faults.some(({ at, until }) => at <= asked.getTime() && until >= began.getTime());
     // One that honours its key is called again, unless that is answered no better.
@@ -223,14 +234,16 @@ async function findGaps(query: Query, submissions: readonly Submission[]): Promi
     "select run_id, array_agg(seq order by seq)::text[] as seqs from items where run_id is not null group by run_id",
   );
   const stored = new Map(rows.map((row) => [row.run_id, row.seqs.join()]));
-  return submissions.flatMap(({ runId, script, streams }) =>
+  return submissions.flatMap(({ runId, script, streams, resumed }) =>
     streams.flatMap(({ faults, seqs, begun }) => {
-      const missing =
-        seqs.join() === stored.get(runId)
-          ? []
-          : [
-              `told items ${seqs.join()} of ${stored.get(runId)}, from ${begun.map((cursor) => cursor.split(";")[0]).join()}`,
-            ];
+      // Of a run that went on after its end, some followers were told until that, or from there.
+      const isWhole =
+        resumed > 0 ? `,${stored.get(runId)},`.includes(`,${seqs.join()},`) : seqs.join() === stored.get(runId);
+      const missing = isWhole
+        ? []
+        : [
+            `told items ${seqs.join()} of ${stored.get(runId)}, from ${begun.map((cursor) => cursor.split(";")[0]).join()}`,
+          ];
       return [...faults, ...missing].map((text) => `run ${runId} (${script.tag}): ${text}`);
     }),
   );
@@ -244,7 +257,7 @@ async function findWrongErrands(query: Query): Promise<string[]> {
   const rows = await query<{ id: string; task: string; answer: string }>(
     `select c.id, m.body ->> 'content' as task, r.body ->> 'content' as answer from runs c
      join lateral (select body from items where run_id = c.id and kind = 'message' order by seq limit 1) m on true
-     join items r on r.run_id = c.parent_run and r.kind = 'result' and r.step || '.' || r.call_index = c.parent_call
+     join items r on r.run_id = c.parent_run and r.kind = 'result' and r.step || '.' || r.call_index = c.parent_call and ${stands}
      join runs p on p.id = c.parent_run
      where c.status = 'done' and not (p.status in ('cancelled', 'failed') and r.body ->> 'outcome' in ('interrupted', 'not-run'))`,
   );
