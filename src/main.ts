@@ -31,6 +31,7 @@ import { loadPage } from "./http/files/page-files.ts";
 import { startWebhooks } from "./webhooks/deliver.ts";
 import type { ModelChoice } from "./models/discovery/choose.ts";
 import { openToolsServer, strayToolModels, toolsServerFinding, withoutSandboxed } from "./app/remote-tools.ts";
+import { messageOf } from "./protocol/base/errors.ts";
 import type { Log } from "./protocol/base/log.ts";
 import { withRooms } from "./rooms/room-agents.ts";
 import { roomStrategies } from "./rooms/strategies.ts";
@@ -98,7 +99,12 @@ export async function startColloquy(
 ): Promise<Colloquy> {
   const opened: Opened = [];
   const close = async () => {
-    for (const undo of opened.splice(0).reverse()) await undo();
+    for (const undo of opened.splice(0).reverse())
+      try {
+        await undo();
+      } catch (error) {
+        log.warn({ error: messageOf(error) }, "could not close everything");
+      }
   };
   try {
     const sandbox = sandboxOf(config);
@@ -336,7 +342,7 @@ export async function startColloquy(
       stop: close,
     };
   } catch (error) {
-    await close().catch((failed: unknown) => log.warn({ error: String(failed) }, "could not close everything"));
+    await close();
     throw error;
   }
 }

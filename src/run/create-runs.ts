@@ -2,6 +2,7 @@ import type { PromptRegistry } from "../agents/load-prompts.ts";
 import type { AgentRegistry, Limits } from "../protocol/agents/agents.ts";
 import type { ApprovalPolicy } from "../protocol/agents/approval.ts";
 import type { Unready } from "../protocol/base/readiness.ts";
+import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { newId } from "../protocol/base/ids.ts";
 import type { ModelRegistry } from "../protocol/agents/models.ts";
@@ -22,7 +23,7 @@ import { createPersonErasure, type PersonErasure } from "./threads/erase-person.
 import { executeRun } from "./turn/execute.ts";
 import { createFeeds, type Feeds } from "./log/follow.ts";
 import { forkThread } from "./threads/fork.ts";
-import { beginHeartbeat } from "./background/heartbeat.ts";
+import { beginHeartbeat, type Heartbeat } from "./background/heartbeat.ts";
 import { listGrants, removeGrant } from "./verbs/grants.ts";
 import { createMirror, type Mirror, type MirrorOptions } from "./threads/mirror-files.ts";
 import { findThread, startRun } from "./verbs/start-run.ts";
@@ -130,15 +131,12 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     sourceText: options.sourceText ?? (() => Promise.resolve(undefined)),
   };
 
-  const unlisten =
-    database.kind === "pglite" ? undefined : await database.listen(channel, (payload) => hear(runtime, payload));
   const works = options.works ?? true;
-  const heartbeat = works ? beginHeartbeat(runtime) : undefined;
-  const sweeping = works ? beginSweeping(runtime) : undefined;
+  let unlisten: (() => Promise<void>) | undefined;
+  let heartbeat: Heartbeat | undefined;
+  let sweeping: ReturnType<typeof beginSweeping> | undefined;
   let stopping = false;
-  if (works) engine.begin((job) => executeRun(runtime, job));
   const schedules = createSchedules(runtime);
-  if (works) await schedules.begin();
 
   // Children that a request began are in no job of this process.
   const isBusy = () => engine.busy() || active.size > 0;
@@ -218,12 +216,27 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       heartbeat?.stop();
       sweeping?.stop();
       feeds.close();
-      await deltas.close();
-      await mirror?.close();
-      await unlisten?.();
-      await engine.stop();
+      try {
+        await deltas.close();
+        await mirror?.close();
+        await unlisten?.();
+      } finally {
+        await engine.stop();
+      }
     },
   };
+  try {
+    if (database.kind !== "pglite") unlisten = await database.listen(channel, (payload) => hear(runtime, payload));
+    if (works) {
+      heartbeat = beginHeartbeat(runtime);
+      sweeping = beginSweeping(runtime);
+      engine.begin((job) => executeRun(runtime, job));
+      await schedules.begin();
+    }
+  } catch (error) {
+    await service.stop(0).catch((failed: unknown) => log.warn({ error: messageOf(failed) }, "could not stop runs"));
+    throw error;
+  }
   return service;
 }
 

@@ -79,30 +79,12 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
     maintenanceIntervalSeconds: 60,
   });
   boss.on("error", (error) => log.warn({ error: error.message }, "engine"));
-  await boss.start();
-  await boss.createQueue(queue, {
-    ...(embedded ? {} : { heartbeatSeconds: 10 }),
-    expireInSeconds: 86_399,
-    retryLimit: 1000,
-    retryDelay: 0,
-    deleteAfterSeconds: 600,
+  const stopBoss = () => boss.stop({ graceful: false, close: false });
+  const timetable = await begin(boss, { database, embedded }).catch(async (error: unknown) => {
+    // It would ask for ever, and keep the process alive.
+    await stopBoss();
+    throw error;
   });
-  // Makes it read the queue's settings now: inside a transaction on PGlite that query would wait for ever.
-  await boss.touch(queue, newId());
-  // One process owns an embedded database, so whatever is active belongs to a process that is gone.
-  if (embedded) {
-    const left = await database.query<{ id: string }>(
-      "select id from pgboss.job where name = $1 and state = 'active'",
-      [queue],
-    );
-    if (left.length > 0)
-      await boss.fail(
-        queue,
-        left.map((row) => row.id),
-      );
-  }
-
-  const timetable = await createTimetable(boss);
   own = database.listing;
 
   let work: ((job: Job) => Promise<void>) | undefined;
@@ -224,7 +206,33 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
       paused = true;
       clearInterval(poll);
       await timetable.stop();
-      await boss.stop({ graceful: false, close: false });
+      await stopBoss();
     },
   };
+}
+
+async function begin(boss: PgBoss, { database, embedded }: { database: Database; embedded: boolean }) {
+  await boss.start();
+  await boss.createQueue(queue, {
+    ...(embedded ? {} : { heartbeatSeconds: 10 }),
+    expireInSeconds: 86_399,
+    retryLimit: 1000,
+    retryDelay: 0,
+    deleteAfterSeconds: 600,
+  });
+  // Makes it read the queue's settings now: inside a transaction on PGlite that query would wait for ever.
+  await boss.touch(queue, newId());
+  // One process owns an embedded database, so whatever is active belongs to a process that is gone.
+  if (embedded) {
+    const left = await database.query<{ id: string }>(
+      "select id from pgboss.job where name = $1 and state = 'active'",
+      [queue],
+    );
+    if (left.length > 0)
+      await boss.fail(
+        queue,
+        left.map((row) => row.id),
+      );
+  }
+  return createTimetable(boss);
 }
