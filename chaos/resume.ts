@@ -1,12 +1,11 @@
 import { ColloquyError } from "../src/protocol/base/errors.ts";
 import { askAny } from "./cluster.ts";
-import type { Submission } from "./load.ts";
 import type { Person } from "./person.ts";
 
 /** Most runs that were stopped or failed go on in place. From where to follow them; undefined: it stays as it ended. */
 export async function resumeEnded(
   { nodes, random, signal }: Person,
-  submission: Submission,
+  submission: { readonly runId: string; resumed: number },
 ): Promise<string | undefined> {
   const { runId: id } = submission;
   const { status } = await askAny(nodes, random, { ask: (client, within) => client.run(id, within), signal });
