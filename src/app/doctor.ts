@@ -6,6 +6,8 @@ import type { Config } from "../config/schema.ts";
 import { codeFindings, slidesFindings } from "./tools.ts";
 import { pythonFindings, pythonSourceOf, sandboxFindings, sandboxOf, unmetDemands } from "./sandbox.ts";
 import type { Models } from "../models/registry.ts";
+import { findModels } from "../models/discovery/find-models.ts";
+import { nearNames } from "../protocol/base/near-names.ts";
 import type { Probe } from "../models/discovery/probe.ts";
 import type { Tool } from "../protocol/agents/tools.ts";
 import { strategies } from "../run/strategies/strategies.ts";
@@ -69,8 +71,41 @@ export async function* examineModels(config: Config, probes: readonly Probe[]): 
       text: `${probe.url}: ${probe.detail}`,
     };
   }
+  const asked = config.models.flatMap((model) =>
+    "baseUrl" in model && model.baseUrl !== undefined ? [examineModel(model, model.baseUrl)] : [],
+  );
+  yield* await Promise.all(asked);
   for (const path of config.absent.keys())
     yield { grade: "note", about: "models", text: `${path} is absent: \${${config.absent.get(path)}} is not set` };
+}
+
+type Configured = Extract<Config["models"][number], { readonly model: string }>;
+
+/** Whether its server answers, takes the key, and has a model of that name. */
+export async function examineModel(
+  { id, provider, model, ...wish }: Pick<Configured, "id" | "provider" | "model" | "apiKey" | "headers">,
+  baseUrl: string,
+): Promise<Finding> {
+  const { models, wantsKey, tried } = await findModels({ ...wish, baseUrl });
+  const found = (grade: Finding["grade"], text: string): Finding => ({
+    grade,
+    about: "models",
+    text: `${id}: ${text}`,
+  });
+  if (wantsKey) return found("trouble", `${baseUrl} does not accept its key. Set apiKey of the model "${id}".`);
+  if (models.length === 0) {
+    const outcomes = tried.map(({ url, outcome }) => `${url}: ${outcome}`).join("; ");
+    // Some servers have no list, and answer all the same.
+    const isThere = tried.some(({ outcome }) => outcome.startsWith("no list"));
+    return isThere
+      ? found("note", `${baseUrl} answers, but does not say which models it has. (${outcomes})`)
+      : found("trouble", `${baseUrl} does not answer. Start the model server, or change baseUrl. (${outcomes})`);
+  }
+  if (models.includes(model) || models.includes(`${model}:latest`)) return found("ok", `${baseUrl} has ${model}`);
+  const near = nearNames(model, models);
+  const names = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `It has ${models.slice(0, 10).join(", ")}.`;
+  // What others list is not always all that they take.
+  return found(provider === "ollama" ? "trouble" : "note", `${baseUrl} does not list ${model}. ${names}`);
 }
 
 export async function* examineSandbox(config: Config): AsyncGenerator<Finding> {

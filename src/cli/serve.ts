@@ -51,7 +51,9 @@ async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolea
       "keys",
       `${unused.join(", ")} found; not used unless a model in colloquy.yaml names them, since they cost money`,
     );
-  line("model", choice.demo ? `${choice.detail}. ${adviceOn(choice)}, for real answers` : choice.detail);
+  const isSeen = choice.probes.some(({ outcome }) => outcome === "found");
+  const seen = isSeen ? "" : " (not asked yet; `colloquy doctor` asks it)";
+  line("model", choice.demo ? `${choice.detail}. ${adviceOn(choice)}, for real answers` : `${choice.detail}${seen}`);
   for (const problem of problems) line("problem", problem);
   if (isSandboxTried) await reportSandbox(colloquy);
   line("listening", `${styleText("bold", url)}  (API: ${url}/docs)`);

@@ -54,7 +54,7 @@ export async function untilAnswered(
 }
 
 /** An attempt failed, and `of` is the one that comes next. */
-export function tellAgain({ runtime }: Work, of: LiveStep, retry: Retry): void {
+function tellAgain({ runtime }: Work, of: LiveStep, retry: Retry): void {
   runtime.feeds.again(of, retry);
   runtime.deltas.again(of, retry);
 }
