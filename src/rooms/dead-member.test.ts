@@ -4,8 +4,10 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { startModelServer } from "../../test/model-servers/model-server.ts";
 import { openRoom, type RoomPlace } from "../../test/room-place.ts";
-import { memberOf } from "../../test/rooms.ts";
+import { memberOf, roomOf, sayIn, scriptOf } from "../../test/rooms.ts";
+import { testServers } from "../../test/mcp-servers.ts";
 import { eachRunDatabase, until } from "../../test/run-suite.ts";
+import { roomStrategies } from "./strategies.ts";
 
 const always = { activation: "always" } as const;
 const members = [memberOf("ben", { ...always, model: "local" }), memberOf("ann", always)];
@@ -129,5 +131,36 @@ eachRunDatabase((suite) => {
     server.always("Here I am.");
     await until(() => place.lines().includes("@ben: Here I am."), "its turn");
     assert.deepEqual(failuresIn(place), []);
+  });
+
+  test("a member whose MCP server is gone is told once, by the server's name; all speak, and the next turns wait no more", async () => {
+    const mcp = testServers({ files: { url: "http://127.0.0.1:1", waitMs: 1200 } });
+    try {
+      const service = await suite.start({
+        strategies: roomStrategies,
+        sources: mcp.sources,
+        agents: [
+          roomOf({
+            members: [
+              memberOf("a", { activation: "always", tools: ["files_*"] }),
+              memberOf("b", { activation: "always" }),
+            ],
+          }),
+        ],
+        script: scriptOf({ a: ["Without my files.", "Still without."], b: ["I am here.", "I too."] }),
+      });
+      const { lines, threadId } = await sayIn(service, "Who is here?");
+      for (const line of ["@a: Without my files.", "@b: I am here."]) assert.ok(lines.includes(line), lines.join("\n"));
+      await sayIn(service, "And now?", { threadId });
+      const items = await service.runs.listItems(service.caller, threadId, {});
+      const told = items.flatMap((item) => (item.kind === "notice" ? [item.body] : []));
+      assert.deepEqual(
+        told.map(({ code }) => code),
+        ["tools_awaited", "tools_missing"],
+      );
+      assert.match(told[1]!.text, /^The MCP server files is not there: .*127\.0\.0\.1:1 .*goes on without its tools/);
+    } finally {
+      await mcp.close();
+    }
   });
 });
