@@ -93,7 +93,7 @@ function waitsFor(run: string, { id, body: { reason, outage, text } }: ItemOf<"q
 
 function goesOn(run: string, status: RunStatus): string {
   const act = `Follow it at /api/runs/${run}/events, or end it: POST /api/runs/${run}/cancel`;
-  return `The run has not ended (${status}), so it goes on without this. ${act}`;
+  return `The run is ${status}: it goes on by itself. ${act}`;
 }
 
 async function endedOf(query: Query, run: LockedRun): Promise<EndedRun> {
