@@ -4,10 +4,9 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { ensureInspector } from "./inspector.mjs";
 import { Problem, runChild } from "./run-child.mjs";
 
@@ -17,6 +16,7 @@ const long = args.includes("--long");
 const flags = args.filter((arg) => arg.startsWith("-") && arg !== "--long");
 const filters = args.filter((arg) => !arg.startsWith("-"));
 
+const slow = JSON.parse(readFileSync(join(import.meta.dirname, "slow-tests.json"), "utf8"));
 const files = globSync("{src,test,web,bench}/**/*.test.ts", { cwd: root, exclude: (name) => name === "node_modules" })
   .filter((file) => file.endsWith(".long.test.ts") === long)
   .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
@@ -33,15 +33,19 @@ const { code } = await runChild(
   process.execPath,
   [
     "--disable-warning=ExperimentalWarning",
-    "--test",
-    ...reporters(),
-    // One more than there are processors: most tests wait for processes and sockets more than they compute. Long ones
-    // start whole servers and browsers.
-    `--test-concurrency=${Math.max(2, availableParallelism() + (long ? 0 : 1))}`,
-    `--import=${join(import.meta.dirname, "test-limit.mjs")}`,
-    `--import=${join(root, "test/answers/watch-answers.ts")}`,
-    ...flags,
-    ...files,
+    join(import.meta.dirname, "run-files.mjs"),
+    JSON.stringify({
+      files: [...files].sort((a, b) => secondsOf(b) - secondsOf(a)),
+      // One more than there are processors: most tests wait for processes, sockets and time-outs more than they compute.
+      concurrency: availableParallelism() + 1,
+      execArgv: [
+        "--disable-warning=ExperimentalWarning",
+        `--import=${join(import.meta.dirname, "test-limit.mjs")}`,
+        `--import=${join(root, "test/answers/watch-answers.ts")}`,
+        ...flags,
+      ],
+      tallyFile: process.env.COLLOQUY_TEST_TALLY,
+    }),
   ],
   {
     cwd: root,
@@ -58,13 +62,9 @@ const { code } = await runChild(
 postgres.stop();
 process.exitCode = code;
 
-/** What people read; and in the file that `COLLOQUY_TEST_TALLY` names, what .ci/run adds up. */
-function reporters() {
-  const { COLLOQUY_TEST_TALLY: tally } = process.env;
-  const spec = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
-  if (tally === undefined) return spec;
-  const reporter = pathToFileURL(join(import.meta.dirname, "test-tally.mjs"));
-  return [...spec, `--test-reporter=${reporter}`, `--test-reporter-destination=${tally}`];
+/** As in the last lines of .ci/run, where it took long; copied by hand when they have changed much. */
+function secondsOf(file) {
+  return Number(slow[file.replace(/\.test\.ts$/, "")] ?? 0);
 }
 
 /** Starting one takes a second of CPU, and half a hundred files need one. Long tests stop and change theirs. */
