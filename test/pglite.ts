@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Conflict } from "../src/protocol/base/errors.ts";
+import { silentLog } from "../src/protocol/base/log.ts";
 import { type Lock, takeLock } from "../src/store/driver/lock.ts";
 import { migrate } from "../src/store/schema/migrate.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
@@ -73,8 +74,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * A data directory with a database in it that has all tables and no rows, or with an empty one: making either takes seconds,
- * copying does not.
+ * A data directory with a database in it that has all tables, those of the job queue too, and no rows, or with an empty one: making
+ * either takes seconds, copying does not.
  */
 export async function freshDataDirectory({ migrated = true }: { readonly migrated?: boolean } = {}): Promise<string> {
   const folder = temporaryFolder("data", databaseFolder());
@@ -98,10 +99,14 @@ async function makeMigrated(folder: string): Promise<void> {
   cpSync(join(await kept(empty), "db"), join(folder, "db"), { recursive: true });
   const database = await openDatabase({ dataDirectory: folder });
   await migrate(database);
+  // Its tables take most of a second, in each test that has runs. Most that come by here need not load it.
+  const { createEngine } = await import("../src/run/engine/engine.ts");
+  const engine = await createEngine({ database, perUser: 1, perNode: 1, log: silentLog });
+  await engine.stop();
   await database.close();
 }
 
-/** Of everything that tables are made by: the migrations and what they import. */
+/** Of everything that tables are made by: the migrations, what they import, and the job queue. */
 function migrationsHash(): string {
   const files = globSync("*.ts", { cwd: migrations, exclude: (name) => name.endsWith(".test.ts") }).sort();
   const texts = files.map((file) => readFileSync(join(migrations, file), "utf8"));
@@ -109,6 +114,8 @@ function migrationsHash(): string {
     texts.flatMap((text) => [...text.matchAll(/ from "(\.\.\/[^"]+)"/g)].map(([, path]) => path!)),
   );
   for (const path of imported) texts.push(readFileSync(join(migrations, path), "utf8"));
+  for (const path of [join(modules, "pg-boss/package.json"), join(import.meta.dirname, "../src/run/engine/engine.ts")])
+    texts.push(readFileSync(path, "utf8"));
   return createHash("sha256").update(texts.join("\n")).digest("hex").slice(0, 16);
 }
 
