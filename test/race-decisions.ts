@@ -1,7 +1,10 @@
 import type { TestRuns } from "./runs.ts";
 
 /** Runs that ask, one after the other; each question is answered twice at the moment at which it is asked. Throws unless one answer counts. */
-export async function raceDecisions({ runs, caller }: TestRuns, rounds: number): Promise<void> {
+export async function raceDecisions(
+  { runs, caller }: Pick<TestRuns, "runs" | "caller">,
+  rounds: number,
+): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const started = await runs.start(caller, { agent: "assistant", message: { content: "go" } });
     const ended = Promise.withResolvers<void>();

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { checkInvariants } from "../src/store/schema/invariants.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
-import { eachDatabase } from "./databases.ts";
+import { eachDatabase, type TestDatabases } from "./databases.ts";
 import { deletingModel, planned, planningModel, serveTaigaAgent } from "./taiga-agent.ts";
 import { startTaiga } from "./taiga/server.ts";
 
@@ -14,7 +14,9 @@ const writes = Object.keys(planned).length;
 /** Most of each is waiting: for the dead process's job, and until its last request surely has arrived. */
 const workers = 4;
 
-eachDatabase(({ kind, place: freshPlace }) => {
+describe("killed around writes to Taiga", { concurrency: true }, () => eachDatabase(suite));
+
+function suite({ kind, place: freshPlace }: TestDatabases): void {
   /** `before`: the request has come and is not done; `after`: it is done, and its answer is not sent. */
   async function killAt(when: "before" | "after", skip: number): Promise<void> {
     const point = `${when} write ${skip + 1}`;
@@ -102,4 +104,4 @@ eachDatabase(({ kind, place: freshPlace }) => {
       await Promise.all(Array.from({ length: workers }, work));
     },
   );
-});
+}

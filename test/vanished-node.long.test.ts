@@ -69,8 +69,11 @@ describe("A node that vanishes without a word", { skip: skipDatabase("postgres")
     }
   }
 
-  for (const [name, play] of Object.entries(vanishingCases))
-    test(`in place of the COMMIT of: ${name}`, { timeout: 120_000 }, () => onStage(play));
+  // Most of each is waiting for a time-out of the server, and each has a database of its own.
+  describe("in place of a COMMIT", { concurrency: 3 }, () => {
+    for (const [name, play] of Object.entries(vanishingCases))
+      test(`in place of the COMMIT of: ${name}`, { timeout: 120_000 }, () => onStage(play));
+  });
 
   test("while it holds the rows of many runs: who is to take them answers, and no take keeps a connection", () =>
     onStage(async ({ database, a, b, eventually, proxy, url }) => {
