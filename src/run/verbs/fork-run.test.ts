@@ -157,7 +157,10 @@ eachRunDatabase((runs) => {
       code: "step_not_found",
       message: /1, 2, 3, 4/,
     });
-    await assert.rejects(forked(started.runId, { model: "skript" }), { code: "model_not_found", message: /mean script/ });
+    await assert.rejects(forked(started.runId, { model: "skript" }), {
+      code: "model_not_found",
+      message: /mean script/,
+    });
     await assert.rejects(forked(newId()), { status: 404, code: "run_not_found" });
     await assert.rejects(forked("nonsense"), { status: 404 });
     const nobody = { ...service.caller, userId: newId(), role: "user" as const };
