@@ -38,6 +38,7 @@ export function standingStill(strategy: Strategy, { after }: { after: number }):
   return {
     strategy: Object.assign(standing, { prompts: strategy.prompts ?? [] }),
     stands: stands.promise,
-    giveUp: () => over.reject(new Error("gave up")),
+    // Not before a stop that has just begun has reached the run: else it would end as failed instead of being handed over.
+    giveUp: () => void setImmediate(() => over.reject(new Error("gave up"))),
   };
 }
