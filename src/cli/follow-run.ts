@@ -113,6 +113,8 @@ async function tell(
   for await (const { event, cursor } of client.followThread(threadId, {
     cursor: from,
     ...(gone ? { signal: gone } : {}),
+    onConnection: (isConnected) =>
+      void notes.write(isConnected ? "The server is there again.\n" : "The server can't be reached; trying again.\n"),
   })) {
     if (!teller.isOf(event)) continue;
     if (json) answer.write(`${JSON.stringify(event)}\n`);

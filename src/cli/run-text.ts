@@ -100,9 +100,9 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
   };
 }
 
-const howToGoOn = (run: string) => `colloquy resume ${run} goes on with it.`;
+const howToGoOn = (run: string) => `colloquy resume ${run} goes on with it, once what is wrong has been mended.`;
 
-const brokenOff = "The answer broke off and is told anew.";
+const brokenOff = "The answer broke off; what came of it does not count.";
 
 function tellAny(event: RunEvent): readonly Told[] {
   if (event.type === "call-end")

@@ -37,6 +37,8 @@ export async function createApp(services: Services, more: readonly Route[] = [])
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
     bodyLimit: server.bodyLimit ?? 10 * megabytes,
     ...connectionBounds(server.bodyMs),
+    // The stop has a time of its own, which is longer than what Fastify gives each part of it.
+    pluginTimeout: 0,
     exposeHeadRoutes: false,
     // said by us, in each dialect's form
     return503OnClosing: false,

@@ -64,7 +64,7 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
   }
 
   function restart(): number {
-    output.write("\n[System]: the answer broke off and is told anew\n");
+    output.write("\n[System]: the answer broke off; what came of it does not count\n");
     return 0;
   }
 

@@ -20,7 +20,9 @@ export type NativeError = {
 export function answerError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const error = asColloquyError(thrown, request);
   const status = error?.status ?? 500;
-  if (status >= 500) request.log.error({ err: thrown }, "request failed");
+  if (!error) request.log.error({ err: thrown }, "request failed");
+  // Expected, such as a provider that is away: who runs the server needs the words, and no stack.
+  else if (status >= 500) request.log.warn({ code: error.code, error: thrown.message }, "request failed");
   if (reply.raw.destroyed) return;
   if (status === 401) reply.header("www-authenticate", challengeOf(request));
   if (error) askedLater(error, reply);
