@@ -44,8 +44,10 @@ export function delayOf({ error, tries, waitedMs, long, hadBegun }: Failed, work
   const isHeld = held === true || agent.room !== undefined;
   // A run that waits for it comes by again and again.
   if (!mayPass(error) || openOutage(work) || long > mostLong) return undefined;
-  // Nobody is kept waiting for what is not there, nor a second time for what says nothing.
-  if (isHeld && (error.kind === "unreachable" || (error.kind === "timeout" && !hadBegun))) return undefined;
+  // Nobody is kept waiting for what is not there.
+  if (isHeld && error.kind === "unreachable") return undefined;
+  // Saying nothing has taken its whole time already; a wait shows what is the matter, and holds no slot.
+  if (error.kind === "timeout" && !hadBegun) return undefined;
   const { retryAfterSeconds } = error.detail;
   const backoff = baseMs * 2 ** (tries - 1) * (0.75 + Math.random() / 2);
   const delay = Math.max(backoff, (retryAfterSeconds ?? 0) * 1000);

@@ -103,6 +103,14 @@ eachRunDatabase((suite) => {
     assert.deepEqual(await service.runs.questions(service.caller, started.runId), []);
   });
 
+  test("what says nothing has taken its whole time: the run waits after one try", async () => {
+    const service = await suite.start({ script: () => [{ error: "timeout" }], outages: never });
+    const { events } = await service.ask("go");
+    const wait = events.at(-1);
+    assert.deepEqual(wait?.type === "run-wait" && [wait.reason, wait.error?.code], ["provider", "model_timeout"]);
+    assert.equal(service.model.requests.length, 1);
+  });
+
   test("no slot is held while it waits, and another process asks again", async () => {
     let isAway = true;
     const script = () => (isAway ? away : "Back.");
