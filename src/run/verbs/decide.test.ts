@@ -191,18 +191,24 @@ eachDatabase((databases) => {
 
   test("a message taken in while a run begins or ends is always seen by the model", async () => {
     const seen = new Set<string>();
+    let round = 0;
+    let saying = Promise.withResolvers<void>();
     const service = await start({
       script(request) {
         for (const message of request.messages)
           if (message.role === "user") for (const said of String(message.content).split("\n\n")) seen.add(said);
-        return "ok";
+        // In every other round the end comes no sooner than the message, and races it.
+        return round % 2 === 0 ? "ok" : [{ gate: () => saying.promise }, { text: "ok" }];
       },
       perUser: 64,
     });
     let taken = 0;
-    for (let round = 0; round < (databases.kind === "postgres" ? 60 : 40); round++) {
+    for (; round < (databases.kind === "postgres" ? 60 : 40); round++) {
+      saying = Promise.withResolvers();
       const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
-      const said = await service.runs.steer(service.caller, started.runId, { content: `said ${round}` }).then(
+      const steering = service.runs.steer(service.caller, started.runId, { content: `said ${round}` });
+      saying.resolve();
+      const said = await steering.then(
         () => true,
         () => false,
       );
