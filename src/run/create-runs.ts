@@ -230,7 +230,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     if (works) {
       heartbeat = beginHeartbeat(runtime);
       sweeping = beginSweeping(runtime);
-      engine.begin((job) => executeRun(runtime, job));
+      engine.begin((job) => executeRun(runtime, job), heartbeat.isLost);
       await schedules.begin();
     }
   } catch (error) {

@@ -83,11 +83,13 @@ eachRunDatabase(({ database, start }) => {
   test("a sign of life that is never answered is not waited for: the lease ends by the clock", async () => {
     const real = database();
     let isSilent = false;
+    const back = Promise.withResolvers<never>();
+    back.promise.catch(() => {});
     const silent: Database = {
       ...real,
       pulse: {
         ...real,
-        query: (text, values) => (isSilent ? new Promise(() => {}) : real.query(text, values)),
+        query: (text, values) => (isSilent ? back.promise : real.query(text, values)),
       },
     };
     const { told, log } = listening();
@@ -97,8 +99,10 @@ eachRunDatabase(({ database, start }) => {
     isSilent = true;
     await until(() => told.some((text) => /given up/.test(text)), "the runs to be given up");
     assert.equal(alone.unready()?.code, "database_silent");
-    await until(() => alone.model.requests.length === 2, "the run to be taken anew");
+    assert.equal(alone.model.requests.length, 1, "and nothing is taken until it can say again that it is alive");
     isSilent = false;
+    back.reject(new Error("No answer."));
+    await until(() => alone.model.requests.length === 2, "the run to be taken anew");
     await alone.runs.cancel(alone.caller, runId);
     await alone.stop(0);
   });

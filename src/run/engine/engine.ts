@@ -21,8 +21,8 @@ export type NewJob = {
 export type Engine = {
   /** Puts a job for a run into the caller's transaction. */
   send(query: Query, job: NewJob): Promise<void>;
-  /** Begins to hand out jobs; `work` must not throw. */
-  begin(work: (job: Job) => Promise<void>): void;
+  /** Begins to hand out jobs, except while `mayNotTake`; `work` must not throw. */
+  begin(work: (job: Job) => Promise<void>, mayNotTake?: () => boolean): void;
   /** A job was sent here. */
   wake(): void;
   /** Something happened elsewhere, after which there may be a job. */
@@ -92,6 +92,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
   let fetching = false;
   let again: "no" | "look" | "fetch" = "no";
   let paused = false;
+  let mayNotTake = () => false;
   const poll = setInterval(() => pull("look"), pollMs);
 
   const claim = (most: number): Promise<Job[]> =>
@@ -111,7 +112,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
 
   /** `fetch`: there is a job; `look`: there may be one, so one cheap look before a claim, which others wait for. */
   function pull(how: "look" | "fetch"): void {
-    if (!work || paused) return;
+    if (!work || paused || mayNotTake()) return;
     if (fetching) {
       if (again !== "fetch") again = how;
       return;
@@ -129,7 +130,7 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
   }
 
   async function drain(how: "look" | "fetch"): Promise<void> {
-    for (let look = how === "look"; !paused && active < perNode; look = true) {
+    for (let look = how === "look"; !paused && !mayNotTake() && active < perNode; look = true) {
       if (look && !(await anyWaits())) return;
       const jobs = await claim(perNode - active);
       if (jobs.length === 0) return;
@@ -156,7 +157,8 @@ export async function createEngine({ database, perUser, perNode, log }: EngineOp
         { id: job.id, group: { id: job.userId }, db: adapter(query), ...later },
       );
     },
-    begin(handler) {
+    begin(handler, refuses = mayNotTake) {
+      mayNotTake = refuses;
       work = handler;
       pull("look");
     },
