@@ -9,20 +9,18 @@ import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
 import type { Place } from "./databases.ts";
-import type { Finished } from "./finish-fixed-run.ts";
 import { answerText, startFixedRuns, stopMidway, type Story } from "./fixed-run.ts";
 import { skipDatabase } from "./left-out.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
+import type { Input, Output, Told } from "./run-until-point.ts";
 import { migrate } from "../src/store/schema/migrate.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
 
 const program = join(import.meta.dirname, "run-until-point.ts");
-const finisher = join(import.meta.dirname, "finish-fixed-run.ts");
 
-/** Makes copies of a database in which a node was once started, where the story begins at once. */
-type Copies = { open(): Promise<void>; next(story: Story): Promise<Place>; close(): Promise<void> };
-type Told = { readonly story: Story; readonly place: Place };
+/** Databases in which a node was once started, where the story begins at once; `used`: one that nobody needs any more. */
+type Copies = { open(): Promise<void>; next(story: Story, used?: Place): Promise<Place>; close(): Promise<void> };
 
 /** Two at a time: most of each is starting up. */
 const workers = 2;
@@ -41,14 +39,8 @@ for (const [kind, copies] of [
       await copies.close();
     });
 
-    /** Undefined: it was killed at the point, as wanted; else the points it passed. */
-    async function runUntil({ story, place }: Told, point?: string): Promise<readonly string[] | undefined> {
-      const how = JSON.stringify({ story, place, outside: outside.url(place), point });
-      const child = spawn(process.execPath, [program, how], { stdio: ["ignore", "pipe", "inherit"] });
-      const [output, [code, signal]] = await Promise.all([text(child.stdout), once(child, "exit")]);
-      if (signal === "SIGKILL") return undefined;
-      assert.equal(code, 0);
-      return JSON.parse(output) as string[];
+    async function told(story: Story, used?: Place): Promise<Told> {
+      return { story, place: await copies.next(story, used), outside: outside.url() };
     }
 
     for (const [story, name, least] of [
@@ -56,31 +48,40 @@ for (const [kind, copies] of [
       ["resumed", "a stopped run that is resumed goes on or stays as it was, and nothing of it is done twice", 20],
     ] as const)
       test(name, { timeout: 900_000 }, async () => {
-        const points = await runUntil({ story, place: await copies.next(story) });
+        const { points } = await goOn({ next: await told(story) });
         assert(points && points.length > least, `only ${points?.length} points were seen`);
         // Once it is resumed it is a run as any other; on PGlite each point takes seconds.
         const end = kind === "pglite" && story === "resumed" ? points.indexOf("after commit #1") + 1 : points.length;
         const left = points.slice(0, end);
+        // Who begins one run has finished the one before, over which another process was killed: half as many have to start.
         const work = async () => {
-          for (let point = left.shift(); point; point = left.shift())
-            await assertFinished(await killedAt(story, point), point);
+          let killed: (Told & { readonly point: string }) | undefined;
+          for (let point = left.shift(); point; point = left.shift()) killed = await killedAt(story, point, killed);
+          if (killed) assertFinished(killed, await goOn({ left: killed }));
         };
         await Promise.all(Array.from({ length: workers }, work));
       });
 
     /** A poll may come between and fetch once more or less, so a point is not always there. */
-    async function killedAt(story: Story, point: string): Promise<Told> {
+    async function killedAt(
+      story: Story,
+      point: string,
+      before: (Told & { readonly point: string }) | undefined,
+    ): Promise<Told & { readonly point: string }> {
+      let left = before;
       for (let tries = 1; tries <= 3; tries++) {
-        const told = { story, place: await copies.next(story) };
-        if ((await runUntil(told, point)) === undefined) return told;
+        const next = { ...(await told(story, left?.place)), point };
+        const output = await goOn({ next, ...(left && { left }) });
+        if (left) assertFinished(left, output);
+        if (!output.points) return next;
+        left = undefined;
       }
       throw new Error(`The run never came to this point again: ${point}`);
     }
 
-    /** In a process of its own too, as after a real crash. */
-    async function assertFinished({ story, place }: Told, point: string): Promise<void> {
-      const output = await run(finisher, { story, place, outside: outside.url(place) });
-      const { committed, half, asked, broken, ...finished } = JSON.parse(output) as Finished;
+    function assertFinished({ story, outside: url, point }: Told & { readonly point: string }, output: Outputs): void {
+      assert(output.finished, `not finished: ${point}`);
+      const { committed, half, asked, broken, ...finished } = output.finished;
       assert.equal(half, 0, `neither ended nor at work: ${point}`);
       assert.equal(asked, 3 - committed, `a committed step was asked again: ${point}`);
       const expected = {
@@ -90,18 +91,27 @@ for (const [kind, copies] of [
         tasks: 1,
       };
       assert.deepEqual(finished, expected, point);
-      assert.equal(outside.keys(place).size, 1, `effects outside: ${point}`);
+      assert.equal(outside.keys(url).size, 1, `effects outside: ${point}`);
       assert.deepEqual(broken, [], point);
     }
   });
 }
 
-/** What the program prints. */
-async function run(file: string, input: unknown): Promise<string> {
-  const child = spawn(process.execPath, [file, JSON.stringify(input)], { stdio: ["ignore", "pipe", "inherit"] });
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
-  assert.equal(code, 0);
-  return output;
+type Outputs = Partial<Extract<Output, { finished: unknown }> & Extract<Output, { points: unknown }>>;
+
+/** What the program tells before its end; without points it was killed at the one that was asked for. */
+async function goOn(input: Input): Promise<Outputs> {
+  const child = spawn(process.execPath, [program, JSON.stringify(input)], { stdio: ["ignore", "pipe", "inherit"] });
+  const [lines, [code, signal]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  assert(code === 0 || signal === "SIGKILL", `the program ended with ${code ?? signal}`);
+  return Object.assign(
+    {},
+    ...lines
+      .trim()
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Output),
+  );
 }
 
 const untilAllowed = [
@@ -123,7 +133,7 @@ const expectedItems: Readonly<Record<Story, readonly string[]>> = {
   resumed: [...untilAllowed, "result 2.0", "state run-end", "state run-resume", "state 2.0 withdrawal", ...untilDone],
 };
 
-/** Has an effect for each new key; a path for each place. */
+/** Has an effect for each new key; a path for each story that is told. */
 function startOutside() {
   const seen = new Map<string, Set<string>>();
   const server = createServer((request, response) => {
@@ -131,14 +141,14 @@ function startOutside() {
     seen.set(request.url!, keys.add(String(request.headers["idempotency-key"])));
     response.end();
   });
-  const pathOf = ({ url, dataDirectory }: Place) => "/" + encodeURIComponent(url ?? dataDirectory);
+  let told = 0;
   return {
     async open() {
       server.listen(0, "127.0.0.1");
       await once(server, "listening");
     },
-    url: (place: Place) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathOf(place)}`,
-    keys: (place: Place) => seen.get(pathOf(place)) ?? new Set(),
+    url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/${++told}`,
+    keys: (url: string) => seen.get(new URL(url).pathname) ?? new Set(),
     close() {
       server.close();
       server.closeAllConnections();
@@ -173,7 +183,9 @@ function pgliteCopies(): Copies {
         first.set(story, dataDirectory);
       }
     },
-    async next(story) {
+    async next(story, used) {
+      // Opening one takes a second: its rows are removed instead.
+      if (used && story === "begun") return used;
       const dataDirectory = temporaryFolder("data");
       cpSync(join(first.get(story)!, "db"), join(dataDirectory, "db"), { recursive: true });
       return { dataDirectory };

@@ -5,6 +5,7 @@ import { openDatabase } from "../src/store/driver/open.ts";
 import { skipDatabase } from "./left-out.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
+import { removeRows } from "./remove-rows.ts";
 
 /** Where a database is: what `openDatabase` takes, also in another process. */
 export type Place = { readonly url?: string; readonly dataDirectory: string };
@@ -67,20 +68,4 @@ function testDatabases(kind: Database["kind"]): TestDatabases {
       return database;
     },
   };
-}
-
-/** What stands in these was not put there by a test. */
-const lasting = ["public.migrations", "pgboss.version", "pgboss.queue"];
-
-async function removeRows(database: Database): Promise<void> {
-  const tables = await database.query<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname in ('public', 'pgboss') and schemaname || '.' || tablename <> all($1)`,
-    [lasting],
-  );
-  await database.transaction(async (query) => {
-    // Its triggers refuse what no server does.
-    await query("set local session_replication_role = replica");
-    await query(`truncate ${tables.map(({ name }) => name).join(", ")} restart identity`);
-  });
 }

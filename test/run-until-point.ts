@@ -1,26 +1,48 @@
 import { migrate } from "../src/store/schema/migrate.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
 import type { Place } from "./databases.ts";
+import { finishFixedRun, type Finished } from "./finish-fixed-run.ts";
 import { startFixedRuns, stories, type Story } from "./fixed-run.ts";
+import { removeRows } from "./remove-rows.ts";
 import { withWritePoints } from "./write-points.ts";
 
-// Does the fixed run and kills itself at the given point; without one, or if it never comes there, it tells all points.
-type Input = { place: Place; outside: string; story: Story; point?: string };
-const { place, outside, story, point } = JSON.parse(process.argv[2]!) as Input;
-const points: string[] = [];
-let begun = false;
-const opened = await openDatabase(place);
-await migrate(opened);
-const database = withWritePoints(opened, async (reached) => {
-  if (!begun) return;
-  points.push(reached);
-  if (reached !== point) return;
-  process.kill(process.pid, "SIGKILL");
-  await new Promise(() => {});
-});
-const service = await startFixedRuns(database, outside);
-begun = true;
-await stories[story](service);
-await service.stop(0);
-await opened.close();
-console.log(JSON.stringify(points));
+/** A story, the database in which it is told, and where its requests go. */
+export type Told = { readonly story: Story; readonly place: Place; readonly outside: string };
+/** `left`: a run over which a process was killed, to be finished. `next`: one to be done until the point, or to its end. */
+export type Input = { readonly left?: Told; readonly next?: Told & { readonly point?: string } };
+/** Each is told by a line of its own; of a process that was killed at its point there are no points. */
+export type Output = { readonly finished: Finished } | { readonly points: readonly string[] };
+
+const { left, next } = JSON.parse(process.argv[2]!) as Input;
+if (left) {
+  const database = await openDatabase(left.place);
+  tell({ finished: await finishFixedRun(database, left.story, left.outside) });
+  if (next?.place.dataDirectory === left.place.dataDirectory) await removeRows(database);
+  await database.close();
+}
+if (next) tell({ points: await pointsOf(next) });
+
+/** Does the fixed run and kills this process at the given point; without one, or if it never comes there, it returns all points. */
+async function pointsOf({ place, outside, story, point }: NonNullable<Input["next"]>): Promise<readonly string[]> {
+  const points: string[] = [];
+  let begun = false;
+  const opened = await openDatabase(place);
+  await migrate(opened);
+  const database = withWritePoints(opened, async (reached) => {
+    if (!begun) return;
+    points.push(reached);
+    if (reached !== point) return;
+    process.kill(process.pid, "SIGKILL");
+    await new Promise(() => {});
+  });
+  const service = await startFixedRuns(database, outside);
+  begun = true;
+  await stories[story](service);
+  await service.stop(0);
+  await opened.close();
+  return points;
+}
+
+function tell(output: Output): void {
+  console.log(JSON.stringify(output));
+}
