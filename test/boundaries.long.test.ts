@@ -50,7 +50,7 @@ for (const [kind, copies] of [
       test(name, { timeout: 900_000 }, async () => {
         const { points } = await goOn({ next: await told(story) });
         assert(points && points.length > least, `only ${points?.length} points were seen`);
-        // Once it is resumed it is a run as any other; on PGlite each point takes seconds.
+        // Once it is resumed it is a run like every other; on PGlite each point takes seconds.
         const end = kind === "pglite" && story === "resumed" ? points.indexOf("after commit #1") + 1 : points.length;
         const left = points.slice(0, end);
         // Who begins one run has finished the one before, over which another process was killed: half as many have to start.

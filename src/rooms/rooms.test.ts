@@ -268,7 +268,7 @@ eachRunDatabase((suite) => {
     ])
       await assert.rejects(refused, { status: 409, code: "thread_is_room" });
     assert.equal((await runs.getThread(ada, id)).lastSeq, lastSeq);
-    // A copy of it is a thread as any other.
+    // A copy of it is a thread like every other.
     const { id: copy } = await runs.forkThread(ada, id);
     assert.deepEqual(
       (await runs.listThreads(ada, {})).map((thread) => thread.id),

@@ -245,8 +245,8 @@ export function settleValues({ id, tokens, cost, requests, isUnpriced }: Spent):
 
 /** Whether any budget is set at all. */
 export async function hasBudgets(query: Query): Promise<boolean> {
-  const [row] = await query<{ any: boolean }>("select exists (select from spending_budgets) as any");
-  return row!.any;
+  const [row] = await query<{ isLimited: boolean }>('select exists (select from spending_budgets) as "isLimited"');
+  return row!.isLimited;
 }
 
 /** Reservations that count no more, and counters of more than a year. Says how many counters. */

@@ -45,7 +45,7 @@ export const exportAgent = endpoint({
 export const tryAgent = endpoint({
   tag: "admin",
   summary: "Try an agent",
-  description: "A run in a new thread of yours, as any other: follow it at `/api/runs/{id}/events`.",
+  description: "A run in a new thread of yours, like every other: follow it at `/api/runs/{id}/events`.",
   params: definitionParams,
   body: z.strictObject({ prompt: z.string().min(1).max(100_000) }),
   answers: { 202: startedRunSchema.pick({ id: true, threadId: true, cursor: true }) },
