@@ -21,6 +21,7 @@ let serving: Serving;
 before(async () => {
   backend = await serveAgents(() => "", {}, { tools: fixtureTools });
   const routes = mcpRoutes({
+    needs: "ask",
     path: "/mcp/conformance",
     summary: "Fixtures",
     description: "",

@@ -266,6 +266,7 @@ inBothEras("threads are resources, agents and threads are prompts", async (clien
 
 test("an answer that is long in coming becomes a stream, and a stop of the server ends it with a word", async () => {
   const routes = mcpRoutes({
+    needs: "ask",
     path: "/mcp/slow",
     summary: "",
     description: "",

@@ -8,6 +8,7 @@ import { Unavailable } from "../protocol/base/errors.ts";
 import { newId } from "../protocol/base/ids.ts";
 import { createAuthenticate, type Entry } from "./server/auth.ts";
 import { auditRequest } from "./server/audit.ts";
+import { letIn } from "./server/let-in.ts";
 import { boundBodies, connectionBounds } from "./server/body-deadline.ts";
 import { restName, type Route } from "./server/endpoint.ts";
 import { createEntrance, type Entrance, servicesFor } from "./server/entrance.ts";
@@ -148,7 +149,8 @@ function addRoute(
         const unready = endpoint.standsAlone ? undefined : services.unready();
         // At once, instead of a wait for a database that does not answer.
         if (unready) throw new Unavailable(unready.message, { code: unready.code, retryAfterSeconds: 5 });
-        request.setDecorator("entry", await entrance(request, reply, endpoint.open?.(request) ?? false));
+        const entry = await entrance(request, reply, endpoint.open?.(request) ?? false);
+        request.setDecorator("entry", entry && { ...entry, caller: letIn(entry.caller, endpoint.needs) });
       },
       preValidation: (request, _reply, done) => {
         if (path.endsWith("/*")) {

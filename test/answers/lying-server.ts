@@ -5,7 +5,7 @@ import { endpoint, type Route } from "../../src/http/server/endpoint.ts";
 import { eventSchema, eventStream } from "../../src/http/shapes/event-schema.ts";
 import { serve, servicesWith } from "../serve.ts";
 
-const shape = { tag: "server", summary: "Lies", answers: { 200: z.object({ a: z.int() }) } } as const;
+const shape = { needs: "nothing", tag: "server", summary: "Lies", answers: { 200: z.object({ a: z.int() }) } } as const;
 
 /** Each answers otherwise than it says, past the framework where that is the only way. */
 const routes: readonly Route[] = [

@@ -20,6 +20,7 @@ const fileSchema = z.object({
 });
 
 export const createFile = endpoint({
+  needs: "files:write",
   tag: "OpenAI",
   summary: "Upload a file",
   description: 'A form with the part `file`. A message brings it as a content part `{type: "file", file: {file_id}}`.',
@@ -41,6 +42,7 @@ export const createFile = endpoint({
 });
 
 export const listFiles = endpoint({
+  needs: "files:read",
   tag: "OpenAI",
   summary: "List your files, newest first",
   query: z.object({
@@ -57,6 +59,7 @@ export const listFiles = endpoint({
 });
 
 export const getFile = endpoint({
+  needs: "files:read",
   tag: "OpenAI",
   summary: "Get a file",
   params: idParams,
@@ -65,6 +68,7 @@ export const getFile = endpoint({
 });
 
 export const getFileContent = endpoint({
+  needs: "files:read",
   tag: "OpenAI",
   summary: "Download a file",
   params: idParams,
@@ -75,6 +79,7 @@ export const getFileContent = endpoint({
 });
 
 export const deleteFile = endpoint({
+  needs: "files:write",
   tag: "OpenAI",
   summary: "Delete a file",
   params: idParams,

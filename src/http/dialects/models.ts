@@ -10,6 +10,7 @@ type ListedModel = z.infer<typeof modelSchema>;
 const created = Math.floor(Date.now() / 1000);
 
 export const listModels = endpoint({
+  needs: "ask",
   tag: "OpenAI",
   summary: "List agents and models",
   answers: { 200: z.object({ object: z.literal("list"), data: z.array(modelSchema) }) },
@@ -17,6 +18,7 @@ export const listModels = endpoint({
 });
 
 export const getModel = endpoint({
+  needs: "ask",
   tag: "OpenAI",
   summary: "Get an agent or model",
   description: "The id may contain slashes.",

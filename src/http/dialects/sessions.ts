@@ -27,6 +27,7 @@ const historySchema = z.object({
 });
 
 export const listSessions = endpoint({
+  needs: "threads:list",
   tag: "chat",
   summary: "List your sessions, the last used first",
   query: z.object({
@@ -42,6 +43,7 @@ export const listSessions = endpoint({
 });
 
 export const createSession = endpoint({
+  needs: ["ask", "threads:write"],
   tag: "chat",
   summary: "Begin a session",
   description:
@@ -59,6 +61,7 @@ export const createSession = endpoint({
 });
 
 export const changeSession = endpoint({
+  needs: "threads:write",
   tag: "chat",
   summary: "Rename or archive a session",
   params: sessionParams,
@@ -73,6 +76,7 @@ export const changeSession = endpoint({
 });
 
 export const deleteSession = endpoint({
+  needs: "threads:delete",
   tag: "chat",
   summary: "Delete a session with all that was said and made in it",
   params: sessionParams,
@@ -84,6 +88,7 @@ export const deleteSession = endpoint({
 });
 
 export const getHistory = endpoint({
+  needs: "threads:read",
   tag: "chat",
   summary: "Read what was said in a session",
   params: sessionParams,
@@ -92,6 +97,7 @@ export const getHistory = endpoint({
 });
 
 export const findHistory = endpoint({
+  needs: "threads:read",
   tag: "chat",
   summary: "Read what was said in a session, by ?session_id=",
   query: z.object({ session_id: z.string().max(255).optional() }),

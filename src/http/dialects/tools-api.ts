@@ -21,6 +21,7 @@ import { waitingText } from "../stream/waiting-text.ts";
 const overheadMs = 10_000;
 
 export const listTools = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "List the tools that you may use",
   description: "At the end those that can't be used on this server as it is set up; `unavailable` says what to do.",
@@ -51,6 +52,7 @@ export const listTools = endpoint({
 });
 
 export const askTool = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "Call a tool with its parameters as the body",
   description:

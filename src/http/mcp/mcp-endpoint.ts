@@ -18,6 +18,7 @@ export type McpEndpointOptions = {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
+  readonly needs: Endpoint["needs"];
   readonly surface: (call: Call) => McpSurface;
   /** How long an answer may be in coming before its connection shows that it lives; 10 s when absent. */
   readonly silenceMs?: number;

@@ -3,7 +3,7 @@ import { withinOf } from "../requests/within.ts";
 import { mcpRoutes } from "./mcp-endpoint.ts";
 import { resourceMetadataRoutes } from "../server/resource-metadata.ts";
 import { todoSurface } from "./todo-features.ts";
-import type { Caller } from "../../protocol/base/callers.ts";
+import { type Caller, mayDo } from "../../protocol/base/callers.ts";
 import type { Services } from "../server/services.ts";
 import { askAgents, runResult } from "./ask-agents.ts";
 import { colloquyPrompts } from "./prompts.ts";
@@ -16,6 +16,7 @@ export function allMcpRoutes(): Route[] {
   return [
     ...mcpRoutes({
       path: "/mcp",
+      needs: "ask",
       summary: "Colloquy as an MCP server",
       description:
         "Streamable HTTP, protocol 2026-07-28 and the older ones: your tools, the agents as `ask_<agent>`, prompts, and your " +
@@ -24,6 +25,7 @@ export function allMcpRoutes(): Route[] {
     }),
     ...mcpRoutes({
       path: "/mcp/todo",
+      needs: ["tasks:read", "tasks:write"],
       summary: "The task tools as an MCP server",
       description:
         'Streamable HTTP. `_meta["colloquy/idempotencyKey"]` makes a call that is sent again change nothing.',
@@ -51,7 +53,7 @@ export function colloquySurface(
       return sorted([...own, ...others.filter(({ definition }) => !taken.has(definition.name))]);
     },
     prompts: colloquyPrompts(services, caller),
-    resources: threadResources(services, caller),
+    ...(mayDo(caller, "threads:read") && { resources: threadResources(services, caller) }),
   };
 }
 

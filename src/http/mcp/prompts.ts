@@ -1,4 +1,4 @@
-import type { Caller } from "../../protocol/base/callers.ts";
+import { type Caller, mayDo } from "../../protocol/base/callers.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import type { Services } from "../server/services.ts";
 import { askToolOf } from "./ask-agents.ts";
@@ -10,7 +10,8 @@ import { findThreads, threadUri, transcriptOf } from "./thread-resources.ts";
  * instructions stay here.
  */
 export function colloquyPrompts(services: Services, caller: Caller): McpPrompt[] {
-  return [...services.agents.list().map(askPrompt), threadPrompt(services, caller)];
+  const prompts = services.agents.list().map(askPrompt);
+  return mayDo(caller, "threads:read") ? [...prompts, threadPrompt(services, caller)] : prompts;
 }
 
 function askPrompt(agent: ReturnType<Services["agents"]["list"]>[number]): McpPrompt {

@@ -1,4 +1,4 @@
-import type { Caller } from "../../protocol/base/callers.ts";
+import { type Caller, mayDo } from "../../protocol/base/callers.ts";
 import type { Tool } from "../../protocol/agents/tools.ts";
 import { mcpResult } from "./mcp-result.ts";
 import { answeringErrors, definitionOf } from "./registry-tools.ts";
@@ -36,7 +36,10 @@ export function todoSurface(tasks: TaskCalls, caller: Caller, version: string): 
   return {
     info: { name: "colloquy-todo", title: "Colloquy's tasks", version },
     instructions: "The user's own task list. Ids come from list_tasks; a task is never invented.",
-    tools: async () => tasks.tools.map((tool) => todoTool(tasks, caller, tool)),
+    tools: async () =>
+      tasks.tools
+        .filter(({ effect }) => mayDo(caller, effect === "read" ? "tasks:read" : "tasks:write"))
+        .map((tool) => todoTool(tasks, caller, tool)),
   };
 }
 

@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { type DefinitionKind, entrySchema, type EntryView, problemSchema } from "../../protocol/agents/definitions.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { requireAdmin } from "../server/require-admin.ts";
 import { idSchema, type Shape } from "../../protocol/base/shapes.ts";
 import { listOf } from "../shapes/schemas.ts";
 import type { Services } from "../server/services.ts";
@@ -40,6 +39,7 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
   });
 
   const list = endpoint({
+    needs: "admin:definitions",
     tag: "admin",
     summary: `List the ${many}, with where each is defined and how it is doing`,
     description:
@@ -47,7 +47,6 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
       "files count more than the database, which counts more than what is built in.",
     answers: { 200: listOf(viewSchema) },
     async handle({ caller, services }) {
-      requireAdmin(caller);
       const doing = await look(services, caller);
       const entries = services.definitions.entries(kind);
       return { data: entries.map((entry) => ({ ...entryView(entry), ...doing(entry) })) };
@@ -55,6 +54,7 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
   });
 
   const get = endpoint({
+    needs: "admin:definitions",
     tag: "admin",
     summary: `Get ${one}`,
     params: definitionParams,
@@ -63,12 +63,12 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
     }),
     answers: { 200: viewSchema },
     async handle({ params, query, caller, services }) {
-      requireAdmin(caller);
       return view({ services, caller }, services.definitions.find(kind, params.id, query.source === "database"));
     },
   });
 
   const create = endpoint({
+    needs: "admin:definitions",
     tag: "admin",
     summary: `Define ${one}`,
     description:
@@ -76,7 +76,6 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
     body: draftSchema,
     answers: { 201: viewSchema },
     async handle({ body, caller, services, reply }) {
-      requireAdmin(caller);
       const entry = await services.definitions.create(kind, body, caller);
       reply.code(201);
       return view({ services, caller }, entry);
@@ -84,6 +83,7 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
   });
 
   const change = endpoint({
+    needs: "admin:definitions",
     tag: "admin",
     summary: `Change ${one} that was defined here`,
     description:
@@ -92,12 +92,12 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
     body: z.strictObject({ revision: revisionSchema, definition: definitionSchema }),
     answers: { 200: viewSchema },
     async handle({ params, body, caller, services }) {
-      requireAdmin(caller);
       return view({ services, caller }, await services.definitions.change(kind, { id: params.id, ...body }, caller));
     },
   });
 
   const remove = endpoint({
+    needs: "admin:definitions",
     tag: "admin",
     summary: `Delete ${one} that was defined here`,
     params: definitionParams,
@@ -106,14 +106,14 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
       force: z.stringbool().default(false).describe("Though others need it"),
     }),
     answers: { 204: z.null() },
-    async handle({ params, query, caller, services, reply }) {
-      requireAdmin(caller);
+    async handle({ params, query, services, reply }) {
       await services.definitions.remove(kind, { id: params.id, ...query });
       reply.code(204);
     },
   });
 
   const validate = endpoint({
+    needs: "admin:definitions",
     tag: "admin",
     summary: `Look at a definition of ${one} without keeping it`,
     body: draftSchema,
@@ -124,8 +124,7 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
         definition: z.unknown().describe("With all that was left out"),
       }),
     },
-    handle({ body, caller, services }) {
-      requireAdmin(caller);
+    handle({ body, services }) {
       const { problems, definition, body: given } = services.definitions.check(kind, body);
       const shown = shownDefinition(kind, definition ?? given).definition;
       return { valid: problems.length === 0, problems, definition: shown };

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { type Caller, callerOf } from "../../protocol/base/callers.ts";
+import { type Caller, callerOf, callerOfOldKey } from "../../protocol/base/callers.ts";
 import { Denied } from "../../protocol/base/errors.ts";
 import { readCookie } from "./cookies.ts";
 import { isOwnOrigin } from "./origins.ts";
@@ -45,7 +45,8 @@ async function enterByKey({ findByKey }: AccountsAccess, text: string): Promise<
   if (!found) throw new Denied(401, "This API key is unknown, revoked or too old.", { code: "invalid_api_key" });
   const { user, key } = found;
   if (user.disabled) throw disabled();
-  return { caller: callerOf(user, "api-key", key?.scopes ?? undefined), ...(key && { keyId: key.id }) };
+  const caller = key?.scopes ? callerOfOldKey(user, key.scopes) : callerOf(user, "api-key");
+  return { caller, ...(key && { keyId: key.id }) };
 }
 
 async function enterByToken({ accounts }: AccountsAccess, token: string): Promise<Entry> {

@@ -16,7 +16,7 @@ const problems: string[] = [];
 /** What routes of this test wait for. */
 let gate = Promise.withResolvers<void>();
 const answers = { 200: z.object({ bytes: z.int() }) };
-const about = { tag: "server", summary: "Of this test", answers } as const;
+const about = { needs: "nothing", tag: "server", summary: "Of this test", answers } as const;
 const lengthOf = async (body: unknown) => ({ bytes: (await buffer(body as Readable)).length });
 
 let server: Serving;

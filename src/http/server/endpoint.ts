@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import type { z } from "zod";
 import type { Caller } from "../../protocol/base/callers.ts";
+import type { Needs } from "../../protocol/base/scopes.ts";
 import type { Services } from "./services.ts";
 import type { SseStreams } from "../stream/sse.ts";
 
@@ -40,6 +41,8 @@ export type Tag =
   | "admin";
 
 type Description = {
+  /** What lets a caller do this; where it depends on the body, the handler asks too. */
+  readonly needs: Needs;
   readonly summary: string;
   readonly description?: string;
   readonly tag: Tag;

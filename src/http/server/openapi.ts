@@ -107,7 +107,9 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-type DescribedRoute = readonly [method: Route[0], path: string, endpoint: Omit<Endpoint, "handle">];
+/** Of another server too, which lets in by other rules. */
+export type DescribedEndpoint = Omit<Endpoint, "handle" | "needs"> & Partial<Pick<Endpoint, "needs">>;
+type DescribedRoute = readonly [method: Route[0], path: string, endpoint: DescribedEndpoint];
 
 /** What Fastify's schema of a route is. */
 export function schemaOf([method, path, endpoint]: DescribedRoute): FastifySchema {
@@ -129,6 +131,7 @@ export function schemaOf([method, path, endpoint]: DescribedRoute): FastifySchem
 }
 
 export const openApiDocument = endpoint({
+  needs: "nothing",
   tag: "server",
   summary: "This API as an OpenAPI document",
   open: () => true,
@@ -139,6 +142,7 @@ export const openApiDocument = endpoint({
 });
 
 export const docs = endpoint({
+  needs: "nothing",
   tag: "server",
   summary: "This API as a page to read",
   open: () => true,

@@ -10,6 +10,7 @@ const wellKnown = "/.well-known/oauth-protected-resource";
 export function resourceMetadataRoutes(paths: readonly string[]): Route[] {
   const serve = (path: string) =>
     endpoint({
+      needs: "nothing",
       tag: "MCP",
       summary: `How to log in to ${path} (RFC 9728)`,
       open: () => true,

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { KeyView } from "../../protocol/people/accounts.ts";
-import { type Caller, permissionPattern } from "../../protocol/base/callers.ts";
-import { Denied } from "../../protocol/base/errors.ts";
+import { permissionPattern } from "../../protocol/base/callers.ts";
 import type { ApiKey } from "../../store/people/api-keys.ts";
 
 export const nameSchema = z
@@ -41,17 +40,4 @@ export function keyView({ id, label, scopes, ...times }: ApiKey): KeyView {
     revokedAt: revokedAt?.toISOString() ?? null,
     expiresAt: expiresAt?.toISOString() ?? null,
   };
-}
-
-/** The same where an admin makes a way in for somebody who is, or becomes, an admin. */
-export function requireWholeFor(caller: Caller, role: Caller["role"] | undefined): void {
-  if (role === "admin") requireWhole(caller);
-}
-
-/** Throws Denied for a key that may less than its account: with it one could make a way in that may all. */
-export function requireWhole({ scoped }: Caller): void {
-  if (scoped)
-    throw new Denied(403, "A key with scopes can't change the account; log in, or use a key without them.", {
-      code: "key_scoped",
-    });
 }

@@ -8,9 +8,8 @@ import {
   servedResultSchema,
   toolsServerVersion,
 } from "../../protocol/agents/tools-server.ts";
-import type { Endpoint } from "../server/endpoint.ts";
 import { eventSchema, eventStream } from "../shapes/event-schema.ts";
-import { documentTransform } from "../server/openapi.ts";
+import { type DescribedEndpoint, documentTransform } from "../server/openapi.ts";
 
 /** How a server of tools describes itself. */
 export const toolsDocument: SwaggerOptions = {
@@ -30,7 +29,6 @@ export const toolsDocument: SwaggerOptions = {
   transform: documentTransform,
 };
 
-type Described = Omit<Endpoint, "handle">;
 const nameParams = z.object({ name: z.string() });
 const events = z.union([
   eventSchema(z.object({ text: z.string() }), "progress"),
@@ -86,4 +84,4 @@ export const toolsRoutes = {
     params: z.object({ key: z.string() }),
     answers: { 200: servedOutcomeSchema },
   },
-} as const satisfies Readonly<Record<string, Described>>;
+} as const satisfies Readonly<Record<string, DescribedEndpoint>>;

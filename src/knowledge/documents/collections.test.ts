@@ -111,7 +111,7 @@ eachDatabase((databases) => {
       for (const attempt of attempts.slice(1, 6)) await assert.rejects(attempt(), { status: 403 });
       await assert.rejects(on.knowledge.documents.remove(on.bob, document.id), { status: 403 });
 
-      const key: Caller = { ...on.ada, permissions: ["collection:other*"], scoped: true };
+      const key: Caller = { ...on.ada, permissions: ["collection:other*"], scopes: ["knowledge:read"] };
       await assert.rejects(on.knowledge.collections.get(key, id), missing);
       assert.deepEqual(await on.knowledge.collections.list(key), []);
     });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { callerOf, cutBack, holds, mayUse, permissionPattern, type Caller } from "./callers.ts";
+import { type Caller, callerOf, callerOfOldKey, cutBack, holds, mayDo, mayUse, permissionPattern } from "./callers.ts";
+import { askerScopes, scopes } from "./scopes.ts";
 
 const caller = (permissions: readonly string[]): Caller => ({
   userId: "u",
@@ -48,11 +49,30 @@ test("a permission may be a glob, and the narrower of two remains", () => {
 
 test("a key with scopes may what is among both, and is an admin's only if it says so", () => {
   const ada = { id: "u", name: "ada", ...admin };
-  const narrow = callerOf(ada, "api-key", ["model:gpt*"]);
-  assert.deepEqual([narrow.role, narrow.permissions, narrow.scoped], ["user", ["model:gpt*"], true]);
-  assert.equal(callerOf(ada, "api-key", ["admin"]).role, "admin");
-  assert.equal(callerOf({ ...ada, role: "user" }, "api-key", ["*"]).role, "user");
-  assert.deepEqual(callerOf({ ...ada, ...user }, "api-key", ["*"]).permissions, user.permissions);
+  const narrow = callerOf(ada, "api-key", ["models:gpt*", "threads:r*"]);
+  assert.deepEqual([narrow.role, narrow.permissions], ["user", ["model:gpt*"]]);
+  assert.deepEqual(narrow.scopes, ["ask", "threads:read"], "who names what may be asked may ask");
+  assert.equal(callerOf(ada, "api-key", ["admin:*"]).role, "admin");
+  const some = callerOf(ada, "api-key", ["admin:users"]);
+  assert.deepEqual([some.role, mayDo(some, "admin:users"), mayDo(some, "admin:runs")], ["user", true, false]);
+  const bob = { ...ada, ...user };
+  assert.ok(!mayDo(callerOf(bob, "api-key", ["admin:users"]), "admin:users"), "no more than the account");
+  assert.deepEqual(callerOf(bob, "api-key", ["ask"]).permissions, user.permissions);
+  assert.deepEqual(callerOf(bob, "api-key", ["threads:read"]).permissions, []);
+});
+
+test("no scope lets do what is the account's own, and no scopes let do all that the account may", () => {
+  const ada = { id: "u", name: "ada", ...admin };
+  const most = callerOf(ada, "api-key", ["ask", ...scopes]);
+  assert.ok(!mayDo(most, "account") && mayDo(most, "admin:runs") && mayDo(most, "nothing"));
+  assert.ok(mayDo(callerOf(ada, "session"), "account") && mayDo(callerOf(ada, "session"), "admin:runs"));
+  assert.ok(!mayDo(callerOf({ ...ada, ...user }, "session"), "admin:runs"));
+  const asker = callerOf(ada, "local", askerScopes);
+  assert.deepEqual([asker.role, asker.permissions], ["user", ["*"]]);
+  assert.ok(mayDo(asker, "ask") && mayDo(asker, ["threads:write", "ask"]) && !mayDo(asker, "threads:list"));
+  const old = callerOfOldKey(ada, ["agent:a*", "admin"]);
+  assert.deepEqual([old.role, old.permissions, mayDo(old, "threads:share")], ["admin", ["agent:a*", "admin"], true]);
+  assert.ok(!mayDo(old, "account") && !mayDo(callerOfOldKey(ada, ["agent:a*"]), "admin:runs"));
 });
 
 test("things of each kind are granted by name or glob, collections and rooms by whatever they are called", () => {
@@ -63,7 +83,7 @@ test("things of each kind are granted by name or glob, collections and rooms by 
   assert.ok(mayUse(granted, "room", "debate") && !mayUse(granted, "room", "*") && mayUse(granted, "agent", "*"));
   assert.ok(!mayUse(granted, "model", "gpt"));
   const key = callerOf({ id: "u", name: "ada", role: "user", permissions: ["collection:*"] }, "api-key", [
-    "collection:a",
+    "collections:a",
   ]);
   assert.ok(mayUse(key, "collection", "a") && !mayUse(key, "collection", "b"));
 

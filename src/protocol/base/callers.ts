@@ -1,4 +1,14 @@
 import { matchesGlob } from "./glob.ts";
+import {
+  coverAdmin,
+  isForAdmins,
+  type Needs,
+  permissionsOf,
+  type Scope,
+  scopes,
+  scopesFor,
+  scopesOf,
+} from "./scopes.ts";
 
 export type Role = "admin" | "user";
 
@@ -13,8 +23,8 @@ export type Caller = {
    */
   readonly permissions: readonly string[];
   readonly via: "local" | "api-key" | "session" | "system";
-  /** Of an API key that may less than its account: it can change nothing of the account. */
-  readonly scoped?: true;
+  /** All that it may do with them; absent: all that its account may. What is the account's own no scope lets it do. */
+  readonly scopes?: readonly Scope[];
   /** Where it works in other systems, by the system's name, for this piece of work. */
   readonly elsewhere?: Readonly<Record<string, Standing>>;
   /** The root run that it works in; what it handed over to sign in elsewhere is kept with that. */
@@ -39,20 +49,32 @@ type Granted = "agent" | "model" | "tool" | "collection" | "room";
 export const permissionPattern =
   /^(?:[\w*][\w.:\/@*-]{0,127}|(?:collection|room):[^\s\p{Cc}](?:[^\p{Cc}]{0,198}[^\s\p{Cc}])?)$/u;
 
-/** An admin's key with scopes is an admin's only if this is one of them. */
-const adminScope = "admin";
+type Account = Rights & { readonly id: string; readonly name: string };
 
-/** What an account may do, however it came in; with `scopes` only what is among both. */
-export function callerOf(
-  user: Rights & { readonly id: string; readonly name: string },
-  via: Caller["via"],
-  scopes?: readonly string[],
-): Caller {
+/** What an account may do, however it came in; with `words` only what they name ([scopes.ts](scopes.ts)). */
+export function callerOf(user: Account, via: Caller["via"], words?: readonly string[]): Caller {
   const { id: userId, name, role, permissions } = user;
   const whole: Caller = { userId, name, role, permissions, via };
-  if (!scopes) return whole;
-  const isAdmin = role === "admin" && coversAny(scopes, adminScope);
-  return { ...whole, role: isAdmin ? role : "user", permissions: inBoth(scopes, permissions), scoped: true };
+  return words ? cutTo(whole, scopesOf(words, role), permissionsOf(words)) : whole;
+}
+
+/** What a key may that was made when its scopes named permissions only, and `admin`: all but what is the account's own. */
+export function callerOfOldKey(user: Account, names: readonly string[]): Caller {
+  const isAdmin = user.role === "admin" && coversAny(names, "admin");
+  const held = scopes.filter((scope) => isAdmin || !isForAdmins(scope));
+  return cutTo(callerOf(user, "api-key"), held, names);
+}
+
+function cutTo(whole: Caller, held: readonly Scope[], names: readonly string[]): Caller {
+  const role = whole.role === "admin" && coverAdmin(held) ? "admin" : "user";
+  return { ...whole, role, permissions: inBoth(names, whole.permissions), scopes: held };
+}
+
+/** Whether a caller may do this, of what its account may. */
+export function mayDo({ role, scopes: held }: Pick<Caller, "role" | "scopes">, needs: Needs): boolean {
+  if (needs === "nothing") return true;
+  if (!held) return role === "admin" || !isForAdmins(needs);
+  return scopesFor(needs).some((scope) => held.includes(scope));
 }
 
 /** A caller of earlier with the rights the account has now: never more than then, never more than now. */

@@ -23,6 +23,7 @@ import {
 import { streamRun } from "./stream.ts";
 
 export const runAgent = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "Let the agent work in a Taiga project",
   description:
@@ -53,6 +54,7 @@ export const runAgent = endpoint({
 });
 
 export const getAgentRun = endpoint({
+  needs: ["threads:read", "ask"],
   tag: "agents",
   summary: "What became of an agent's run in Taiga",
   description: "The same answer as of POST /agent/run, as far as the run has come. 202: it has not ended.",

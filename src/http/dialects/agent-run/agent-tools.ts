@@ -8,6 +8,7 @@ import { enterProject } from "./enter-project.ts";
 import { agentId, tokenHeaders } from "./schemas.ts";
 
 export const listAgentTools = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "Which Taiga tools you may use in a project, and why not the others",
   description: `They follow from \`my_permissions\` of the project. ${tokenHeaders}`,

@@ -23,6 +23,7 @@ const mostRuns = 20;
 const search = z.string().max(200).optional().describe("A part of the name");
 
 export const describeTaiga = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "Whether there is a Taiga here, and how you come in",
   answers: { 200: taigaSchema },
@@ -32,6 +33,7 @@ export const describeTaiga = endpoint({
 });
 
 export const signInToTaiga = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "Sign in to Taiga, for clients that can't reach it themselves",
   description: "Name and password go to Taiga and what it answers comes back; nothing of it is kept here.",
@@ -49,6 +51,7 @@ export const signInToTaiga = endpoint({
 });
 
 export const listTaigaProjects = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "List the Taiga projects that you work in",
   description: tokenHeaders,
@@ -59,6 +62,7 @@ export const listTaigaProjects = endpoint({
 });
 
 export const listTaigaSprints = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "List the sprints of a Taiga project, the newest first",
   description: tokenHeaders,
@@ -76,6 +80,7 @@ export const listTaigaSprints = endpoint({
 });
 
 export const listTaigaRuns = endpoint({
+  needs: "threads:list",
   tag: "agents",
   summary: "List your latest runs in Taiga, newest first",
   description: "A run without a session of its own is kept for some days.",

@@ -99,6 +99,7 @@ const chunkSchema = z.object({
 const streamedSchema = z.object({ data: z.union([chunkSchema, z.literal("[DONE]"), openAiErrorSchema]) });
 
 export const chatCompletions = endpoint({
+  needs: "ask",
   tag: "OpenAI",
   summary: "Answer a conversation",
   description: "OpenAI's Chat Completions, streamed (`stream: true`) or not.",

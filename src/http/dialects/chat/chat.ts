@@ -24,6 +24,7 @@ const eventSchema = z.object({
 const answerSchema = z.object({ answer: z.string(), events: z.array(eventSchema) });
 
 export const chat = endpoint({
+  needs: "ask",
   tag: "chat",
   summary: "Ask the orchestrator",
   description:
@@ -46,6 +47,7 @@ export const chat = endpoint({
 });
 
 export const resumeChat = endpoint({
+  needs: ["threads:read", "ask"],
   tag: "chat",
   summary: "Take a stream up again",
   description: "The UI message stream of the run at work in a conversation, from its start on. 204: none is.",

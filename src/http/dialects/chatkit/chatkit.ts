@@ -3,7 +3,9 @@ import { createAttachment, uploadIdFrom } from "./attachments.ts";
 import { z } from "zod";
 import { InvalidInput, messageOf } from "../../../protocol/base/errors.ts";
 import { isEnded } from "../../../protocol/threads/runs.ts";
+import type { Needs } from "../../../protocol/base/scopes.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
+import { letIn } from "../../server/let-in.ts";
 import { addUserMessage, createThread, retryAfterItem } from "./add-message.ts";
 import { askInConversation } from "./conversation.ts";
 import { addClientToolOutput, addStructuredInput } from "./continue-thread.ts";
@@ -18,6 +20,8 @@ import { createRunWatch } from "../../stream/watch-run.ts";
 import { createTeller } from "./run-events.ts";
 
 export const chatkit = endpoint({
+  // and what its operation needs, as in `needsOf`
+  needs: ["ask", "threads:list", "threads:read", "threads:write", "threads:delete", "files:write"],
   tag: "chat",
   summary: "ChatKit",
   description:
@@ -30,7 +34,10 @@ export const chatkit = endpoint({
     const { body } = call;
     if (typeof body !== "object" || body === null || Array.isArray(body))
       throw new InvalidInput("body: must be a JSON object", { param: "body" });
-    if (!("type" in body) && "message" in body) return await askInConversation(call, body);
+    if (!("type" in body) && "message" in body) {
+      letIn(call.caller, "ask");
+      return await askInConversation(call, body);
+    }
     return await answer(call, decodeRequest(body));
   },
 });
@@ -44,7 +51,28 @@ const streamed: ReadonlySet<ChatKitRequest["type"]> = new Set([
   "threads.retry_after_item",
 ]);
 
+/** What an operation needs. Who asks makes the thread that the answer stands in. */
+const needsOf: Readonly<Record<ChatKitRequest["type"], Needs>> = {
+  "threads.create": "ask",
+  "threads.add_user_message": "ask",
+  "threads.add_client_tool_output": "ask",
+  "threads.add_structured_input": "threads:write",
+  "threads.retry_after_item": "ask",
+  "threads.custom_action": "threads:write",
+  "threads.sync_custom_action": "threads:write",
+  "threads.get_by_id": "threads:read",
+  "threads.list": "threads:list",
+  "threads.update": "threads:write",
+  "threads.delete": "threads:delete",
+  "items.list": "threads:read",
+  "items.feedback": "threads:write",
+  "attachments.create": "files:write",
+  "attachments.delete": "files:write",
+  "input.transcribe": "ask",
+};
+
 async function answer(call: Call, request: ChatKitRequest): Promise<object | undefined> {
+  letIn(call.caller, needsOf[request.type]);
   if (streamed.has(request.type)) call.streams.admit(call.reply, call.caller.userId);
   switch (request.type) {
     case "threads.create":

@@ -46,6 +46,7 @@ export async function askInConversation(call: Call, body: object): Promise<undef
 }
 
 export const conversationItems = endpoint({
+  needs: "threads:read",
   tag: "chat",
   summary: "List the messages of a conversation",
   description:

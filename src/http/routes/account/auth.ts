@@ -2,7 +2,7 @@ import { z } from "zod";
 import { meSchema, type MeView, ownUserSchema } from "../../../protocol/people/accounts.ts";
 import type { Login } from "../../../people/accounts.ts";
 import { cookieHeader } from "../../server/cookies.ts";
-import { nameSchema, requireWhole } from "../../shapes/accounts.ts";
+import { nameSchema } from "../../shapes/accounts.ts";
 import { accountsOf, visitorOf } from "../../requests/visitor.ts";
 import { checkPage, sessionCookie } from "../../server/auth.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
@@ -22,6 +22,7 @@ const loginSchema = z.object({
 });
 
 export const authSettings = endpoint({
+  needs: "nothing",
   tag: "accounts",
   summary: "How one logs in here",
   open: () => true,
@@ -39,6 +40,7 @@ export const authSettings = endpoint({
 });
 
 export const setUp = endpoint({
+  needs: "nothing",
   tag: "accounts",
   summary: "Make the first admin, with the link that the first start printed",
   open: () => true,
@@ -54,6 +56,7 @@ export const setUp = endpoint({
 });
 
 export const signUp = endpoint({
+  needs: "nothing",
   tag: "accounts",
   summary: "Make an account for yourself",
   description: "As `auth.signup` allows: for everybody, or with an invitation.",
@@ -75,6 +78,7 @@ export const signUp = endpoint({
 });
 
 export const logIn = endpoint({
+  needs: "nothing",
   tag: "accounts",
   summary: "Log in with name and password",
   description: "Also as a form, as OAuth2 clients with the password grant send it. After several failures: 429.",
@@ -97,6 +101,7 @@ export const logIn = endpoint({
 });
 
 export const logOut = endpoint({
+  needs: "nothing",
   tag: "accounts",
   summary: "Log out",
   description: "The token counts no more, here at once and on other nodes within 30 seconds. An API key stays.",
@@ -108,6 +113,7 @@ export const logOut = endpoint({
 });
 
 export const me = endpoint({
+  needs: "nothing",
   tag: "accounts",
   summary: "Who you are, and what you may do",
   answers: { 200: meSchema },
@@ -119,6 +125,7 @@ export const me = endpoint({
 });
 
 export const changePassword = endpoint({
+  needs: "account",
   tag: "accounts",
   summary: "Change your password",
   description: "All your other logins end; API keys stay.",
@@ -126,7 +133,6 @@ export const changePassword = endpoint({
   answers: { 204: z.null() },
   async handle(call) {
     const { caller, sessionId, body, services, reply } = call;
-    requireWhole(call.caller);
     const user = { id: caller.userId, name: caller.name };
     await accountsOf(services).changePassword({ ...body, user, sessionId }, visitorOf(call));
     reply.code(204);
@@ -134,6 +140,7 @@ export const changePassword = endpoint({
 });
 
 export const resetPassword = endpoint({
+  needs: "nothing",
   tag: "accounts",
   summary: "Set a new password, with a link that an admin gave you",
   description: "All your logins end; API keys stay.",

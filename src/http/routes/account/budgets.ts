@@ -4,11 +4,11 @@ import type { BudgetSubject } from "../../../store/metering/spending.ts";
 import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
 import { budgetView } from "../../shapes/budget-view.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const ownBudgets = endpoint({
+  needs: "usage:read",
   tag: "accounts",
   summary: "What you may spend on models, and what you have spent",
   description: "Your own budgets or those of every account, and those of your groups, which all members share.",
@@ -19,18 +19,19 @@ export const ownBudgets = endpoint({
 });
 
 export const allBudgets = endpoint({
+  needs: "admin:usage",
   tag: "admin",
   summary: "The budgets that are set, and what is used of them",
   query: z.object({ user: idSchema.optional().describe("Those that count for this account") }),
   answers: { 200: listOf(budgetSchema) },
-  async handle({ query: { user }, caller, services }) {
-    requireAdmin(caller);
+  async handle({ query: { user }, services }) {
     const spending = spendingOf(services);
     return { data: (await (user === undefined ? spending.list() : spending.budgetsOf(user))).map(budgetView) };
   },
 });
 
 export const setBudget = endpoint({
+  needs: "admin:usage",
   tag: "admin",
   summary: "Set what an account, a group or every account may spend",
   description:
@@ -50,8 +51,7 @@ export const setBudget = endpoint({
     onLimit: z.enum(onBudgetLimit).default("wait"),
   }),
   answers: { 200: budgetSchema },
-  async handle({ body: { user, group, ...budget }, caller, services }) {
-    requireAdmin(caller);
+  async handle({ body: { user, group, ...budget }, services }) {
     const { tokens, cost, requests } = budget;
     if (tokens === null && cost === null && requests === null)
       throw new InvalidInput("Say how much: tokens, cost or requests.", { param: "tokens" });
@@ -62,13 +62,13 @@ export const setBudget = endpoint({
 });
 
 export const removeBudget = endpoint({
+  needs: "admin:usage",
   tag: "admin",
   summary: "Remove a budget",
   description: "What was spent stays known: a new one counts it.",
   params: idParams,
   answers: { 204: z.null() },
-  async handle({ params, caller, reply, services }) {
-    requireAdmin(caller);
+  async handle({ params, reply, services }) {
     await spendingOf(services).remove(params.id);
     reply.code(204);
   },

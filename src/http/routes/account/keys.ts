@@ -1,10 +1,11 @@
 import { keySchema, madeKeySchema } from "../../../protocol/people/accounts.ts";
-import { addKeyBody, keyView, newKeyOf, requireWhole } from "../../shapes/accounts.ts";
+import { addKeyBody, keyView, newKeyOf } from "../../shapes/accounts.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 import { z } from "zod";
 
 export const listOwnKeys = endpoint({
+  needs: "account",
   tag: "accounts",
   summary: "List your API keys",
   description: "Also those that are revoked. Of the keys themselves only hashes are kept.",
@@ -15,13 +16,13 @@ export const listOwnKeys = endpoint({
 });
 
 export const addOwnKey = endpoint({
+  needs: "account",
   tag: "accounts",
   summary: "Make an API key for yourself",
   description: "`text` is the key; it is in this answer and nowhere else.",
   body: addKeyBody,
   answers: { 201: madeKeySchema },
   async handle(call) {
-    requireWhole(call.caller);
     const made = await call.services.users.addKey({ userId: call.caller.userId, ...newKeyOf(call.body) });
     call.reply.code(201).header("cache-control", "no-store");
     return { key: keyView(made.key), text: made.text };
@@ -29,13 +30,13 @@ export const addOwnKey = endpoint({
 });
 
 export const revokeOwnKey = endpoint({
+  needs: "account",
   tag: "accounts",
   summary: "Revoke one of your API keys",
   description: "At once on this node, within 30 seconds on others.",
   params: idParams,
   answers: { 204: z.null() },
   async handle(call) {
-    requireWhole(call.caller);
     await call.services.users.revokeKey(call.params.id, call.caller.userId);
     call.reply.code(204);
   },

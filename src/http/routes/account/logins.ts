@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { loginSchema, type LoginView } from "../../../protocol/people/accounts.ts";
-import { requireWhole } from "../../shapes/accounts.ts";
 import { accountsOf } from "../../requests/visitor.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const listLogins = endpoint({
+  needs: "account",
   tag: "accounts",
   summary: "List where you are logged in",
   answers: { 200: listOf(loginSchema) },
@@ -23,23 +23,23 @@ export const listLogins = endpoint({
 });
 
 export const endLogin = endpoint({
+  needs: "account",
   tag: "accounts",
   summary: "End one of your logins",
   params: idParams,
   answers: { 204: z.null() },
   async handle(call) {
-    requireWhole(call.caller);
     await accountsOf(call.services).endSession(call.caller.userId, call.params.id);
     call.reply.code(204);
   },
 });
 
 export const endOtherLogins = endpoint({
+  needs: "account",
   tag: "accounts",
   summary: "End all your logins but this one",
   answers: { 204: z.null() },
   async handle(call) {
-    requireWhole(call.caller);
     await accountsOf(call.services).endSessions(call.caller.userId, call.sessionId);
     call.reply.code(204);
   },

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { NotFound } from "../../../protocol/base/errors.ts";
 import { cookieHeader, readCookie } from "../../server/cookies.ts";
 import type { OidcLogin } from "../../../people/oidc.ts";
-import { requireWhole } from "../../shapes/accounts.ts";
 import { accountsOf, visitorOf } from "../../requests/visitor.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
 import { baseOf, placeOf } from "../../server/origins.ts";
@@ -21,6 +20,7 @@ const returnTo = z
   .default("/");
 
 export const beginOidc = endpoint({
+  needs: "nothing",
   tag: "accounts",
   summary: "Log in through the identity provider: sends the browser there",
   open: () => true,
@@ -33,18 +33,19 @@ export const beginOidc = endpoint({
 });
 
 export const connectOidc = endpoint({
+  needs: "account",
   tag: "accounts",
   summary: "Connect your account with you at the identity provider",
   description: "Send the browser to `url`; it comes back logged in, and can log in so from then on.",
   body: z.strictObject({ return: returnTo }).nullish(),
   answers: { 200: z.object({ url: z.string() }) },
   handle(call) {
-    requireWhole(call.caller);
     return begin(call, { returnTo: call.body?.return ?? "/", userId: call.caller.userId });
   },
 });
 
 export const finishOidc = endpoint({
+  needs: "nothing",
   tag: "accounts",
   summary: "Where the identity provider sends the browser back to",
   open: () => true,

@@ -43,6 +43,7 @@ export const resetPage = pageOf("The form behind a link to set a new password", 
 
 function pageOf(summary: string, page: EntryPage): Endpoint {
   return endpoint({
+    needs: "nothing",
     tag: "accounts",
     summary,
     open: () => true,

@@ -1,9 +1,7 @@
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { Conflict, NotFound } from "../../../protocol/base/errors.ts";
-import { requireWhole } from "../../shapes/accounts.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 import { idParams } from "../../shapes/schemas.ts";
 
 const archive = {
@@ -15,24 +13,24 @@ const description =
   "`export_running`: another one is being read.";
 
 export const exportOwnData = endpoint({
+  needs: "account",
   tag: "accounts",
   summary: "Save all that this server holds of you",
   description,
   answers: archive,
   handle(call) {
-    requireWhole(call.caller);
     return send(call, call.caller.userId);
   },
 });
 
 export const exportPerson = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Save all that this server holds of a person",
   description,
   params: idParams,
   answers: archive,
   handle(call) {
-    requireAdmin(call.caller);
     return send(call, call.params.id);
   },
 });

@@ -8,7 +8,6 @@ import { NotFound } from "../../../protocol/base/errors.ts";
 import { formatCursor } from "../../../protocol/threads/events.ts";
 import { definitionEndpoints, definitionParams } from "../../requests/definition-endpoints.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 
 export const adminAgents = definitionEndpoints("agent", {
   one: "an agent",
@@ -24,14 +23,14 @@ export const adminAgents = definitionEndpoints("agent", {
 });
 
 export const exportAgent = endpoint({
+  needs: "admin:definitions",
   tag: "admin",
   summary: "An agent as the Markdown file that says the same",
   description: "Put into the folder of agents it takes the place of the definition here.",
   params: definitionParams,
   query: z.object({ source: z.literal("database").optional().describe("The entry of the database, though shadowed") }),
   answers: { 200: { description: "The file", content: { "text/markdown": { schema: z.string() } } } },
-  handle({ params, query, caller, services, reply }) {
-    requireAdmin(caller);
+  handle({ params, query, services, reply }) {
     const { id, definition } = services.definitions.find("agent", params.id, query.source === "database");
     const parsed = agentSchema.safeParse({ ...(definition as object), id });
     if (!parsed.success) throw new NotFound(`The agent "${id}" is not one that a file could hold.`);
@@ -43,6 +42,7 @@ export const exportAgent = endpoint({
 });
 
 export const tryAgent = endpoint({
+  needs: "admin:definitions",
   tag: "admin",
   summary: "Try an agent",
   description: "A run in a new thread of yours, like every other: follow it at `/api/runs/{id}/events`.",
@@ -50,7 +50,6 @@ export const tryAgent = endpoint({
   body: z.strictObject({ prompt: z.string().min(1).max(100_000) }),
   answers: { 202: startedRunSchema.pick({ id: true, threadId: true, cursor: true }) },
   async handle({ params, body, caller, services, reply }) {
-    requireAdmin(caller);
     const started = await services.runs.start(caller, {
       agent: params.id,
       title: `Trial of ${params.id}`,

@@ -3,10 +3,10 @@ import { erasureSchema, type ErasureView } from "../../../protocol/people/accoun
 import { NotFound } from "../../../protocol/base/errors.ts";
 import type { Erasure } from "../../../store/privacy/erasures.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const erasePerson = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Erase a person",
   description:
@@ -18,7 +18,6 @@ export const erasePerson = endpoint({
   body: z.strictObject({ confirm: z.string().max(500) }),
   answers: { 202: erasureSchema },
   async handle({ params, body, caller, reply, services }) {
-    requireAdmin(caller);
     const erasure = await erasuresOf(services).erase(caller, params.id, body.confirm);
     reply.code(202);
     return view(erasure);
@@ -26,22 +25,22 @@ export const erasePerson = endpoint({
 });
 
 export const listErasures = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Who is being erased, and that somebody was",
   answers: { 200: listOf(erasureSchema) },
-  async handle({ caller, services }) {
-    requireAdmin(caller);
+  async handle({ services }) {
     return { data: (await erasuresOf(services).list()).map(view) };
   },
 });
 
 export const getErasure = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "How far an erasure is",
   params: idParams,
   answers: { 200: erasureSchema },
-  async handle({ params, caller, services }) {
-    requireAdmin(caller);
+  async handle({ params, services }) {
     return view(await erasuresOf(services).get(params.id));
   },
 });

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { groupSchema, memberSchema } from "../../../protocol/people/accounts.ts";
 import { permissionsSchema } from "../../shapes/accounts.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { listOf } from "../../shapes/schemas.ts";
 
@@ -16,17 +15,18 @@ const nameParams = z.object({
 const memberParams = nameParams.extend({ id: idSchema });
 
 export const listGroups = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "List the groups and what they grant",
   description: "`everyone` is there always: what it grants is what each user may. Admins may everything.",
   answers: { 200: listOf(groupSchema) },
-  async handle({ caller, services }) {
-    requireAdmin(caller);
+  async handle({ services }) {
     return { data: await services.users.groups() };
   },
 });
 
 export const saveGroup = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Make a group, or set what it grants",
   description:
@@ -36,56 +36,55 @@ export const saveGroup = endpoint({
   params: nameParams,
   body: z.strictObject({ permissions: permissionsSchema }),
   answers: { 200: groupSchema.omit({ members: true }) },
-  async handle({ caller, params: { name }, body: { permissions }, services }) {
-    requireAdmin(caller);
+  async handle({ params: { name }, body: { permissions }, services }) {
     await services.users.saveGroup(name, permissions);
     return { name, permissions };
   },
 });
 
 export const deleteGroup = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Delete a group",
   description: "Of `everyone`: it grants again all agents, models and tools.",
   params: nameParams,
   answers: { 204: z.null() },
-  async handle({ caller, params, services, reply }) {
-    requireAdmin(caller);
+  async handle({ params, services, reply }) {
     await services.users.removeGroup(params.name);
     reply.code(204);
   },
 });
 
 export const listMembers = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "List the members of a group",
   params: nameParams,
   answers: { 200: listOf(memberSchema) },
-  async handle({ caller, params, services }) {
-    requireAdmin(caller);
+  async handle({ params, services }) {
     return { data: await services.users.members(params.name) };
   },
 });
 
 export const addMember = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Put a user into a group",
   params: memberParams,
   answers: { 204: z.null() },
-  async handle({ caller, params, services, reply }) {
-    requireAdmin(caller);
+  async handle({ params, services, reply }) {
     await services.users.addMember(params.name, params.id);
     reply.code(204);
   },
 });
 
 export const removeMember = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Take a user out of a group",
   params: memberParams,
   answers: { 204: z.null() },
-  async handle({ caller, params, services, reply }) {
-    requireAdmin(caller);
+  async handle({ params, services, reply }) {
     await services.users.removeMember(params.name, params.id);
     reply.code(204);
   },

@@ -3,7 +3,6 @@ import { mcpTrialSchema } from "../../../protocol/agents/trials.ts";
 import { definitionEndpoints, definitionParams, draftSchema } from "../../requests/definition-endpoints.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { closedSignal } from "../../stream/sse.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 
 /** So long the list waits for servers that users sign in to. */
 const mostMs = 1500;
@@ -23,25 +22,25 @@ export const adminMcpServers = definitionEndpoints("mcp-server", {
 });
 
 export const tryMcpServer = endpoint({
+  needs: "admin:definitions",
   tag: "admin",
   summary: "Connect to an MCP server now, and list its tools",
   description: "Also to one that rests after a failure. Where each user signs in, it is you who are asked to.",
   params: definitionParams,
   answers: { 200: mcpTrialSchema },
   async handle({ params, caller, services, reply }) {
-    requireAdmin(caller);
     return services.trials.server(params.id, caller, closedSignal(reply));
   },
 });
 
 export const tryMcpServerDraft = endpoint({
+  needs: "admin:definitions",
   tag: "admin",
   summary: "Connect to an MCP server that is not kept, and list its tools",
   description: "It is left again. With the name of one that is defined here, *** stands for its secrets.",
   body: draftSchema,
   answers: { 200: mcpTrialSchema },
   async handle({ body, caller, services, reply }) {
-    requireAdmin(caller);
     return services.trials.server(body, caller, closedSignal(reply));
   },
 });

@@ -8,7 +8,6 @@ import { endpoint } from "../../server/endpoint.ts";
 import { isRefusedHost, refusedHost } from "../../../definitions/refused-hosts.ts";
 import { sendable } from "../../../definitions/parse-definition.ts";
 import { closedSignal } from "../../stream/sse.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 
 export const adminModels = definitionEndpoints("model", {
   one: "a model",
@@ -61,6 +60,7 @@ function healthView(row: ModelHealth | undefined): ModelHealthView | null {
 const promptSchema = z.string().min(1).max(10_000).default("Say hello in one short sentence.");
 
 export const tryModel = endpoint({
+  needs: "admin:definitions",
   tag: "admin",
   summary: "Try a model",
   description: "One short answer, without further tries. A failure is an answer too.",
@@ -68,19 +68,18 @@ export const tryModel = endpoint({
   body: z.strictObject({ prompt: promptSchema }).prefault({}),
   answers: { 200: modelTrialSchema },
   handle({ params, body, caller, services, reply }) {
-    requireAdmin(caller);
     return services.trials.model(params.id, { prompt: body.prompt, caller, signal: closedSignal(reply) });
   },
 });
 
 export const tryModelDraft = endpoint({
+  needs: "admin:definitions",
   tag: "admin",
   summary: "Try a model that is not kept",
   description: "With the id of one that is defined here, *** stands for its secrets.",
   body: draftSchema.extend({ prompt: promptSchema }),
   answers: { 200: modelTrialSchema },
   handle({ body: { prompt, ...draft }, caller, services, reply }) {
-    requireAdmin(caller);
     return services.trials.model(draft, { prompt, caller, signal: closedSignal(reply) });
   },
 });
@@ -88,6 +87,7 @@ export const tryModelDraft = endpoint({
 const unsendable = "has a line break or another character that can't be sent: copy it again";
 
 export const findModels = endpoint({
+  needs: "admin:definitions",
   tag: "admin",
   summary: "Which models an address has",
   description:
@@ -106,8 +106,7 @@ export const findModels = endpoint({
       .optional(),
   }),
   answers: { 200: foundModelsSchema },
-  handle({ body, caller, services }) {
-    requireAdmin(caller);
+  handle({ body, services }) {
     return services.trials.findModels(body);
   },
 });

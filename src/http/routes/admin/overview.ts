@@ -11,7 +11,6 @@ import {
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 import { budgetView, shownCost } from "../../shapes/budget-view.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
 import { listOf, pageQuery } from "../../shapes/schemas.ts";
 
@@ -28,6 +27,7 @@ const usageQuery = z.object({
 });
 
 export const allUsage = endpoint({
+  needs: "admin:usage",
   tag: "admin",
   summary: "What models were used, by whom and for what, over time",
   description:
@@ -38,8 +38,7 @@ export const allUsage = endpoint({
     model: z.string().max(200).optional().describe("Only of this model"),
   }),
   answers: { 200: usageAnswer },
-  async handle({ query: { by, user, model, ...span }, caller, services: { overview, spending } }) {
-    requireAdmin(caller);
+  async handle({ query: { by, user, model, ...span }, services: { overview, spending } }) {
     const data = (await overview.usage({ by, userId: user, model, ...spanOf(span) })).map(usageView);
     const budgets = await (user === undefined ? spending?.list() : spending?.budgetsOf(user));
     return { data, budgets: (budgets ?? []).map(budgetView) };
@@ -47,6 +46,7 @@ export const allUsage = endpoint({
 });
 
 export const ownUsage = endpoint({
+  needs: "usage:read",
   tag: "accounts",
   summary: "What models you used, over time",
   query: usageQuery.extend({ by: z.enum(["model", "agent", "day", "hour"]).default("day") }),
@@ -72,17 +72,18 @@ function spanOf({ from, to }: { readonly from?: string | undefined; readonly to?
 }
 
 export const listSettings = endpoint({
+  needs: "admin:settings",
   tag: "admin",
   summary: "What this server is configured with, and where each value is from",
   description: "Secrets are masked. `source` is `environment <VARIABLE>`, `<file>:<line>` or `default`.",
   answers: { 200: listOf(settingSchema) },
-  handle({ caller, services }) {
-    requireAdmin(caller);
+  handle({ services }) {
     return { data: services.overview.settings() };
   },
 });
 
 export const listAudit = endpoint({
+  needs: "admin:audit",
   tag: "admin",
   summary: "Who changed what, newest first",
   description:
@@ -94,8 +95,7 @@ export const listAudit = endpoint({
     ...pageQuery,
   }),
   answers: { 200: listOf(auditSchema) },
-  async handle({ query: { user, before, limit = 50 }, caller, services }) {
-    requireAdmin(caller);
+  async handle({ query: { user, before, limit = 50 }, services }) {
     const rows = await services.overview.audit.list({ limit, ...(user && { user }), ...(before && { before }) });
     return { data: rows.map(({ at, ...row }): AuditView => ({ ...row, at: at.toISOString() })) };
   },

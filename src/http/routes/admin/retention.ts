@@ -9,23 +9,23 @@ import {
 import { Conflict, NotFound } from "../../../protocol/base/errors.ts";
 import { retentionKinds } from "../../../store/privacy/retention.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 import { listOf } from "../../shapes/schemas.ts";
 
 const kindParams = z.object({ kind: retentionKindSchema });
 const daysSchema = z.number().min(1).max(36_500);
 
 export const listRetention = endpoint({
+  needs: "admin:settings",
   tag: "admin",
   summary: "How long things are kept, and what the last round removed",
   answers: { 200: listOf(retentionSchema) },
-  async handle({ caller, services }) {
-    requireAdmin(caller);
+  async handle({ services }) {
     return { data: await rulesOf(services) };
   },
 });
 
 export const setRetention = endpoint({
+  needs: "admin:settings",
   tag: "admin",
   summary: "Say how long a kind of things is kept",
   description:
@@ -34,44 +34,43 @@ export const setRetention = endpoint({
   params: kindParams,
   body: z.strictObject({ days: daysSchema.nullable() }),
   answers: { 200: retentionSchema },
-  async handle({ params: { kind }, body, caller, services }) {
-    requireAdmin(caller);
+  async handle({ params: { kind }, body, services }) {
     await retentionOf(services).set(kind, body.days);
     return (await rulesOf(services)).find((rule) => rule.kind === kind)!;
   },
 });
 
 export const resetRetention = endpoint({
+  needs: "admin:settings",
   tag: "admin",
   summary: "Keep a kind of things as long as by default",
   params: kindParams,
   answers: { 204: z.null() },
-  async handle({ params: { kind }, caller, reply, services }) {
-    requireAdmin(caller);
+  async handle({ params: { kind }, reply, services }) {
     await retentionOf(services).set(kind, undefined);
     reply.code(204);
   },
 });
 
 export const previewRetention = endpoint({
+  needs: "admin:settings",
   tag: "admin",
   summary: "How much would go now",
   description: "By the rules that are set, or with `kind` and `days` by one that might be. Removes nothing.",
   query: z.object({ kind: retentionKindSchema.optional(), days: z.coerce.number().min(1).max(36_500).optional() }),
   answers: { 200: listOf(dueSchema) },
-  async handle({ query: { kind, days }, caller, services }) {
-    requireAdmin(caller);
+  async handle({ query: { kind, days }, services }) {
     return { data: await retentionOf(services).preview(kind, days) };
   },
 });
 
 export const runRetention = endpoint({
+  needs: "admin:settings",
   tag: "admin",
   summary: "Remove now what is older than it is kept",
   description: "Answers when this round is done; of very much it leaves a rest. 409 `retention_busy`: a node is at it.",
   answers: { 200: listOf(roundSchema) },
-  async handle({ caller, services }) {
-    requireAdmin(caller);
+  async handle({ services }) {
     const results = await retentionOf(services).removeNow();
     if (!results) throw new Conflict("A node is at it right now.", { code: "retention_busy" });
     return { data: results };

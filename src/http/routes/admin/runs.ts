@@ -4,7 +4,6 @@ import { runSchema, startedRunSchema, type StartedRun } from "../../../protocol/
 import { runStatuses, waitReasons } from "../../../protocol/threads/runs.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 import { answerStarted } from "../../shapes/started-run.ts";
 import { publicAbout, publicAdminRun, publicDetails } from "../../shapes/run-details-view.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
@@ -12,6 +11,7 @@ import { publicRun } from "../../../protocol/threads/public-views.ts";
 import { idParams, resumeSchema, listOf, pageQuery } from "../../shapes/schemas.ts";
 
 export const listAllRuns = endpoint({
+  needs: "admin:runs",
   tag: "admin",
   summary: "List everybody's runs, newest first",
   query: z.object({
@@ -25,8 +25,7 @@ export const listAllRuns = endpoint({
     ...pageQuery,
   }),
   answers: { 200: listOf(listedAdminRunSchema) },
-  async handle({ query: { wait, thread, root, ...filter }, caller, services }) {
-    requireAdmin(caller);
+  async handle({ query: { wait, thread, root, ...filter }, services }) {
     const runs = await services.adminRuns.list({
       ...filter,
       waitReason: wait,
@@ -39,30 +38,31 @@ export const listAllRuns = endpoint({
 });
 
 export const getAnyRun = endpoint({
+  needs: "admin:runs",
   tag: "admin",
   summary: "See a run from inside",
   description: "Why it waits, who holds it, what it has spent, what it has written.",
   params: idParams,
   answers: { 200: runDetailsSchema },
-  async handle({ params, caller, services }) {
-    requireAdmin(caller);
+  async handle({ params, services }) {
     return publicDetails(await services.adminRuns.get(params.id));
   },
 });
 
 export const cancelAnyRun = endpoint({
+  needs: "admin:runs",
   tag: "admin",
   summary: "Cancel anybody's run",
   description: "A run that has ended is left as it is.",
   params: idParams,
   answers: { 200: runSchema },
   async handle({ params, caller, services }) {
-    requireAdmin(caller);
     return publicRun(await services.runs.cancel(caller, params.id));
   },
 });
 
 export const resumeAnyRun = endpoint({
+  needs: "admin:runs",
   tag: "admin",
   summary: "Resume anybody's run that failed or was cancelled",
   description: "The same run goes on for its owner, as by `POST /api/runs/{id}/resume`.",
@@ -70,12 +70,12 @@ export const resumeAnyRun = endpoint({
   body: resumeSchema,
   answers: { 202: startedRunSchema },
   async handle({ params, body, caller, reply, services }) {
-    requireAdmin(caller);
     return answerStarted(reply, await services.runs.resume(caller, params.id, body ?? {}));
   },
 });
 
 export const retryRun = endpoint({
+  needs: "admin:runs",
   tag: "admin",
   summary: "Try a run again",
   description:
@@ -84,13 +84,13 @@ export const retryRun = endpoint({
     "With the header `Idempotency-Key` the same request sent again answers the same new run.",
   params: idParams,
   answers: { 202: startedRunSchema },
-  async handle({ params, caller, request, reply, services }): Promise<StartedRun> {
-    requireAdmin(caller);
+  async handle({ params, request, reply, services }): Promise<StartedRun> {
     return answerStarted(reply, await services.adminRuns.retry(params.id, idempotencyOf(request)?.key));
   },
 });
 
 export const resolveWrite = endpoint({
+  needs: "admin:runs",
   tag: "admin",
   summary: "Say what became of a write whose outcome is unknown",
   description:
@@ -103,7 +103,6 @@ export const resolveWrite = endpoint({
   }),
   answers: { 200: runDetailsSchema.pick({ ledger: true }) },
   async handle({ params: { id, step, index }, body, caller, services }) {
-    requireAdmin(caller);
     await services.adminRuns.resolve(caller, id, { step, index, ...body });
     return { ledger: (await services.adminRuns.get(id)).ledger };
   },

@@ -7,22 +7,21 @@ import {
   type InviteView,
 } from "../../../protocol/people/accounts.ts";
 import type { AccountLink } from "../../../store/people/account-links.ts";
-import { requireWholeFor } from "../../shapes/accounts.ts";
 import { accountsOf } from "../../requests/visitor.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
+import { letInFor } from "../../server/let-in.ts";
 import { baseOf } from "../../server/origins.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const resetUser = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Make a link with which a person sets a new password",
   description: "For a day; it takes the place of the one before.",
   params: idParams,
   answers: { 201: resetSchema },
   async handle(call) {
-    requireAdmin(call.caller);
-    requireWholeFor(call.caller, await call.services.users.roleOf(call.params.id));
+    letInFor(call.caller, await call.services.users.roleOf(call.params.id));
     const link = await call.services.users.reset(call.params.id);
     call.reply.code(201);
     return { ...placeOfLink(call, link, "reset"), expiresAt: link.expiresAt.toISOString() };
@@ -30,19 +29,20 @@ export const resetUser = endpoint({
 });
 
 export const logUserOut = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "End all logins of an account",
   description: "Here at once, on other nodes within 30 seconds. Its API keys stay.",
   params: idParams,
   answers: { 204: z.null() },
-  async handle({ caller, params, services, reply }) {
-    requireAdmin(caller);
+  async handle({ params, services, reply }) {
     await services.users.logOut(params.id);
     reply.code(204);
   },
 });
 
 export const invite = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Make a link with which a person makes an account",
   body: z.strictObject({
@@ -52,8 +52,7 @@ export const invite = endpoint({
   }),
   answers: { 201: madeInviteSchema },
   async handle(call) {
-    requireAdmin(call.caller);
-    requireWholeFor(call.caller, call.body.role);
+    letInFor(call.caller, call.body.role);
     const link = await call.services.users.invite(call.body);
     call.reply.code(201);
     return { ...view(link), ...placeOfLink(call, link, "signup") };
@@ -61,22 +60,22 @@ export const invite = endpoint({
 });
 
 export const listInvites = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "List the invitations that nobody has used yet",
   answers: { 200: listOf(inviteSchema) },
-  async handle({ caller, services }) {
-    requireAdmin(caller);
+  async handle({ services }) {
     return { data: (await services.users.invites()).map(view) };
   },
 });
 
 export const withdrawInvite = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Withdraw an invitation",
   params: idParams,
   answers: { 204: z.null() },
-  async handle({ caller, params, services, reply }) {
-    requireAdmin(caller);
+  async handle({ params, services, reply }) {
     await services.users.removeInvite(params.id);
     reply.code(204);
   },

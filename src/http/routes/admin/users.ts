@@ -1,21 +1,22 @@
 import { z } from "zod";
 import { keySchema, madeKeySchema, roleSchema, userSchema, type UserView } from "../../../protocol/people/accounts.ts";
-import { addKeyBody, keyView, nameSchema, newKeyOf, requireWholeFor } from "../../shapes/accounts.ts";
+import { addKeyBody, keyView, nameSchema, newKeyOf } from "../../shapes/accounts.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { requireAdmin } from "../../server/require-admin.ts";
+import { letInFor } from "../../server/let-in.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const listUsers = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "List the accounts",
   answers: { 200: listOf(userSchema) },
-  async handle({ caller, services }) {
-    requireAdmin(caller);
+  async handle({ services }) {
     return { data: (await services.users.list()).map(view) };
   },
 });
 
 export const addUser = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Make an account with an API key",
   description: "The key is in this answer and nowhere else: only its hash is kept.",
@@ -25,8 +26,7 @@ export const addUser = endpoint({
   }),
   answers: { 201: z.object({ user: userSchema, key: z.string() }) },
   async handle({ caller, body, services, reply }) {
-    requireAdmin(caller);
-    requireWholeFor(caller, body.role);
+    letInFor(caller, body.role);
     const { user, key } = await services.users.add(body);
     reply.code(201);
     return { user: view(user), key };
@@ -34,6 +34,7 @@ export const addUser = endpoint({
 });
 
 export const changeUser = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Disable or enable an account, or change its role",
   description:
@@ -43,25 +44,25 @@ export const changeUser = endpoint({
   body: z.strictObject({ disabled: z.boolean().optional(), role: roleSchema.optional() }),
   answers: { 200: userSchema },
   async handle({ caller, params, body, services }) {
-    requireAdmin(caller);
-    requireWholeFor(caller, body.role);
+    letInFor(caller, body.role);
     return view(await services.users.change(params.id, body));
   },
 });
 
 export const listKeys = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "List an account's API keys",
   description: "Also those that are revoked. Of the keys themselves only hashes are kept.",
   params: idParams,
   answers: { 200: listOf(keySchema) },
-  async handle({ caller, params, services }) {
-    requireAdmin(caller);
+  async handle({ params, services }) {
     return { data: (await services.users.keys(params.id)).map(keyView) };
   },
 });
 
 export const addKey = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Make another API key for an account",
   description: "`text` is the key; it is in this answer and nowhere else.",
@@ -69,8 +70,7 @@ export const addKey = endpoint({
   body: addKeyBody,
   answers: { 201: madeKeySchema },
   async handle({ caller, params, body, services, reply }) {
-    requireAdmin(caller);
-    requireWholeFor(caller, await services.users.roleOf(params.id));
+    letInFor(caller, await services.users.roleOf(params.id));
     const { key, text } = await services.users.addKey({ userId: params.id, ...newKeyOf(body) });
     reply.code(201);
     return { key: keyView(key), text };
@@ -78,13 +78,13 @@ export const addKey = endpoint({
 });
 
 export const revokeKey = endpoint({
+  needs: "admin:users",
   tag: "admin",
   summary: "Revoke an API key",
   description: "At once on this node, within 30 seconds on others; open event streams of it end within as long again.",
   params: idParams,
   answers: { 204: z.null() },
-  async handle({ caller, params, services, reply }) {
-    requireAdmin(caller);
+  async handle({ params, services, reply }) {
     await services.users.revokeKey(params.id);
     reply.code(204);
   },

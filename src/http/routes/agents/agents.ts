@@ -3,6 +3,7 @@ import { endpoint } from "../../server/endpoint.ts";
 import { listOf } from "../../shapes/schemas.ts";
 
 export const listAgents = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "List the agents",
   answers: { 200: listOf(listedAgentSchema) },

@@ -20,6 +20,7 @@ const failurePage = {
 const failurePages = { "4xx": failurePage, "5xx": failurePage };
 
 export const listMcpServers = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "List the MCP servers whose tools you have",
   description: "As they are for you: to some of them each user signs in.",
@@ -30,6 +31,7 @@ export const listMcpServers = endpoint({
 });
 
 export const signInToMcpServer = endpoint({
+  needs: "account",
   tag: "agents",
   summary: "Begin to sign in to an MCP server",
   description: "A person opens `url` in a browser within ten minutes, which comes back to `/api/mcp/callback`.",
@@ -39,6 +41,7 @@ export const signInToMcpServer = endpoint({
 });
 
 export const signOutOfMcpServer = endpoint({
+  needs: "account",
   tag: "agents",
   summary: "Sign out of an MCP server",
   description:
@@ -51,6 +54,7 @@ export const signOutOfMcpServer = endpoint({
 });
 
 export const followSignInLink = endpoint({
+  needs: "nothing",
   tag: "agents",
   summary: "To where a user signs in to an MCP server",
   description: "The link that a tool's result or the list of servers gave to a user.",
@@ -67,6 +71,7 @@ export const followSignInLink = endpoint({
 });
 
 export const finishSignIn = endpoint({
+  needs: "nothing",
   tag: "agents",
   summary: "Where browsers come back to after signing in to an MCP server",
   open: () => true,
@@ -89,6 +94,7 @@ export const finishSignIn = endpoint({
 
 /** RFC 7591 metadata at an address, which is the client's name for servers that take that instead of registering it. */
 export const describeMcpClient = endpoint({
+  needs: "nothing",
   tag: "agents",
   summary: "What this server is as an OAuth client",
   open: () => true,

@@ -19,6 +19,7 @@ const description =
   "good until the call ends.";
 
 export const relayCompletion = endpoint({
+  needs: "nothing",
   tag: "server",
   summary: "A model step of a call of a tool",
   description,
@@ -31,6 +32,7 @@ export const relayCompletion = endpoint({
 });
 
 export const relayModels = endpoint({
+  needs: "nothing",
   tag: "server",
   summary: "The model that a call of a tool may ask",
   description,

@@ -9,6 +9,7 @@ import type { Overview } from "../../server/services.ts";
 const healthMs = 10_000;
 
 export const modelStates = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "List the models with how they do",
   description:

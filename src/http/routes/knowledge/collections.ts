@@ -14,6 +14,7 @@ const embeddingModel = z
 const settings = collectionSettingsSchema.partial();
 
 export const createCollection = endpoint({
+  needs: "knowledge:write",
   tag: "knowledge",
   summary: "Make a collection of documents",
   description:
@@ -34,6 +35,7 @@ export const createCollection = endpoint({
 });
 
 export const readChoices = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "What a collection may be made with",
   description:
@@ -48,6 +50,7 @@ export const readChoices = endpoint({
 });
 
 export const listCollections = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "List the collections that you may search, your own first",
   answers: { 200: listOf(collectionSchema) },
@@ -57,6 +60,7 @@ export const listCollections = endpoint({
 });
 
 export const getCollection = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "Get a collection",
   params: idParams,
@@ -67,6 +71,7 @@ export const getCollection = endpoint({
 });
 
 export const changeCollection = endpoint({
+  needs: "knowledge:write",
   tag: "knowledge",
   summary: "Change a collection, or whom it is shared with",
   description:
@@ -86,6 +91,7 @@ export const changeCollection = endpoint({
 });
 
 export const reindexCollection = endpoint({
+  needs: "knowledge:write",
   tag: "knowledge",
   summary: "Read all documents of a collection anew, with another model or other settings",
   description:
@@ -101,6 +107,7 @@ export const reindexCollection = endpoint({
 });
 
 export const deleteCollection = endpoint({
+  needs: "knowledge:delete",
   tag: "knowledge",
   summary: "Delete a collection with all that is in it",
   params: idParams,

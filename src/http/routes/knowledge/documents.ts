@@ -26,6 +26,7 @@ import { fileAnswers, sendFile } from "../../files/send-file.ts";
 const mostTextSlice = 1_000_000;
 
 export const addDocuments = endpoint({
+  needs: "knowledge:write",
   tag: "knowledge",
   summary: "Add documents to a collection",
   description:
@@ -42,6 +43,7 @@ export const addDocuments = endpoint({
 });
 
 export const addDocumentFiles = endpoint({
+  needs: "knowledge:write",
   tag: "knowledge",
   summary: "Add files to a collection by a form",
   description: "`multipart/form-data`; each part with a file name is a document of that name.",
@@ -61,6 +63,7 @@ export const addDocumentFiles = endpoint({
 });
 
 export const putDocument = endpoint({
+  needs: "knowledge:write",
   tag: "knowledge",
   summary: "Add a file to a collection, by its name",
   description: "The body is the file, of any type; the path is its name, which may hold /.",
@@ -84,6 +87,7 @@ const aboutSchema = contentSchema.extend({
 });
 
 export const importDocument = endpoint({
+  needs: "knowledge:write",
   tag: "knowledge",
   summary: "Add a document that was exported",
   description:
@@ -143,6 +147,7 @@ async function* lazily(open: () => Promise<AsyncIterable<Uint8Array>>): AsyncGen
 }
 
 export const exportChunks = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "Export the chunks of a document",
   description:
@@ -158,6 +163,7 @@ export const exportChunks = endpoint({
 });
 
 export const listChunks = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "List the chunks of a document with their text",
   description:
@@ -187,6 +193,7 @@ export const listChunks = endpoint({
 });
 
 export const listDocuments = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "List the documents of a collection by name",
   params: idParams,
@@ -203,6 +210,7 @@ export const listDocuments = endpoint({
 });
 
 export const getDocument = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "Get a document",
   params: idParams,
@@ -213,6 +221,7 @@ export const getDocument = endpoint({
 });
 
 export const downloadDocument = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "Download the original of a document",
   params: idParams,
@@ -229,6 +238,7 @@ export const downloadDocument = endpoint({
 });
 
 export const getDocumentText = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "Get the text of a document",
   description: "What was read out of it: passages and citations are slices of it, by `charStart` and `charEnd`.",
@@ -248,6 +258,7 @@ export const getDocumentText = endpoint({
 });
 
 export const retryDocument = endpoint({
+  needs: "knowledge:write",
   tag: "knowledge",
   summary: "Read a document anew",
   params: idParams,
@@ -260,6 +271,7 @@ export const retryDocument = endpoint({
 });
 
 export const deleteDocument = endpoint({
+  needs: "knowledge:delete",
   tag: "knowledge",
   summary: "Delete a document, its original and all that was made of it",
   params: idParams,

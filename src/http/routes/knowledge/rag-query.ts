@@ -30,6 +30,7 @@ const filtersSchema = z.strictObject({
 });
 
 export const queryKnowledge = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "Search collections",
   description:
@@ -51,6 +52,7 @@ export const queryKnowledge = endpoint({
 });
 
 export const listTraces = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "List your retrievals, newest first",
   description: "The last 500 of a person are kept.",
@@ -67,6 +69,7 @@ export const listTraces = endpoint({
 });
 
 export const getTrace = endpoint({
+  needs: "knowledge:read",
   tag: "knowledge",
   summary: "Get how passages were found",
   params: idParams,

@@ -11,6 +11,7 @@ import { fileAnswers } from "../../files/send-file.ts";
 import { sendUpload } from "../../requests/send-upload.ts";
 
 export const uploadFiles = endpoint({
+  needs: "files:write",
   tag: "files",
   summary: "Upload files",
   description:
@@ -35,6 +36,7 @@ export const uploadFiles = endpoint({
 });
 
 export const beginUpload = endpoint({
+  needs: "files:write",
   tag: "files",
   summary: "Begin a file that is uploaded in pieces",
   description:
@@ -48,6 +50,7 @@ export const beginUpload = endpoint({
 });
 
 export const continueUpload = endpoint({
+  needs: "files:write",
   tag: "files",
   summary: "Bring the next piece of a file",
   description:
@@ -66,6 +69,7 @@ export const continueUpload = endpoint({
 });
 
 export const putUpload = endpoint({
+  needs: "files:write",
   tag: "files",
   summary: "Bring a file that was begun, in one piece",
   description: "Begins anew what was brought of it so far.",
@@ -82,6 +86,7 @@ export const putUpload = endpoint({
 });
 
 export const listUploads = endpoint({
+  needs: "files:read",
   tag: "files",
   summary: "List your uploads, newest first",
   query: z.object({ before: idSchema.optional().describe("The last id of the page before"), ...pageQuery }),
@@ -93,6 +98,7 @@ export const listUploads = endpoint({
 });
 
 export const getUpload = endpoint({
+  needs: "files:read",
   tag: "files",
   summary: "Get an upload",
   params: idParams,
@@ -103,6 +109,7 @@ export const getUpload = endpoint({
 });
 
 export const downloadUpload = endpoint({
+  needs: "files:read",
   tag: "files",
   summary: "Download an upload",
   params: idParams,
@@ -113,6 +120,7 @@ export const downloadUpload = endpoint({
 });
 
 export const deleteUpload = endpoint({
+  needs: "files:write",
   tag: "files",
   summary: "Delete an upload",
   description: "What messages told of it stays in them; copies in workspaces stay until their threads are deleted.",

@@ -16,6 +16,7 @@ function tellUnready(reply: FastifyReply, unready: Unready): FastifyReply {
 }
 
 export const livez = endpoint({
+  needs: "nothing",
   tag: "server",
   summary: "Is the process alive",
   description: "Says nothing about the database: a restart would not mend that. For liveness probes.",
@@ -27,6 +28,7 @@ export const livez = endpoint({
 });
 
 export const readyz = endpoint({
+  needs: "nothing",
   tag: "server",
   summary: "May this node be sent requests",
   description:
@@ -43,6 +45,7 @@ export const readyz = endpoint({
 });
 
 export const health = endpoint({
+  needs: "nothing",
   tag: "server",
   summary: "Is the server up",
   description:

@@ -31,6 +31,7 @@ export const offlinePage = document("offline.html", { summary: "What the page sh
 
 function document(name: string, about: { readonly summary: string; readonly description?: string }): Endpoint {
   return endpoint({
+    needs: "nothing",
     tag: "server",
     ...about,
     open: () => true,
@@ -69,6 +70,7 @@ export function answerUnknownPage(answering: Answering, services: Services): Fas
 
 /** What the page consists of: the name changes with the content. */
 export const pageAsset = endpoint({
+  needs: "nothing",
   tag: "server",
   summary: "A part of the page",
   open: () => true,
@@ -95,6 +97,7 @@ export const pageWorker = namedFile("sw.js", "The page's service worker", "text/
 /** A file with a name that stays: whether it has changed is asked each time. */
 function namedFile(name: string, summary: string, type: string): Endpoint {
   return endpoint({
+    needs: "nothing",
     tag: "server",
     summary,
     open: () => true,
@@ -111,6 +114,7 @@ function namedFile(name: string, summary: string, type: string): Endpoint {
 }
 
 export const pageIcon = endpoint({
+  needs: "nothing",
   tag: "server",
   summary: "An icon of the page, in the size of its name",
   open: () => true,

@@ -21,6 +21,7 @@ import { idParams, listOf } from "../../shapes/schemas.ts";
 const mostExported = 10_000;
 
 export const listRoomMessages = endpoint({
+  needs: "threads:read",
   tag: "rooms",
   summary: "List what was said and done in a room, by seq",
   description: "As `/api/threads/{id}/items`; `next` is the seq to go on from.",
@@ -33,6 +34,7 @@ export const listRoomMessages = endpoint({
 });
 
 export const exportRoom = endpoint({
+  needs: "threads:read",
   tag: "rooms",
   summary: "Save a room as Markdown or JSON",
   description: `Of a long one its newest ${mostExported} items.`,
@@ -61,6 +63,7 @@ export const exportRoom = endpoint({
 });
 
 export const listRoomQuestions = endpoint({
+  needs: "threads:read",
   tag: "rooms",
   summary: "List what a room's agents wait for",
   params: idParams,
@@ -71,6 +74,7 @@ export const listRoomQuestions = endpoint({
 });
 
 export const decideInRoom = endpoint({
+  needs: "threads:write",
   tag: "rooms",
   summary: "Answer a question of an agent in a room",
   description:
@@ -88,6 +92,7 @@ export const decideInRoom = endpoint({
 const presenceEventSchema = eventSchema(presenceSchema, "presence");
 
 export const followRoom = endpoint({
+  needs: "threads:read",
   tag: "rooms",
   summary: "Follow a room",
   description:

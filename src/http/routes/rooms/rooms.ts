@@ -30,6 +30,7 @@ const changes = {
 };
 
 export const listRooms = endpoint({
+  needs: "threads:list",
   tag: "rooms",
   summary: "List your rooms, newest first, and what kinds of room there are",
   query: z.object(pageQuery),
@@ -50,6 +51,7 @@ export const listRooms = endpoint({
 });
 
 export const createRoom = endpoint({
+  needs: "threads:write",
   tag: "rooms",
   summary: "Make a room",
   description: "Of a kind, or of agents of this server. The same `id` sent again answers the first.",
@@ -62,6 +64,7 @@ export const createRoom = endpoint({
 });
 
 export const getRoom = endpoint({
+  needs: "threads:read",
   tag: "rooms",
   summary: "Get a room, with who is in it and what they do",
   params: idParams,
@@ -72,6 +75,7 @@ export const getRoom = endpoint({
 });
 
 export const changeRoom = endpoint({
+  needs: "threads:write",
   tag: "rooms",
   summary: "Rename a room, or change who works in it and how",
   description: "Its owner may. A run that is at work goes on as it began.",
@@ -84,6 +88,7 @@ export const changeRoom = endpoint({
 });
 
 export const deleteRoom = endpoint({
+  needs: "threads:delete",
   tag: "rooms",
   summary: "Delete a room with all that was said in it",
   description: "Its owner may. 409 `thread_busy` while a run works in it.",
@@ -97,6 +102,7 @@ export const deleteRoom = endpoint({
 });
 
 export const joinRoom = endpoint({
+  needs: "threads:write",
   tag: "rooms",
   summary: "Come into a room that is open to everybody",
   params: idParams,
@@ -107,6 +113,7 @@ export const joinRoom = endpoint({
 });
 
 export const addMember = endpoint({
+  needs: "threads:share",
   tag: "rooms",
   summary: "Let a person into a room",
   description: "Its owner may. The person is called by the account's name, as far as that can be mentioned.",
@@ -121,6 +128,7 @@ export const addMember = endpoint({
 });
 
 export const removeMember = endpoint({
+  needs: "threads:write",
   tag: "rooms",
   summary: "Leave a room, or have a person leave it",
   params: z.object({ id: idSchema, handle: z.string().min(1).max(100) }),
@@ -133,6 +141,7 @@ export const removeMember = endpoint({
 });
 
 export const sayInRoom = endpoint({
+  needs: "ask",
   tag: "rooms",
   summary: "Say something in a room",
   description:
@@ -151,6 +160,7 @@ export const sayInRoom = endpoint({
 });
 
 export const continueRoom = endpoint({
+  needs: "threads:write",
   tag: "rooms",
   summary: "Let agents go on that a guard or a limit has stopped",
   description: `The same as saying \`${continueText}\`.`,
@@ -164,6 +174,7 @@ export const continueRoom = endpoint({
 });
 
 export const interruptRoom = endpoint({
+  needs: "threads:write",
   tag: "rooms",
   summary: "Stop the turn of an agent, or of all",
   description:
@@ -178,6 +189,7 @@ export const interruptRoom = endpoint({
 });
 
 export const clearRoom = endpoint({
+  needs: "threads:write",
   tag: "rooms",
   summary: "Begin a new chapter",
   description: "Agents are told nothing of before; nothing is deleted. What works in the room is stopped.",

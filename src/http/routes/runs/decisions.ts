@@ -8,6 +8,7 @@ import { publicRun } from "../../../protocol/threads/public-views.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
 export const listQuestions = endpoint({
+  needs: "threads:list",
   tag: "runs",
   summary: "List what your runs wait for, oldest first",
   answers: { 200: listOf(questionSchema) },
@@ -17,6 +18,7 @@ export const listQuestions = endpoint({
 });
 
 export const listQuestionsOfRun = endpoint({
+  needs: ["threads:read", "ask"],
   tag: "runs",
   summary: "List what a run waits for",
   params: idParams,
@@ -28,6 +30,7 @@ export const listQuestionsOfRun = endpoint({
 });
 
 export const decide = endpoint({
+  needs: "threads:write",
   tag: "runs",
   summary: "Answer a question",
   description:
@@ -42,6 +45,7 @@ export const decide = endpoint({
 });
 
 export const continueRun = endpoint({
+  needs: "threads:write",
   tag: "runs",
   summary: "Let a run go on past the limit at which it waits",
   description: "It gets as much again of that limit. 409 (`nothing_to_continue`): it does not wait at one.",
@@ -53,6 +57,7 @@ export const continueRun = endpoint({
 });
 
 export const listGrants = endpoint({
+  needs: "threads:list",
   tag: "runs",
   summary: "List what you have allowed for always",
   answers: { 200: listOf(grantSchema) },
@@ -62,6 +67,7 @@ export const listGrants = endpoint({
 });
 
 export const removeGrant = endpoint({
+  needs: "threads:write",
   tag: "runs",
   summary: "Be asked again",
   description: "What was allowed for always is asked about from now on.",

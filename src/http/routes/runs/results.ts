@@ -15,6 +15,7 @@ const resultSchema = z.strictObject({
 });
 
 export const bringResults = endpoint({
+  needs: "ask",
   tag: "runs",
   summary: "Bring results of the tools that you run yourself",
   description:

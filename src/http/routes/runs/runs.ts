@@ -34,6 +34,7 @@ import {
 } from "../../shapes/schemas.ts";
 
 export const startRun = endpoint({
+  needs: "ask",
   tag: "runs",
   summary: "Start a run in a thread",
   description:
@@ -88,6 +89,7 @@ export const startRun = endpoint({
 });
 
 export const getRun = endpoint({
+  needs: ["threads:read", "ask"],
   tag: "runs",
   summary: "Get a run, with the questions it waits for",
   params: idParams,
@@ -100,6 +102,7 @@ export const getRun = endpoint({
 });
 
 export const listRuns = endpoint({
+  needs: "threads:list",
   tag: "runs",
   summary: "List your runs, newest first",
   query: z.object({
@@ -119,6 +122,7 @@ export const listRuns = endpoint({
 });
 
 export const getRunDetails = endpoint({
+  needs: ["threads:read", "ask"],
   tag: "runs",
   summary: "See a run from inside",
   description:
@@ -134,6 +138,7 @@ export const getRunDetails = endpoint({
 });
 
 export const getItemOfRun = endpoint({
+  needs: ["threads:read", "ask"],
   tag: "runs",
   summary: "See one item of a run, whole",
   params: idParams.extend({ item: idSchema }),
@@ -144,6 +149,7 @@ export const getItemOfRun = endpoint({
 });
 
 export const cancelRun = endpoint({
+  needs: ["threads:write", "ask"],
   tag: "runs",
   summary: "Cancel a run wherever it is",
   description: "A run that has ended is left as it is.",
@@ -155,6 +161,7 @@ export const cancelRun = endpoint({
 });
 
 export const resumeRun = endpoint({
+  needs: "threads:write",
   tag: "runs",
   summary: "Resume a run that failed or was cancelled",
   description:
@@ -171,6 +178,7 @@ export const resumeRun = endpoint({
 });
 
 export const forkRun = endpoint({
+  needs: "threads:write",
   tag: "runs",
   summary: "Fork a run from one of its steps",
   description:
@@ -198,6 +206,7 @@ export const forkRun = endpoint({
 });
 
 export const steerRun = endpoint({
+  needs: ["threads:write", "ask"],
   tag: "runs",
   summary: "Say something to a run while it works",
   description: "It sees the message at its next step, or before it ends. 409 (`run_not_live`): it has ended.",

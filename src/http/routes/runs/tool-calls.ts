@@ -9,6 +9,7 @@ import { idSchema, jsonObjectSchema } from "../../../protocol/base/shapes.ts";
 import { publicRun } from "../../../protocol/threads/public-views.ts";
 
 export const callTool = endpoint({
+  needs: "ask",
   tag: "agents",
   summary: "Call a tool",
   description:

@@ -10,6 +10,7 @@ import { idParams } from "../../shapes/schemas.ts";
 const mostExported = 10_000;
 
 export const listBranch = endpoint({
+  needs: "threads:read",
   tag: "threads",
   summary: "List the items of the branch that a thread shows",
   description:
@@ -28,6 +29,7 @@ export const listBranch = endpoint({
 });
 
 export const forkThread = endpoint({
+  needs: "threads:write",
   tag: "threads",
   summary: "Begin another thread with what was said in this one",
   description: "A copy of the branch up to `item`, or of the shown one: messages, and calls with their results.",
@@ -43,6 +45,7 @@ export const forkThread = endpoint({
 });
 
 export const exportThread = endpoint({
+  needs: "threads:read",
   tag: "threads",
   summary: "Save a thread as Markdown or JSON",
   description: `The shown branch, of a long one its newest ${mostExported} items; the header \`x-colloquy-whole\` says whether these are all.`,

@@ -18,6 +18,7 @@ const events = eventStream(
 );
 
 export const followThread = endpoint({
+  needs: "threads:read",
   tag: "threads",
   summary: "Follow a thread",
   description: "Server-sent events of all its runs from a cursor on; the stream stays open.",
@@ -33,6 +34,7 @@ export const followThread = endpoint({
 });
 
 export const followRun = endpoint({
+  needs: ["threads:read", "ask"],
   tag: "runs",
   summary: "Follow a run",
   description: "Server-sent events from a cursor on, until the run ends. 204: the cursor is behind its end.",

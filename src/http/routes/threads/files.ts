@@ -60,6 +60,7 @@ function fileRoutes(
     as ? { ...call, caller: await as(call) } : call;
   return {
     list: endpoint({
+      needs: "threads:read",
       tag: "files",
       summary: `List the files of ${where}`,
       params,
@@ -81,6 +82,7 @@ function fileRoutes(
     }),
 
     download: endpoint({
+      needs: "threads:read",
       tag: "files",
       summary: `Download a file of ${where}`,
       description:
@@ -100,6 +102,7 @@ function fileRoutes(
     }),
 
     upload: endpoint({
+      needs: "threads:write",
       tag: "files",
       summary: `Write a file of ${where}`,
       description:
@@ -122,6 +125,7 @@ function fileRoutes(
     }),
 
     uploadForm: endpoint({
+      needs: "threads:write",
       tag: "files",
       summary: `Upload files to ${where} by a form`,
       description:
@@ -148,6 +152,7 @@ function fileRoutes(
     }),
 
     remove: endpoint({
+      needs: "threads:write",
       tag: "files",
       summary: `Remove a file of ${where}, or a folder with all that is in it`,
       params: pathParams,

@@ -29,6 +29,7 @@ const time = {
 const prompt = z.string().min(1).max(100_000);
 
 export const createSchedule = endpoint({
+  needs: "schedules:write",
   tag: "schedules",
   summary: "Let an agent run a prompt at set times",
   body: z.strictObject({
@@ -47,6 +48,7 @@ export const createSchedule = endpoint({
 });
 
 export const listSchedules = endpoint({
+  needs: "schedules:read",
   tag: "schedules",
   summary: "List your schedules, oldest first",
   answers: { 200: listOf(scheduleSchema) },
@@ -56,6 +58,7 @@ export const listSchedules = endpoint({
 });
 
 export const previewTimes = endpoint({
+  needs: "schedules:read",
   tag: "schedules",
   summary: "When such times would be, without keeping any",
   query: z.object(when),
@@ -67,6 +70,7 @@ export const previewTimes = endpoint({
 });
 
 export const getSchedule = endpoint({
+  needs: "schedules:read",
   tag: "schedules",
   summary: "Get a schedule",
   params: idParams,
@@ -77,6 +81,7 @@ export const getSchedule = endpoint({
 });
 
 export const updateSchedule = endpoint({
+  needs: "schedules:write",
   tag: "schedules",
   summary: "Change a schedule, or switch it off and on",
   params: idParams,
@@ -88,6 +93,7 @@ export const updateSchedule = endpoint({
 });
 
 export const deleteSchedule = endpoint({
+  needs: "schedules:write",
   tag: "schedules",
   summary: "Delete a schedule; its thread stays",
   params: idParams,
@@ -99,6 +105,7 @@ export const deleteSchedule = endpoint({
 });
 
 export const runSchedule = endpoint({
+  needs: "schedules:write",
   tag: "schedules",
   summary: "Start a schedule's run now",
   params: idParams,

@@ -18,6 +18,7 @@ import { idParams, listOf } from "../../shapes/schemas.ts";
 const mostShown = 5000;
 
 export const shareThread = endpoint({
+  needs: "threads:share",
   tag: "threads",
   summary: "Make a read-only link to a thread",
   description:
@@ -44,6 +45,7 @@ export const shareThread = endpoint({
 });
 
 export const listShares = endpoint({
+  needs: "threads:share",
   tag: "threads",
   summary: "List the links to a thread",
   params: idParams,
@@ -55,6 +57,7 @@ export const listShares = endpoint({
 });
 
 export const listOwnShares = endpoint({
+  needs: "threads:share",
   tag: "threads",
   summary: "List your links to threads",
   description: "Those that still lead there, the newest first; at most 500.",
@@ -70,6 +73,7 @@ export const listOwnShares = endpoint({
 });
 
 export const withdrawShare = endpoint({
+  needs: "threads:share",
   tag: "threads",
   summary: "Withdraw a link to a thread",
   params: idParams,
@@ -81,6 +85,7 @@ export const withdrawShare = endpoint({
 });
 
 export const readShared = endpoint({
+  needs: "nothing",
   tag: "threads",
   summary: "Read a thread by a link to it",
   description: "Without a login.",

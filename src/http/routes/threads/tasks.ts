@@ -19,6 +19,7 @@ function publicTask({ created_at: created, updated_at: updated, ...task }: Task)
 }
 
 export const listTasks = endpoint({
+  needs: "tasks:read",
   tag: "tasks",
   summary: "List your tasks, newest first",
   query: z.object({
@@ -34,6 +35,7 @@ export const listTasks = endpoint({
 });
 
 export const addTask = endpoint({
+  needs: "tasks:write",
   tag: "tasks",
   summary: "Add a task",
   description: "With the header `Idempotency-Key` the same request sent again is the same task.",
@@ -51,6 +53,7 @@ export const addTask = endpoint({
 });
 
 export const changeTask = endpoint({
+  needs: "tasks:write",
   tag: "tasks",
   summary: "Change a task, complete it or open it again",
   description: "What is absent stays as it is.",
@@ -67,6 +70,7 @@ export const changeTask = endpoint({
 });
 
 export const deleteTask = endpoint({
+  needs: "tasks:write",
   tag: "tasks",
   summary: "Delete a task",
   params,
@@ -79,6 +83,7 @@ export const deleteTask = endpoint({
 const changed = 'data: {"type":"changed"}\n\n';
 
 export const followTasks = endpoint({
+  needs: "tasks:read",
   tag: "tasks",
   summary: "Hear when your tasks have changed",
   description:

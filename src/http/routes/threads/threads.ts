@@ -16,6 +16,7 @@ import { publicThread } from "../../../protocol/threads/public-views.ts";
 import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
 
 export const createThread = endpoint({
+  needs: ["ask", "threads:write"],
   tag: "threads",
   summary: "Make a thread",
   body: z
@@ -29,6 +30,7 @@ export const createThread = endpoint({
 });
 
 export const listThreads = endpoint({
+  needs: "threads:list",
   tag: "threads",
   summary: "List your threads, newest first, or search them",
   description:
@@ -60,6 +62,7 @@ export const listThreads = endpoint({
 });
 
 export const listPending = endpoint({
+  needs: "threads:read",
   tag: "threads",
   summary: "List the messages that wait for their turn, the next one first",
   description: "Each waits behind a run that has not ended. To take one back, cancel its run.",
@@ -72,6 +75,7 @@ export const listPending = endpoint({
 });
 
 export const getThread = endpoint({
+  needs: "threads:read",
   tag: "threads",
   summary: "Get a thread",
   params: idParams,
@@ -82,6 +86,7 @@ export const getThread = endpoint({
 });
 
 export const changeThread = endpoint({
+  needs: "threads:write",
   tag: "threads",
   summary: "Rename or archive a thread, or choose the branch that it shows",
   description:
@@ -106,6 +111,7 @@ export const changeThread = endpoint({
 });
 
 export const editMessage = endpoint({
+  needs: "threads:write",
   tag: "threads",
   summary: "Change the words of a message",
   description:
@@ -125,6 +131,7 @@ export const editMessage = endpoint({
 });
 
 export const deleteThread = endpoint({
+  needs: "threads:delete",
   tag: "threads",
   summary: "Delete a thread with all its items",
   params: idParams,
@@ -136,6 +143,7 @@ export const deleteThread = endpoint({
 });
 
 export const listItems = endpoint({
+  needs: "threads:read",
   tag: "threads",
   summary: "List a thread's items by seq",
   description:

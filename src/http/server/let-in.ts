@@ -1,0 +1,24 @@
+import { type Caller, mayDo } from "../../protocol/base/callers.ts";
+import { Denied } from "../../protocol/base/errors.ts";
+import { isForAdmins, type Needs, scopesFor } from "../../protocol/base/scopes.ts";
+
+/**
+ * Who does what needs this: the caller, or Denied (403) is thrown. A key that may do an admin's work in one area is an admin
+ * there, and nowhere else.
+ */
+export function letIn(caller: Caller, needs: Needs): Caller {
+  if (mayDo(caller, needs)) return isForAdmins(needs) ? { ...caller, role: "admin" } : caller;
+  if (!caller.scopes) throw new Denied(403, "Only an admin may do this.");
+  if (needs === "account")
+    throw new Denied(403, "A key with scopes can't change the account; log in, or use a key without them.", {
+      code: "key_scoped",
+    });
+  throw new Denied(403, `This needs the scope ${scopesFor(needs).join(" or ")}, which the key does not have.`, {
+    code: "insufficient_scope",
+  });
+}
+
+/** Where an admin makes a way in for somebody who is, or becomes, an admin: with a scoped key one could make one that may all. */
+export function letInFor(caller: Caller, role: Caller["role"] | undefined): void {
+  if (role === "admin") letIn(caller, "account");
+}

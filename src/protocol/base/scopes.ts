@@ -1,0 +1,90 @@
+import { matchesGlob } from "./glob.ts";
+
+/** What one can be let do, apart from which agents, models, tools, collections and rooms one may do it with. */
+export const scopes = [
+  /** Ask agents, models and tools, and hear what one's own request caused. */
+  "ask",
+  "threads:list",
+  /** A thread or room by its id: its items, files and runs. */
+  "threads:read",
+  /** Make and change them and their files, decide on questions, steer and cancel. */
+  "threads:write",
+  "threads:share",
+  "threads:delete",
+  "tasks:read",
+  "tasks:write",
+  "schedules:read",
+  "schedules:write",
+  "files:read",
+  "files:write",
+  "knowledge:read",
+  "knowledge:write",
+  "knowledge:delete",
+  "usage:read",
+  "admin:audit",
+  "admin:definitions",
+  "admin:runs",
+  "admin:settings",
+  "admin:usage",
+  "admin:users",
+] as const;
+
+export type Scope = (typeof scopes)[number];
+
+/**
+ * What a request needs of its caller. `nothing`: whoever may come in at all. `account`: keys, logins and what is personal,
+ * which no scope lets do. Of a list one is enough.
+ */
+export type Needs = "nothing" | "account" | Scope | readonly Scope[];
+
+/** On this machine asking is open: to read a conversation one must know its id, which nothing lists. */
+export const askerScopes: readonly string[] = ["ask", "threads:read"];
+
+/** The kinds of things that are named in the words of a key, each as permissions call it. */
+const grantedKinds: Readonly<Record<string, string>> = {
+  agents: "agent",
+  models: "model",
+  tools: "tool",
+  collections: "collection",
+  rooms: "room",
+};
+
+const isAdminScope = (scope: string): boolean => scope.startsWith("admin:");
+
+/** What the words of a key let do: each a scope, a glob of them, or `<kind>:<name>`, which lets ask. */
+export function scopesOf(words: readonly string[], role: "admin" | "user"): readonly Scope[] {
+  const asks = words.some((word) => permissionOf(word) !== undefined);
+  return scopes.filter(
+    (scope) =>
+      (role === "admin" || !isAdminScope(scope)) &&
+      ((scope === "ask" && asks) || words.some((word) => matchesGlob(word, scope))),
+  );
+}
+
+/** Which things the words let ask: those that they name, or, with `ask`, all that there are for the account. */
+export function permissionsOf(words: readonly string[]): readonly string[] {
+  if (words.some((word) => matchesGlob(word, "ask"))) return ["*"];
+  return words.flatMap((word) => permissionOf(word) ?? []);
+}
+
+/** `agents:coder` is the permission `agent:coder`. */
+function permissionOf(word: string): string | undefined {
+  const [, kind = "", name] = /^([a-z]+):(.+)$/su.exec(word) ?? [];
+  return Object.hasOwn(grantedKinds, kind) ? `${grantedKinds[kind]}:${name}` : undefined;
+}
+
+/** Whether these scopes are every area of the admins'. */
+export function coverAdmin(held: readonly Scope[]): boolean {
+  return scopes.filter(isAdminScope).every((scope) => held.includes(scope));
+}
+
+/** Which scopes a request can be let in by; with none, no scope lets it in. */
+export function scopesFor(needs: Needs): readonly Scope[] {
+  if (typeof needs !== "string") return needs;
+  return needs === "nothing" || needs === "account" ? [] : [needs];
+}
+
+/** Whether only admins may at all. */
+export function isForAdmins(needs: Needs): boolean {
+  return typeof needs === "string" && isAdminScope(needs);
+}
