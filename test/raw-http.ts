@@ -21,7 +21,7 @@ export async function connectRaw(url: string): Promise<RawConnection> {
   socket.on("data", (data: Buffer) => (text += data.toString()));
   // A server that closes while something is on its way to it resets the connection: no failure here.
   socket.on("error", () => {});
-  const closed = once(socket, "close");
+  const closed = new Promise<void>((resolve) => void socket.once("close", () => resolve()));
   return {
     send: (bytes) => void socket.write(bytes),
     answer: closed.then(() => text),

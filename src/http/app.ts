@@ -2,13 +2,13 @@ import cors from "@fastify/cors";
 import helmet from "@fastify/helmet";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from "fastify";
-import { validatorCompiler } from "fastify-type-provider-zod";
 import type { Caller } from "../protocol/base/callers.ts";
 import { Unavailable } from "../protocol/base/errors.ts";
 import { newId } from "../protocol/base/ids.ts";
 import { createAuthenticate, type Entry } from "./server/auth.ts";
 import { auditRequest } from "./server/audit.ts";
 import { letIn } from "./server/let-in.ts";
+import { bodyOptions, fewBounds } from "./server/body-bounds.ts";
 import { boundBodies, connectionBounds } from "./server/body-deadline.ts";
 import { restName, type Route } from "./server/endpoint.ts";
 import { createEntrance, type Entrance, servicesFor } from "./server/entrance.ts";
@@ -19,11 +19,10 @@ import { checkLocalOrigin, placeDecorator, withoutBase } from "./server/origins.
 import { fastifyLog } from "./server/request-log.ts";
 import type { Services } from "./server/services.ts";
 import { stopInTime } from "./server/stop.ts";
+import { validatorCompiler } from "./server/validate.ts";
 import { createSseStreams, type SseStreams } from "./stream/sse.ts";
 import { answerUnknownPage } from "./routes/page/page.ts";
 import { allRoutes } from "./all-routes.ts";
-
-const megabytes = 1024 * 1024;
 
 /** From here on a request is told in any case. */
 const slowMs = 3000;
@@ -36,7 +35,7 @@ export async function createApp(services: Services, more: readonly Route[] = [])
     // one line of our own a request, below
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
-    bodyLimit: server.bodyLimit ?? 10 * megabytes,
+    bodyLimit: fewBounds.bytes,
     ...connectionBounds(server.bodyMs),
     // The stop has a time of its own, which is longer than what Fastify gives each part of it.
     pluginTimeout: 0,
@@ -137,12 +136,8 @@ function addRoute(
       method,
       url: path,
       exposeHeadRoute: endpoint.takesHead ?? false,
-      schema: schemaOf([method, path, endpoint]),
-      config: {
-        takesForm: endpoint.takesForm ?? false,
-        keepsNumbers: endpoint.keepsNumbers ?? false,
-        takesFile: takesBody !== undefined,
-      },
+      schema: schemaOf([method, path, endpoint], services.server.bodyLimit),
+      ...bodyOptions(endpoint, services.server.bodyLimit),
       ...(endpoint.decodesBody && { validatorCompiler: () => () => true }),
       // before the body is read
       onRequest: async (request, reply) => {
@@ -151,6 +146,7 @@ function addRoute(
         if (unready) throw new Unavailable(unready.message, { code: unready.code, retryAfterSeconds: 5 });
         const entry = await entrance(request, reply, endpoint.open?.(request) ?? false);
         request.setDecorator("entry", entry && { ...entry, caller: letIn(entry.caller, endpoint.needs) });
+        endpoint.admit?.(request, services);
       },
       preValidation: (request, _reply, done) => {
         if (path.endsWith("/*")) {

@@ -60,6 +60,7 @@ export const askTool = endpoint({
     "the same run of one call as `POST /api/tools/{name}/calls`, answered as `{success, answer, data, metadata}`. 202: it " +
     "waits for a person, or goes on; `metadata` says so and names the run.",
   params: z.object({ name: z.string() }),
+  takesLong: true,
   body: jsonObjectSchema.optional(),
   keepsNumbers: true,
   answers: { 200: toolAnswerSchema, 202: toolAnswerSchema },

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { AgentDefinition } from "../../protocol/agents/agents.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { isId } from "../../protocol/base/ids.ts";
+import { faultLine, schemaFaults } from "../../protocol/base/schema-faults.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import type { Services } from "../server/services.ts";
 import { followCall, runResultTool } from "./follow-call.ts";
@@ -108,5 +109,5 @@ function inputSchemaOf(schema: z.ZodType) {
 function parse<Schema extends z.ZodType>(schema: Schema, values: unknown): z.output<Schema> {
   const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
-  throw new InvalidInput(z.prettifyError(parsed.error), { code: "invalid_arguments" });
+  throw new InvalidInput(faultLine(schemaFaults(parsed.error), "arguments"), { code: "invalid_arguments" });
 }

@@ -36,15 +36,21 @@ const messageSchema = z.union([
   z.object({ ...jsonRpc, id, method: z.string(), params: z.looseObject({}).optional() }),
 ]);
 
+/** What any of these servers takes. */
+export const mcpBody = {
+  decodesBody: true,
+  keepsNumbers: true,
+  takesLong: true,
+  body: z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }),
+} as const;
+
 /** The routes of one MCP server over Streamable HTTP, in both eras of the protocol, without a state that a request needs. */
 export function mcpRoutes({ path, surface, silenceMs, ...description }: McpEndpointOptions): Route[] {
   const cancels = createCancels();
   const serving: Endpoint = endpoint({
     tag: "MCP",
     ...description,
-    decodesBody: true,
-    keepsNumbers: true,
-    body: z.looseObject({ jsonrpc: z.literal("2.0"), method: z.string().optional() }),
+    ...mcpBody,
     answers: {
       200: eventStream("JSON, or events where it is long in coming", eventSchema(messageSchema, "message"), {
         "application/json": { schema: messageSchema },

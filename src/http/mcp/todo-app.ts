@@ -1,6 +1,8 @@
 import fastify, { type FastifyInstance, LogController } from "fastify";
+import type { Caller } from "../../protocol/base/callers.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import { createAuthenticate } from "../server/auth.ts";
+import { bodyOptions, fewBounds } from "../server/body-bounds.ts";
 import { boundBodies, connectionBounds } from "../server/body-deadline.ts";
 import { answerError, answerUnknownRoute, answerUnrouted } from "../server/errors.ts";
 import { acceptJsonBodies } from "../server/json-body.ts";
@@ -9,7 +11,7 @@ import { fastifyLog } from "../server/request-log.ts";
 import type { Access, ServerSettings } from "../server/services.ts";
 import { createSseStreams } from "../stream/sse.ts";
 import { createCancels } from "./cancellations.ts";
-import { serveMcp } from "./mcp-endpoint.ts";
+import { mcpBody, serveMcp } from "./mcp-endpoint.ts";
 import type { TaskCalls } from "../../tools/basic/task-calls.ts";
 import { todoSurface } from "./todo-features.ts";
 
@@ -22,14 +24,14 @@ export type TodoAppOptions = {
   readonly version: string;
 };
 
-const megabytes = 1024 * 1024;
+const mostBytes = 4 * 1024 * 1024;
 
 /** The task tools alone, as an MCP server at `/mcp`; the caller listens and closes. */
 export function createTodoApp({ tasks, access, server, log, version }: TodoAppOptions): FastifyInstance {
   const app = fastify({
     loggerInstance: fastifyLog(log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
-    bodyLimit: 4 * megabytes,
+    bodyLimit: fewBounds.bytes,
     ...connectionBounds(),
     forceCloseConnections: true,
     exposeHeadRoutes: false,
@@ -52,6 +54,7 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
       checkLocalOrigin(request, { corsOrigins: server.corsOrigins, hosts: server.hosts ?? [], port });
     done();
   });
+  app.decorateRequest("caller", undefined);
   app.addHook("preClose", (done) => {
     streams.stop();
     done();
@@ -60,8 +63,11 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
   app.route({
     method: ["GET", "POST", "DELETE"],
     url: "/mcp",
-    handler: async (request, reply) => {
-      const { caller } = await authenticate(request);
+    ...bodyOptions(mcpBody, mostBytes),
+    // before the body is read
+    onRequest: async (request) => request.setDecorator("caller", (await authenticate(request)).caller),
+    handler: (request, reply) => {
+      const caller = request.getDecorator<Caller>("caller");
       return serveMcp(
         { request, reply, caller, streams, services: { server } },
         { surface: () => todoSurface(tasks, caller, version), cancels },

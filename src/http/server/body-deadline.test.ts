@@ -92,7 +92,7 @@ function assertRefused(answer: string, message: RegExp): void {
 }
 
 test("slow bodies: half a JSON body and then silence is 408, and the connection is closed", async () => {
-  for (const path of ["/api/threads", "/v1/chat/completions", "/nothing/here"]) {
+  for (const path of ["/api/threads", "/v1/chat/completions"]) {
     const { answer } = await begin(path, json(100), '{"title":');
     if (path.startsWith("/api")) assertRefused(await answer, /The body did not arrive within 0\.3 s\./);
     else assert.match(await answer, /^HTTP\/1.1 408 /, path);

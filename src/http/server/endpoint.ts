@@ -48,6 +48,11 @@ type Description = {
   readonly tag: Tag;
   /** Which requests are answered without a login; none when absent. Their call has no caller. */
   readonly open?: (request: FastifyRequest) => boolean;
+  /**
+   * What an open route asks instead of a login, before a byte of the body is read; throws for whoever may not. Without it an
+   * open route takes 16 KB.
+   */
+  readonly admit?: (request: FastifyRequest, services: Services) => void;
   /** HEAD is answered as GET, without the body: what browsers, crawlers and monitors look at. */
   readonly takesHead?: true;
   /** Answered also while the node can't work: nothing of the database is asked. */
@@ -62,6 +67,8 @@ type Description = {
   readonly takesForm?: true;
   /** The body's numbers that a double would change come as they were written (`ExactNumber`): it holds a call's arguments. */
   readonly keepsNumbers?: true;
+  /** The body may be as large and as rich as the configuration says: conversations, pictures, arguments and results of calls. */
+  readonly takesLong?: true;
   /** `any`: the body is a stream of bytes, whatever its type, and of any length. `form`: `request.files()` reads it. */
   readonly takesBody?: "any" | "form";
 };

@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import { ColloquyError, type ErrorDetail, InvalidInput, NotFound, Unavailable } from "../../protocol/base/errors.ts";
 import { diskFull, isUnkeepableText, sqlState } from "../../store/driver/sql-state.ts";
 import { challengeOf, isMcp } from "./resource-metadata.ts";
 import { openAiError } from "../shapes/openai-error.ts";
+import { shownMessage } from "../shapes/shown-message.ts";
 
 /** The native form of an error. */
 export type NativeError = {
@@ -15,6 +15,8 @@ export type NativeError = {
     readonly problems?: ErrorDetail["problems"];
   };
 };
+
+const longestParam = 200;
 
 /** The one place where errors become answers, in the form of the route's dialect. */
 export function answerError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
@@ -59,14 +61,14 @@ export function pathOf(request: FastifyRequest): string {
 }
 
 function isOpenAi(request: FastifyRequest): boolean {
-  return request.url.startsWith("/v1/");
+  return /^(?:\/api\/model-relay)?\/v1\//.test(request.url);
 }
 
 function nativeError(error: ColloquyError | undefined, requestId: string): NativeError {
   if (!error) return { error: { code: "internal", message: "Internal error; the server's log has more.", requestId } };
   const { param, problems } = error.detail;
-  const more = { ...(param !== undefined && { param }), ...(problems && { problems }) };
-  return { error: { code: error.code, message: error.message, requestId, ...more } };
+  const more = { ...(param !== undefined && { param: param.slice(0, longestParam) }), ...(problems && { problems }) };
+  return { error: { code: error.code, message: shownMessage(error.message), requestId, ...more } };
 }
 
 /** What stops a request before MCP has read it. */
@@ -75,7 +77,7 @@ function jsonRpcError(error: ColloquyError | undefined, requestId: string): obje
   return {
     jsonrpc: "2.0",
     id: null,
-    error: { code, message: error?.message ?? "Internal error", data: { requestId } },
+    error: { code, message: error ? shownMessage(error.message) : "Internal error", data: { requestId } },
   };
 }
 
@@ -94,16 +96,8 @@ function asColloquyError(error: FastifyError, request: FastifyRequest): Colloquy
       code: "invalid_text",
       cause: error,
     });
-  if (hasZodFastifySchemaValidationErrors(error)) return invalidFields(error.validation, error.validationContext);
   if (error.code === "ECONNRESET" && !request.raw.complete)
     return new InvalidInput("The connection was closed in the middle of the body.", { code: "body_incomplete" });
-  if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
-    const limit = request.routeOptions.bodyLimit ?? 0;
-    return new InvalidInput(`The body is larger than the ${limit} bytes this route takes.`, {
-      code: "body_too_large",
-      status: 413,
-    });
-  }
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
     return new InvalidInput("Send JSON with content-type application/json.", {
       code: "unsupported_media_type",
@@ -113,16 +107,4 @@ function asColloquyError(error: FastifyError, request: FastifyRequest): Colloquy
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
     return new ColloquyError(error.code ?? "bad_request", error.statusCode, error.message);
   return undefined;
-}
-
-type FieldFault = { readonly instancePath: string; readonly message?: string | undefined };
-
-function invalidFields(faults: readonly FieldFault[], place = "request"): InvalidInput {
-  const lines = faults.map(({ instancePath, message }) => {
-    const field = instancePath.slice(1).replaceAll("/", ".");
-    return field === "" ? `${place}: ${message}` : `${field}: ${message}`;
-  });
-  return new InvalidInput(lines.join("; "), {
-    param: faults[0]?.instancePath.slice(1).replaceAll("/", ".") || undefined,
-  });
 }

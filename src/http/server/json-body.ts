@@ -1,10 +1,13 @@
+import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import multipart from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { parseExactly } from "../../protocol/base/exact-json.ts";
-import { InvalidInput, messageOf } from "../../protocol/base/errors.ts";
-import { checkJsonBounds } from "./json-bounds.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
+import { checkJsonBounds } from "../../protocol/base/json-bounds.ts";
+import { configOf } from "./body-bounds.ts";
 import { isOwnOrigin } from "./origins.ts";
+import { leaveUnreadBodies, readBody } from "./read-body.ts";
 
 /** Of one form. */
 const mostFiles = 100;
@@ -16,19 +19,21 @@ const mostFormFields = 100;
  * are the ones a browser sends across origins without asking first.
  */
 export function acceptJsonBodies(app: FastifyInstance): void {
+  leaveUnreadBodies(app);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, parseJson);
-  app.addContentTypeParser<Buffer>(
+  app.addContentTypeParser("application/json", async (request: FastifyRequest, payload: IncomingMessage) =>
+    request.is404 ? undefined : parseJson(request, await readBody(request, payload)),
+  );
+  app.addContentTypeParser(
     ["application/x-www-form-urlencoded", "text/plain"],
-    { parseAs: "buffer" },
-    (request, body, done) => {
-      if (isOwnOrigin(request)) return (takesForm(request) ? parseForm : parseJson)(request, body, done);
-      done(
-        new InvalidInput("Send JSON with content-type application/json.", {
+    async (request: FastifyRequest, payload: IncomingMessage) => {
+      if (request.is404) return undefined;
+      if (!isOwnOrigin(request))
+        throw new InvalidInput("Send JSON with content-type application/json.", {
           code: "unsupported_media_type",
           status: 415,
-        }),
-      );
+        });
+      return (takesForm(request) ? parseForm : parseJson)(request, await readBody(request, payload));
     },
   );
 }
@@ -41,6 +46,8 @@ export function acceptFiles(app: FastifyInstance, takesBody: "any" | "form"): vo
   app.removeAllContentTypeParsers();
   app.addHook("onRequest", (request, reply, done) => {
     reply.raw.once("finish", () => {
+      // Refused before: nothing more of it is taken.
+      if (!request.getDecorator<boolean>("bodyBegun")) return;
       request.raw.unpipe();
       // Flows on with it when whoever was reading has let go.
       request.raw.on("data", () => {}).resume();
@@ -61,37 +68,37 @@ export function acceptFiles(app: FastifyInstance, takesBody: "any" | "form"): vo
 }
 
 /** Whether this request's body is a form, at a route that takes one. */
-function takesForm({ routeOptions, headers }: FastifyRequest): boolean {
-  const { takesForm: isTaken } = routeOptions.config as { readonly takesForm?: boolean };
-  return isTaken === true && /form-urlencoded/i.test(headers["content-type"] ?? "");
+function takesForm(request: FastifyRequest): boolean {
+  return configOf(request).takesForm === true && /form-urlencoded/i.test(request.headers["content-type"] ?? "");
 }
 
-/** Whether what this request asks for may hold a call's arguments. */
-function keepsNumbers({ routeOptions }: FastifyRequest): boolean {
-  return (routeOptions.config as { readonly keepsNumbers?: boolean }).keepsNumbers === true;
-}
-
-function parseForm(_request: FastifyRequest, body: Buffer, done: (error: Error | null, value?: unknown) => void): void {
+function parseForm(_request: FastifyRequest, body: Buffer): unknown {
   let fields = 1;
   for (let at = body.indexOf("&"); at !== -1 && fields <= mostFormFields; at = body.indexOf("&", at + 1)) fields++;
   if (fields > mostFormFields)
-    return done(
-      new InvalidInput(`The form has more than ${mostFormFields} fields.`, { code: "body_too_complex", status: 413 }),
-    );
-  done(null, Object.fromEntries(new URLSearchParams(body.toString())));
+    throw new InvalidInput(`The form has more than ${mostFormFields} fields.`, {
+      code: "body_too_complex",
+      status: 413,
+    });
+  return Object.fromEntries(new URLSearchParams(body.toString()));
 }
 
-function parseJson(request: FastifyRequest, body: Buffer, done: (error: Error | null, value?: unknown) => void): void {
-  if (body.length === 0) return done(null, undefined);
-  let value: unknown;
+function parseJson(request: FastifyRequest, body: Buffer): unknown {
+  if (body.length === 0) return undefined;
+  const { bounds, keepsNumbers } = configOf(request);
+  checkJsonBounds(body, bounds);
   try {
-    checkJsonBounds(body);
-    value = (keepsNumbers(request) ? parseExactly : JSON.parse)(body.toString());
+    // What may hold a call's arguments keeps its numbers.
+    return (keepsNumbers === true ? parseExactly : JSON.parse)(body.toString());
   } catch (error) {
-    if (error instanceof InvalidInput) return done(error);
-    return done(
-      new InvalidInput(`The body is not valid JSON: ${messageOf(error)}`, { code: "invalid_json", cause: error }),
-    );
+    throw new InvalidInput(`The body is not valid JSON${placeOf(error)}.`, { code: "invalid_json", cause: error });
   }
-  done(null, value);
+}
+
+/** Where the fault is, without the piece of the body that some of these messages show. */
+function placeOf(error: unknown): string {
+  const { message } = error as SyntaxError;
+  const [, place] = /(at position \d+(?: \(line \d+ column \d+\))?)$/.exec(message) ?? [];
+  if (place !== undefined) return `, ${place}`;
+  return message.startsWith("Unexpected end") ? ": it ends too early" : "";
 }

@@ -2,6 +2,7 @@ import type { SwaggerOptions } from "@fastify/swagger";
 import type { FastifySchema } from "fastify";
 import { jsonSchemaTransform } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { boundsOf } from "./body-bounds.ts";
 import { sessionCookie } from "./auth.ts";
 import { docsPage, docsPolicy } from "./docs-page.ts";
 import { type Answer, type Endpoint, endpoint, restName, type Route } from "./endpoint.ts";
@@ -111,8 +112,11 @@ function capital(word: string): string {
 export type DescribedEndpoint = Omit<Endpoint, "handle" | "needs"> & Partial<Pick<Endpoint, "needs">>;
 type DescribedRoute = readonly [method: Route[0], path: string, endpoint: DescribedEndpoint];
 
-/** What Fastify's schema of a route is. */
-export function schemaOf([method, path, endpoint]: DescribedRoute): FastifySchema {
+/** Of an operation: what its JSON body may hold. */
+const boundsName = "x-body-bounds";
+
+/** What Fastify's schema of a route is; `mostBytes` as it is configured. */
+export function schemaOf([method, path, endpoint]: DescribedRoute, mostBytes?: number): FastifySchema {
   const { summary, description, tag, params, query, body, answers, failure, open } = endpoint;
   const usual = errorSchemaOf(path);
   const error = failure ? z.union([usual, failure]) : usual;
@@ -126,8 +130,8 @@ export function schemaOf([method, path, endpoint]: DescribedRoute): FastifySchem
     response: { "4xx": error.describe("Refused"), "5xx": error.describe("Failed"), ...withWords(answers) },
     ...(params && { params }),
     ...(query && { querystring: query }),
-    ...(body && { body }),
-  };
+    ...(body && { body, [boundsName]: boundsOf(endpoint, mostBytes) }),
+  } as FastifySchema;
 }
 
 export const openApiDocument = endpoint({

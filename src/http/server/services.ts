@@ -144,7 +144,7 @@ export type Services = {
   readonly workspaces: Pick<Workspaces, "open" | "find" | "remove">;
   readonly fileLinks: FileLinks;
   /** Where tools that work on another server ask models; absent: there is no such server. */
-  readonly relay?: Pick<ModelRelay, "answer"> | undefined;
+  readonly relay?: Pick<ModelRelay, "admit" | "answer"> | undefined;
   /** Absent: this server works with no Taiga. */
   readonly taiga?: TaigaAccess | undefined;
   /** Where people sign in to it and choose what to work on; there with it. */

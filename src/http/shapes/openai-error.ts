@@ -1,4 +1,5 @@
 import { ColloquyError, ModelError } from "../../protocol/base/errors.ts";
+import { shownMessage } from "./shown-message.ts";
 
 /** The form in which OpenAI's clients expect an error. */
 export type OpenAiError = {
@@ -19,7 +20,7 @@ export function openAiError(error: unknown): OpenAiError {
 }
 
 function openAiErrorOf(status: number, message: string, code: string | null, param?: string): OpenAiError {
-  return { error: { message, type: typeOf(status), param: param ?? null, code } };
+  return { error: { message: shownMessage(message), type: typeOf(status), param: param ?? null, code } };
 }
 
 function typeOf(status: number): string {

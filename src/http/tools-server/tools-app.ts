@@ -18,12 +18,14 @@ import { type ServedCall, servedCallSchema, toolsServerVersion } from "../../pro
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { parseCall, unknownTool } from "../../tools/core/call-tool.ts";
 import { errorResult } from "../../tools/core/tool-result.ts";
+import { bodyOptions, fewBounds } from "../server/body-bounds.ts";
 import { boundBodies, connectionBounds } from "../server/body-deadline.ts";
 import { answerError, answerUnknownRoute, answerUnrouted } from "../server/errors.ts";
 import { acceptJsonBodies } from "../server/json-body.ts";
 import { schemaOf } from "../server/openapi.ts";
 import { checkLocalOrigin } from "../server/origins.ts";
 import { fastifyLog } from "../server/request-log.ts";
+import { invalidInput } from "../server/validate.ts";
 import { createSseStreams, whenClosed } from "../stream/sse.ts";
 import { contextOf, plainCall } from "./call-context.ts";
 import { createServedCalls } from "./served-calls.ts";
@@ -44,7 +46,7 @@ export type ToolsApp = {
   stop(graceMs: number): Promise<void>;
 };
 
-const megabytes = 1024 * 1024;
+const mostBytes = 4 * 1024 * 1024;
 const lastAnswersMs = 2000;
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 
@@ -53,7 +55,7 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
   const app = fastify({
     loggerInstance: fastifyLog(log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
-    bodyLimit: 4 * megabytes,
+    bodyLimit: fewBounds.bytes,
     ...connectionBounds(),
     forceCloseConnections: "idle",
     exposeHeadRoutes: false,
@@ -180,8 +182,8 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
 /** For the document alone: handlers read what comes, and answer in their shape. */
 function described(...route: Parameters<typeof schemaOf>[0]): RouteShorthandOptions {
   return {
-    schema: schemaOf(route),
-    config: { keepsNumbers: route[2].keepsNumbers ?? false } as Record<string, unknown>,
+    schema: schemaOf(route, mostBytes),
+    ...bodyOptions(route[2], mostBytes),
     validatorCompiler: () => () => true,
     serializerCompiler: () => JSON.stringify,
   };
@@ -189,7 +191,7 @@ function described(...route: Parameters<typeof schemaOf>[0]): RouteShorthandOpti
 
 function read<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new InvalidInput(z.prettifyError(parsed.error));
+  if (!parsed.success) throw invalidInput(parsed.error, "request");
   return parsed.data;
 }
 

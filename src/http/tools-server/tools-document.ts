@@ -68,6 +68,7 @@ export const toolsRoutes = {
     params: nameParams,
     body: jsonObjectSchema,
     keepsNumbers: true,
+    takesLong: true,
     answers: { 200: toolAnswerSchema },
   },
   call: {
@@ -76,6 +77,7 @@ export const toolsRoutes = {
     params: nameParams,
     body: servedCallSchema,
     keepsNumbers: true,
+    takesLong: true,
     answers: { 200: eventStream("Events `progress`, at the end one `result`", events) },
   },
   outcome: {

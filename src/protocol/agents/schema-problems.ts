@@ -1,19 +1,26 @@
 import { z } from "zod";
 import type { DefinitionProblem } from "./definitions.ts";
 import { nearNames } from "../base/near-names.ts";
+import { keysText } from "../base/schema-faults.ts";
+
+const mostProblems = 20;
+const longestName = 64;
 
 type Node = z.core.JSONSchema.BaseSchema;
 
 /** All that a schema finds wrong with a value, for whoever wrote it; repeats no value, which may be a secret. */
 export function schemaProblems(error: z.ZodError, schema: z.ZodType): DefinitionProblem[] {
-  return error.issues.flatMap((issue) => problemsOf(issue, [], schema));
+  return error.issues.slice(0, mostProblems).flatMap((issue) => problemsOf(issue, [], schema));
 }
 
 function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[], schema: z.ZodType): DefinitionProblem[] {
   const path = [...before, ...issue.path];
   if (issue.code === "unrecognized_keys") {
     const known = keysAt(schema, path);
-    return issue.keys.map((key) => {
+    const told = issue.keys.slice(0, mostProblems);
+    if (told.length < issue.keys.length)
+      return [{ path: textOf(path), message: `has keys that are not known: ${keysText(issue.keys)}` }];
+    return told.map((key) => {
       const near = nearNames(key, known);
       const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : ` There are: ${known.join(", ")}.`;
       return { path: textOf([...path, key]), message: `is not a known key.${known.length > 0 ? hint : ""}` };
@@ -32,7 +39,7 @@ function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[], sch
 }
 
 function textOf(path: readonly PropertyKey[]): string {
-  return path.map(String).join(".");
+  return path.map((part) => String(part).slice(0, longestName)).join(".");
 }
 
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {

@@ -111,3 +111,8 @@ test("a number that was kept is no object", () => {
   assert.equal(isJsonObject(parseExactly('{"a":1.0}')), true);
   assert.equal(isJsonObject([]), false);
 });
+
+test("a number of a million zeros is written in one way as fast as another", () => {
+  const value = parseExactly(`[1${"0".repeat(1_000_000)}1]`);
+  assert.equal(canonicalJson(value).length, 1_000_006);
+});

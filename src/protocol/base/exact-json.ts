@@ -18,7 +18,7 @@ const json = JSON as ExactJson;
  * Whether a text may hold a number that would be written differently again: 16 signs of it or more, a last 0 behind the
  * point, an exponent, -0, less than a millionth. What looks so within a string costs a moment and changes nothing.
  */
-const unusual = /(?:^|[:[,])\s*(?:-0(?![\d.])|-?(?:\d[\d.]{15}|[\d.]+[eE]|\d+\.\d*0(?![\d.])|0\.000000))/;
+const unusual = /(?:^|[:[,])[ \t\n\r]*(?:-0(?![\d.])|-?(?:\d[\d.]{15}|[\d.]+[eE]|\d+\.\d*0(?![\d.])|0\.000000))/;
 
 /**
  * As `JSON.parse`, but a number that a double would not be written as again stays as it was written. A browser that can't
@@ -109,7 +109,10 @@ function decimalOf(written: string): string {
     written,
   )!;
   const all = (whole + fraction).replace(/^0+/, "");
-  const digits = all.replace(/0+$/, "");
+  // By hand: a pattern begins anew at each of many zeros.
+  let end = all.length;
+  while (all[end - 1] === "0") end--;
+  const digits = all.slice(0, end);
   if (digits === "") return "0";
   if (power.length > longestPower) return written;
   const exponent = BigInt(power) - BigInt(fraction.length) + BigInt(all.length - digits.length);

@@ -1,5 +1,9 @@
+const longestName = 200;
+
 /** The known names nearest to a mistyped one, best first; empty when none is near. */
 export function nearNames(name: string, known: Iterable<string>, maximum = 3): string[] {
+  // Nobody mistypes a page, and to compare one takes long.
+  if (name.length > longestName) return [];
   const wanted = name.toLowerCase();
   // A third of the letters may differ: more than that is another word.
   const allowed = Math.max(1, Math.floor(wanted.length / 3));

@@ -8,6 +8,7 @@ import {
   withDoubles,
 } from "../../protocol/base/exact-json.ts";
 import { ColloquyError, LostRun, messageOf } from "../../protocol/base/errors.ts";
+import { faultText } from "../../protocol/base/schema-faults.ts";
 import { nearNames } from "../../protocol/base/near-names.ts";
 import type { PlannedWrite, Query, Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { meansNothingDone } from "./nothing-done.ts";
@@ -17,6 +18,7 @@ import { errorResult } from "./tool-result.ts";
 
 export const maximumArgumentBytes = 1_000_000;
 const maximumDepth = 64;
+const listedPath = 200;
 const listedIssues = 10;
 const listedNames = 30;
 const schemaCharacters = 2_000;
@@ -159,8 +161,8 @@ function refused(content: string): ParsedCall {
 
 function describeIssues(tool: Tool, error: z.ZodError): string {
   const lines = error.issues.slice(0, listedIssues).map((issue) => {
-    const path = z.core.toDotPath(issue.path);
-    return path === "" ? `- ${issue.message}` : `- ${path}: ${issue.message}`;
+    const path = z.core.toDotPath(issue.path).slice(0, listedPath);
+    return path === "" ? `- ${faultText(issue)}` : `- ${path}: ${faultText(issue)}`;
   });
   if (error.issues.length > listedIssues) lines.push(`- and ${error.issues.length - listedIssues} more`);
   return `The arguments of ${tool.name} are not valid:\n${lines.join("\n")}${expectation(tool)}`;

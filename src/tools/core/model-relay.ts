@@ -4,6 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ColloquyError, Denied, InvalidInput, LostRun, messageOf, NotFound } from "../../protocol/base/errors.ts";
+import { gatherBytes } from "../../protocol/base/gathered-bytes.ts";
+import { checkJsonBounds, longJson } from "../../protocol/base/json-bounds.ts";
 import type { StepAnswer, StepRequest, ToolContext } from "../../protocol/agents/tools.ts";
 
 /** The wire of `POST /v1/chat/completions`, which the relay speaks. */
@@ -33,6 +35,8 @@ export type RelayResponse = { readonly status: number; readonly contentType: str
 export type ModelRelay = {
   /** A token for one call; whoever has it may ask for steps of that call until it is withdrawn. */
   grant(step: ToolContext["step"]): { readonly token: string; withdraw(): void };
+  /** Throws for whoever has no token of a call: to be asked before anything of their body is read. */
+  admit(authorization: string | undefined): void;
   /** Never throws: what goes wrong is the answer. */
   answer(request: RelayRequest): Promise<RelayResponse>;
   /** The same behind a unix socket, for a sandbox. */
@@ -59,10 +63,16 @@ export function createModelRelay(wire: ChatWire): ModelRelay {
     return { token, withdraw: () => void steps.delete(token) };
   };
 
-  async function answerOrThrow({ method, path, authorization, body, signal }: RelayRequest): Promise<RelayResponse> {
-    // Found by its hash in a table: how long that takes tells nothing about a token of 256 random bits.
-    const step = steps.get(/^Bearer (\S+)$/.exec(authorization ?? "")?.[1] ?? "");
+  /** Found by its hash in a table: how long that takes tells nothing about a token of 256 random bits. */
+  function stepOf(authorization: string | undefined): ToolContext["step"] {
+    const step = steps.get(/^Bearer (\S{1,100})$/.exec(authorization ?? "")?.[1] ?? "");
     if (!step) throw new Denied(401, "This token is not known here: it ends with the call that it was made for.");
+    return step;
+  }
+  const admit: ModelRelay["admit"] = (authorization) => void stepOf(authorization);
+
+  async function answerOrThrow({ method, path, authorization, body, signal }: RelayRequest): Promise<RelayResponse> {
+    const step = stepOf(authorization);
     if (method === "GET" && /\/models$/.test(path)) return json(200, modelList);
     if (method !== "POST" || !/\/chat\/completions$/.test(path))
       throw new NotFound("There are POST /v1/chat/completions and GET /v1/models.");
@@ -75,6 +85,7 @@ export function createModelRelay(wire: ChatWire): ModelRelay {
 
   return {
     grant,
+    admit,
     answer,
     async listen({ step, signal }) {
       const lost = new AbortController();
@@ -84,7 +95,7 @@ export function createModelRelay(wire: ChatWire): ModelRelay {
           throw error;
         }),
       );
-      const listening = await listenOnSocket(answer, signal);
+      const listening = await listenOnSocket({ admit, answer }, signal);
       const close = async () => {
         withdraw();
         await listening.close();
@@ -94,10 +105,12 @@ export function createModelRelay(wire: ChatWire): ModelRelay {
   };
 }
 
-async function listenOnSocket(answer: ModelRelay["answer"], signal: AbortSignal) {
+type Answering = Pick<ModelRelay, "admit" | "answer">;
+
+async function listenOnSocket(relay: Answering, signal: AbortSignal) {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-relay-"));
   const socket = join(folder, "socket");
-  const server = createServer((request, response) => void serve(request, response, { answer, signal }));
+  const server = createServer((request, response) => void serve(request, response, { ...relay, signal }));
   server.maxConnections = mostConnections;
   // Between two questions to a model a program may work for long.
   server.keepAliveTimeout = 0;
@@ -125,12 +138,12 @@ async function listenOnSocket(answer: ModelRelay["answer"], signal: AbortSignal)
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  { answer, signal }: { readonly answer: ModelRelay["answer"]; readonly signal: AbortSignal },
+  { admit, answer, signal }: Answering & { readonly signal: AbortSignal },
 ): Promise<void> {
   const gone = new AbortController();
   response.on("close", () => gone.abort(new Error("Nobody waits for this answer any more.")));
   const { method = "", url = "", headers } = request;
-  const read = await readJson(request).catch((error: unknown) => ({ failed: failure(error) }));
+  const read = await readJson(request, admit).catch((error: unknown) => ({ failed: failure(error) }));
   const answered =
     "failed" in read
       ? read.failed
@@ -142,22 +155,26 @@ async function serve(
           signal: AbortSignal.any([signal, gone.signal]),
         });
   if (response.destroyed) return;
-  response.writeHead(answered.status, { "content-type": answered.contentType, "cache-control": "no-store" });
+  response.writeHead(answered.status, {
+    "content-type": answered.contentType,
+    "cache-control": "no-store",
+    // Nobody wants the rest of a body that was not read.
+    ...(!request.complete && { connection: "close" }),
+  });
   response.end(answered.body);
 }
 
-async function readJson(request: IncomingMessage): Promise<{ readonly body: unknown }> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > mostBodyBytes)
+async function readJson(request: IncomingMessage, admit: ModelRelay["admit"]): Promise<{ readonly body: unknown }> {
+  admit(request.headers.authorization);
+  const gathered = gatherBytes(mostBodyBytes);
+  for await (const chunk of request as AsyncIterable<Buffer>)
+    if (!gathered.add(chunk))
       throw new InvalidInput(`A request has at most ${mostBodyBytes} bytes.`, { code: "too_large", status: 413 });
-    chunks.push(chunk);
-  }
-  if (bytes === 0) return { body: undefined };
+  const { bytes } = gathered;
+  if (bytes.length === 0) return { body: undefined };
+  checkJsonBounds(bytes, longJson);
   try {
-    return { body: JSON.parse(Buffer.concat(chunks).toString()) as unknown };
+    return { body: JSON.parse(new TextDecoder().decode(bytes)) as unknown };
   } catch (cause) {
     throw new InvalidInput("The body is not JSON.", { cause });
   }

@@ -30,6 +30,7 @@ export const runAgent = endpoint({
     `A run of the agent \`${agentId}\`, with the tools that your rights in the project allow. ${tokenHeaders} 200: it has ended, ` +
     "also at a limit (`stop_reason`). 202: it waits for what stands in `questions`, or goes on in the background; `GET " +
     "/agent/run/{id}` gives the same answer later. If it failed, the status says how, and the body what was done before.",
+  takesLong: true,
   body: requestSchema,
   answers: {
     200: eventStream("The answer, or with `stream` events", eventsSchema, {

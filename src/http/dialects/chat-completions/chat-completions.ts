@@ -103,6 +103,7 @@ export const chatCompletions = endpoint({
   tag: "OpenAI",
   summary: "Answer a conversation",
   description: "OpenAI's Chat Completions, streamed (`stream: true`) or not.",
+  takesLong: true,
   body: bodySchema,
   decodesBody: true,
   answers: {

@@ -30,6 +30,7 @@ export const chat = endpoint({
   description:
     "Takes what assistant-ui and the AI SDK send. Answers `{answer, events}` to a body of `messages` alone; an AI SDK UI message " +
     "stream (SSE) to the bodies of `useChat` and of assistant-ui's data stream, and with `Accept: text/event-stream`.",
+  takesLong: true,
   body: z.looseObject({
     messages: z.array(z.looseObject({ role: z.string() })).describe("The last message of the user counts."),
     session_id: z.string().max(255).optional().describe("The thread to go on with; also x-session-id"),

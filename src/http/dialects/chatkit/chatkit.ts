@@ -27,6 +27,7 @@ export const chatkit = endpoint({
   description:
     "The protocol of ChatKit's servers: `type` says what is done, with `params`. What starts work is answered as server-sent " +
     "events, the rest as JSON. A body of `{conversation_id, user_id, message}` is answered with `message_delta` events.",
+  takesLong: true,
   body: z.union([requestSchema, z.object({ message: z.string() })]),
   decodesBody: true,
   answers: { 200: chatkitAnswer },

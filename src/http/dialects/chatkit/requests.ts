@@ -2,6 +2,7 @@ import { z } from "zod";
 import { InvalidInput } from "../../../protocol/base/errors.ts";
 import type { ToolSchema } from "../../../protocol/agents/models.ts";
 import type { AgentRegistry } from "../../../protocol/agents/agents.ts";
+import { invalidInput } from "../../server/validate.ts";
 
 const id = z.string().min(1).max(500);
 const thread = { thread_id: id };
@@ -110,8 +111,7 @@ export function decodeRequest(body: { readonly type?: unknown }): ChatKitRequest
 export function decode<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const { data, error } = schema.safeParse(body);
   if (!error) return data!;
-  const faults = error.issues.map(({ path, message }) => `${path.join(".") || "body"}: ${message}`);
-  throw new InvalidInput(faults.join("; "), { param: error.issues[0]?.path.join(".") || undefined });
+  throw invalidInput(error, "body");
 }
 
 /** A message as a model reads it: what was quoted first, tags as their text. */

@@ -1,7 +1,9 @@
+import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { NotFound } from "../../../protocol/base/errors.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
 import { pathOf } from "../../server/errors.ts";
+import type { Services } from "../../server/services.ts";
 import { whenClosed } from "../../stream/sse.ts";
 
 const completionAnswer = {
@@ -12,7 +14,7 @@ const completionAnswer = {
   },
 };
 const relayFailure = z.object({
-  error: z.object({ message: z.string(), type: z.string(), code: z.string().nullable(), param: z.string().optional() }),
+  error: z.object({ message: z.string(), type: z.string(), code: z.string().nullable(), param: z.string().nullish() }),
 });
 const description =
   "For tools that work on another server: the token that came with a call asks for model steps of that call's run, and is " +
@@ -25,6 +27,8 @@ export const relayCompletion = endpoint({
   description,
   // The token is of one call, and no login.
   open: () => true,
+  admit,
+  takesLong: true,
   body: z.record(z.string(), z.unknown()).describe("As of /v1/chat/completions"),
   answers: { 200: completionAnswer },
   failure: relayFailure,
@@ -37,10 +41,16 @@ export const relayModels = endpoint({
   summary: "The model that a call of a tool may ask",
   description,
   open: () => true,
+  admit,
   answers: { 200: z.looseObject({ object: z.literal("list"), data: z.array(z.looseObject({ id: z.string() })) }) },
   failure: relayFailure,
   handle: answerRelay,
 });
+
+function admit({ headers }: FastifyRequest, { relay }: Services): void {
+  if (!relay) throw new NotFound("This server relays no models.");
+  relay.admit(headers.authorization);
+}
 
 async function answerRelay({ request, reply, body, services }: Call): Promise<string> {
   if (!services.relay) throw new NotFound("This server relays no models.");

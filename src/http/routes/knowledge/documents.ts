@@ -13,12 +13,12 @@ import {
 import type { Added } from "../../../knowledge/documents/documents.ts";
 import { contentSchema } from "../../../knowledge/documents/prepared-chunks.ts";
 import { InvalidInput, NotFound } from "../../../protocol/base/errors.ts";
+import { checkJsonBounds } from "../../../protocol/base/json-bounds.ts";
 import { documentStatuses } from "../../../protocol/knowledge/chunks.ts";
 import { openFileOf } from "../../../sandbox/workspace/open-file.ts";
 import { addBody, addDocumentsFrom } from "../../requests/add-documents.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { type FormField, type FormFile, formFiles, formParts } from "../../requests/form-parts.ts";
-import { checkJsonBounds } from "../../server/json-bounds.ts";
 import { addedView, documentView } from "../../shapes/knowledge-views.ts";
 import { idParams, listOf, pageQuery } from "../../shapes/schemas.ts";
 import { fileAnswers, sendFile } from "../../files/send-file.ts";
@@ -33,6 +33,7 @@ export const addDocuments = endpoint({
     "A text, addresses of the web, uploads of yours, a folder of the server's machine, or files of a session. They are read one " +
     "after the other: `status` says how far. The same name again replaces a document as soon as the new content is read.",
   params: idParams,
+  takesLong: true,
   body: addBody,
   answers: { 202: allAddedSchema },
   async handle({ params, body, caller, reply, services }): Promise<AllAdded> {

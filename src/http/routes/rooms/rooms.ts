@@ -148,6 +148,7 @@ export const sayInRoom = endpoint({
     "At any time: while agents work it is heard at the next turn. `continue` lets agents go on that a guard or a limit " +
     "has stopped. With the header `Idempotency-Key` the same request sent again answers the first.",
   params: idParams,
+  takesLong: true,
   body: messageInputSchema,
   answers: { 202: startedInRoomSchema },
   async handle(call) {

@@ -22,6 +22,7 @@ export const bringResults = endpoint({
     "For a run that waits with the reason `client`. It goes on when none of its calls is open any more. A call that has a " +
     "result keeps it; sent again, the answer is the same.",
   params: idParams,
+  takesLong: true,
   body: z.strictObject({ results: z.array(resultSchema).min(1).max(1000) }),
   answers: { 200: runSchema.extend({ cursor: z.string().describe("Follow the run from here") }) },
   async handle({ params, body, caller, services }) {

@@ -41,6 +41,7 @@ export const startRun = endpoint({
     "Answers once the message and the run are committed; the run goes on whether anybody listens or not. " +
     "With the header `Idempotency-Key` the same request sent again answers the first run.",
   params: idParams,
+  takesLong: true,
   body: z.strictObject({
     agent: z.string(),
     message: messageInputSchema.optional().describe("What is said; this or `again`"),
@@ -211,6 +212,7 @@ export const steerRun = endpoint({
   summary: "Say something to a run while it works",
   description: "It sees the message at its next step, or before it ends. 409 (`run_not_live`): it has ended.",
   params: idParams,
+  takesLong: true,
   body: messageInputSchema,
   answers: { 202: steeredSchema },
   async handle({ params, body, caller, reply, services }): Promise<SteeredRun> {

@@ -17,6 +17,7 @@ export const callTool = endpoint({
     "has ended. 202: it goes on, or waits for what stands in `questions`. With the header `Idempotency-Key` the same request " +
     "sent again answers the first call.",
   params: z.object({ name: z.string() }),
+  takesLong: true,
   body: z.strictObject({
     arguments: jsonObjectSchema.default({}),
     threadId: idSchema.optional().describe("A thread of yours; absent: one that is not listed"),

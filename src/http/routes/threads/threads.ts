@@ -118,6 +118,7 @@ export const editMessage = endpoint({
     "Nobody is asked anew: a branch beside the message begins with the new words and goes on with copies of what came after. " +
     "Nothing is overwritten. 409 `thread_busy` while a run works in the thread.",
   params: idParams,
+  takesLong: true,
   body: z.strictObject({
     message: z.strictObject({ id: idSchema.optional(), content: contentSchema }),
     instead: idSchema.describe("The message of yours that it stands in place of"),

@@ -1,14 +1,29 @@
-import { InvalidInput } from "../../protocol/base/errors.ts";
+import { InvalidInput } from "./errors.ts";
 
-/** Far more than anybody means, far less than makes the recursion of whoever reads the body overflow. */
-const deepest = 200;
-/** A chat of a million tokens with hundreds of tools has some 20,000. */
-const mostKeys = 50_000;
-const mostElements = 100_000;
+/** What one JSON text may hold. */
+export type JsonBounds = {
+  readonly depth: number;
+  /** Of all its objects. */
+  readonly keys: number;
+  /** Of all its arrays. */
+  readonly elements: number;
+  /** Of one array that stands directly in the object which the text is, as messages do. */
+  readonly listed: number;
+};
+
+/** Far more than most requests have. Deeper, the recursion of whoever reads it could overflow. */
+export const usualJson: JsonBounds = { depth: 200, keys: 10_000, elements: 10_000, listed: 5000 };
+
+/** A chat of a million tokens with hundreds of tools has some 20,000 keys. */
+export const longJson: JsonBounds = { depth: 200, keys: 30_000, elements: 50_000, listed: 5000 };
+
+/** Of a number, and of what else is no string: no double has 400 digits, and no integer that anybody reckons with 1,000. */
+const longestWord = 1000;
 
 /** Of a string, before the rest is left to a search that costs more to begin than to go on. */
 const fewBytes = 24;
 
+const space = 0x20;
 const quote = 0x22;
 const comma = 0x2c;
 const colon = 0x3a;
@@ -27,26 +42,48 @@ for (const byte of [quote, comma, colon, openArray, closeArray, openObject, clos
  * `JSON.parse` and in a schema, during which nobody else is served. Throws InvalidInput with the bound that is exceeded.
  * What is not JSON may pass: the parser refuses it, at the latest where the counting was misled.
  */
-export function checkJsonBounds(bytes: Uint8Array): void {
+export function checkJsonBounds(bytes: Uint8Array, bounds: JsonBounds = usualJson): void {
   const { length } = bytes;
+  const { depth: deepest, keys: mostKeys, elements: mostElements, listed: mostListed } = bounds;
   let depth = 0;
   let keys = 0;
   let elements = 0;
+  let listed = 0;
   /** By depth: whether that level is an array. */
   const isArray = new Uint8Array(deepest + 2);
-  for (let at = nextMark(bytes, 0); at < length; at = nextMark(bytes, at + 1)) {
+  const countElement = () => {
+    if (++elements > mostElements) throw tooMany(mostElements, "elements in its arrays");
+    if (depth === 2 && ++listed > mostListed) throw tooMany(mostListed, "elements in one of its lists");
+  };
+  for (let from = 0, at = nextMark(bytes, 0); ; at = nextMark(bytes, (from = at + 1))) {
+    if (at - from > longestWord) checkWords(bytes, from, at);
+    if (at >= length) return;
     const byte = bytes[at];
     if (byte === quote) at = endOfString(bytes, at + 1);
     else if (byte === colon) {
       if (++keys > mostKeys) throw tooMany(mostKeys, "keys in its objects");
     } else if (byte === comma) {
-      if (isArray[depth] === 1 && ++elements > mostElements) throw tooMany(mostElements, "elements in its arrays");
+      if (isArray[depth] === 1) countElement();
     } else if (byte === openArray || byte === openObject) {
-      if (++depth > deepest) throw tooDeep();
+      if (++depth > deepest) throw tooDeep(deepest);
       isArray[depth] = byte === openArray ? 1 : 0;
+      if (depth === 2) listed = 0;
       // No comma stands before the first element; an empty array counts as one too, since it costs as much.
-      if (byte === openArray && ++elements > mostElements) throw tooMany(mostElements, "elements in its arrays");
+      if (byte === openArray) countElement();
     } else depth--;
+  }
+}
+
+/** Refuses what is too long between two places, and no white space. */
+function checkWords(bytes: Uint8Array, from: number, to: number): void {
+  let begun = from;
+  for (let at = from; at < to; at++) {
+    if (bytes[at]! <= space) begun = at + 1;
+    else if (at - begun >= longestWord)
+      throw new InvalidInput(`The body has a number of more than ${longestWord} signs. Send it as a string.`, {
+        code: "body_too_complex",
+        status: 413,
+      });
   }
 }
 
@@ -86,7 +123,7 @@ function tooMany(most: number, what: string): InvalidInput {
   });
 }
 
-function tooDeep(): InvalidInput {
+function tooDeep(deepest: number): InvalidInput {
   return new InvalidInput(`The body's arrays and objects stand in one another more than ${deepest} deep.`, {
     code: "body_too_deep",
   });
