@@ -55,8 +55,8 @@ export async function claimWrite(work: Work, { call, tool, ask, repeat, isOver }
     const row = await claim(work, { call, tool, key: ownKey });
     if (row === "claimed") return { how: "execute", key: ownKey };
     if (row.key === ownKey) {
-      if (await again(work, call, tool)) return { how: "execute", key: ownKey };
-      continue;
+      await renew(work, call, tool);
+      return { how: "execute", key: ownKey };
     }
     const settled = settledIn(row, tool);
     if (settled) return { how: "settled", result: settled };
@@ -72,7 +72,8 @@ export async function claimWrite(work: Work, { call, tool, ask, repeat, isOver }
       if (found !== undefined && found !== "not-done") return { how: "settled", result: found };
       if (found === undefined && !tool.idempotent) return { how: "unknown" };
     }
-    if (await again(work, call, tool)) return { how: "execute", key: row.key, before };
+    await renew(work, call, tool);
+    return { how: "execute", key: row.key, before };
   }
 }
 
@@ -138,8 +139,16 @@ async function outcomeOf(
   }
 }
 
-/** Renews the claim under the same key; false if that took too long again. */
-function again(work: Work, call: Call, tool: Tool): Promise<boolean> {
+/**
+ * Renews the claim under the same key until that is fresh enough to send by. Nothing was sent meanwhile, so what a person decided
+ * about it needs no second question.
+ */
+async function renew(work: Work, call: Call, tool: Tool): Promise<void> {
+  while (!(await isRenewed(work, call, tool))) work.signal.throwIfAborted();
+}
+
+/** False if that took too long again. */
+function isRenewed(work: Work, call: Call, tool: Tool): Promise<boolean> {
   return patiently(patienceOf(work), async () => {
     const began = performance.now();
     const [renewed] = await work.runtime.database.query(
