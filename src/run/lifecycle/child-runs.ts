@@ -7,8 +7,8 @@ import type { RunDefinition, RunStatus, WaitReason } from "../../protocol/thread
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { sha256 } from "./accept.ts";
-import { giveBackSql } from "../limits/limits.ts";
 import type { Owner, RunEnd } from "../log/append.ts";
+import { giveBackSql } from "../log/give-back.ts";
 import { insertItemsSql, itemsParameter, waitsNoMore } from "../log/rows.ts";
 import { takenOf, takenColumns, type Taken, type TakenRow, tookSql, userColumns } from "./take-run.ts";
 

@@ -1,8 +1,8 @@
 import { cutBack, type Caller, type Rights } from "../../protocol/base/callers.ts";
 import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { giveBackSql } from "../limits/limits.ts";
 import type { Job } from "../engine/engine.ts";
+import { giveBackTreeSql } from "../log/give-back.ts";
 import { hasWork, waitsNoMore } from "../log/rows.ts";
 
 /** A run as this process took it: from here on it writes at this epoch, or not at all. */
@@ -83,20 +83,28 @@ export function takenOf(row: TakenRow): Taken {
   };
 }
 
+/** The runs below a run that is being taken that its last owner has not left: our own server was asked for them, elsewhere or while the run waited. */
+const atWork = `array (select c.id::text from runs c where c.root_run = r.id and c.parent_run is not null and c.status = 'running'
+  and not (r.was = 'running' and c.node = r.last_node))`;
+
 /** Raises the epoch if the run still names this job; undefined: somebody else has it, or it has ended. Commits before the first read.
  * Throws Unavailable `database_locked` at once where somebody holds its row: whoever waited would keep a connection from others.
+ * What its last owner was working on below it is that owner's no more, so that nothing reserved there is in anybody's way.
  * `steered` and the thread are of one snapshot: the updated row may know of a message that the thread does not show yet. */
 export async function takeRun(database: Database, node: string, job: Job): Promise<Taken | undefined> {
   const [row] = await database.query<TakenRow>(
     `with free as (
-       select id as free_id from runs where id = $1 and job_id = $2
+       select id as free_id, status as was, node as last_node from runs where id = $1 and job_id = $2
          and ${hasWork} for no key update nowait),
      r as (
        update runs set epoch = epoch + 1, status = 'running', ${waitsNoMore}, node = $3, started_at = coalesce(started_at, now()),
          takeovers = case when handed_over then takeovers else takeovers + 1 end, handed_over = false, ${tookSql("$3")}
        from free where id = free_id
-       returning ${takenColumns.replace(", steered", "")}),
-     b as (update budgets set deadline = now() + left_ms * interval '1 millisecond', ${giveBackSql("r.id")} from r where budgets.root_run = r.root_run returning left_ms)
+       returning ${takenColumns.replace(", steered", "")}, was, last_node),
+     c as (update runs set epoch = runs.epoch + 1 from r where runs.root_run = r.id and runs.parent_run is not null
+       and runs.status = 'running' and r.was = 'running' and runs.node = r.last_node returning 1),
+     b as (update budgets set deadline = now() + left_ms * interval '1 millisecond', ${giveBackTreeSql(atWork)}
+       from r, (select count(*) from c) stopped where budgets.root_run = r.root_run returning left_ms)
      select r.*, r.thread_id as root_thread, b.left_ms, threads.leaf, threads.next_seq, seen.steered, seen.retry_at is not null as retried, ${userColumns} from r, b, threads, runs seen, users
      where threads.id = r.thread_id and seen.id = $1 and users.id = seen.user_id`,
     [job.runId, job.id, node],

@@ -9,10 +9,9 @@ import {
   type Expected,
   type HoldState,
   refuseWhileReached,
-  settleSpending,
 } from "../../store/metering/spending.ts";
 import { normaliseArguments } from "../../tools/core/call-tool.ts";
-import type { AppendExtras, Owner } from "../log/append.ts";
+import type { Owner } from "../log/append.ts";
 
 export type Reservation = {
   readonly steps?: number;
@@ -143,28 +142,6 @@ export function limitOf(error: unknown): LimitName | undefined {
   return error instanceof ColloquyError && error.code.startsWith("limit_")
     ? (error.code.slice(6) as LimitName)
     : undefined;
-}
-
-/** For an update of `budgets`: gives back what the run had reserved and not settled when its last owner died or let it go. */
-export function giveBackSql(run: string): string {
-  const lost = (what: string) =>
-    `coalesce((select sum((u.value ->> '${what}')::float8) from jsonb_each(unsettled -> ${run}::text) u), 0)`;
-  return `steps = greatest(0, steps - ${lost("steps")}), tokens = greatest(0, tokens - ${lost("tokens")}), cost = greatest(0, cost - ${lost("cost")}),
-    unsettled = unsettled - ${run}::text`;
-}
-
-/** What a request used that left nothing to commit. */
-export async function settleUse(
-  query: Query,
-  owner: Owner,
-  { tokens = 0, cost = 0, settles, spent }: AppendExtras,
-): Promise<void> {
-  await query(
-    `update budgets b set tokens = greatest(0, tokens + $3), cost = greatest(0, cost + $4), unsettled = unsettled #- array[r.id::text, $5::text]
-     from runs r where r.id = $1 and r.epoch = $2 and r.status = 'running' and b.root_run = r.root_run`,
-    [owner.runId, owner.epoch, tokens, cost, settles ?? null],
-  );
-  if (spent) await settleSpending(query, spent);
 }
 
 /**

@@ -18,8 +18,6 @@ export type Held = {
 
 /** What a step may use of the limits of its run, and of what its account may spend. */
 export type ReservedStep = Held & {
-  readonly tokens: number;
-  readonly cost: number;
   readonly steered: number;
   /** Something limits what its account may spend. */
   readonly isHeld: boolean;

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { z } from "zod";
+import { shortOutages } from "../../../test/runs.ts";
 import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import type { Script } from "../../models/demo/scripted.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { defineTool } from "../../tools/core/define-tool.ts";
+import { takeRun } from "../lifecycle/take-run.ts";
 
 const limits = { steps: 1, tokens: 1_000_000, cost: 100 };
 const hand = { call: "delegate", arguments: { agent: "worker", task: "Think." } };
@@ -9,8 +14,8 @@ const hand = { call: "delegate", arguments: { agent: "worker", task: "Think." } 
 eachRunDatabase(({ database, start }) => {
   const used = async (runId: string) =>
     (
-      await database().query<{ is_open: boolean }>(
-        "select steps, tokens, cost, strpos(unsettled::text, 'tokens') > 0 as is_open from budgets where root_run = $1",
+      await database().query<{ steps: number; tokens: number; cost: number; is_open: boolean }>(
+        "select steps, tokens, cost, unsettled <> '{}' as is_open from budgets where root_run = $1",
         [runId],
       )
     )[0];
@@ -65,5 +70,83 @@ eachRunDatabase(({ database, start }) => {
       assert.deepEqual(last.type === "run-end" && [last.status, last.error], ["done", undefined]);
       assert.equal((await rowOf(database(), started.runId)).epoch, 2);
       assert.deepEqual(await used(started.runId), expected);
+    });
+
+  /** A run whose delegated run hangs in its step, and what was used before that. */
+  const startHanging = async () => {
+    const service = await start({
+      agent: { id: "assistant", instructions: "boss", tools: [], agents: ["worker"] },
+      agents: [{ id: "worker", instructions: "worker", tools: [] }],
+      limits: { ...limits, steps: 3 },
+      costOf: () => 1,
+      script: ({ messages }) => (String(messages[0]!.content).startsWith("worker") ? [{ hang: true }] : [hand]),
+    });
+    const started = await service.runs.start(service.caller, { agent: "assistant", message: { content: "go" } });
+    await until(() => service.model.requests.length === 2, "the step that hangs");
+    const [child] = await database().query<{ id: string; epoch: number; node: string }>(
+      "select id, epoch, node from runs where parent_run = $1",
+      [started.runId],
+    );
+    const [own] = await database().query<{ tokens: number; cost: number }>(
+      "select sum(input_tokens + output_tokens)::float8 as tokens, sum(cost) as cost from model_calls where run_id = $1",
+      [started.runId],
+    );
+    return { service, runId: started.runId, child: child!, before: { steps: 1, ...own!, is_open: false } };
+  };
+
+  test("a run that is ended from above gives back what it had reserved", async () => {
+    const { service, runId, before } = await startHanging();
+    assert.equal((await used(runId))!.is_open, true);
+    // As its process leaves it when it gives it up.
+    await database().query("update runs set epoch = epoch + 1, status = 'queued', handed_over = true where id = $1", [
+      runId,
+    ]);
+    await service.runs.cancel(service.caller, runId);
+    assert.deepEqual(await used(runId), before);
+  });
+
+  for (const where of ["in the process that died", "elsewhere"] as const)
+    test(`a run at work ${where}, as its root is taken: ${where === "elsewhere" ? "it goes on, and keeps" : "it is over, and gives back"} what it had reserved`, async () => {
+      const { runId, child, before } = await startHanging();
+      if (where === "elsewhere") await database().query("update runs set node = $2 where id = $1", [child.id, newId()]);
+      const { job_id } = await rowOf(database(), runId);
+      assert.ok(await takeRun(database(), newId(), { id: job_id, retryCount: 0, runId }));
+      const { epoch } = await rowOf(database(), child.id);
+      if (where === "elsewhere") assert.deepEqual([epoch, (await used(runId))!.is_open], [child.epoch, true]);
+      else assert.deepEqual([epoch, await used(runId)], [child.epoch + 1, before]);
+    });
+
+  for (const [what, error, onLimit] of [
+    ["an outage", "cut", "stop"],
+    ["a limit", "hang", "pause"],
+  ] as const)
+    test(`a run that is cancelled as it would wait at ${what} keeps what its last step cost`, async () => {
+      const mark = defineTool({
+        name: "mark",
+        description: "As another node does when it is asked to cancel this run.",
+        input: z.object({}),
+        effect: "read",
+        async execute(_input, { runId, query }) {
+          await query("update runs set cancel_asked = true where id = $1", [runId]);
+          return "marked";
+        },
+      });
+      const service = await start({
+        tools: [mark],
+        limits: { ...limits, steps: 3, onLimit, ...(error === "hang" ? { deadlineSeconds: 0.5 } : {}) },
+        outages: { ...shortOutages, retryMs: 0 },
+        costOf: () => 1,
+        script: [
+          [{ call: "mark", arguments: {} }],
+          [{ text: "half of it" }, error === "hang" ? { hang: true } : { error }],
+        ],
+      });
+      const { started, events } = await service.ask("go");
+      const last = events.at(-1)!;
+      assert.equal(last.type === "run-end" && last.status, "cancelled");
+      const calls = await database().query("select 1 from model_calls where run_id = $1", [started.runId]);
+      assert.equal(calls.length, 2, "the call log");
+      const { steps, cost, is_open } = (await used(started.runId))!;
+      assert.deepEqual({ steps, cost, is_open }, { steps: 2, cost: 2, is_open: false });
     });
 });

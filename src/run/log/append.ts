@@ -5,6 +5,7 @@ import type { ModelCallRecord } from "../../protocol/agents/models.ts";
 import type { RunError, WaitReason } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
 import { settleSql, settleValues, type Spent } from "../../store/metering/spending.ts";
+import { giveBackSql, settleSql as settleReservation } from "./give-back.ts";
 import { insertItemsSql, itemsParameter, placeItems, waitsNoMore } from "./rows.ts";
 
 /** Who writes: a run at the epoch at which this process owns it. */
@@ -27,11 +28,8 @@ export type AppendExtras = {
   };
   /** The run got somewhere, so earlier crashes no longer count. */
   readonly progress?: boolean;
-  /** What was used beyond what was reserved (less than zero: less). */
-  readonly tokens?: number;
-  readonly cost?: number;
-  /** The reservation in whose place that comes. */
-  readonly settles?: string;
+  /** The reservation of a step that is over, and what the step used instead. A run that ends or waits leaves none. */
+  readonly settles?: { readonly reservation: string; readonly tokens: number; readonly cost: number };
   /** A step that brought nothing, since its model was away: neither it nor its time counts against the run's limits. */
   readonly inVain?: { readonly ms: number };
   /** What a step came to, of what its account may spend; what was reserved of that is given back. */
@@ -81,8 +79,6 @@ export async function append(
     items.at(-1)?.id ?? null,
     itemsParameter(placed),
     time,
-    extras.tokens ?? 0,
-    extras.cost ?? 0,
   ];
   const add = (value: unknown) => `$${values.push(value)}`;
 
@@ -99,6 +95,15 @@ export async function append(
     );
   const stops = Boolean(extras.end ?? extras.wait);
 
+  const { settles } = extras;
+  const used = settles && {
+    steps: extras.inVain ? "0" : "1",
+    tokens: `${add(settles.tokens)}::float8`,
+    cost: `${add(settles.cost)}::float8`,
+  };
+  const counted = stops
+    ? giveBackSql("r.id", used)
+    : settles && used && settleReservation("r.id", add(settles.reservation), used);
   const backMs = stops ? `${add(Math.round(extras.inVain?.ms ?? 0))}::bigint` : "";
   const still = extras.ifSteered === undefined ? "" : ` and steered = ${add(extras.ifSteered)}`;
 
@@ -106,16 +111,14 @@ export async function append(
     sets.length > 0
       ? `r as (update runs set ${sets.join(", ")} where id = $1 and epoch = $2 and status = 'running'${still} returning id, thread_id, user_id, root_run, parent_run)`
       : "r as (select id, thread_id, user_id, root_run, parent_run from runs where id = $1 and epoch = $2 and status = 'running' for share)",
-    `b as (update budgets set tokens = greatest(0, tokens + $7), cost = greatest(0, cost + $8)${
-      extras.inVain ? ", steps = greatest(0, steps - 1)" : ""
-    }${
-      extras.settles === undefined ? "" : `, unsettled = unsettled #- array[r.id::text, ${add(extras.settles)}::text]`
-    }${
-      stops
-        ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint + ${backMs} else left_ms end,
+    counted
+      ? `b as (update budgets set ${counted}${
+          stops
+            ? `, left_ms = case when r.parent_run is null and deadline is not null then greatest(0, extract(epoch from deadline - now()) * 1000)::bigint + ${backMs} else left_ms end,
            deadline = case when r.parent_run is null then null else deadline + ${backMs} * interval '1 millisecond' end`
-        : ""
-    } from r where budgets.root_run = r.root_run returning 1)`,
+            : ""
+        } from r where budgets.root_run = r.root_run returning 1)`
+      : "b as (select 1 from r)",
     ...(extras.spent
       ? [`s as materialized (select ${settleSql(...settleValues(extras.spent).map(add))} as settled from b)`]
       : []),

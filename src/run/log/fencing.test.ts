@@ -66,7 +66,7 @@ eachRunDatabase((suite) => {
     await assert.rejects(
       append(database.query, owner, [notice("ghost")], {
         ledger: { step: "1", index: 0, status: "done", result: null },
-        tokens: 7,
+        settles: { reservation: newId(), tokens: 7, cost: 0 },
       }),
       LostRun,
     );

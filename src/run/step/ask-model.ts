@@ -97,7 +97,7 @@ export async function reserveFor(
     expected,
   });
   if (held?.warning?.first) log.warn({ userId: work.taken.caller.userId }, warningText(held.warning));
-  return { tokens: input + output, cost, steered, isHeld: held !== null, expected, input, model: model.id };
+  return { steered, isHeld: held !== null, expected, input, model: model.id };
 }
 
 type Asked = { readonly answer: Answer; readonly reserved: ReservedStep };
@@ -107,9 +107,7 @@ export function settled(work: Work, { answer, reserved }: Asked): AppendExtras {
   const spent = spentBy(answer, reserved, work.runtime.costOf);
   return {
     modelCalls: answer.records,
-    tokens: spent.tokens - reserved.tokens,
-    cost: spent.cost - reserved.cost,
-    settles: reserved.expected.id,
+    settles: { reservation: reserved.expected.id, tokens: spent.tokens, cost: spent.cost },
     ...(reserved.isHeld ? { spent } : {}),
   };
 }

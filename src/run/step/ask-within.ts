@@ -5,7 +5,7 @@ import type { PricedCall } from "../../store/metering/model-calls.ts";
 import type { Answer } from "../contract/answer.ts";
 import { windowOf } from "../log/estimate-tokens.ts";
 import type { ReservedStep } from "../limits/reservation.ts";
-import { askModel, reserveFor, type Asking } from "./ask-model.ts";
+import { askModel, reserveFor, settledStep, type Asking } from "./ask-model.ts";
 import { requestOf, type RequestOptions } from "./step-request.ts";
 import type { Work } from "./turn-state.ts";
 
@@ -35,28 +35,34 @@ export async function askWithin(
     ...asking
   }: Omit<Asking, "request" | "reserved" | "after"> & { readonly model: Model; readonly options: RequestOptions },
 ): Promise<Asked> {
+  const refused = work.current;
+  if (refused) {
+    // Its strategy goes on without it; what it came to is counted all the same.
+    await work.commit([], settledStep(work, refused.key, refused));
+    work.current = undefined;
+  }
   let requested = requestOf(work, model, options);
   const reserved = await reserveFor(work, model, requested.request);
   // What a person said meanwhile belongs into this prompt.
   if (await work.takeIn(reserved.steered)) requested = requestOf(work, model, options);
   const seen = work.branch().at(-1)?.seq;
-  const refused: PricedCall[] = [];
+  const tooLong: PricedCall[] = [];
   const agent = options.as ?? work.taken.definition.agent;
   let window = windowOf(model, agent);
   let after: number | undefined;
   for (let tries = 1; ; tries++) {
     try {
       const answer = await askModel(work, key, { ...asking, model, request: requested.request, reserved, after });
-      answer.records.unshift(...refused);
+      answer.records.unshift(...tooLong);
       return { answer, notices: requested.notices, seen, reserved };
     } catch (error) {
       const broken = work.current?.answer;
       const isUnheard = broken !== undefined && broken.text === "" && broken.reasoning === "";
       if (!isUnheard || !isTooLong(error) || tries === mostTries || options.messages) {
-        broken?.records.unshift(...refused);
+        broken?.records.unshift(...tooLong);
         throw error;
       }
-      refused.push(...broken.records);
+      tooLong.push(...broken.records);
       after = broken.attempt;
       window = Math.min(windowOf(model, agent), Math.floor(window * nextWindow));
       requested = requestOf(work, model, { ...options, window });

@@ -2,8 +2,6 @@ import { newId } from "../../protocol/base/ids.ts";
 import { callIdOf, textOf, type MessageBody, type NewItem } from "../../protocol/threads/items.ts";
 import type { FinishReason, Model } from "../../protocol/agents/models.ts";
 import type { StepAnswer, StepRequest } from "../../protocol/agents/tools.ts";
-import { insertModelCalls } from "../../store/metering/model-calls.ts";
-import { settleUse } from "../limits/limits.ts";
 import { untilAnswered } from "./attempts.ts";
 import { modelFor } from "./chosen-model.ts";
 import { originOf, reserveFor, settled, settledStep, stepIn } from "./ask-model.ts";
@@ -45,8 +43,7 @@ export async function performNestedStep(
     );
   } catch (error) {
     // With no item to commit it with; what was asked for and failed is in the log all the same.
-    if (!outcome) await insertModelCalls(work.runtime.database.query, answer.records);
-    await settleUse(work.runtime.database.query, work.owner, settled(work, { answer, reserved }));
+    await work.commit([], settled(work, { answer, reserved }));
     throw error;
   }
   const calls = answer.calls.map(({ name, arguments: given }) => ({

@@ -173,6 +173,6 @@ async function summarise(work: Work, plan: Plan, { model, answer: maxTokens, ask
     const limit = limitOf(error);
     const isHarmless = error instanceof ModelError || (limit !== undefined && limit !== "deadline");
     if (work.signal.aborted || !isHarmless) throw error;
-    await work.commit([failed(messageOf(error))], { modelCalls: answer.records });
+    await work.commit([failed(messageOf(error))]);
   }
 }

@@ -17,7 +17,7 @@ export type AlsoWaiting = {
   readonly retryMs?: number | undefined;
   /** Instead of how long such a wait may be. */
   readonly mostMs?: number;
-} & Pick<AppendExtras, "ledger" | "modelCalls" | "tokens" | "cost" | "settles" | "spent" | "deltasOf" | "inVain">;
+} & Pick<AppendExtras, "ledger" | "modelCalls" | "settles" | "spent" | "deltasOf" | "inVain">;
 
 /** One run in this process, from its take to its end, wait or loss: the turn a strategy works with, and what it stands on. */
 export type Work = {

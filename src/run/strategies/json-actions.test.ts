@@ -214,7 +214,14 @@ eachRunDatabase(({ kind, start }) => {
       if (format || messages.slice(1).some(({ role }) => role === "system")) return [{ error: "refused" }];
       return /output:/.test(String(messages.at(-1)!.content)) ? final("fine") : read("notes.md");
     });
-    assert.equal((await answered(service)).text, "fine");
+    const { started, text } = await answered(service);
+    assert.equal(text, "fine");
+    const logged = "select error is not null as failed from model_calls where run_id = $1 order by started_at";
+    assert.deepEqual(
+      await service.database.query(logged, [started.runId]),
+      [true, false, false].map((failed) => ({ failed })),
+      "what was refused is counted too",
+    );
     const format = requests[0]!.format!;
     assert(format.type === "json-schema");
     assert.deepEqual(format.schema["required"], ["thought", "action", "tool", "target_agent", "args", "answer"]);

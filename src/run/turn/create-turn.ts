@@ -83,6 +83,7 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
   const endSignals = (end: RunEnd) => signals(end.status, end.error ? { error: end.error } : {});
 
   const committed = (items: readonly Item[]) => {
+    if (items.length === 0) return;
     feeds.publish(threadId, items);
     deltas.touch(threadId);
     mine.push(...items);
@@ -216,7 +217,8 @@ export function createWork(runtime: Runtime, taken: Taken, options: WorkOptions)
       return false;
     }
     left = "waiting";
-    if (appended.items.length > 0) committed(appended.items);
+    work.current = undefined;
+    committed(appended.items);
     return true;
   }
 

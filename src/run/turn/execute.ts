@@ -79,7 +79,8 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
   const control = new AbortController();
   let stopped: StopReason | undefined;
   const stop = (reason: StopReason) => {
-    stopped ??= reason;
+    // What a person says counts for more than the clock.
+    if (stopped === undefined || (stopped === "deadline" && reason === "cancelled")) stopped = reason;
     control.abort(new Error(reason));
   };
   // Whatever ends the work on its root, ends that on a child; only the root settles why.
@@ -228,7 +229,6 @@ async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
   const text = messageOf(error);
   // What was half written is told anew; what it cost is not forgotten.
   const cut = work.current;
-  work.current = undefined;
   const question: NewItem = {
     id: newId(),
     kind: "question",

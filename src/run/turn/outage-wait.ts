@@ -23,7 +23,6 @@ export async function waitedForModel(work: Work, error: unknown): Promise<boolea
   const repeats = mayPass(error) && error.kind !== "garbage";
   const outage = outageOf(work, error, repeats);
   const retryMs = repeats ? Math.min(leftMs, distanceOf(error, waitedMs, runtime.outages)) : undefined;
-  work.current = undefined;
   // Told once for each wait; of another outage than the one that was asked about a person must hear anew.
   const isKnown =
     asked !== undefined && asked.body.outage?.repeats === repeats && asked.body.outage.code === outage.code;

@@ -1,0 +1,31 @@
+/** What comes in the place of reservations; its values are SQL. */
+type Used = { readonly [What in "steps" | "tokens" | "cost"]: string };
+
+const nothing: Used = { steps: "0", tokens: "0", cost: "0" };
+
+/** For an update of `budgets`: gives back all that a run has reserved and not settled. */
+export function giveBackSql(run: string, used = nothing): string {
+  return giveBack(`jsonb_each(unsettled -> ${run}::text) u`, `unsettled - ${run}::text`, used);
+}
+
+/** The same of its whole tree, without some runs. */
+export function giveBackTreeSql(but: string): string {
+  return giveBack(
+    `jsonb_each(unsettled) s, jsonb_each(s.value) u where s.key <> all (${but})`,
+    `coalesce((select jsonb_object_agg(s.key, s.value) from jsonb_each(unsettled) s where s.key = any (${but})), '{}')`,
+    nothing,
+  );
+}
+
+/** The same of one reservation, unless that was done before. */
+export function settleSql(run: string, reservation: string, used: Used): string {
+  const place = `array[${run}::text, ${reservation}::text]`;
+  return giveBack(`(values (unsettled #> ${place})) u (value)`, `unsettled #- ${place}`, used);
+}
+
+/** `from`: the reservations that go; `left`: those that stay. */
+function giveBack(from: string, left: string, used: Used): string {
+  const sum = (what: keyof Used) =>
+    `${what} = greatest(0, ${what} + ${used[what]} - coalesce((select sum((u.value ->> '${what}')::float8) from ${from}), 0))`;
+  return `${sum("steps")}, ${sum("tokens")}, ${sum("cost")}, unsettled = ${left}`;
+}
