@@ -13,6 +13,8 @@ export type Attempts = {
   readonly answer: Answer;
   /** Whether followers hear of those that fail. */
   readonly isTold: boolean;
+  /** Its failure is told to whoever asked within the run, which does not wait for the model then. */
+  readonly isNested?: boolean;
   /** The last attempt at the same step by this process, with another prompt. */
   readonly after?: number | undefined;
   /** Instead of the run's own, if it fires before that. */
@@ -25,7 +27,7 @@ export type Attempts = {
  */
 export async function untilAnswered(
   work: Work,
-  { step, answer, isTold, after, signal = work.signal }: Attempts,
+  { step, answer, isTold, isNested = false, after, signal = work.signal }: Attempts,
   read: (of: LiveStep) => Promise<void>,
 ): Promise<void> {
   const { runId, threadId, epoch } = work.owner;
@@ -43,7 +45,7 @@ export async function untilAnswered(
       const hadBegun = answer.text + answer.reasoning !== "" || answer.calls.length > 0;
       withdraw(answer);
       if (hadBegun || error.kind === "timeout") long++;
-      const delay = delayOf({ error, tries, waitedMs, long, hadBegun }, work);
+      const delay = delayOf({ error, tries, waitedMs, long, hadBegun, isNested }, work);
       if (delay === undefined) throw error;
       waitedMs += delay;
       if (isTold) tellAgain(work, liveAt(tries), retryOf(work, error, delay));

@@ -131,6 +131,14 @@ eachRunDatabase((suite) => {
     await until(() => service.model.stopped() === asked, "the end of the question");
   });
 
+  test("a step is asked again after silence, since its run can't wait for the model there", async () => {
+    const tool = asking(async (context) => (await context.step(question)).text);
+    const service = await suite.start({ tools: [tool], script: [ponders, [{ error: "timeout" }], "Fine.", "Done."] });
+    const { started, text } = await service.ask("Ponder.");
+    assert.equal(text, "Done.");
+    assert.equal((await resultsOf(started.threadId))[0]!.body.content, "Fine.");
+  });
+
   test("what failed is in the call log, and steps end at the run's limit", async () => {
     const tool = asking(async (context) => {
       const said: string[] = [];

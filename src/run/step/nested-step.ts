@@ -34,7 +34,7 @@ export async function performNestedStep(
   signal.throwIfAborted();
   const reserved = await reserveFor(work, model, request);
   try {
-    await untilAnswered(work, { step: key, answer, isTold: false, signal }, (of) =>
+    await untilAnswered(work, { step: key, answer, isTold: false, isNested: true, signal }, (of) =>
       readAnswer(
         model,
         { ...request, origin: originOf(work, of) },
