@@ -40,15 +40,16 @@ export type Failed = {
 /** Milliseconds until the step is asked again by this process; undefined: that is over. */
 export function delayOf({ error, tries, waitedMs, long, hadBegun, isNested }: Failed, work: Work): number | undefined {
   const { retryMs, baseMs } = work.runtime.outages;
-  const { held, agent, onOutage } = work.taken.definition;
+  const { held, agent } = work.taken.definition;
   // In a room the others wait for its turn to be over.
   const isHeld = held === true || agent.room !== undefined;
   // A run that waits for it comes by again and again.
   if (!mayPass(error) || openOutage(work) || long > mostLong) return undefined;
   // Nobody is kept waiting for what is not there.
   if (isHeld && error.kind === "unreachable") return undefined;
-  // Saying nothing has taken its whole time already; a wait, where there is one, shows what is the matter, and holds no slot.
-  if (error.kind === "timeout" && !hadBegun && !isNested && onOutage !== "fail") return undefined;
+  // Saying nothing has taken its whole time already; a wait shows what is the matter and holds no slot, and nobody who holds the
+  // connection is kept for three such times.
+  if (error.kind === "timeout" && !hadBegun && !isNested) return undefined;
   const { retryAfterSeconds } = error.detail;
   const backoff = baseMs * 2 ** (tries - 1) * (0.75 + Math.random() / 2);
   const delay = Math.max(backoff, (retryAfterSeconds ?? 0) * 1000);
