@@ -46,8 +46,8 @@ async function install(root, mode) {
   say("installing packages, some 20 to 60 s");
   const startedAt = Date.now();
   const scope = mode === "full" ? "--include=dev" : "--omit=dev";
-  // Spelled out, since NODE_ENV=production or a user's .npmrc would leave out what is needed.
-  const args = ["ci", scope, "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
+  // Spelled out, since NODE_ENV=production or a user's .npmrc would leave out what is needed, or run what is not.
+  const args = ["ci", scope, "--include=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   try {
     await runNpm(args, { cwd: root, node: await newerNode(root, mode) });
   } finally {
@@ -101,7 +101,7 @@ function nodeFolder(root) {
   return join(root, ".cache", "node");
 }
 
-/** `node`: the folder of the Node.js that npm and the scripts of packages are to run on. */
+/** `node`: the folder of the Node.js that npm is to run on. */
 async function runNpm(args, { cwd, node }) {
   const [command, ...before] = npmCommand(node);
   const path = node === undefined ? process.env.PATH : `${node}${delimiter}${process.env.PATH}`;

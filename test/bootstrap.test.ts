@@ -139,7 +139,9 @@ test("installs what the command needs, once, and hands on arguments, folder, out
   const second = await run(folder, "start");
   assert.deepEqual(JSON.parse(second.out).args, ["serve"]);
   assert.equal(second.err, "");
-  assert.deepEqual(npmCalls(folder), ["ci --omit=dev --include=optional --no-audit --no-fund --loglevel=error"]);
+  assert.deepEqual(npmCalls(folder), [
+    "ci --omit=dev --include=optional --ignore-scripts --no-audit --no-fund --loglevel=error",
+  ]);
 });
 
 test("a full installation stays full", async () => {
@@ -181,7 +183,7 @@ test("another version than the pinned one is refused, with what to do", async ()
   assert.match(err, /a 0\.9\.0; pinned is 1\.0\.0\n.*older Node\.js.*\n.*git checkout package-lock\.json/s);
 });
 
-const install = "ci --omit=dev --include=optional --no-audit --no-fund --loglevel=error";
+const install = "ci --omit=dev --include=optional --ignore-scripts --no-audit --no-fund --loglevel=error";
 
 test("npm runs on the packaged Node.js if a package for this machine refuses the running one", async () => {
   const folder = checkout();
