@@ -20,7 +20,7 @@ export function faultLine(faults: readonly SchemaFault[], whole: string): string
 }
 
 /** A key as it may be shown: short, and without what is not seen. */
-export function keyText(key: PropertyKey): string {
+function keyText(key: PropertyKey): string {
   return JSON.stringify(String(key).slice(0, longestName).toWellFormed());
 }
 
