@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { z } from "zod";
 import { shortOutages } from "../../../test/runs.ts";
+import { markCancelled } from "../../../test/cancel-asked.ts";
 import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import type { Script } from "../../models/demo/scripted.ts";
 import { newId } from "../../protocol/base/ids.ts";
-import { defineTool } from "../../tools/core/define-tool.ts";
 import { takeRun } from "../lifecycle/take-run.ts";
 
 const limits = { steps: 1, tokens: 1_000_000, cost: 100 };
@@ -121,18 +120,8 @@ eachRunDatabase(({ database, start }) => {
     ["a limit", "hang", "pause"],
   ] as const)
     test(`a run that is cancelled as it would wait at ${what} keeps what its last step cost`, async () => {
-      const mark = defineTool({
-        name: "mark",
-        description: "As another node does when it is asked to cancel this run.",
-        input: z.object({}),
-        effect: "read",
-        async execute(_input, { runId, query }) {
-          await query("update runs set cancel_asked = true where id = $1", [runId]);
-          return "marked";
-        },
-      });
       const service = await start({
-        tools: [mark],
+        tools: [markCancelled],
         limits: { ...limits, steps: 3, onLimit, ...(error === "hang" ? { deadlineSeconds: 0.5 } : {}) },
         outages: { ...shortOutages, retryMs: 0 },
         costOf: () => 1,

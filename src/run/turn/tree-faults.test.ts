@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
 import { startTestRuns, type TestRuns } from "../../../test/runs.ts";
+import { markCancelled } from "../../../test/cancel-asked.ts";
 import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import { silentLog } from "../../protocol/base/log.ts";
 import type { ModelRequest } from "../../protocol/agents/models.ts";
@@ -26,20 +27,10 @@ eachRunDatabase(({ database, start, kind }) => {
   const statusOf = async (id: string) => (await rowOf(database(), id)).status;
 
   test("a delegated run that is cancelled from elsewhere as it reaches a limit ends, and its parent goes on", async () => {
-    const mark = defineTool({
-      name: "mark",
-      description: "As another node does when it is asked to cancel this run.",
-      input: z.object({}),
-      effect: "read",
-      async execute(_input, { runId, query }) {
-        await query("update runs set cancel_asked = true where id = $1", [runId]);
-        return "marked";
-      },
-    });
     const service = await start({
       agent: boss,
       agents: [worker],
-      tools: [mark],
+      tools: [markCancelled],
       limits: { steps: 2, onLimit: "pause" },
       script(request) {
         const { who, results } = whoAsks(request);

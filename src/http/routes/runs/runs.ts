@@ -150,7 +150,7 @@ export const getItemOfRun = endpoint({
 });
 
 export const cancelRun = endpoint({
-  needs: ["threads:write", "ask"],
+  needs: "threads:write",
   tag: "runs",
   summary: "Cancel a run wherever it is",
   description: "A run that has ended is left as it is.",
@@ -207,7 +207,7 @@ export const forkRun = endpoint({
 });
 
 export const steerRun = endpoint({
-  needs: ["threads:write", "ask"],
+  needs: "threads:write",
   tag: "runs",
   summary: "Say something to a run while it works",
   description: "It sees the message at its next step, or before it ends. 409 (`run_not_live`): it has ended.",
