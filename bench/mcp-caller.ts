@@ -53,7 +53,7 @@ async function throughClient(): Promise<(text: string) => Promise<string>> {
     ownHeaders: () => ({}),
     progress: () => {},
   };
-  await Promise.all(mcp.sources.map((source) => source.ready(caller, AbortSignal.timeout(5000))));
+  await Promise.all(mcp.sources.map((source) => source.ready(caller, AbortSignal.timeout(30_000))));
   const tool = mcp.sources.flatMap((source) => source.tools(caller)).find(({ name }) => name === "peer_tool_0");
   if (!tool) throw new Error(`The peer's tool is not there: ${JSON.stringify(mcp.states())}`);
   return async (text) => {

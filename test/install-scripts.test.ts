@@ -25,7 +25,9 @@ function checkout(): { readonly folder: string; readonly mark: string } {
 }
 
 function npm(folder: string, ...args: string[]): void {
-  const env = { ...process.env, npm_config_cache: join(folder, "npm-cache"), npm_config_offline: "true" };
+  // `npm test` hands down the settings of this checkout, which has scripts off.
+  const clean = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+  const env = { ...Object.fromEntries(clean), npm_config_cache: join(folder, "npm-cache"), npm_config_offline: "true" };
   execFileSync("npm", [...args, "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder, env, stdio: "pipe" });
 }
 

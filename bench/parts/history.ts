@@ -9,7 +9,8 @@ import { summarize } from "../statistics.ts";
 
 const script: Script = { rounds: 0, parallel: 1, tokens: 3, delay: 0 };
 type Subject = "short" | "long";
-const lengths: Readonly<Record<Subject, number>> = { short: 100, long: 10_000 };
+/** The longest is as many messages as one request may bring. */
+const lengths: Readonly<Record<Subject, number>> = { short: 100, long: 5000 };
 /** Less than the short thread has, so that both prompts are of one size. */
 const contextTokens = 4096;
 
@@ -31,7 +32,7 @@ async function makeThread(server: Server, session: string, length: number): Prom
 
 /**
  * Threads grow by what is asked in them, so each measurement of a short one begins a new one.
- * The long one stays the same but for a few in ten thousand.
+ * The long one stays the same but for a few in thousands.
  */
 async function threadFor(server: Server, subject: Subject): Promise<string> {
   if (subject === "long") return subject;
@@ -81,7 +82,7 @@ export const history: Part = {
       return [
         {
           part: "history",
-          name: "time until the provider is called, 10,000 items against 100, postgres",
+          name: "time until the provider is called, 5,000 items against 100, postgres",
           unit: "ms",
           values: values.long,
           reference: values.short,
