@@ -117,10 +117,13 @@ function endOfString(bytes: Uint8Array, from: number): number {
 }
 
 function tooMany(most: number, what: string): InvalidInput {
-  return new InvalidInput(`The body has more than ${most} ${what}. Send it in several requests.`, {
-    code: "body_too_complex",
-    status: 413,
-  });
+  return new InvalidInput(
+    `The body has more than ${most} ${what}. Send it in several requests, or of a long conversation its newest messages.`,
+    {
+      code: "body_too_complex",
+      status: 413,
+    },
+  );
 }
 
 function tooDeep(deepest: number): InvalidInput {
