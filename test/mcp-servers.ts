@@ -56,7 +56,11 @@ export function testServers(servers: McpServersConfig, options: Partial<McpOptio
       const found = await tool(name);
       const parsed = parseCall(found, JSON.stringify(input));
       if (!parsed.ok) return parsed.result;
-      const { untrusted: _mark, ...result } = await executeTool(found, parsed.input, { ...testContext, ...context });
+      const {
+        untrusted: _mark,
+        from: _from,
+        ...result
+      } = await executeTool(found, parsed.input, { ...testContext, ...context });
       return result;
     },
   };

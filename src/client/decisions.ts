@@ -8,6 +8,8 @@ export type DecisionInput = {
   readonly arguments?: string;
   readonly argumentsHash?: string;
   readonly always?: true | ArgumentPattern;
+  readonly here?: true;
+  readonly read?: true;
 };
 
 /** Which items of a thread. */

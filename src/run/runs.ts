@@ -48,6 +48,8 @@ export type StartInput = {
   readonly idempotency?: Idempotency;
   /** The caller holds the connection and has nothing to come back to, unless there is a key. */
   readonly held?: boolean;
+  /** Nobody is there to be asked: a clock starts it. */
+  readonly unattended?: boolean;
   /** What the caller hands over to sign in elsewhere, by name: kept sealed until the run has ended, in no item and no log. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** The header of a request that a run at work sent us: what it starts is a part of that run. */
@@ -147,6 +149,10 @@ export type DecisionInput = {
   readonly argumentsHash?: string;
   /** Don't ask again: for this very call, or for all whose arguments fit. */
   readonly always?: true | ArgumentPattern;
+  /** Don't ask again in this conversation about telling these `receivers` something. */
+  readonly here?: true;
+  /** The person has read what came from outside so far, and finds nothing in it that wants something of the model. */
+  readonly read?: true;
 };
 
 /** A message behind a run that has not ended; at most a hundred wait in a thread. */

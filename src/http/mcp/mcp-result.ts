@@ -13,7 +13,13 @@ const mediaSchema = z.array(
 );
 
 /** A tool's result as MCP has it: its text, what there is beside it, and a value as structured content. */
-export function mcpResult({ content, isError, data }: ToolResult): CallToolResult {
+export function mcpResult(result: ToolResult): CallToolResult {
+  const { untrusted, from } = result;
+  const answer = answerOf(result);
+  return untrusted && from?.length ? { ...answer, _meta: { "colloquy/outside": [...from] } } : answer;
+}
+
+function answerOf({ content, isError, data }: ToolResult): CallToolResult {
   const text: ContentBlock = { type: "text", text: content };
   const failed = isError ? { isError } : {};
   if (!isObject(data)) return { content: [text], ...failed };

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
@@ -20,6 +21,7 @@ export type Exchange = Pick<McpCall, "cancelled" | "gone"> & {
 
 const toolsPerPage = 250;
 const idempotencyKey = "colloquy/idempotencyKey";
+const outsideSchema = z.array(z.string().max(200)).min(1).max(20);
 
 /** All that is listed depends on who asks, so nobody in between may keep it; a client may, for a while. */
 const cacheHints = {
@@ -111,11 +113,13 @@ function callOf(values: Record<string, unknown>, { mcpReq }: ServerContext, exch
   const key = mcpReq._meta?.[idempotencyKey];
   if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 255))
     throw invalidParams(`_meta["${idempotencyKey}"] must be a text of 1 to 255 characters.`);
+  const outside = outsideSchema.safeParse(mcpReq._meta?.["colloquy/outside"]);
   // The SDK has checked the envelope, but its type is empty.
   const envelope = mcpReq.envelope as { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined;
   const elicitation = envelope?.[CLIENT_CAPABILITIES_META_KEY]?.elicitation;
   return {
     ...(key !== undefined && { idempotencyKey: key }),
+    ...(outside.success && { outside: outside.data }),
     ...exchange,
     arguments: values,
     progress: progressOf(mcpReq),

@@ -17,6 +17,8 @@ export type McpCall = {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** `_meta["colloquy/idempotencyKey"]`: the same call sent again with it is not done twice. */
   readonly idempotencyKey?: string;
+  /** `_meta["colloquy/outside"]`: whose text its caller had read. */
+  readonly outside?: readonly string[];
   /** Fires when the client takes the call back; what works for it must stop. */
   readonly cancelled: AbortSignal;
   /** Fires when nobody reads the answer any more; the work goes on. */

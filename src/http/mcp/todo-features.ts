@@ -53,16 +53,17 @@ function todoTool(tasks: TaskCalls, caller: Caller, tool: Tool): McpTool {
     },
     call: (call) =>
       answeringErrors(async () => {
-        const { arguments: given, idempotencyKey: key, cancelled: signal } = call;
+        const { arguments: given, idempotencyKey: key, cancelled: signal, outside } = call;
         const result = await tasks.call(caller, {
           tool: tool.name,
           arguments: given,
           signal,
           ...(key !== undefined && { key }),
+          ...(outside && { outside }),
         });
         if (result.isError) return mcpResult(result);
         const data = withUser(result.data, caller.userId);
-        return mcpResult({ content: JSON.stringify(data), data });
+        return mcpResult({ ...result, content: JSON.stringify(data), data });
       }),
   };
 }

@@ -28,4 +28,12 @@ export const decisionInputSchema = z.strictObject({
     .union([z.literal(true), patternSchema])
     .optional()
     .describe("With allow: don't ask again, for this very call or for all whose arguments fit (`*` in texts)"),
+  here: z
+    .literal(true)
+    .optional()
+    .describe("With allow: don't ask again in this conversation about telling the question's `receivers` something"),
+  read: z
+    .literal(true)
+    .optional()
+    .describe("With allow: you have read what came from outside so far; nothing is asked because of it any more"),
 });

@@ -48,6 +48,8 @@ export const mcpServerSchema = z
     effects: z.record(z.string(), z.enum(["read", "write", "destructive", "sends"])).optional(),
     /** Its results are the operator's own words, not text of others. */
     trusted: z.boolean().optional(),
+    /** It passes nothing on to anybody else, so that what came from it may be told it again without a question. */
+    confined: z.boolean().optional(),
     /** What the tools' names begin with; absent: the server's name. Empty: nothing. */
     prefix: z
       .string()

@@ -53,6 +53,7 @@ export const servedResultSchema: z.ZodType<ToolResult> = z.strictObject({
   data: z.unknown().optional(),
   sources: z.array(sourceSchema).max(mostSources).optional(),
   untrusted: z.literal(true).optional(),
+  from: z.array(z.string()).max(20).optional(),
   uncertain: z.literal(true).optional(),
   ask: z
     .strictObject({

@@ -14,6 +14,8 @@ export type ToolResult = {
   readonly sources?: readonly Source[];
   /** Holds text that others wrote, who may want something of the model that reads it. */
   readonly untrusted?: true;
+  /** Whose text that is: hosts, MCP servers (`mcp:github`), tools. */
+  readonly from?: readonly string[];
   /** Of a remote write: nobody knows whether it was done. The ledger finds out, or a person says it. */
   readonly uncertain?: true;
   /** Instead of a result: nothing was done, and the tool is called again with the person's answer. */
@@ -95,6 +97,11 @@ export type ToolContext = {
   step(request: StepRequest, signal?: AbortSignal): Promise<StepAnswer>;
   /** What people answered when this very call asked, oldest first. */
   readonly answers: readonly ToolAnswer[];
+  /**
+   * Whose text this run may be working by, as `ToolResult.from` says it; empty: nobody's but its person's. What keeps text where
+   * other runs read it keeps this with it. Asks the database. Absent: there is no run.
+   */
+  outside?(): Promise<readonly string[]>;
   /** For requests to this very server: what they start is a part of this run, and waits for no place of its own. */
   ownHeaders(): Readonly<Record<string, string>>;
   /** Shows progress to followers; not stored. */
@@ -131,6 +138,12 @@ export type Tool = {
    * what the model knows, so it is asked about where a `sendsOut` would be.
    */
   readonly reaches?: (input: unknown) => string | undefined;
+  /** Of what runs code: the hosts that the code reaches. */
+  readonly hosts?: readonly string[];
+  /** The MCP server that does it. */
+  readonly server?: ToolServer;
+  /** What it gives anybody could know, such as the time or a page of the web: it is nobody's secret. */
+  readonly isPublic?: true;
   /** Why it can't be used on this server, and what to do; it is listed, and offered to nobody. */
   readonly unavailable?: string;
   /** Runs code that nobody has read: its scope is `sandbox`, and how much that holds matters. */
@@ -161,6 +174,15 @@ export type Tool = {
   /** Asks the other side whether the call with this key was done; undefined = it can't be told. */
   readonly reconcile?: (input: unknown, context: ToolContext) => Promise<ToolResult | "not-done" | undefined>;
   readonly execute: (input: unknown, context: ToolContext) => Promise<ToolResult>;
+};
+
+/** An MCP server, and what is known of where the things go that a tool of it is told. */
+export type ToolServer = {
+  readonly name: string;
+  /** The operator says that it passes nothing on to anybody else. */
+  readonly isConfined: boolean;
+  /** `openWorldHint`: false is the server's word that the tool works within a closed world. */
+  readonly openWorld?: boolean | undefined;
 };
 
 /** Tools that come and go while the server runs: those of an MCP server. */

@@ -52,6 +52,8 @@ export type MessageBody = {
   readonly to?: string;
   /** Written by somebody for whom the run does not work. */
   readonly untrusted?: true;
+  /** Whose text it is, where that is known. */
+  readonly from?: readonly string[];
   /** The message of which this is a copy, asked anew: its answer stands beside the earlier ones. */
   readonly again?: string;
 };
@@ -68,6 +70,8 @@ export type ResultBody = {
   readonly sources?: readonly Source[];
   /** Holds text that others wrote: from here on the run asks before it lets anything out. */
   readonly untrusted?: true;
+  /** Whose text that is: hosts, MCP servers (`mcp:github`), tools. */
+  readonly from?: readonly string[];
   /** The call was not run, or its outcome is not known. */
   readonly outcome?: "not-run" | "interrupted" | "unknown";
 };
@@ -90,6 +94,8 @@ export type QuestionBody = {
   readonly argumentsHash?: string;
   /** Of an `approval`: what brought in text of others, which may be what asks for the call. */
   readonly outside?: readonly string[];
+  /** Of such an `approval`: who would be told something. It can be allowed for all of the conversation (`here`). */
+  readonly receivers?: readonly string[];
   /** Of an `approval`: "always" would not lift it. */
   readonly eachTime?: true;
   readonly limit?: string;
@@ -134,6 +140,10 @@ export type DecisionBody = {
   readonly text?: string;
   /** JSON text: what an approved call is done with instead of what the model asked for, or the form as it was filled in. */
   readonly arguments?: string;
+  /** These may be told things in this conversation, whatever it reads. */
+  readonly here?: readonly string[];
+  /** The person has read what came from outside before. */
+  readonly read?: true;
 };
 export type PlanBody = {
   readonly steps: readonly {
@@ -176,6 +186,8 @@ export type StateBody =
     }
   /** In a room: the agent had nothing to say. */
   | { readonly type: "pass" }
+  /** A person has read what came from outside so far, and finds nothing in it that wants something of the model. */
+  | { readonly type: "outside-read"; readonly from: readonly string[] }
   /** In a room: from here on agents are told nothing of before. */
   | { readonly type: "chapter" };
 

@@ -50,7 +50,13 @@ export const questionSchema = z.object({
   outside: z
     .array(z.string())
     .optional()
-    .describe("Tools (or files, or @people) that brought in text of others, which may be what asks for the call"),
+    .describe("Whose text was read, which may be what asks for the call: hosts, MCP servers, tools, files, @people"),
+  receivers: z
+    .array(z.string())
+    .optional()
+    .describe(
+      "Who would be told something: hosts, MCP servers as `mcp:<name>`. `here` allows them in this conversation",
+    ),
   eachTime: z.literal(true).optional().describe("Asked for each such call; `always` is refused"),
   choices: z.array(z.string()).optional().describe("Of a question: one of these is the answer"),
   schema: z

@@ -66,6 +66,8 @@ export type RunDefinition = {
   readonly onOutage?: OnOutage;
   /** Whoever began it holds the connection and has nothing to come back to, so that little is tried again before they are told. */
   readonly held?: true;
+  /** Nobody is there to be asked whether something may leave after text from outside was read: a clock began it. */
+  readonly unattended?: true;
   /** Of a delegated run: what its ancestors work on, the root first. */
   readonly path?: readonly Errand[];
 };

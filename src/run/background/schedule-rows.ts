@@ -46,7 +46,13 @@ export function entryOf(row: ScheduleRow): TimetableEntry {
 }
 
 export function inputOf(row: ScheduleRow): StartInput {
-  return { agent: row.agent, threadId: row.thread_id, message: { content: row.prompt }, mode: "queue" };
+  return {
+    agent: row.agent,
+    threadId: row.thread_id,
+    message: { content: row.prompt },
+    mode: "queue",
+    unattended: true,
+  };
 }
 
 /** Keeps the run that was started, or why none was. */

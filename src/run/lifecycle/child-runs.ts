@@ -45,7 +45,7 @@ export async function ensureChild(
       id: newId(),
       kind: "message" as const,
       author: caller.name,
-      body: { role: "user" as const, content, to: definition.agent.id, ...filesIn({ files }) },
+      body: { role: "user" as const, content, to: definition.agent.id, ...filesIn({ files, content }) },
       run: runId,
     },
   ];

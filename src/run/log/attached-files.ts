@@ -6,9 +6,22 @@ const scheme = "upload:";
 
 type UserContent = Extract<ModelMessage, { role: "user" }>["content"];
 
-/** Of a message without any nothing is kept: an index holds those that have some. */
-export function filesIn({ files = [] }: Pick<MessageBody, "files">): Pick<MessageBody, "files"> {
-  return files.length === 0 ? {} : { files };
+/**
+ * What came with a message: its files, and that a picture is text of whoever made it. Of a message without any nothing is kept: an
+ * index holds those that have some.
+ */
+export function filesIn({
+  files = [],
+  content,
+}: Pick<MessageBody, "files"> & Partial<Pick<MessageBody, "content">>): Pick<
+  MessageBody,
+  "files" | "untrusted" | "from"
+> {
+  const hasPicture = Array.isArray(content) && content.some(({ type }) => type === "image");
+  return {
+    ...(files.length === 0 ? {} : { files }),
+    ...(hasPicture ? { untrusted: true, from: ["pictures"] } : {}),
+  };
 }
 
 /** What a model reads of a message with files: what was said, what is told of each file, and the images themselves. */

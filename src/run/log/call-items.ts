@@ -25,7 +25,7 @@ export function questionItem(call: Call, { text, choices, schema, state }: ToolQ
 /** The result of a call, at the place that the call has. */
 export function resultItem(
   call: Call,
-  { content, isError, data, sources, untrusted }: ToolResult,
+  { content, isError, data, sources, untrusted, from }: ToolResult,
   outcome?: ResultBody["outcome"],
 ): NewItem {
   return {
@@ -41,6 +41,7 @@ export function resultItem(
       ...(data === undefined ? {} : { data }),
       ...(sources?.length ? { sources } : {}),
       ...(untrusted ? { untrusted } : {}),
+      ...(untrusted && from?.length ? { from } : {}),
       ...(outcome ? { outcome } : {}),
     },
   };

@@ -165,7 +165,7 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
       else if (body.type === "strategy") {
         const { strategy, reason } = body;
         events.push({ type: "strategy", seq, run, strategy, ...(reason === undefined ? {} : { reason }) });
-      } else {
+      } else if (body.type === "run-end") {
         withdrawLive(follower, run, events);
         // Of a run that went on afterwards this was not the end.
         if (run === follower.run && seq < follower.resumedAt) return;

@@ -8,8 +8,12 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { standing } from "../log/standing.ts";
 import { threadColumns, type ThreadRow, toThread } from "../log/rows.ts";
+import { sourcesSql } from "../turn/untrusted.ts";
 import type { Runs } from "../runs.ts";
 import { noThread } from "./threads.ts";
+
+/** Of the thread $7, for the person $2: what was read there stands in what is copied, and not only where it was marked. */
+const sources = `${sourcesSql({ threads: "$7::uuid", room: "$7::uuid" })} limit 20`;
 
 export const mostCopied = 10_000;
 
@@ -53,7 +57,8 @@ export async function forkThread(
       throw new Conflict(`The branch has more than ${mostCopied} items.`, { code: "too_long" });
     const copies = copiesOf(branch, { firstSeq: 1, parent: null, steps: "fork" });
     const [made] = await query<ThreadRow>(
-      `insert into threads (id, user_id, title, agent, next_seq, leaf) values ($1, $2, $3, $4, $5, $6) returning ${threadColumns}`,
+      `insert into threads (id, user_id, title, agent, next_seq, leaf, outside)
+       values ($1, $2, $3, $4, $5, $6, array(${sources})) returning ${threadColumns}`,
       [
         newId(),
         caller.userId,
@@ -61,6 +66,7 @@ export async function forkThread(
         thread.agent,
         copies.length + 1,
         copies.at(-1)?.id ?? null,
+        threadId,
       ],
     );
     await query(

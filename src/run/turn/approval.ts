@@ -31,21 +31,18 @@ export function verdictOf({ tool, agent, policy, userName, sandbox }: ApprovalQu
 }
 
 /**
- * What holds of a tool once its run has read text that others wrote, which may want something of the model: `ask` whatever was
- * allowed, `ask-of-strangers` only where it reaches an address that nobody has named. By nature that is what lets something out.
+ * What people say of a tool once its run has read text that others wrote, which may want something of the model; undefined:
+ * nothing, so that it matters whom the call tells something.
  */
-export function afterUntrusted({
+export function saidAfterUntrusted({
   tool,
   agent,
   policy,
   userName,
-}: Omit<ApprovalQuestion, "sandbox">): "ask" | "ask-of-strangers" | "nothing" {
+}: Omit<ApprovalQuestion, "sandbox">): Verdict | undefined {
   const user = policy.users?.[userName] ?? {};
-  const all = [policy, agent, user];
-  if (all.some(({ askAfterUntrusted: rules }) => hits(rules, tool))) return "ask";
-  if ([policy, agent].some(({ allowAfterUntrusted: rules }) => hits(rules, tool))) return "nothing";
-  if (tool.sendsOut) return "ask";
-  return tool.reaches ? "ask-of-strangers" : "nothing";
+  if ([policy, agent, user].some(({ askAfterUntrusted: rules }) => hits(rules, tool))) return "ask-always";
+  return [policy, agent].some(({ allowAfterUntrusted: rules }) => hits(rules, tool)) ? "allow" : undefined;
 }
 
 function natural(tool: Tool, sandbox: SandboxInfo | undefined): Verdict {

@@ -13,9 +13,10 @@ export type RunRequest = {
   /** Of a delegated run: its root's limits stand over its own. */
   readonly within?: { readonly limits: Limits; readonly path: readonly Errand[] } & Pick<
     RunDefinition,
-    "onOutage" | "held"
+    "onOutage" | "held" | "unattended"
   >;
   readonly held?: boolean | undefined;
+  readonly unattended?: boolean | undefined;
 };
 
 /** Everything that a run keeps from its start, so that a crash, a deploy or a changed file alters nothing for it. */
@@ -55,6 +56,7 @@ export function defineRun(runtime: Runtime, caller: Caller, request: RunRequest)
       : {}),
     strategies: runtime.strategySettings,
     ...outageIn(request),
+    ...((within ?? request).unattended ? { unattended: true as const } : {}),
     ...(within ? { path: within.path } : {}),
   };
 }

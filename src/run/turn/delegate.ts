@@ -4,7 +4,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import { textOf, type Item, type ItemOf, type NewItem } from "../../protocol/threads/items.ts";
 import { isEnded } from "../../protocol/threads/runs.ts";
 import type { Query, ToolResult } from "../../protocol/agents/tools.ts";
-import { errorResult } from "../../tools/core/tool-result.ts";
+import { boundFrom, errorResult } from "../../tools/core/tool-result.ts";
 import type { Call } from "../log/call-items.ts";
 import { ensureChild, findChild, takeChild, type Child, type ChildBeginning } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
@@ -13,7 +13,7 @@ import { accountOf, noAnswer } from "../log/account.ts";
 import { callKey, foldOf, isErased } from "../log/fold.ts";
 import { itemsOfRun } from "../lifecycle/locked-run.ts";
 import type { DelegateInput } from "./team.ts";
-import { isUntrusted } from "./untrusted.ts";
+import { isUntrusted, sourcesIn } from "./untrusted.ts";
 import type { Work } from "../step/turn-state.ts";
 
 /** Of the conversation that is handed over. */
@@ -89,7 +89,7 @@ async function outcomeOf(query: Query, child: Child): Promise<ToolResult> {
     status: child.status,
     ...(files.length > 0 ? { files: files.slice(0, mostFiles) } : {}),
   };
-  const mark = items.some(isUntrusted) ? { untrusted: true as const } : {};
+  const mark = items.some(isUntrusted) ? { untrusted: true as const, from: boundFrom(items.flatMap(sourcesIn)) } : {};
   if (child.status === "done") return { content: answerIn(items), data, ...mark };
   const why = child.error ? `: ${child.error.message}` : "";
   const account = accountOf(items);

@@ -1,10 +1,11 @@
+import { Conflict } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { NewItem } from "../../protocol/threads/items.ts";
 import type { AgentDefinition } from "../../protocol/agents/agents.ts";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import type { Verdict } from "../../protocol/agents/approval.ts";
 import { parseCall, unknownTool } from "../../tools/core/call-tool.ts";
-import { afterUntrusted, type ApprovalQuestion, isGranted, stricter, verdictOf } from "./approval.ts";
+import { type ApprovalQuestion, isGranted, saidAfterUntrusted, stricter, verdictOf } from "./approval.ts";
 import type { Call } from "../log/call-items.ts";
 import { decisionOn, questionOn } from "../log/questions.ts";
 import { searchName, searchTool } from "../../tools/core/search-tools.ts";
@@ -14,7 +15,8 @@ import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
 import { isWeak, type SandboxInfo, unmetDemand } from "../contract/required-sandbox.ts";
 import { directCall } from "./direct-call.ts";
 import { wereDeferred } from "../step/offered-tools.ts";
-import { isNamedAddress, readFromOutside } from "./untrusted.ts";
+import { allowedHere, readFromOutside, shownSources } from "./untrusted.ts";
+import { leavingBy } from "./what-leaves.ts";
 import type { Work } from "../step/turn-state.ts";
 
 /** What is to become of a call. */
@@ -60,6 +62,9 @@ function notAllowed({ runtime, taken }: Work, { body }: Call): ToolResult | unde
   return { content: `You may not use ${body.name} here any more: it needs ${missing.join(", ")}.`, isError: true };
 }
 
+/** Of whose text a question names. */
+const mostNamed = 5;
+
 export type Preparing = {
   readonly twin: Call | undefined;
   readonly allowed: readonly Tool[];
@@ -98,6 +103,7 @@ export async function prepareCall(work: Work, call: Call, preparing: Preparing):
   const asked = { tool, agent: definition.agent.approval, policy: work.runtime.approval, userName: caller.name };
   const usual = verdictOf({ ...asked, sandbox });
   const outside = usual === "deny" ? undefined : await outsideBehind(work, call, { ...asked, input: parsed.input });
+  if (outside && definition.unattended) throw nobodyToAsk(call, outside);
   const verdict = outside ? stricter(usual, outside.verdict) : usual;
   if (verdict === "deny") return refused(call, `The policy of this server does not allow ${tool.name} here.`);
   // A run of another's would know nothing of the plan.
@@ -125,16 +131,18 @@ export async function prepareCall(work: Work, call: Call, preparing: Preparing):
   const result = await objection(tool, parsed.input);
   return result
     ? { how: "answered", call, result }
-    : { how: "ask", call, question: question(call, hash, { sandbox, outside: outside?.read, verdict }) };
+    : { how: "ask", call, question: question(call, hash, { sandbox, outside, verdict }) };
 }
 
 type Outside = {
-  /** What brought it in. */
+  /** Whose text was read. */
   readonly read: readonly string[];
   readonly verdict: Verdict;
+  /** Who would be told something; undefined: it is asked about each time. */
+  readonly receivers?: readonly string[];
 };
 
-/** The text of others that may be behind a call which lets something out; undefined: there is none, or it does not matter. */
+/** The text of others that may be behind a call which tells somebody something; undefined: there is none, or it does not matter. */
 async function outsideBehind(
   { taken: { definition, rootRun, caller }, runtime }: Work,
   call: Call,
@@ -142,15 +150,37 @@ async function outsideBehind(
 ): Promise<Outside | undefined> {
   // These were chosen by who called the tool themselves, or allowed with the plan.
   if (definition.agent.strategy === directCall || isAllowedByPlan(definition, call)) return undefined;
-  const what = afterUntrusted(asked);
-  if (what === "nothing") return undefined;
+  const { tool } = asked;
+  const said = saidAfterUntrusted(asked);
+  if (said === "allow" || (said === undefined && !mayTell(tool))) return undefined;
   const { query } = runtime.database;
-  const read = await readFromOutside(query, { rootRun, userId: caller.userId });
-  if (read.length === 0) return undefined;
-  if (what === "ask") return { read, verdict: "ask-always" };
-  const address = asked.tool.reaches?.(input);
-  if (address === undefined || (await isNamedAddress(query, rootRun, address))) return undefined;
-  return { read, verdict: "ask" };
+  const tree = { rootRun, userId: caller.userId };
+  const sources = await readFromOutside(query, tree);
+  if (sources.length === 0) return undefined;
+  const read = shownSources(sources).slice(0, mostNamed);
+  if (said !== undefined) return { read, verdict: said };
+  const leaving = await leavingBy({ ...tree, runtime, sources, tool, input });
+  if (!leaving) return undefined;
+  const { receivers, isGrantable } = leaving;
+  if (!receivers) return { read, verdict: "ask-always" };
+  const known = await allowedHere(query, tree);
+  const asks = receivers.filter((receiver) => !known.has(receiver));
+  return asks.length > 0 ? { read, verdict: isGrantable ? "ask" : "ask-always", receivers: asks } : undefined;
+}
+
+/** Ends the run: it would wait for a person who does not know of it. */
+function nobodyToAsk({ body: { name } }: Call, { read, receivers = [] }: Outside): Conflict {
+  const told = receivers.length > 0 ? ` and so tell ${shownSources(receivers).join(", ")} something` : "";
+  return new Conflict(
+    `After text from ${read.join(", ")} a person is asked before ${name} may be called${told}, and nobody is there. ` +
+      `To let it, name ${name} in approval.allowAfterUntrusted.`,
+    { code: "nobody_to_ask" },
+  );
+}
+
+/** By its nature; else nothing need be looked up. */
+function mayTell({ sendsOut, hosts, server, reaches }: Tool): boolean {
+  return sendsOut || hosts !== undefined || server !== undefined || reaches !== undefined;
 }
 
 /** Who asked for it: a member of the team who took over, or the run's agent. */
@@ -167,16 +197,16 @@ function question(
     verdict,
   }: {
     readonly sandbox: SandboxInfo | undefined;
-    readonly outside: readonly string[] | undefined;
+    readonly outside: Outside | undefined;
     readonly verdict: Verdict;
   },
 ): NewItem {
   const { name } = call.body;
-  const why = outside
-    ? ` Text from outside has been read before (${outside.join(", ")}); it may be what asks for this.`
-    : "";
+  const { read, receivers } = outside ?? {};
+  const why = read ? `This conversation has read text from ${read.join(", ")}, which may be what asks for this. ` : "";
+  const told = receivers ? `, and so tell ${shownSources(receivers).join(", ")} something` : "";
   const where = sandbox && isWeak(sandbox) ? ` It runs in ${sandbox.driver} (${sandbox.grade}).` : "";
-  const text = `May ${name} be called with these arguments?${where}${why}`;
+  const text = `${why}May ${name} be called with these arguments${told}?${where}`;
   return {
     id: newId(),
     kind: "question",
@@ -184,7 +214,8 @@ function question(
     index: call.index!,
     body: {
       ...{ reason: "approval", text, tool: name, arguments: call.body.arguments, argumentsHash },
-      ...(outside ? { outside } : {}),
+      ...(read ? { outside: read } : {}),
+      ...(receivers ? { receivers } : {}),
       ...(verdict === "ask-always" ? { eachTime: true as const } : {}),
     },
   };

@@ -5,6 +5,7 @@ import { executeTool, checkCall } from "../../tools/core/call-tool.ts";
 import { append } from "../log/append.ts";
 import { printedText, questionItem, resultItem, type Call } from "../log/call-items.ts";
 import { delegate } from "./delegate.ts";
+import { directCall } from "./direct-call.ts";
 import { answersTo, decisionOn, openQuestions } from "../log/questions.ts";
 import { callKey } from "../log/fold.ts";
 import { type Before, claimWrite, remember, settleWrite } from "./ledger.ts";
@@ -17,6 +18,7 @@ import { isAllowedByPlan, plannedWrites } from "./planned-writes.ts";
 import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
 import { reserveCalls } from "./reserve-calls.ts";
 import { earlierTwin, resultOfTwin } from "./same-intent.ts";
+import { readFromOutside } from "./untrusted.ts";
 import type { Work } from "../step/turn-state.ts";
 
 /** How often a write is called that takes too long each time. */
@@ -87,7 +89,7 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
   const asked = plans.filter((plan) => plan.how === "ask");
   if (asked.length > 0) {
     const text = `${asked.map((plan) => plan.call.body.name).join(", ")}: a person must allow it first.`;
-    await work.wait("approval", text, { items: asked.flatMap((plan) => (plan.question ? [plan.question] : [])) });
+    await work.wait("approval", text, { items: questionsOf(asked) });
     return undefined;
   }
   let fitting: readonly Plan[] = plans;
@@ -101,6 +103,18 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
   if (client.length > 0)
     await work.wait("client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
   return undefined;
+}
+
+/** One question for those whom calls would tell something: the others are looked at again when it is answered. */
+function questionsOf(plans: readonly Plan[]): NewItem[] {
+  const seen = new Set<string>();
+  return plans.flatMap((plan) => {
+    if (plan.how !== "ask" || plan.question?.kind !== "question") return [];
+    const { tool, receivers } = plan.question.body;
+    if (!receivers) return [plan.question];
+    const key = JSON.stringify([tool, receivers]);
+    return seen.size < seen.add(key).size ? [plan.question] : [];
+  });
 }
 
 async function doInOrder(work: Work, plans: readonly Plan[]): Promise<"children wait" | undefined> {
@@ -287,6 +301,11 @@ function contextOf(work: Work, call: Call, { key, query }: { key: string; query:
     idempotencyKey: key,
     query,
     answers: answersTo(work.items(), call),
+    // What a person calls themselves they have written themselves.
+    outside: async () =>
+      taken.definition.agent.strategy === directCall
+        ? []
+        : readFromOutside(query, { rootRun: taken.rootRun, userId: taken.caller.userId }),
     ownHeaders: () => {
       const [name, value] = ownHeader(runtime.secret, { ...owner, step: callKey(call) });
       return { [name]: value };

@@ -38,12 +38,13 @@ export function resultOfTwin(items: readonly Item[], twin: Call): ToolResult {
   const result = items.findLast(
     (item): item is ItemOf<"result"> => item.kind === "result" && callKey(item) === callKey(twin),
   );
-  const { content = "It has no result yet.", untrusted, sources } = result?.body ?? {};
+  const { content = "It has no result yet.", untrusted, from, sources } = result?.body ?? {};
   if (!result || !isDone(result))
     return errorResult(`Not done: the same call stands before it in this answer, and says:\n${content}`);
   return {
     content: `${content}\n\nThis is the result of the same call before, in this run. It was not done again.`,
     ...(untrusted ? { untrusted } : {}),
+    ...(from ? { from } : {}),
     ...(sources ? { sources } : {}),
   };
 }

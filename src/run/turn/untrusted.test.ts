@@ -115,7 +115,7 @@ eachRunDatabase((suite) => {
     assert.deepEqual(sent, ["before", "beside"]);
     assert.equal(
       first.questions[0]?.body.text,
-      "May send be called with these arguments? Text from outside has been read before (read_mail); it may be what asks for this.",
+      "This conversation has read text from read_mail, which may be what asks for this. May send be called with these arguments?",
     );
     assert.equal(first.questions[0]?.body.eachTime, true);
     const marks = first.events.flatMap((event) =>
@@ -156,7 +156,7 @@ eachRunDatabase((suite) => {
     assert.equal(below.questions.length, 1);
     const told = below.events.find((event) => event.type === "call-end");
     assert.equal(told?.type === "call-end" && told.item.body.untrusted, true);
-    assert.match(below.questions[0]!.body.text, /\(delegate, read_mail\)/);
+    assert.match(below.questions[0]!.body.text, /text from read_mail,/);
 
     const above = await asking(service, [[["read_mail", {}]], [task([[["send", { text: "x" }]]])]]);
     assert.equal(above.questions.length, 1);
@@ -172,7 +172,7 @@ eachRunDatabase((suite) => {
     });
     assert.equal((await service.events(started)).at(-1)!.type, "run-wait");
     const [question] = await service.runs.questions(service.caller, started.runId);
-    assert.match(question!.body.text, /\(files\)/);
+    assert.match(question!.body.text, /text from files,/);
 
     const clients = await service.runs.start(service.caller, {
       agent: "assistant",
@@ -234,7 +234,7 @@ eachRunDatabase((suite) => {
     );
     assert.equal(asked.events.at(-1)!.type, "run-wait");
     const [question] = await service.runs.questions(service.caller, asked.started.runId);
-    assert.match(question!.body.text, /^May look be called .*\(look\)/);
+    assert.match(question!.body.text, /text from a\.example, .* tell made\.example something/);
     await service.runs.decide(service.caller, asked.started.runId, {
       questionId: question!.id,
       input: { decision: "allow", always: { url: "https://made.*" } },

@@ -29,6 +29,7 @@ import {
 } from "../lifecycle/locked-run.ts";
 import { schemaCheck } from "../text/json-schema.ts";
 import { getRun } from "../views/list-runs.ts";
+import { markRead } from "../turn/untrusted.ts";
 import { asksAboutPlan, plannedWrites } from "../turn/planned-writes.ts";
 import { whatIsWrong } from "../step/outage.ts";
 import { placeInRoom } from "../lifecycle/place-in-room.ts";
@@ -63,12 +64,12 @@ export async function decide(
     if (input.decision === "model") checkModel(runtime.models, caller, input.text);
     checkArguments(runtime, question, input.arguments);
     if (asksAboutPlan(run.definition, question)) checkPlan(runtime, plannedWrites(items), input.arguments);
-    const { argumentsHash: _seen, always, ...rest } = input;
+    const { argumentsHash: _seen, always, here, ...rest } = input;
     const decision: NewItem = {
       id: newId(),
       kind: "decision",
       author: caller.name,
-      body: { question: questionId, ...rest },
+      body: { question: questionId, ...rest, ...(here ? { here: question.body.receivers } : {}) },
     };
     if (always !== undefined) await grant(query, { run, question, always });
     if (input.decision === "stop" && question.body.reason === "provider") {
@@ -95,6 +96,7 @@ export async function decide(
     const follows = await follow(query, { run, items, question, input });
     // Whoever decides said it, also in somebody else's thread.
     const appended = await appendLocked(query, run, [decision, ...follows], { userId: caller.userId });
+    if (input.read) await markRead(query, (run.root ?? run).threadId);
     if (run.status === "running") await takeBack(query, run);
     if (!stillWaits([...items, ...appended])) await queueAgain(runtime, query, run);
     return { run, appended };
@@ -151,6 +153,10 @@ function check(
     throw new Conflict("The arguments are not the ones you saw.", { code: "arguments_changed" });
   if (input.decision !== "allow" && input.always !== undefined)
     throw new InvalidInput("always goes with allow only.", { param: "decision" });
+  if (input.here && (input.decision !== "allow" || !question.body.receivers))
+    throw new InvalidInput("here goes with allow, where the question names receivers.", { param: "here" });
+  if (input.read && (input.decision !== "allow" || !question.body.outside))
+    throw new InvalidInput("read goes with allow, where text from outside was read.", { param: "read" });
   if (input.decision !== "allow" && input.decision !== "answer" && input.arguments !== undefined)
     throw new InvalidInput("arguments go with allow and answer only.", { param: "decision" });
   if (input.decision === "answer") checkAnswer(question, input);

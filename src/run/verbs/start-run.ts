@@ -85,6 +85,7 @@ function begin(runtime: Runtime, caller: Caller, input: StartInput, { existing, 
       agent,
       options,
       held: input.held === true && input.idempotency === undefined,
+      unattended: input.unattended,
     }),
     items: [
       ...(existing ? [] : (input.history ?? [])).map((item) => ({ ...item, run: null })),

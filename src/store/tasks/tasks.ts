@@ -9,20 +9,27 @@ export type Task = {
   readonly status: TaskStatus;
   readonly created_at: Date;
   readonly updated_at: Date;
+  /** Whose text the run had read that wrote it; empty: nobody's. */
+  readonly outside: readonly string[];
 };
 
 /** One task of one user: no statement here reaches another user's. */
 type OneTask = { readonly userId: string; readonly taskId: number };
 
-const columns = "id, title, description, status, created_at, updated_at";
+const columns = "id, title, description, status, created_at, updated_at, outside";
 
 export async function addTask(
   query: Query,
-  { userId, title, description }: { readonly userId: string; readonly title: string; readonly description: string },
+  {
+    userId,
+    title,
+    description,
+    outside = [],
+  }: Pick<Task, "title" | "description"> & { readonly userId: string; readonly outside?: readonly string[] },
 ): Promise<Task> {
   const [task] = await query<Task>(
-    `insert into tasks (user_id, title, description) values ($1, $2, $3) returning ${columns}`,
-    [userId, title, description],
+    `insert into tasks (user_id, title, description, outside) values ($1, $2, $3, $4) returning ${columns}`,
+    [userId, title, description, outside],
   );
   return task!;
 }
@@ -90,15 +97,24 @@ export async function completeTask(query: Query, { userId, taskId }: OneTask): P
   return task;
 }
 
-/** Leaves what is absent as it is. Undefined if the user has no such task. */
+const mostOutside = 8;
+
+/** Leaves what is absent as it is, and keeps by whose text it was written before. Undefined if the user has no such task. */
 export async function updateTask(
   query: Query,
-  { userId, taskId, title, description }: OneTask & { readonly title?: string; readonly description?: string },
+  {
+    userId,
+    taskId,
+    title,
+    description,
+    outside = [],
+  }: OneTask & Partial<Pick<Task, "title" | "description" | "outside">>,
 ): Promise<Task | undefined> {
   const [task] = await query<Task>(
-    `update tasks set title = coalesce($3, title), description = coalesce($4, description), updated_at = now()
+    `update tasks set title = coalesce($3, title), description = coalesce($4, description), updated_at = now(),
+       outside = array(select distinct unnest(outside || $5::text[]) limit ${mostOutside})
      where user_id = $1 and id = $2 returning ${columns}`,
-    [userId, taskId, title, description],
+    [userId, taskId, title, description, outside],
   );
   return task;
 }

@@ -15,6 +15,7 @@ export const calculate = defineTool({
     "Example: round((1200 - 15.5) * 1.19)",
   input: z.object({ expression: z.string().trim().min(1).max(maximumLength) }),
   effect: "read",
+  isPublic: true,
   execute: ({ expression }) => {
     const value = evaluate(expression);
     return { content: formatNumber(value), data: value };

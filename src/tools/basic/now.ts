@@ -17,6 +17,7 @@ export const now = defineTool({
       .describe("IANA name such as Europe/Berlin; the server's own time zone if absent"),
   }),
   effect: "read",
+  isPublic: true,
   execute: ({ timezone }) => describeMoment(new Date(), timezone),
 });
 

@@ -13,6 +13,8 @@ export type TaskCall = {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Unique among the user's calls: sent again, it changes nothing and is answered the same. */
   readonly key?: string;
+  /** Whose text its caller had read. */
+  readonly outside?: readonly string[];
   readonly signal: AbortSignal;
 };
 
@@ -27,7 +29,7 @@ export function createTaskCalls({ query, transaction }: Pick<Database, "query" |
   const byName = new Map(taskTools.map((tool) => [tool.name, tool]));
   return {
     tools: taskTools,
-    async call(caller, { tool: name, arguments: given, key, signal }) {
+    async call(caller, { tool: name, arguments: given, key, outside, signal }) {
       const tool = byName.get(name);
       if (!tool) return errorResult(`There is no tool named ${JSON.stringify(name)}.`);
       const { user_id: user, ...values } = given;
@@ -40,7 +42,7 @@ export function createTaskCalls({ query, transaction }: Pick<Database, "query" |
       const parsed = parseCall(tool, text);
       if (!parsed.ok) return parsed.result;
       const work = (within: Query) =>
-        executeTool(tool, parsed.input, contextOf(caller, { query: within, signal, key }));
+        executeTool(tool, parsed.input, contextOf(caller, { query: within, signal, key, outside }));
       if (tool.effect === "read") return work(query);
       if (key === undefined) return transaction(work);
       const keyed = { userId: caller.userId, key, argumentsHash: hashOf([name, normaliseArguments(text)]) };
@@ -62,7 +64,7 @@ export function createTaskCalls({ query, transaction }: Pick<Database, "query" |
 /** What a tool on our own tables uses is the caller and the transaction; the rest belongs to runs. */
 function contextOf(
   caller: Caller,
-  { query, signal, key = "" }: { readonly query: Query; readonly signal: AbortSignal; readonly key?: string },
+  { query, signal, key = "", outside = [] }: Pick<TaskCall, "signal" | "key" | "outside"> & { readonly query: Query },
 ): ToolContext {
   return {
     caller,
@@ -75,6 +77,7 @@ function contextOf(
     idempotencyKey: key,
     step: () => Promise.reject(new ColloquyError("no_run", 500, "A call without a run has no model.")),
     answers: [],
+    outside: async () => outside,
     ownHeaders: () => ({}),
     progress: () => {},
   };

@@ -19,9 +19,14 @@ const add = defineTool({
   input: ownTask({ title, description: description.optional() }),
   effect: "write",
   scope: "local",
-  execute: async (input, { caller, query }) =>
-    describeTask(
-      await addTask(query, { userId: caller.userId, title: input.title, description: input.description ?? "" }),
+  execute: async (input, { caller, query, outside }) =>
+    told(
+      await addTask(query, {
+        userId: caller.userId,
+        title: input.title,
+        description: input.description ?? "",
+        outside: (await outside?.()) ?? [],
+      }),
     ),
 });
 
@@ -35,7 +40,8 @@ const list = defineTool({
   execute: async ({ status }, { caller, query }) => {
     const tasks = await listTasks(query, { userId: caller.userId, status });
     const notListed = tasks.length - listedTasks;
-    return { tasks: tasks.slice(0, listedTasks).map(describeTask), ...(notListed > 0 && { notListed }) };
+    const shown = tasks.slice(0, listedTasks);
+    return marked(shown, { tasks: shown.map(describeTask), ...(notListed > 0 && { notListed }) });
   },
 });
 
@@ -47,7 +53,7 @@ const complete = defineTool({
   scope: "local",
   execute: async (input, { caller, query }) => {
     const task = await completeTask(query, { userId: caller.userId, taskId: input.task_id });
-    return task ? describeTask(task) : noSuchTask(input.task_id);
+    return task ? told(task) : noSuchTask(input.task_id);
   },
 });
 
@@ -60,11 +66,12 @@ const update = defineTool({
   ),
   effect: "write",
   scope: "local",
-  execute: async (input, { caller, query }) => {
-    const { task_id: id, title: newTitle, description: newDescription } = input;
-    const change = { userId: caller.userId, taskId: id, title: newTitle, description: newDescription };
+  execute: async (input, { caller, query, outside }) => {
+    const { task_id: taskId, title: newTitle, description: newDescription } = input;
+    const texts = { title: newTitle, description: newDescription, outside: (await outside?.()) ?? [] };
+    const change = { userId: caller.userId, taskId, ...texts };
     const task = await updateTask(query, change);
-    return task ? describeTask(task) : noSuchTask(id);
+    return task ? told(task) : noSuchTask(taskId);
   },
 });
 
@@ -79,7 +86,7 @@ const remove = defineTool({
   unasked: true,
   execute: async (input, { caller, query }) => {
     const task = await deleteTask(query, { userId: caller.userId, taskId: input.task_id });
-    return task ? { deleted: true, task: describeTask(task) } : noSuchTask(input.task_id);
+    return task ? marked([task], { deleted: true, task: describeTask(task) }) : noSuchTask(input.task_id);
   },
 });
 
@@ -98,6 +105,16 @@ function withoutUserId(value: unknown): unknown {
   if (typeof value !== "object" || value === null || !("user_id" in value)) return value;
   const { user_id: _, ...others } = value;
   return others;
+}
+
+function told(task: Task): unknown {
+  return marked([task], describeTask(task));
+}
+
+/** What a run wrote that had read text of others is such text to whoever reads it. */
+function marked(tasks: readonly Task[], value: object): unknown {
+  const from = tasks.flatMap(({ outside }) => outside);
+  return from.length === 0 ? value : { content: JSON.stringify(value), data: value, untrusted: true, from };
 }
 
 function describeTask(task: Task) {

@@ -30,6 +30,7 @@ export function bashTool(place: CodePlace): Tool {
     }),
     effect: "write",
     bringsIn: place.hosts.length > 0,
+    hosts: place.hosts,
     scope: "sandbox",
     runsCode: true,
     timeoutMs: (most + marginSeconds) * 1000,

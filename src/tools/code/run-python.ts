@@ -26,6 +26,7 @@ export function runPythonTool(place: PythonPlace): Tool {
     input: z.object({ code: z.string().min(1).describe("The Python code to execute") }),
     effect: "write",
     bringsIn: place.hosts.length > 0,
+    hosts: place.hosts,
     scope: "sandbox",
     runsCode: true,
     timeoutMs: place.limits.timeoutMs + marginMs,

@@ -14,7 +14,7 @@ import type { PlannedWrite, Query, Tool, ToolContext, ToolResult } from "../../p
 import { meansNothingDone } from "./nothing-done.ts";
 import { countingRequests, uncounted } from "./sent-requests.ts";
 import { readAgain } from "./read-again.ts";
-import { errorResult } from "./tool-result.ts";
+import { boundFrom, errorResult } from "./tool-result.ts";
 
 export const maximumArgumentBytes = 1_000_000;
 const maximumDepth = 64;
@@ -187,8 +187,17 @@ function expectation(tool: Tool): string {
 }
 
 /** Where what it gives comes from outside, so may what it says of a failure. */
-function marked<Result extends ToolResult>({ bringsIn }: Tool, result: Result): Result {
-  return bringsIn && !result.ask ? { ...result, untrusted: true } : result;
+function marked<Result extends ToolResult>(tool: Tool, result: Result): Result {
+  if (result.ask || !(tool.bringsIn || result.untrusted)) return result;
+  return { ...result, untrusted: true, from: boundFrom(result.from ?? sourcesOf(tool, result)) };
+}
+
+/** Whose text a result is, as far as that can be told: the sites of its sources, the server, the hosts of its code. */
+function sourcesOf({ name, server, hosts = [] }: Tool, { sources = [] }: ToolResult): readonly string[] {
+  if (server) return [`mcp:${server.name}`];
+  const sites = sources.flatMap(({ url }) => (url === undefined ? [] : (URL.parse(url)?.host ?? [])));
+  if (sites.length > 0) return sites;
+  return hosts.length > 0 ? hosts : [name];
 }
 
 /** What only the other side can tell whether it was done: our own tables undo it, and a sandbox dies with what it did. */

@@ -21,6 +21,10 @@ export type ToolDefinition<Input extends z.ZodType> = {
   readonly bringsIn?: boolean;
   /** Of a read: the address that it asks. */
   readonly reaches?: (input: z.output<Input>) => string | undefined;
+  /** Of what runs code: the hosts that the code reaches. */
+  readonly hosts?: readonly string[];
+  /** What it gives anybody could know, such as the time or a page of the web. */
+  readonly isPublic?: boolean;
   /** Why it can't be used on this server, and what to do. */
   readonly unavailable?: string;
   /** Runs code that nobody has read, in the sandbox. */
@@ -70,6 +74,8 @@ export function defineTool<Input extends z.ZodType>(definition: ToolDefinition<I
     ...(definition.unasked ? { unasked: true } : {}),
     sendsOut: definition.sendsOut ?? false,
     ...(definition.bringsIn ? { bringsIn: true } : {}),
+    ...(definition.hosts?.length ? { hosts: definition.hosts } : {}),
+    ...(definition.isPublic ? { isPublic: true } : {}),
     ...(unavailable === undefined ? {} : { unavailable }),
     ...(definition.runsCode ? { runsCode: true } : {}),
     permissions: definition.permissions ?? [],

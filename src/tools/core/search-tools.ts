@@ -39,6 +39,7 @@ export function searchTool(tools: readonly Tool[]): Tool {
       limit: z.int().min(1).max(mostFound).default(5),
     }),
     effect: "read",
+    isPublic: true,
     execute: ({ query, limit }): ToolResult => {
       const found = rank(tools, query).slice(0, limit);
       if (found.length === 0)

@@ -6,6 +6,9 @@ import type { ToolResult } from "../../protocol/agents/tools.ts";
 export const maximumContentCharacters = 100_000;
 /** Of what a source says. */
 const mostSnippetCharacters = 4000;
+/** Of where its text comes from. */
+const mostNames = 8;
+const mostNameCharacters = 200;
 /** What a trace keeps of one result at most. */
 export const maximumDataCharacters = 1_000_000;
 
@@ -18,13 +21,14 @@ export function toToolResult(value: unknown): ToolResult {
   if (typeof value === "string") return { content: boundContent(value) };
   if (isToolResult(value)) {
     const data = value.data === undefined ? undefined : boundData(writeJson(value.data));
-    const { ask, uncertain, isError, untrusted } = value;
+    const { ask, uncertain, isError, untrusted, from } = value;
     const sources = Array.isArray(value.sources) ? boundSources(value.sources) : undefined;
     return {
       content: boundContent(value.content),
       ...(isError && { isError: true }),
       ...(uncertain && { uncertain: true as const }),
       ...(untrusted && { untrusted: true as const }),
+      ...(Array.isArray(from) && from.length > 0 && { from: boundFrom(from) }),
       ...data,
       ...(sources?.length && { sources }),
       ...(ask && { ask }),
@@ -44,6 +48,7 @@ const resultKeys: ReadonlySet<string> = new Set([
   "data",
   "sources",
   "untrusted",
+  "from",
   "ask",
   "uncertain",
 ] satisfies readonly (keyof ToolResult)[]);
@@ -63,6 +68,12 @@ function boundContent(text: string): string {
 
 function boundData(json: string): { readonly data?: unknown } {
   return json.length <= maximumDataCharacters ? { data: JSON.parse(json) } : {};
+}
+
+/** Names of where text comes from: few and short, whoever told them. */
+export function boundFrom(given: readonly unknown[]): readonly string[] {
+  const names = given.filter((name): name is string => typeof name === "string" && name !== "");
+  return [...new Set(names.map((name) => storable(name.slice(0, mostNameCharacters))))].slice(0, mostNames);
 }
 
 /** What is no source is left out, and what is too long is cut. */

@@ -17,6 +17,8 @@ export type CallOptions = {
   readonly timeoutMs: number;
   readonly isWrite: boolean;
   readonly isIdempotent: boolean;
+  /** A server of this very process, that keeps with what it writes by whose text it was written. */
+  readonly isOwn: boolean;
   /** Calls of this server whose questions people have yet to answer, and for how long they wait for that. */
   readonly held: HeldCalls<Outcome>;
   readonly patienceMs: number;
@@ -100,8 +102,9 @@ async function attempt(tool: ListedTool, options: Trying): Promise<Outcome> {
   signal.throwIfAborted();
   const key = askingCallOf(answers)?.key ?? context.idempotencyKey;
   try {
+    const outside = options.isOwn && options.isWrite ? await context.outside?.() : undefined;
     return await use((open) => {
-      const call = begin(open, tool, { ...options, key });
+      const call = begin(open, tool, { ...options, key, outside });
       const outcome = outcomeOf(open, call, options);
       return attend(open.asking.add({ key, answers, patienceMs }, { call, outcome }), options);
     });
@@ -135,10 +138,21 @@ async function outcomeOf(open: OpenClient, call: ToolCall, { lost, answered }: C
 function begin(
   open: OpenClient,
   tool: ListedTool,
-  { context, params, isWrite, key, timeoutMs }: Trying & { readonly key: string },
+  {
+    context,
+    params,
+    isWrite,
+    key,
+    outside,
+    timeoutMs,
+  }: Trying & { readonly key: string; readonly outside: readonly string[] | undefined },
 ): ToolCall {
   const request: CallRequest = {
-    params: { ...params, name: tool.name, ...(isWrite && { _meta: { "colloquy/idempotencyKey": key } }) },
+    params: {
+      ...params,
+      name: tool.name,
+      ...(isWrite && { _meta: { "colloquy/idempotencyKey": key, ...(outside && { "colloquy/outside": outside }) } }),
+    },
     timeoutMs,
     onprogress: progressTo(context),
   };

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { messageOf } from "../../protocol/base/errors.ts";
 import type { McpServerConfig } from "../../protocol/agents/mcp-servers.ts";
-import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
+import type { Tool, ToolContext, ToolResult, ToolServer } from "../../protocol/agents/tools.ts";
 import { selectsByGlobs } from "../core/name-globs.ts";
 import { modelNames } from "./model-names.ts";
 import { type ConvertedSchema, convertSchema } from "./schema.ts";
@@ -19,6 +19,7 @@ export const listedToolSchema = z.looseObject({
       readOnlyHint: z.boolean().optional().catch(undefined),
       destructiveHint: z.boolean().optional().catch(undefined),
       idempotentHint: z.boolean().optional().catch(undefined),
+      openWorldHint: z.boolean().optional().catch(undefined),
     })
     .optional()
     .catch(undefined),
@@ -103,6 +104,7 @@ function makeTool(
     keepsNumbers: true,
     parameters: schema.parameters,
     ...natureOf(tool, config),
+    server: serverOf(server, config, tool.annotations?.openWorldHint),
     scope: "remote",
     ...(config.trusted ? {} : { bringsIn: true as const }),
     permissions: [],
@@ -136,6 +138,11 @@ export function natureOf(
     return { effect: "read", destructive: false, sendsOut: false, idempotent: true };
   const destructive = said === undefined ? destructiveHint : said === "destructive";
   return { effect: "write", destructive, sendsOut: said === "sends", idempotent: idempotentHint };
+}
+
+/** Whom a tool's arguments are told. */
+export function serverOf(name: string, config: McpServerConfig, openWorld?: boolean): ToolServer {
+  return { name, isConfined: config.confined === true, ...(openWorld === undefined ? {} : { openWorld }) };
 }
 
 /** The keyword by which a server has an argument repeated in a header, where proxies can read it. */

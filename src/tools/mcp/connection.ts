@@ -303,6 +303,7 @@ export class Connection {
       signInLink,
       isWrite: effect === "write",
       isIdempotent: idempotent,
+      isOwn: this.options.fetch !== undefined,
       held: this.held,
       patienceMs,
       use: (work) => this.use(work, arriving),

@@ -20,6 +20,7 @@ const blockSchema = z.discriminatedUnion("type", [
     mimeType: z.string().optional(),
   }),
 ]);
+const metaSchema = z.object({ "colloquy/outside": z.array(z.string()).min(1) });
 type Block = z.infer<typeof blockSchema>;
 
 /** What a client can show of an image, a sound or a file; `data` is base64. */
@@ -43,6 +44,7 @@ export function resultOf(answer: {
   readonly content?: unknown;
   readonly structuredContent?: unknown;
   readonly isError?: unknown;
+  readonly _meta?: unknown;
 }): ToolResult {
   const blocks = Array.isArray(answer.content) ? answer.content.map(blockOf) : [];
   const media: Media[] = [];
@@ -69,7 +71,14 @@ export function resultOf(answer: {
     content: content + note,
     ...(answer.isError === true ? { isError: true } : {}),
     ...(data === undefined ? {} : { data }),
+    ...outsideIn(answer._meta),
   });
+}
+
+/** By whose text it was written, as a server like this one tells it. */
+function outsideIn(meta: unknown): Pick<ToolResult, "untrusted" | "from"> {
+  const { data } = metaSchema.safeParse(meta);
+  return data ? { untrusted: true, from: data["colloquy/outside"] } : {};
 }
 
 function blockOf(content: unknown): Block | undefined {

@@ -7,6 +7,7 @@ import { defineTool } from "../core/define-tool.ts";
 import { selectsByGlobs } from "../core/name-globs.ts";
 import { isUnclearStatus } from "../core/nothing-done.ts";
 import { errorResult, toToolResult } from "../core/tool-result.ts";
+import { serverOf } from "./catalogue.ts";
 import { failureOf, reasonOf } from "./failures.ts";
 
 const defaultTimeoutMs = 30_000;
@@ -65,6 +66,7 @@ export class InvokeServer {
       }),
       keepsNumbers: true,
       source: `mcp:${name}`,
+      server: serverOf(name, config),
     };
   }
 

@@ -72,6 +72,7 @@ export const defaultServers: McpServersConfig = {
     transport: "invoke",
     defaultTool: "list_files",
     effects: { list_files: "read" },
+    confined: true,
     description: "Calls a tool of the filesystem server; list_files unless another is named.",
   },
   mcp_trader: {
@@ -79,6 +80,7 @@ export const defaultServers: McpServersConfig = {
     transport: "invoke",
     defaultTool: "backtest",
     effects: { backtest: "read" },
+    confined: true,
     description: "Calls a tool of the trading server; backtest unless another is named.",
   },
 };

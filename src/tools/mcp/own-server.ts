@@ -56,7 +56,8 @@ export function createOwnServer({ name, version, log, unasked = [], fetchFor }: 
   function asOwn(tools: readonly Tool[]): readonly Tool[] {
     const known = ownTools.get(tools);
     if (known) return known;
-    const own = tools.map((tool) => ({
+    // Nothing leaves this process.
+    const own = tools.map(({ server: _none, ...tool }) => ({
       ...tool,
       ...(unasked.some((each) => tool.name === `${name}_${each}`) && { unasked: true as const }),
       idempotent: true,

@@ -64,6 +64,7 @@ export function pptMakerTool(place: PptMakerPlace): Tool {
     input,
     effect: "write",
     scope: "sandbox",
+    hosts: place.hosts,
     runsCode: true,
     timeoutMs: (formats.length + 1) * conversionMs + 120_000,
     execute: (asked, context) => makeSlides(place, asked, context),

@@ -113,9 +113,11 @@ eachDatabase((databases) => {
     const searching = defineTool({
       name: "searching",
       description: "Searches.",
-      input: z.object({}),
+      input: z.object({ url: z.string().optional() }),
       effect: "read",
       bringsIn: true,
+      reaches: ({ url: asked }) => asked,
+      hosts: ["a.example"],
       execute: () => ({ content: "Yes [1].", sources }),
     });
     const missing = defineTool({
@@ -130,12 +132,14 @@ eachDatabase((databases) => {
     const remote = use(url);
     const service = await start(remote);
     const { result } = await call(service, "searching");
-    assert.deepEqual(result, { content: "Yes [1].", untrusted: true, sources });
+    assert.deepEqual(result, { content: "Yes [1].", untrusted: true, from: ["a.example"], sources });
     const [there, not] = [
       remote.source.tools().find(({ name }) => name === "searching"),
       remote.source.tools().find(({ name }) => name === "missing"),
     ];
     assert.deepEqual([there?.bringsIn, not?.unavailable], [true, "Set a key there."]);
+    assert.deepEqual([there?.hosts, not?.hosts, not?.reaches], [["a.example"], undefined, undefined]);
+    assert.equal(there?.reaches?.({ url: "https://b.example/x#y" }), "https://b.example/x");
     await assert.rejects(call(service, "missing"), { code: "tool_unavailable", message: /Set a key there/ });
   });
 

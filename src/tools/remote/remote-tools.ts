@@ -117,9 +117,10 @@ async function readList({ origin, headers, web }: RemoteServer, signal: AbortSig
 }
 
 function toolOf(server: RemoteServer, listed: ListedTool): Tool {
-  const { timeoutSeconds, endpoint: _endpoint, returns: _returns, ...same } = listed;
+  const { timeoutSeconds, endpoint: _endpoint, returns: _returns, reaches, ...same } = listed;
   return {
     ...same,
+    ...(reaches && { reaches: addressIn }),
     // The other side checks them, by the schema that it knows best.
     input: jsonObjectSchema,
     keepsNumbers: true,
@@ -128,6 +129,16 @@ function toolOf(server: RemoteServer, listed: ListedTool): Tool {
     execute: (input, context) => callRemote(server, listed, { input, context }),
     ...(listed.effect === "write" && { reconcile: (_input, context) => askRemote(server, context) }),
   };
+}
+
+/** The address among a call's arguments: which of them it is, the other side does not say. */
+function addressIn(input: unknown): string | undefined {
+  const values = typeof input === "object" && input !== null ? Object.values(input) : [];
+  const texts = values.filter((value): value is string => typeof value === "string");
+  const url = texts.map((text) => URL.parse(text)).find((parsed) => parsed !== null) ?? undefined;
+  if (!url) return texts[0];
+  url.hash = "";
+  return url.href;
 }
 
 function now(): string {

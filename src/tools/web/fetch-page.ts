@@ -22,6 +22,7 @@ export function fetchPageTool(readPage: ReadPage): Tool {
     }),
     effect: "read",
     bringsIn: true,
+    isPublic: true,
     reaches: ({ url }) => webAddress(url),
     timeoutMs,
     async execute({ url, from }, { signal, progress }) {

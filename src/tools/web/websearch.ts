@@ -52,6 +52,7 @@ export function websearchTool(options: WebsearchOptions): Tool {
     input,
     effect: "read",
     bringsIn: true,
+    isPublic: true,
     timeoutMs,
     ...(options.unavailable === undefined ? {} : { unavailable: options.unavailable }),
     execute: (asked, context) => searchAndAnswer(options, asked, context),

@@ -23,6 +23,7 @@ import { runRetries } from "./0022-run-retries.ts";
 import { claimJobs } from "./0023-claim-jobs.ts";
 import { resumedRuns } from "./0024-resumed-runs.ts";
 import { unsettledReservations } from "./0025-unsettled-reservations.ts";
+import { outsideText } from "./0026-outside-text.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   claimJobs,
   resumedRuns,
   unsettledReservations,
+  outsideText,
 ];

@@ -32,6 +32,7 @@ function nativeTool(place: PythonPlace): Tool {
     input: z.object({ code: z.string().min(1).describe("The Python code; print what you want to see") }),
     effect: "write",
     bringsIn: place.hosts.length > 0,
+    hosts: place.hosts,
     scope: "sandbox",
     runsCode: true,
     timeoutMs: place.limits.timeoutMs + marginMs,
