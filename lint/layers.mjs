@@ -53,7 +53,17 @@ const floors = {
   ],
   models: ["transport", "demo", "config", "discovery", "providers", "serving", "permitted-models", "registry"],
   sandbox: [
-    ...["sandbox", "workspace", "process", "drivers", "python", "proxied-source", "python-source", "self-test"],
+    ...[
+      "sandbox",
+      "workspace",
+      "process",
+      "quota",
+      "drivers",
+      "python",
+      "proxied-source",
+      "python-source",
+      "self-test",
+    ],
     "choose",
   ],
   knowledge: ["parse", "embedding", ["documents", "uploads"], "knowledge", "search", "evaluation"],

@@ -17,9 +17,10 @@ import { openKnowledge } from "./app/knowledge.ts";
 import { keepIndexes, openRetrieval, rerankersOf, sourceTextOf, tracesOf } from "./app/retrieval.ts";
 import { openRooms, roomProblems, serveRooms, withRoomModels } from "./app/rooms.ts";
 import { beginRemovingUploads, uploadsOf, withAttachedFiles } from "./app/uploads.ts";
+import { openWorkspaceTotals, spaceFindings } from "./app/workspace-totals.ts";
 import { beginRemovingFiles, workspacesOf } from "./app/workspaces.ts";
 import { websearchFindings } from "./app/web-tools.ts";
-import { sandboxFindings, sandboxOf, unmetDemands } from "./app/sandbox.ts";
+import { sandboxFindings, sandboxOf, spaceOf, unmetDemands } from "./app/sandbox.ts";
 import { createApp } from "./http/app.ts";
 import { createFileLinks } from "./http/files/file-links.ts";
 import { relayWire } from "./http/dialects/chat-completions/relay-wire.ts";
@@ -107,7 +108,9 @@ export async function startColloquy(
       }
   };
   try {
-    const sandbox = sandboxOf(config);
+    const totals = openWorkspaceTotals(config);
+    const space = spaceOf(config, totals.totals);
+    const sandbox = sandboxOf(config, space);
     opened.push(sandbox.close);
     // While the rest starts; whoever needs it waits for it.
     if (works) void sandbox.state();
@@ -128,8 +131,8 @@ export async function startColloquy(
 
     const audit = createAuditLog(database.query, log);
     opened.push(audit.close);
-    const uploads = uploadsOf(config, { database, fileProof, log });
-    const bareWorkspaces = workspacesOf(config, { fileProof, sandbox, templateFor: openedRooms.templateFor });
+    const uploads = uploadsOf(config, { database, fileProof, space, log });
+    const bareWorkspaces = workspacesOf(config, { fileProof, sandbox, space, templateFor: openedRooms.templateFor });
     const workspaces = withAttachedFiles(bareWorkspaces, { uploads, database, log });
     if (works && fileProof === "shared") opened.push(beginRemovingUploads(uploads, log));
     const indexes = keepIndexes({ database: database.maintenance, log }, works);
@@ -140,8 +143,10 @@ export async function startColloquy(
     opened.push(knowledge.close);
     const { retrieve, close: closeRetrieval } = openRetrieval(config, { database: database.listing, knowledge, log });
     opened.push(closeRetrieval);
-    if (works && fileProof === "shared")
+    if (works && fileProof === "shared") {
       opened.push(beginRemovingFiles(workspaces, { database: database.listing, log }));
+      opened.push(totals.begin(workspaces, { query: database.listing.query, log }));
+    }
     const spending = openSpending({ query: database.query, costOf, log, works });
     opened.push(async () => spending.close());
     const relay = createModelRelay(relayWire);
@@ -274,6 +279,7 @@ export async function startColloquy(
         mcpServers: mcp.states(),
         ...(toolsServer ? { toolsServer: toolsServer.state() } : {}),
         sandbox: sandbox.known() ?? "not tried yet",
+        space: { ...totals.state(), reservedBytes: space.reserved() },
       }),
       unready: service.unready,
       drain: service.drain,
@@ -284,6 +290,7 @@ export async function startColloquy(
         ...definitionFindings({ definitions, strays }),
         ...sandboxFindings(await sandbox.state()),
         ...(await codeFindings(config)),
+        ...(await spaceFindings(config, { space, state: totals.state() })),
         ...(await retentionFindings(database.listing.query, configuredRetention(config))),
         ...websearchFindings(config),
       ],

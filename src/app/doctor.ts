@@ -4,7 +4,8 @@ import { loadAgents, type LoadedAgents } from "../agents/load.ts";
 import { missingTools, strayNames, type KnownNames } from "../agents/unknown-references.ts";
 import type { Config } from "../config/schema.ts";
 import { codeFindings, slidesFindings } from "./tools.ts";
-import { pythonFindings, pythonSourceOf, sandboxFindings, sandboxOf, unmetDemands } from "./sandbox.ts";
+import { pythonFindings, pythonSourceOf, sandboxFindings, sandboxOf, spaceOf, unmetDemands } from "./sandbox.ts";
+import { spaceFindings } from "./workspace-totals.ts";
 import type { Models } from "../models/registry.ts";
 import { findModels } from "../models/discovery/find-models.ts";
 import { nearNames } from "../protocol/base/near-names.ts";
@@ -110,10 +111,12 @@ export async function examineModel(
 
 export async function* examineSandbox(config: Config): AsyncGenerator<Finding> {
   const { agents } = await loadAgents({ folder: config.agents });
-  const sandbox = sandboxOf(config);
+  const space = spaceOf(config);
+  const sandbox = sandboxOf(config, space);
   try {
     const state = await sandbox.state();
     yield* sandboxFindings(state);
+    yield* await spaceFindings(config, { space });
     for (const text of unmetDemands(agents, state)) yield { grade: "trouble", about: "agents", text };
     yield* pythonFindings(await pythonSourceOf(config, sandbox).state());
     yield* await codeFindings(config);

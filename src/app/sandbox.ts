@@ -17,15 +17,26 @@ import { createPythonSource, type PythonSource } from "../sandbox/python-source.
 import type { PythonState } from "../sandbox/python.ts";
 import type { DriverSettings, SandboxDriver, SandboxLimits, SandboxSource } from "../sandbox/sandbox.ts";
 import { simulatedDriver } from "../sandbox/drivers/simulated.ts";
+import { createSpace, type Space, type Totals } from "../sandbox/workspace/space.ts";
 import { unsafeNativeDriver } from "../sandbox/drivers/unsafe-native.ts";
 
-/** The sandbox that commands run in, as the configuration wants it. */
-export function sandboxOf(config: Config): SandboxSource {
+/** The sandbox that commands run in, as the configuration wants it; `space` is that of the workspaces. */
+export function sandboxOf(config: Config, space = spaceOf(config)): SandboxSource {
   const { kind, image, network } = config.sandbox;
   const limits = sandboxLimitsOf(config.sandbox);
   const settings = { limits, hidden: privateFolders(config), image, environment: engineEnvironment() };
-  const source = createSandboxSource({ kind, drivers: drivers(settings) });
+  const source = createSandboxSource({ kind, drivers: drivers(settings), space });
   return network.allow.length === 0 ? source : proxiedSource(source, () => openProxy(network.allow));
+}
+
+/** What workspaces may hold, and what they must leave free. */
+export function spaceOf({ sandbox }: Config, totals?: Totals): Space {
+  const { diskBytes, diskFiles } = sandboxLimitsOf(sandbox);
+  return createSpace({
+    most: { bytes: diskBytes, entries: diskFiles },
+    keepFreeBytes: sandbox.keepFreeMb * 1024 ** 2,
+    totals,
+  });
 }
 
 /** The first that works is taken for `auto`; each is tried for real. */
@@ -54,6 +65,8 @@ export function sandboxLimitsOf(sandbox: Config["sandbox"]): SandboxLimits {
     processes: sandbox.processes,
     cpus: sandbox.cpus,
     diskBytes: bytesOf(sandbox.diskMb),
+    diskFiles: sandbox.diskFiles,
+    fileBytes: bytesOf(sandbox.diskMb),
     timeoutMs: sandbox.timeoutSeconds * 1000,
     outputBytes: bytesOf(sandbox.outputMb),
   };

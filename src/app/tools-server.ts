@@ -9,7 +9,7 @@ import { relayWire } from "../http/dialects/chat-completions/relay-wire.ts";
 import { listen } from "../http/server/listen.ts";
 import { createToolsApp } from "../http/tools-server/tools-app.ts";
 import { ownToolsOf } from "./tools.ts";
-import { sandboxOf } from "./sandbox.ts";
+import { sandboxOf, spaceOf } from "./sandbox.ts";
 import { defaultToolsPort } from "./remote-tools.ts";
 import { workspacesOf } from "./workspaces.ts";
 import { InvalidInput, messageOf } from "../protocol/base/errors.ts";
@@ -50,8 +50,9 @@ export async function startToolsServer(
     throw new InvalidInput(
       `Other machines can reach ${host}, and whoever calls tools runs code here: set TOOLS_TOKEN (16 characters or more) for both servers, or listen on 127.0.0.1.`,
     );
-  const sandbox = sandboxOf(config);
-  const workspaces = keepingTime(workspacesOf(config, { fileProof: "shared", sandbox }));
+  const space = spaceOf(config);
+  const sandbox = sandboxOf(config, space);
+  const workspaces = keepingTime(workspacesOf(config, { fileProof: "shared", sandbox, space }));
   const { prompts } = await loadPrompts({ folder: config.prompts, log });
   const relay = createModelRelay(relayWire);
   const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, prompts: () => prompts, works: true });

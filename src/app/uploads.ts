@@ -3,8 +3,9 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { createUploads, type Uploads } from "../knowledge/uploads/uploads.ts";
-import { messageOf } from "../protocol/base/errors.ts";
+import { messageOf, Unavailable } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
+import type { Space } from "../sandbox/workspace/space.ts";
 import type { Workspace } from "../sandbox/workspace/workspace.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
 import type { Database } from "../store/driver/database.ts";
@@ -16,22 +17,36 @@ const hourMs = 60 * 60_000;
 /** In a workspace: the ids of the uploads that were copied into it, so that what was deleted there stays deleted. */
 const noted = ".colloquy/uploads";
 
-export function uploadsOf(
-  config: Config,
-  { database, fileProof, log }: { readonly database: Database; readonly fileProof: FileProof; readonly log: Log },
-): Uploads {
+type UploadsKit = {
+  readonly database: Database;
+  readonly fileProof: FileProof;
+  readonly space: Pick<Space, "keepFree">;
+  readonly log: Log;
+};
+
+export function uploadsOf(config: Config, { database, fileProof, space, log }: UploadsKit): Uploads {
   const { fileMb, userMb, userFiles } = config.uploads;
   return createUploads({
     database,
     folder: join(config.data, "uploads"),
     fileBytes: fileMb * megabyte,
     limits: { files: userFiles, bytes: userMb * megabyte },
+    checkDisk: (folder, bytes) => checkDisk(space, folder, bytes),
     log,
     refusal:
       fileProof === "apart"
         ? "This node's data directory is not that of the others, so it can't work with files of theirs."
         : undefined,
   });
+}
+
+/** The database must never be what finds the disk full. */
+async function checkDisk(space: Pick<Space, "keepFree">, folder: string, bytes: number): Promise<void> {
+  const { free, least } = await space.keepFree(folder);
+  if (free - bytes < least)
+    throw new Unavailable("The server's disk is nearly full, so it takes no files now (sandbox.keepFreeMb).", {
+      code: "disk_full",
+    });
 }
 
 /** Uploads that were never finished go, at the start and each hour. */

@@ -4,6 +4,7 @@ import type { Config } from "../config/schema.ts";
 import { sandboxLimitsOf } from "./sandbox.ts";
 import { InvalidInput, messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
+import type { Space } from "../sandbox/workspace/space.ts";
 import type { SandboxSource } from "../sandbox/sandbox.ts";
 import { createWorkspaces, type Workspaces } from "../sandbox/workspace/workspaces.ts";
 import type { Database } from "../store/driver/database.ts";
@@ -20,6 +21,7 @@ type Surroundings = { readonly database: Pick<Database, "query">; readonly log: 
 export type WorkspacesKit = {
   readonly fileProof: FileProof;
   readonly sandbox: SandboxSource;
+  readonly space: Space;
   /** A folder that the files of this thread begin with instead of the usual one. */
   readonly templateFor?: (threadId: string) => Promise<string | undefined>;
 };
@@ -27,7 +29,7 @@ export type WorkspacesKit = {
 /** The files of threads, as the configuration wants them. Throws InvalidInput if the folder they begin with is missing. */
 export function workspacesOf(
   { data, sandbox }: Config,
-  { fileProof, sandbox: source, templateFor }: WorkspacesKit,
+  { fileProof, sandbox: source, space, templateFor }: WorkspacesKit,
 ): Workspaces {
   const named = sandbox.workspace;
   if (named !== undefined && !statSync(named, { throwIfNoEntry: false })?.isDirectory())
@@ -37,6 +39,7 @@ export function workspacesOf(
     template: named ?? resolve("workspace"),
     templateFor,
     diskBytes: sandboxLimitsOf(sandbox).diskBytes,
+    space,
     async release(folder) {
       if ((source.known()?.driver ?? "none") !== "none") await (await source.open()).release(folder);
     },

@@ -126,6 +126,10 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_SANDBOX__PROCESSES", "32", "sandbox.processes", 32],
   ["COLLOQUY_SANDBOX__CPUS", "0.5", "sandbox.cpus", 0.5],
   ["COLLOQUY_SANDBOX__DISK_MB", "64", "sandbox.diskMb", 64],
+  ["COLLOQUY_SANDBOX__DISK_FILES", "1000", "sandbox.diskFiles", 1000],
+  ["COLLOQUY_SANDBOX__USER_MB", "2048", "sandbox.userMb", 2048],
+  ["COLLOQUY_SANDBOX__TOTAL_MB", "20480", "sandbox.totalMb", 20_480],
+  ["COLLOQUY_SANDBOX__KEEP_FREE_MB", "1024", "sandbox.keepFreeMb", 1024],
   ["COLLOQUY_SANDBOX__TIMEOUT_SECONDS", "60", "sandbox.timeoutSeconds", 60],
   ["COLLOQUY_SANDBOX__OUTPUT_MB", "1", "sandbox.outputMb", 1],
   [

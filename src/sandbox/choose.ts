@@ -1,7 +1,9 @@
 import { messageOf } from "../protocol/base/errors.ts";
 import type { SandboxKind, SandboxState } from "../protocol/agents/sandboxes.ts";
 import { type Sandbox, type SandboxDriver, type SandboxSource, SandboxUnusable } from "./sandbox.ts";
+import { withQuota } from "./quota/with-quota.ts";
 import { selfTest } from "./self-test.ts";
+import { createSpace, type Space } from "./workspace/space.ts";
 
 /** What `auto` tries, in this order. What gives no protection is taken only when it is named. */
 const order: readonly SandboxDriver["name"][] = ["bubblewrap", "docker", "podman", "landlock", "simulated"];
@@ -9,6 +11,8 @@ const order: readonly SandboxDriver["name"][] = ["bubblewrap", "docker", "podman
 export type SandboxWish = {
   readonly kind: SandboxKind;
   readonly drivers: readonly SandboxDriver[];
+  /** Shared with whoever else writes into workspaces; absent: one of its own. */
+  readonly space?: Space;
 };
 
 type Choice = { readonly sandbox: Sandbox | undefined; readonly tried: SandboxState["tried"] };
@@ -54,13 +58,13 @@ export async function openSandbox({
 }
 
 /** The driver that is named, or the first of all that works. What does not work is told, not thrown. */
-async function choose({ kind, drivers }: SandboxWish, signal: AbortSignal): Promise<Choice> {
+async function choose({ kind, drivers, space = createSpace() }: SandboxWish, signal: AbortSignal): Promise<Choice> {
   const tried: { driver: string; reason: string }[] = [];
   for (const name of kind === "auto" ? order : [kind]) {
     const driver = drivers.find((each) => each.name === name);
     if (!driver) continue;
     try {
-      return { sandbox: await openTried(driver, signal), tried };
+      return { sandbox: withQuota(await openTried(driver, signal), space), tried };
     } catch (error) {
       tried.push({ driver: name, reason: messageOf(error) });
     }

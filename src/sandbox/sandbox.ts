@@ -1,3 +1,4 @@
+import type { FileChange } from "../protocol/threads/files.ts";
 import type { SandboxGrade, SandboxKind, SandboxState } from "../protocol/agents/sandboxes.ts";
 
 /** What all processes of one command may use together, and what one workspace may hold. */
@@ -8,6 +9,10 @@ export type SandboxLimits = {
   readonly cpus: number;
   /** Of the workspace, all files together. */
   readonly diskBytes: number;
+  /** The same: how many files and folders. */
+  readonly diskFiles: number;
+  /** Of one file, wherever; the kernel's bound, where a driver can set it. */
+  readonly fileBytes: number;
   readonly timeoutMs: number;
   /** Of both streams together; a command that writes more is killed. */
   readonly outputBytes: number;
@@ -18,6 +23,8 @@ export const defaultSandboxLimits: SandboxLimits = {
   processes: 128,
   cpus: 1,
   diskBytes: 256 * 1024 ** 2,
+  diskFiles: 50_000,
+  fileBytes: 256 * 1024 ** 2,
   timeoutMs: 30_000,
   outputBytes: 64 * 1024 ** 2,
 };
@@ -42,6 +49,8 @@ export type SandboxCommand = {
   readonly signal: AbortSignal;
   /** Called with text as it comes; must not wait. */
   readonly onOutput?: (text: string, stream: "stdout" | "stderr") => void;
+  /** Called once it runs, with how to find all its processes on this machine, as far as they can be seen. */
+  readonly onStarted?: (pids: () => Promise<readonly number[]>) => void;
 };
 
 /** The beginning and the end of what a command wrote; the middle of much is left out. */
@@ -55,6 +64,8 @@ export type SandboxResult = {
   readonly stdout: CapturedText;
   readonly stderr: CapturedText;
   readonly durationMs: number;
+  /** Of one that ended `disk-full`: why there is no room, and what it lost of what it wrote. */
+  readonly full?: { readonly words: string; readonly lost: readonly FileChange[] } | undefined;
 };
 
 /** What was found out by trying, at the start. */

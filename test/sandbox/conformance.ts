@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import { messageOf } from "../../src/protocol/base/errors.ts";
 import type { Sandbox, SandboxDriver } from "../../src/sandbox/sandbox.ts";
+import { withQuota } from "../../src/sandbox/quota/with-quota.ts";
+import { createSpace } from "../../src/sandbox/workspace/space.ts";
 import { drivers, expectations } from "./drivers.ts";
 import { openOutside, type Outside } from "./outside.ts";
 import { probes } from "./probes.ts";
@@ -49,7 +51,7 @@ export async function testConformanceOf(chosen: readonly SandboxDriver[]): Promi
 /** Else why it does not work here. */
 async function openPresent(driver: SandboxDriver): Promise<Sandbox | string> {
   try {
-    return await driver.open(AbortSignal.timeout(60_000));
+    return withQuota(await driver.open(AbortSignal.timeout(60_000)), createSpace());
   } catch (error) {
     return `${driver.name} does not work here: ${messageOf(error)}`;
   }

@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sandbox, SandboxCommand, SandboxResult } from "../../src/sandbox/sandbox.ts";
-import { usedBytes } from "../../src/sandbox/process/watch-disk.ts";
+import { measure } from "../../src/sandbox/workspace/measure.ts";
 import type { Outside } from "./outside.ts";
 
 export type Kit = {
@@ -153,12 +153,12 @@ if libc.syscall(${process.arch === "x64" ? 250 : 219}, 0, -3, 1) > 0: print("key
   async "a full disk by many files"({ run, workspace }) {
     const script = "i=0; while [ $i -lt 100 ]; do head -c 10M /dev/zero > f$i || break; i=$((i+1)); done; sleep 1";
     const result = await run(script, { limits: { diskBytes: 64 * megabyte } });
-    const { bytes } = await usedBytes(workspace);
+    const { bytes } = await measure(workspace);
     return unless(bytes < 600 * megabyte && result.end !== "timed-out", `${bytes} bytes, ${result.end}`);
   },
   async "a full disk by one file"({ run, workspace }) {
     await run("head -c 1G /dev/zero > f; sleep 0.2", { limits: { diskBytes: 64 * megabyte } });
-    const { bytes } = await usedBytes(workspace);
+    const { bytes } = await measure(workspace);
     return unless(bytes < 600 * megabyte, `${bytes} bytes`);
   },
   async "a full disk by files without a name"({ run }) {
@@ -199,7 +199,7 @@ if libc.syscall(${process.arch === "x64" ? 250 : 219}, 0, -3, 1) > 0: print("key
     const make = `ln -s / root; ln -s ${outside.canary} link; mkfifo pipe; ln -s . self; mknod zero c 1 5; ln ${outside.canary} hard; echo made`;
     await run(make);
     const again = await run("echo again; cat hard zero | head -c 1000", { limits: { timeoutMs: 5000 } });
-    const { bytes } = await usedBytes(workspace);
+    const { bytes } = await measure(workspace);
     const isHeld =
       again.stdout.text.startsWith("again") && !outputOf(again).includes(outside.secret) && bytes < megabyte;
     return unless(isHeld && !(await isDevice(join(workspace, "zero"))), "they lead outside");

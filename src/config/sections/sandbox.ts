@@ -22,6 +22,13 @@ export const sandboxSchema = z.strictObject({
   cpus: z.number().min(0.05).default(1),
   /** What one workspace may hold. */
   diskMb: z.int().positive().default(256),
+  /** Files and folders of it. */
+  diskFiles: z.int().positive().default(50_000),
+  /** What all workspaces of one person may hold, and all of the data folder. */
+  userMb: z.int().positive().default(5120),
+  totalMb: z.int().positive().default(51_200),
+  /** Of the disk; of a small one a tenth. Beyond it no workspace takes anything. */
+  keepFreeMb: z.int().nonnegative().default(512),
   timeoutSeconds: z.number().positive().max(86_400).default(30),
   /** What one command may write; beyond it, it is killed. */
   outputMb: z.number().positive().default(64),

@@ -32,6 +32,8 @@ export type UploadsOptions = {
   /** Of one file, and of all that a user has. */
   readonly fileBytes: number;
   readonly limits: UploadLimits;
+  /** Throws if so many bytes would leave too little free of the disk. */
+  readonly checkDisk?: (folder: string, bytes: number) => Promise<void>;
   readonly log: Log;
   /** Why this process can't work with files. */
   readonly refusal?: string | undefined;
@@ -82,7 +84,7 @@ const mostNameBytes = 150;
 const readers = 2;
 
 export function createUploads(options: UploadsOptions): Uploads {
-  const { database, folder, fileBytes, limits, log, refusal } = options;
+  const { database, folder, fileBytes, limits, checkDisk, log, refusal } = options;
   const { query } = database;
   /** What an import brought may name anything. */
   const placeOf = ({ file }: Pick<Upload, "file">) => {
@@ -104,6 +106,8 @@ export function createUploads(options: UploadsOptions): Uploads {
   ) => {
     checkFiles();
     if (typeof bytes === "number" && bytes > fileBytes) throw tooLarge(fileBytes);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await checkDisk?.(folder, typeof bytes === "number" ? bytes : 0);
     const plain = fileName(name);
     const file = (id: string) => join(isFolderName(userName) ? userName : userId, `${id}-${plain}`);
     const upload = await beginUpload(database, { userId, name: plain, bytes, file }, limits);

@@ -1,5 +1,4 @@
 import { lstatSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
 import { type Mount, type SandboxCommand, type SandboxLimits, workspaceTarget } from "../sandbox.ts";
 import { settingsShown } from "../process/system-view.ts";
 import { sandboxUser } from "../workspace/owner.ts";
@@ -15,26 +14,35 @@ export type Layout = {
 };
 
 /** Descriptors of bubblewrap's own pipes. */
-export const descriptors = { filter: 3, information: 4, gate: 5 } as const;
+export const descriptors = { filter: 3, information: 4, gate: 5, options: 6, passwd: 7, group: 8, hosts: 9 } as const;
+
+/** Files of its own: written in, since a mount would tell where this server lies. */
+export const settingsGiven = ["passwd", "group", "hosts"] as const;
 
 const temporaryBytes = 256 * 1024 ** 2;
 const sharedMemoryBytes = 64 * 1024 ** 2;
 const openFiles = 1024;
 
-export function bubblewrapArguments(
-  command: Pick<SandboxCommand, "argv" | "workspace" | "mounts">,
-  limits: SandboxLimits,
-  { layout, filter }: { readonly layout: Layout; readonly filter: boolean },
-): string[] {
-  const { isRoot, hidden, hasGroups } = layout;
-  return [
+type Surroundings = { readonly layout: Layout; readonly filter: boolean };
+
+/**
+ * What bubblewrap is told by a pipe: its own line of arguments can be read in the sandbox, and paths of this machine are
+ * nobody's business there.
+ */
+export function bubblewrapOptions(
+  command: Pick<SandboxCommand, "workspace" | "mounts">,
+  { layout: { isRoot, hidden }, filter }: Surroundings,
+): string {
+  const options = [
     ...(isRoot ? [] : ["--unshare-user", "--disable-userns", "--uid", sandboxUser.id, "--gid", sandboxUser.id]),
     ...["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--die-with-parent", "--new-session", "--hostname", "sandbox"],
     ...systemFolders(),
     ...foldersTo([...settingsShown, ...(command.mounts ?? []).map(({ target }) => target)]),
     ...settingsShown.flatMap((path) => ["--ro-bind-try", path, path]),
-    ...["passwd", "group", "hosts"].flatMap((name) => ["--ro-bind", join(ownSettings, name), `/etc/${name}`]),
+    ...settingsGiven.flatMap((name) => [
+      ...["--perms", "0644", "--ro-bind-data", String(descriptors[name]), `/etc/${name}`],
+    ]),
     ...hidden.flatMap((folder) => ["--tmpfs", folder]),
     ...["--proc", "/proc", "--dev", "/dev"],
     ...temporary("/dev/shm", sharedMemoryBytes),
@@ -46,9 +54,19 @@ export function bubblewrapArguments(
     ...["/dev", "/", ...hidden].flatMap((path) => ["--remount-ro", path]),
     ...["--info-fd", String(descriptors.information)],
     ...(filter ? ["--seccomp", String(descriptors.filter)] : []),
-    ...["--cap-drop", "ALL"],
-    ...(isRoot ? [...rightsToBecomeSomebodyElse, "--", ...becomeSandboxUser] : ["--"]),
-    ...["/bin/sh", "-c", limitScript, "sh", ...limitsOf(limits, hasGroups), ...command.argv],
+    ...["--cap-drop", "ALL", ...(isRoot ? rightsToBecomeSomebodyElse : [])],
+  ];
+  return options.map((option) => `${option}\0`).join("");
+}
+
+export function bubblewrapArguments(
+  { argv }: Pick<SandboxCommand, "argv">,
+  limits: SandboxLimits,
+  { isRoot, hasGroups }: Layout,
+): string[] {
+  return [
+    ...["--args", String(descriptors.options), "--", ...(isRoot ? becomeSandboxUser : [])],
+    ...["/bin/sh", "-c", limitScript, "sh", ...limitsOf(limits, hasGroups), ...argv],
   ];
 }
 
@@ -60,8 +78,6 @@ function foldersTo(targets: readonly string[]): string[] {
   });
   return [...new Set(folders)].flatMap((folder) => ["--dir", folder]);
 }
-
-const ownSettings = join(import.meta.dirname, "etc");
 
 const rightsToBecomeSomebodyElse = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"].flatMap((right) => ["--cap-add", right]);
 
@@ -97,8 +113,8 @@ export function prepared(
   return ["/bin/bash", "-c", `${close}exec "$@"`, "bash", ...inGroups];
 }
 
-function limitsOf({ diskBytes, memoryBytes, processes }: SandboxLimits, hasGroups: boolean): string[] {
-  const blocks = String(Math.ceil(diskBytes / 512));
+function limitsOf({ fileBytes, memoryBytes, processes }: SandboxLimits, hasGroups: boolean): string[] {
+  const blocks = String(Math.floor(fileBytes / 512));
   return hasGroups ? [blocks, "", ""] : [blocks, String(Math.ceil(memoryBytes / 1024)), String(processes)];
 }
 

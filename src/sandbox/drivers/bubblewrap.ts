@@ -1,7 +1,15 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bubblewrapArguments, descriptors, type Layout, prepared } from "./bubblewrap-arguments.ts";
+import {
+  bubblewrapArguments,
+  bubblewrapOptions,
+  descriptors,
+  type Layout,
+  prepared,
+  settingsGiven,
+} from "./bubblewrap-arguments.ts";
 import { type Groups, openGroups } from "./cgroups.ts";
 import { createFirstProcess, pipeOf } from "../process/first-process.ts";
 import { relayedCommand } from "../process/relayed-command.ts";
@@ -19,8 +27,7 @@ import {
 import { giveToSandboxUser, workspaceOwner } from "../workspace/owner.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { sandboxPath } from "../process/system-view.ts";
-import { watchDisk } from "../process/watch-disk.ts";
-import { watchMemory } from "../process/process-tree.ts";
+import { processTree, watchMemory } from "../process/process-tree.ts";
 
 export type BubblewrapOptions = {
   /** False: as where this process may make no control groups. */
@@ -66,6 +73,9 @@ type Parts = {
   readonly inherited: readonly number[];
 };
 
+const ownFile = (name: string) => readFileSync(join(import.meta.dirname, "etc", name));
+const ownSettings = { passwd: ownFile("passwd"), group: ownFile("group"), hosts: ownFile("hosts") };
+
 function createBubblewrap({ settings, hidden, groups, inherited }: Parts): Sandbox {
   const filter = seccompFilter();
   const layout: Layout = { isRoot: workspaceOwner !== undefined, hidden, hasGroups: groups !== undefined };
@@ -76,24 +86,24 @@ function createBubblewrap({ settings, hidden, groups, inherited }: Parts): Sandb
     const limits = { ...defaultSandboxLimits, ...settings.limits, ...command.limits };
     refuseLoaderVariables(command.env);
     const [group] = await Promise.all([groups?.take(limits), giveToSandboxUser(command)]);
-    const args = bubblewrapArguments(relayedCommand(command), limits, { layout, filter: filter !== undefined });
+    const relayed = relayedCommand(command);
+    const options = bubblewrapOptions(relayed, { layout, filter: filter !== undefined });
+    const args = bubblewrapArguments(relayed, limits, layout);
     const [file, ...rest] = prepared(["bwrap", ...args], { entries: group?.entries ?? [], inherited });
     const first = createFirstProcess(descriptors);
     const program: Program = {
       file,
       args: rest,
       env: { ...command.env, PATH: sandboxPath, HOME: workspaceTarget, LANG: "C.UTF-8" },
-      morePipes: descriptors.gate - 2,
+      morePipes: Object.keys(descriptors).length,
       started(child, stop) {
         pipeOf(child, descriptors.filter).end(filter ?? "");
+        pipeOf(child, descriptors.options).end(options);
+        for (const name of settingsGiven) pipeOf(child, descriptors[name]).end(ownSettings[name]);
         first.begin(child);
+        command.onStarted?.(() => processTree(first.pid()));
         const ending = new AbortController();
         const watch = { pid: first.pid, signal: ending.signal };
-        const onDiskFull = () => stop("disk-full");
-        // What can't be watched must not grow.
-        watchDisk({ ...watch, folder: command.workspace, limitBytes: limits.diskBytes, onFull: onDiskFull }).catch(
-          onDiskFull,
-        );
         if (!groups)
           void watchMemory({ ...watch, limitBytes: limits.memoryBytes, onFull: () => stop("out-of-memory") });
         return () => ending.abort();

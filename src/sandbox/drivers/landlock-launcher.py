@@ -77,7 +77,7 @@ def limit(settings, user):
     for what, most in (
         (resource.RLIMIT_NPROC, processes),
         (resource.RLIMIT_DATA, settings["memoryBytes"]),
-        (resource.RLIMIT_FSIZE, settings["diskBytes"]),
+        (resource.RLIMIT_FSIZE, settings["fileBytes"]),
         (resource.RLIMIT_NOFILE, 1024),
         (resource.RLIMIT_CORE, 0),
     ):

@@ -21,6 +21,7 @@ import {
 import { giveToSandboxUser, workspaceOwner } from "../workspace/owner.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { sandboxPath, settingsShown } from "../process/system-view.ts";
+import { processTree } from "../process/process-tree.ts";
 import { watchCommand } from "../process/watch-command.ts";
 
 const launcher = join(import.meta.dirname, "landlock-launcher.py");
@@ -125,11 +126,11 @@ async function runLaunched(work: Work): Promise<SandboxResult> {
   if (moved || relay)
     throw new SandboxFailed(`landlock can't show ${moved?.source ?? "a socket"} under another address`);
   const limits = { ...defaultSandboxLimits, ...settings.limits, ...command.limits };
-  const { memoryBytes, diskBytes, processes } = limits;
+  const { memoryBytes, fileBytes, processes } = limits;
   const failed = randomUUID();
   await giveToSandboxUser(command);
   const orders = {
-    ...{ argv, workspace, temporary, devices, failed, memoryBytes, diskBytes, processes },
+    ...{ argv, workspace, temporary, devices, failed, memoryBytes, fileBytes, processes },
     readable: [...readable, ...mounts.map(({ source }) => source)],
     // With a level of its own, a shell whose input is a socket does not take it for a login from outside.
     environment: { PATH: sandboxPath, LANG: "C.UTF-8", SHLVL: "1", TMPDIR: temporary, ...env },
@@ -147,7 +148,8 @@ async function runLaunched(work: Work): Promise<SandboxResult> {
       morePipes: 1,
       started(child, stop) {
         pipeOf(child, 3).end(JSON.stringify(orders));
-        const watch = { folders: [workspace, temporary], limits, pid: () => child.pid };
+        command.onStarted?.(() => processTree(child.pid));
+        const watch = { temporary, limits, pid: () => child.pid };
         const unwatch = watchCommand(stop, watch);
         return () => {
           unwatch();

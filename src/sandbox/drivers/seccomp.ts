@@ -76,6 +76,8 @@ const refused: Readonly<Record<string, Numbers>> = {
 export const refusedCalls = Object.keys(refused);
 const clone: Numbers = [56, 220];
 const clone3: Numbers = [435, 435];
+/** It makes gigabytes at once, faster than anybody can look; programs know how to do without it. */
+const fallocate: Numbers = [285, 47];
 const ioctl: Numbers = [16, 29];
 const socket: Numbers = [41, 198];
 
@@ -83,10 +85,12 @@ const socket: Numbers = [41, 198];
 export const newNamespaces = 0x7e02_0000;
 /** They put characters into a terminal's input. */
 export const terminalInput = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c };
+/** FS_IOC_RESVSP, its 64-bit form and FS_IOC_ZERO_RANGE: the same as fallocate. */
+export const reservations = { RESVSP: 0x4030_5828, RESVSP64: 0x4030_582a, ZERO_RANGE: 0x4030_5839 };
 /** Vsock would reach the machine's host past the network namespace; the rest is surface. */
 export const socketFamilies = { AF_UNIX: 1, AF_INET: 2, AF_INET6: 10, AF_NETLINK: 16 };
 
-export const errors = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 };
+export const errors = { EPERM: 1, ENOSYS: 38, EOPNOTSUPP: 95, EAFNOSUPPORT: 97 };
 const allow = 0x7fff_0000;
 const errorOf = (number: number) => 0x0005_0000 | number;
 
@@ -146,8 +150,13 @@ function program(architecture: Architecture, families: readonly number[]): reado
       equal(terminalInput.TIOCSTI, 1, 0),
       equal(terminalInput.TIOCLINUX, 0, 1),
       answer(errorOf(errors.EPERM)),
+      equal(reservations.RESVSP, 2, 0),
+      equal(reservations.RESVSP64, 1, 0),
+      equal(reservations.ZERO_RANGE, 0, 1),
+      answer(errorOf(errors.EOPNOTSUPP)),
       answer(allow),
     ]),
+    ...when(fallocate, [answer(errorOf(errors.EOPNOTSUPP))]),
     ...when(socket, [
       load(offsets.firstArgument),
       ...families.map((family, index) => equal(family, families.length - index, 0)),

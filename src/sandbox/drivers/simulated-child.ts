@@ -15,6 +15,7 @@ const simulatedOrderSchema = z.object({
   environment: z.record(z.string(), z.string()).readonly(),
   timeoutMs: z.number(),
   outputBytes: z.number(),
+  readBytes: z.number(),
   fileBytes: z.number(),
 });
 export type SimulatedOrder = z.infer<typeof simulatedOrderSchema>;
@@ -32,7 +33,7 @@ class WorkspaceFiles extends ReadWriteFs {
 }
 
 const order = simulatedOrderSchema.parse(JSON.parse(readFileSync(3, "utf8")));
-const { argv, workspace, environment, timeoutMs, outputBytes, fileBytes } = order;
+const { argv, workspace, environment, timeoutMs, outputBytes, readBytes, fileBytes } = order;
 const [program = "", ...given] = argv;
 /** What they keep a Python from or tell it about its surroundings, this one does not have. */
 const isIsolating = (argument: string) => /^-[BEIPSsu]+$/.test(argument);
@@ -42,7 +43,7 @@ const args = program === "python3" && firstMeant > 0 ? given.slice(firstMeant) :
 /** The server counts too, and ends what writes more: there is to be something to count. */
 const beyond = 1024 ** 2;
 
-const filesystem = new WorkspaceFiles({ root: workspace, maxFileReadSize: fileBytes, maxCopySize: fileBytes });
+const filesystem = new WorkspaceFiles({ root: workspace, maxFileReadSize: readBytes, maxCopySize: fileBytes });
 const bash = new Bash({
   fs: new MountableFs({
     base: new InMemoryFs({ "/tmp/.keep": "" }),

@@ -15,6 +15,7 @@ import {
   SandboxUnusable,
 } from "../sandbox.ts";
 import type { SimulatedOrder } from "./simulated-child.ts";
+import { processTree } from "../process/process-tree.ts";
 import { watchCommand } from "../process/watch-command.ts";
 
 export function simulatedDriver(settings: DriverSettings = {}): SandboxDriver {
@@ -69,8 +70,16 @@ async function runSimulated(
   // What Node.js allows its process is compared with real paths.
   const workspace = await realpath(command.workspace);
   const limits = { ...defaultSandboxLimits, ...settings.limits, ...command.limits };
-  const { timeoutMs, outputBytes, diskBytes, memoryBytes } = limits;
-  const order: SimulatedOrder = { argv, workspace, environment: env, timeoutMs, outputBytes, fileBytes: diskBytes };
+  const { timeoutMs, outputBytes, diskBytes, fileBytes, memoryBytes } = limits;
+  const order: SimulatedOrder = {
+    argv,
+    workspace,
+    environment: env,
+    timeoutMs,
+    outputBytes,
+    readBytes: diskBytes,
+    fileBytes,
+  };
   return runProcess(
     {
       file: process.execPath,
@@ -80,7 +89,8 @@ async function runSimulated(
       morePipes: 1,
       started(process, stop) {
         pipeOf(process, 3).end(JSON.stringify(order));
-        return watchCommand(stop, { folders: [workspace], limits, pid: () => process.pid });
+        command.onStarted?.(() => processTree(process.pid));
+        return watchCommand(stop, { limits, pid: () => process.pid });
       },
     },
     { stdin, onOutput, limits, signal },

@@ -13,6 +13,7 @@ import {
   SandboxUnusable,
 } from "../sandbox.ts";
 import { sandboxPath } from "../process/system-view.ts";
+import { processTree } from "../process/process-tree.ts";
 import { watchCommand } from "../process/watch-command.ts";
 
 /** By this variable a command's processes are known, wherever they went. */
@@ -65,11 +66,21 @@ async function runNative(
     {
       // A shell, so that a program that is not there is a result like any other.
       file: "/bin/bash",
-      args: ["-c", 'exec "$@"', "bash", file, ...args],
+      args: [
+        "-c",
+        'ulimit -f "$1"; shift; exec "$@"',
+        "bash",
+        String(Math.floor(limits.fileBytes / 1024)),
+        file,
+        ...args,
+      ],
       // With a level of its own, a shell whose input is a socket does not take it for a login from outside.
       env: { PATH: sandboxPath, HOME: workspace, LANG: "C.UTF-8", SHLVL: "1", ...env, [mark]: id },
       cwd: workspace,
-      started: (child, stop) => watchCommand(stop, { folders: [workspace], limits, pid: () => child.pid }),
+      started(child, stop) {
+        command.onStarted?.(() => processTree(child.pid));
+        return watchCommand(stop, { limits, pid: () => child.pid });
+      },
       kill(child) {
         killGroup(child);
         void endMarked(id);

@@ -3,29 +3,25 @@ import type { SandboxLimits } from "../sandbox.ts";
 import { watchDisk } from "./watch-disk.ts";
 import { watchMemory } from "./process-tree.ts";
 
+type CommandWatch = {
+  readonly limits: Pick<SandboxLimits, "diskBytes" | "memoryBytes">;
+  readonly pid: () => number | undefined;
+  /** A folder for what is temporary, on a disk. */
+  readonly temporary?: string;
+};
+
 /**
- * For where the kernel limits neither: stops a command when its folders hold too much or its processes, a tree, take too
- * much memory. Looks until what it returns is called.
+ * For where the kernel limits neither: stops a command when its processes, a tree, take too much memory, or its temporary
+ * folder holds too much. Looks until what it returns is called.
  */
-export function watchCommand(
-  stop: (reason: KillReason) => void,
-  {
-    folders,
-    limits,
-    pid,
-  }: {
-    readonly folders: readonly string[];
-    readonly limits: Pick<SandboxLimits, "diskBytes" | "memoryBytes">;
-    readonly pid: () => number | undefined;
-  },
-): () => void {
+export function watchCommand(stop: (reason: KillReason) => void, { temporary, limits, pid }: CommandWatch): () => void {
   const ending = new AbortController();
-  const watch = { pid, signal: ending.signal };
-  const onDiskFull = () => stop("disk-full");
-  for (const folder of folders) {
+  const { signal } = ending;
+  if (temporary !== undefined) {
+    const onFull = () => stop("disk-full");
     // What can't be watched must not grow.
-    watchDisk({ ...watch, folder, limitBytes: limits.diskBytes, onFull: onDiskFull }).catch(onDiskFull);
+    watchDisk({ folder: temporary, limitBytes: limits.diskBytes, signal, onFull }).catch(onFull);
   }
-  void watchMemory({ ...watch, limitBytes: limits.memoryBytes, onFull: () => stop("out-of-memory") });
+  void watchMemory({ pid, signal, limitBytes: limits.memoryBytes, onFull: () => stop("out-of-memory") });
   return () => ending.abort();
 }

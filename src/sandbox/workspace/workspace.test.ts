@@ -129,7 +129,7 @@ test("names may be anything, and trees of any size are listed in part and remove
   assert.deepEqual([some.entries.length, some.more], [10, true]);
   // Its path is longer than any that may be given to the system.
   bash(
-    "mkdir deep && cd deep && for i in $(seq 100); do mkdir dddddddddddddddddddddddddddddddddddddddddddddddd && cd ddd*; done",
+    "mkdir deep && cd deep && for i in $(seq 250); do mkdir dddddddddddddddddddddddddddddddddddddddddddddddd && cd ddd*; done",
   );
   assert.equal((await workspace.usage()).isWhole, false);
   assert.equal(await refusal(workspace.write("a.txt", "x")), "workspace_full");

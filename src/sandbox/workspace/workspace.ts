@@ -6,7 +6,9 @@ import { newId } from "../../protocol/base/ids.ts";
 import { codeOf, isFolder, notRegular } from "./file-fault.ts";
 import type { HeldFolder } from "./open-folder.ts";
 import { type FileFacts, type OpenFile, openFileOf } from "./open-file.ts";
+import { bytesOf, measure, type Measured } from "./measure.ts";
 import { removeTree } from "./remove-tree.ts";
+import type { Space } from "./space.ts";
 import { type Entry, versionOf, walk } from "./walk.ts";
 import { createWorkspaceFolders } from "./folders.ts";
 import { parsePath, shownPath } from "./path.ts";
@@ -31,7 +33,7 @@ export type Workspace = {
   list(options?: ListOptions): Promise<{ readonly entries: readonly Entry[]; readonly more: boolean }>;
   snapshot(): Promise<Snapshot>;
   changesSince(before: Snapshot): Promise<Changes>;
-  usage(): Promise<Usage>;
+  usage(): Promise<Measured>;
 };
 
 export type WriteOptions = {
@@ -48,9 +50,6 @@ export type ListOptions = {
   readonly most?: number;
 };
 
-/** On the disk. `isWhole` is false if there is more than can be looked at. */
-export type Usage = { readonly bytes: number; readonly entries: number; readonly isWhole: boolean };
-
 export type WorkspacePlaces = {
   readonly folder: string;
   /** Of ours alone, on the same disk: what is being written, and what is being removed. */
@@ -58,6 +57,7 @@ export type WorkspacePlaces = {
   readonly removing: string;
   readonly diskBytes: number;
   readonly owner: Owner;
+  readonly space: Space;
 };
 
 /** Folders of programs, not of anybody's work: lists tell them and don't look into them, changes in them are not told. */
@@ -65,12 +65,11 @@ const housekeeping: ReadonlySet<string> = new Set(
   ".cache .colloquy .config .git .local .nanocoder .npm __pycache__ node_modules".split(" "),
 );
 
-/** A workspace that has more levels of folders, or more entries, takes no more files. */
+/** Deeper ones are not listed. */
 const mostLevels = 64;
-const mostEntries = 50_000;
 
 export function createWorkspace(places: WorkspacePlaces): Workspace {
-  const { folder, making, removing, diskBytes, owner } = places;
+  const { folder, making, removing, diskBytes, owner, space } = places;
   const folders = createWorkspaceFolders(folder, owner);
 
   const openFile: Workspace["openFile"] = (path) =>
@@ -78,17 +77,6 @@ export function createWorkspace(places: WorkspacePlaces): Workspace {
       const opened = await held.openFile(name);
       if (opened) return openFileOf(opened, path);
       throw (await lstat(held.at(name))).isDirectory() ? isFolder(path) : notRegular(path);
-    });
-
-  const usage: Workspace["usage"] = () =>
-    folders.in("", async (held) => {
-      let [bytes, entries] = [0, 0];
-      for await (const { diskBytes: taken, unseen } of walk(held, { depth: mostLevels })) {
-        if (unseen || entries === mostEntries) return { bytes, entries, isWhole: false };
-        bytes += taken;
-        entries += 1;
-      }
-      return { bytes, entries, isWhole: true };
     });
 
   const snapshot: Workspace["snapshot"] = () =>
@@ -121,19 +109,25 @@ export function createWorkspace(places: WorkspacePlaces): Workspace {
         path,
         async (held, name) => {
           const before = await standing(held, name, path);
-          const room = diskBytes - (await roomTaken(usage)) + (before ? before.blocks * 512 : 0);
+          const room = await space.openWrite(folder, { bytes: diskBytes }, before && bytesOf(before));
           const check = (bytes: number) => {
-            if (bytes > room) throw workspaceFull(path, diskBytes);
+            if (!room.take(bytes)) throw workspaceFull(path, room.words);
           };
           const mode = before?.isFile() ? before.mode & 0o777 : 0o644;
-          const part = await writePart(content, { folder: making, owner, mode, check, signal });
           try {
-            const now = await standing(held, name, path);
-            if (ifVersion !== undefined && (!now || versionOf(now) !== ifVersion)) throw fileChanged(path);
-            await rename(part.path, held.at(name));
-            return fileChange(parsePath(path).join("/"), part.bytes, now ? "changed" : "made");
+            check(0);
+            const part = await writePart(content, { folder: making, owner, mode, check, signal });
+            try {
+              const now = await standing(held, name, path);
+              if (ifVersion !== undefined && (!now || versionOf(now) !== ifVersion)) throw fileChanged(path);
+              room.wrote(parsePath(path).join("/"), await lstat(part.path));
+              await rename(part.path, held.at(name));
+              return fileChange(parsePath(path).join("/"), part.bytes, now ? "changed" : "made");
+            } finally {
+              await rm(part.path, { force: true });
+            }
           } finally {
-            await rm(part.path, { force: true });
+            room.release();
           }
         },
         { make: true },
@@ -143,6 +137,7 @@ export function createWorkspace(places: WorkspacePlaces): Workspace {
         const taken = join(removing, newId());
         await rename(held.at(name), taken);
         await removeTree(taken);
+        await space.removed(folder);
         return fileChange(parsePath(path).join("/"), 0, "removed");
       }),
     list: ({ under = "", depth = mostLevels, most = 1000 } = {}) =>
@@ -161,22 +156,12 @@ export function createWorkspace(places: WorkspacePlaces): Workspace {
       }),
     snapshot,
     changesSince: async (before) => changesBetween(before, await snapshot()),
-    usage,
+    usage: () => measure(folder),
   };
 }
 
-async function roomTaken(usage: Workspace["usage"]): Promise<number> {
-  const { bytes, isWhole } = await usage();
-  if (isWhole) return bytes;
-  throw new Conflict(
-    `The workspace has more than ${mostEntries} files, more than ${mostLevels} folders in one another, or folders that may not be looked into: remove some first.`,
-    { code: "workspace_full" },
-  );
-}
-
-function workspaceFull(path: string, diskBytes: number): InvalidInput {
-  const most = `${Math.floor(diskBytes / 1024 ** 2)} MB`;
-  return new InvalidInput(`There is no room for ${shownPath(path)}: a workspace holds ${most} (sandbox.diskMb).`, {
+function workspaceFull(path: string, why: string): InvalidInput {
+  return new InvalidInput(`There is no room for ${shownPath(path)}: ${why}. Remove what is not needed.`, {
     code: "workspace_full",
     status: 413,
   });

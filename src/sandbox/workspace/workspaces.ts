@@ -5,6 +5,7 @@ import { isId, newId } from "../../protocol/base/ids.ts";
 import { codeOf } from "./file-fault.ts";
 import { removeTree } from "./remove-tree.ts";
 import { defaultSandboxLimits } from "../sandbox.ts";
+import { createSpace, type Space } from "./space.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 import { workspaceOwner } from "./owner.ts";
 import { holdFolder } from "./open-folder.ts";
@@ -20,6 +21,8 @@ export type WorkspacesOptions = {
   readonly templateFor?: ((threadId: string) => Promise<string | undefined>) | undefined;
   /** What one may hold. */
   readonly diskBytes?: number;
+  /** Shared with the commands that write there; absent: one of its own. */
+  readonly space?: Space;
   /** Before one is removed: ends what a sandbox keeps for it. */
   readonly release?: (folder: string) => Promise<void>;
   /** Why this process can't work with files. */
@@ -43,7 +46,7 @@ export type Workspaces = {
 const leftoverMs = 60 * 60_000;
 
 export function createWorkspaces(options: WorkspacesOptions): Workspaces {
-  const { folder, diskBytes = defaultSandboxLimits.diskBytes, release, refusal } = options;
+  const { folder, diskBytes = defaultSandboxLimits.diskBytes, space = createSpace(), release, refusal } = options;
   const making = join(folder, ".making");
   const removing = join(folder, ".removing");
   const owner = workspaceOwner;
@@ -63,7 +66,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     // A command may have locked us out, or we may have died before the folder was given away.
     if ((stats.mode & 0o777) !== 0o700) await chmod(place, 0o700);
     if (owner && stats.uid !== owner.uid) await chown(place, owner.uid, owner.gid);
-    return createWorkspace({ folder: place, making, removing, diskBytes, owner });
+    return createWorkspace({ folder: place, making, removing, diskBytes, owner, space });
   }
 
   async function make(threadId: string): Promise<Workspace> {
@@ -108,6 +111,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
       const taken = join(removing, newId());
       await rename(place, taken);
       await removeTree(taken, { isDeserted: true });
+      await space.removed(place);
     },
     threads: async () => ((await unlessMissing(readdir(folder))) ?? []).filter((name) => isId(name)),
     async removeLeftovers({ olderThanMs = leftoverMs } = { olderThanMs: leftoverMs }) {

@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { z } from "zod";
 import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { filesText, secondsText, stoppedText } from "./command-result.ts";
@@ -42,11 +43,11 @@ export function bashTool(place: CodePlace): Tool {
 
 /** Its output, and after that what is not as usual. A command that fails is no failure of the tool. */
 function resultOf({ output, files, limits, ...outcome }: CommandOutcome): ToolResult {
-  const { end, exitCode, durationMs, stdout, stderr } = outcome;
-  const stopped = stoppedText({ end }, limits);
+  const { end, exitCode, durationMs, stdout, stderr, full } = outcome;
+  const stopped = stoppedText({ end, full }, limits);
   const notes = [
     ...(output.trim() === "" && !stopped ? ["[no output]"] : []),
-    stopped ?? (exitCode === 0 ? "" : `[exit code ${exitCode}]`),
+    stopped ?? exitText(exitCode),
     durationMs >= 1000 ? `[${secondsText(durationMs)}]` : "",
     filesText(files),
   ].filter((note) => note !== "");
@@ -56,4 +57,14 @@ function resultOf({ output, files, limits, ...outcome }: CommandOutcome): ToolRe
     ...(stopped ? { isError: true } : {}),
     data: { end, exitCode: exitCode ?? null, durationMs, stdout, stderr, files },
   };
+}
+
+/** Of the signal that ends a program whose file becomes longer than there is room. */
+const fileTooLong = 128 + constants.signals.SIGXFSZ;
+
+function exitText(exitCode: number | undefined): string {
+  if (exitCode === 0) return "";
+  const reason =
+    exitCode === fileTooLong ? ": a file would have become larger than there is room in the workspace" : "";
+  return `[exit code ${exitCode}${reason}]`;
 }

@@ -17,8 +17,11 @@ export function shortened(text: string): string {
 }
 
 /** Why a command did not end by itself, with the limit that it ran into; undefined: it did. */
-export function stoppedText({ end }: Pick<SandboxResult, "end">, limits: Partial<SandboxLimits>): string | undefined {
-  const { timeoutMs, outputBytes, memoryBytes, diskBytes } = { ...defaultSandboxLimits, ...limits };
+export function stoppedText(
+  { end, full }: Pick<SandboxResult, "end" | "full">,
+  limits: Partial<SandboxLimits>,
+): string | undefined {
+  const { timeoutMs, outputBytes, memoryBytes } = { ...defaultSandboxLimits, ...limits };
   switch (end) {
     case "timed-out":
       return `[ERROR: Command timed out after ${timeoutMs / 1000}s]`;
@@ -27,10 +30,28 @@ export function stoppedText({ end }: Pick<SandboxResult, "end">, limits: Partial
     case "out-of-memory":
       return `[ERROR: Command ran out of memory: it may use ${megabytes(memoryBytes)}]`;
     case "disk-full":
-      return `[ERROR: The workspace is full: it may hold ${megabytes(diskBytes)}. Remove what is not needed]`;
+      return fullText(full);
     default:
       return undefined;
   }
+}
+
+/** Who wrote too much hears what is gone of it. */
+function fullText(full: SandboxResult["full"]): string {
+  if (!full) return "[ERROR: Too much was written to the folder for what is temporary]";
+  const named = (change: FileChange["change"]) => {
+    const paths = full.lost.filter((file) => file.change === change).map(({ path }) => path);
+    const more = paths.length > mostFilesNamed ? ` and ${paths.length - mostFilesNamed} more` : "";
+    return paths.slice(0, mostFilesNamed).join(", ") + more;
+  };
+  const [removed, cut] = [named("removed"), named("changed")];
+  const parts = [
+    `Stopped, since ${full.words}`,
+    ...(removed === "" ? [] : [`Of what was written last, this was removed: ${removed}`]),
+    ...(cut === "" ? [] : [`Cut back to what they were before: ${cut}`]),
+    "Remove what is not needed (rm works)",
+  ];
+  return `[ERROR: ${parts.join(". ")}]`;
 }
 
 /** One line about files, or none. */

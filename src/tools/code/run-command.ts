@@ -24,7 +24,7 @@ export type Command = Pick<SandboxCommand, "argv" | "env" | "stdin" | "mounts" |
   readonly signal?: AbortSignal;
 };
 
-export type CommandOutcome = Pick<SandboxResult, "end" | "exitCode" | "durationMs"> & {
+export type CommandOutcome = Pick<SandboxResult, "end" | "exitCode" | "durationMs" | "full"> & {
   /** Both streams for a model: shortened if they are long, with the name of the file that has the rest. */
   readonly output: string;
   readonly stdout: string;

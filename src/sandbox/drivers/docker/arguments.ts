@@ -68,14 +68,14 @@ ulimit -c 0 -n ${openFiles} -f "$1"; shift
 export function execArguments(
   name: string,
   { argv, env = {}, stdin }: Pick<SandboxCommand, "argv" | "env" | "stdin">,
-  { user, diskBytes }: { readonly user: ContainerUser; readonly diskBytes: number },
+  { user, fileBytes }: { readonly user: ContainerUser; readonly fileBytes: number },
 ): { readonly args: string[]; readonly env: Readonly<Record<string, string>> } {
   const variables = Object.entries({ HOME: workspaceTarget, LANG: "C.UTF-8", ...env });
   const args = [
     ...["exec", "--user", user, "--workdir", workspaceTarget],
     ...(stdin === undefined ? [] : ["--interactive"]),
     ...variables.flatMap(([key, value]) => ["--env", mayBeSecret.test(key) ? key : `${key}=${value}`]),
-    ...[name, "bash", "-c", commandScript, "bash", String(Math.ceil(diskBytes / 1024)), ...argv],
+    ...[name, "bash", "-c", commandScript, "bash", String(Math.floor(fileBytes / 1024)), ...argv],
   ];
   return { args, env: Object.fromEntries(variables.filter(([key]) => mayBeSecret.test(key))) };
 }

@@ -20,9 +20,7 @@ import {
   SandboxUnusable,
 } from "../../sandbox.ts";
 import { giveToSandboxUser, workspaceOwner } from "../../workspace/owner.ts";
-import { watchDisk } from "../../process/watch-disk.ts";
-
-import { errors, newNamespaces, refusedCalls, socketFamilies, terminalInput } from "../seccomp.ts";
+import { errors, newNamespaces, refusedCalls, reservations, socketFamilies, terminalInput } from "../seccomp.ts";
 
 const usualImage = "python:3.11-slim";
 /** How often those are killed again whom the engine starts while they are being killed. */
@@ -141,18 +139,15 @@ type Work = {
 async function runIn(container: Container, { engine, user, command, limits }: Work): Promise<SandboxResult> {
   const killedBefore = await container.endProcesses();
   let killed = killedBefore;
-  const { args, env } = execArguments(container.name, command, { user, diskBytes: limits.diskBytes });
-  const ending = new AbortController();
+  const { args, env } = execArguments(container.name, command, { user, fileBytes: limits.fileBytes });
   let killing: NodeJS.Timeout | undefined;
   const program: Program = {
     file: engine.name,
     args,
     env: { ...env, ...engine.environment },
-    started(_child, stop) {
-      const full = () => stop("disk-full");
-      const watch = { folder: command.workspace, limitBytes: limits.diskBytes, pids: container.processes };
-      watchDisk({ ...watch, signal: ending.signal, onFull: full }).catch(full);
-      return () => ending.abort();
+    started() {
+      command.onStarted?.(container.processes);
+      return () => {};
     },
     // The engine's program itself is left to end: the engine may only be about to start the command.
     kill(child) {
@@ -184,12 +179,14 @@ function containerFilter(): object {
     args,
   });
   const is = (index: number, value: number) => ({ index, value, op: "SCMP_CMP_EQ" });
-  const { EPERM, ENOSYS, EAFNOSUPPORT } = errors;
+  const { EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT } = errors;
   return {
     defaultAction: "SCMP_ACT_ALLOW",
     syscalls: [
       refuse(refusedCalls, EPERM),
       refuse(["clone3"], ENOSYS),
+      refuse(["fallocate"], EOPNOTSUPP),
+      ...Object.values(reservations).map((request) => refuse(["ioctl"], EOPNOTSUPP, [is(1, request)])),
       ...bitsOf(newNamespaces).map((bit) =>
         refuse(["clone"], EPERM, [{ index: 0, value: bit, valueTwo: bit, op: "SCMP_CMP_MASKED_EQ" }]),
       ),
