@@ -58,7 +58,10 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
   "src/run/lifecycle/accept.ts": [vanish("a new run, its thread", "accept")],
   "src/run/lifecycle/cancel.ts": [vanish("a run's row and its root's", "cancel")],
   "src/run/lifecycle/message-queue.ts": [vanish("a thread", "queue"), vanish("a thread, its next message", "next")],
-  "src/run/threads/branches.ts": [since("a thread without a live run", itself)],
+  "src/run/threads/branches.ts": [
+    since("a thread without a live run", itself),
+    since("a thread without a live run", itself),
+  ],
   "src/run/threads/edit-message.ts": [since("a thread without a live run", itself)],
   "src/run/threads/erase-person.ts": [
     since("a run's row and its root's", "as `cancel`, by the same functions"),

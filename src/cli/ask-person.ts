@@ -94,17 +94,23 @@ async function readDecision(question: QuestionView, ask: Ask): Promise<DecisionI
 }
 
 async function readApproval(
-  { arguments: given = "", argumentsHash, eachTime }: QuestionView,
+  { arguments: given = "", argumentsHash, eachTime, receivers, outside }: QuestionView,
   ask: Ask,
 ): Promise<DecisionInput | string> {
   const seen = argumentsHash === undefined ? {} : { argumentsHash };
   const always = eachTime ? "" : " / [a]lways";
-  switch ((await ask(`allow? [y]es / [n]o / [e]dit${always}: `)).toLowerCase()[0]) {
+  const here = receivers ? ` / always for ${receivers.join(", ").replaceAll("mcp:", "")} [h]ere` : "";
+  const read = outside ? " / I have [r]ead this" : "";
+  switch ((await ask(`allow? [y]es / [n]o / [e]dit${always}${here}${read}: `)).toLowerCase()[0]) {
     case "y":
       return { decision: "allow", ...seen };
     case "a":
       if (eachTime) return "This is asked each time.";
       return { decision: "allow", always: true, ...seen };
+    case "h":
+      return receivers ? { decision: "allow", here: true, ...seen } : "Nobody is named for whom it could be allowed.";
+    case "r":
+      return outside ? { decision: "allow", read: true, ...seen } : "Nothing from outside was read.";
     case "n": {
       const text = await ask("why not? (may be empty) ");
       return { decision: "deny", ...(text === "" ? {} : { text }) };

@@ -296,6 +296,11 @@ export type Runs = {
   threadOfFiles(caller: Caller, threadId: string): Promise<string>;
   /** Somebody has put files into the thread's workspace: what others wrote may be in them. Throws NotFound as `getThread`. */
   noteFiles(caller: Caller, threadId: string): Promise<void>;
+  /**
+   * The person has read what came into the thread from outside, so nothing is asked because of it any more. Throws Conflict while a
+   * run works in it, and for a room.
+   */
+  readOutside(caller: Caller, threadId: string): Promise<void>;
   renameThread(caller: Caller, threadId: string, title: string): Promise<ThreadRecord>;
   /** An archived thread is in no list that does not ask for it. */
   archiveThread(caller: Caller, threadId: string, archived: boolean): Promise<ThreadRecord>;

@@ -7,17 +7,22 @@ export type Typed = DecisionInput | { readonly edit: string } | { readonly wrong
 
 /** What a person is asked, and by which letters they answer. */
 export function promptOf(body: QuestionBody): string {
-  const { reason, text, tool, arguments: given, choices, schema, eachTime } = body;
+  const { reason, text, tool, arguments: given, choices, schema } = body;
   const lines = [printable(text)];
   if (tool !== undefined) lines.push(`  ${tool} ${printable(given ?? "")}`);
   for (const choice of choices ?? []) lines.push(`  - ${printable(choice)}`);
   if (reason === "question" && schema) lines.push(`  form: ${printable(JSON.stringify(schema))}`);
-  return [...lines, eachTime ? hints[reason].replace(always, "") : hints[reason]].join("\n");
+  return [...lines, reason === "approval" ? `${hints.approval}${moreHints(body)}` : hints[reason]].join("\n");
 }
 
-const always = " / [a]lways";
+/** What else an approval takes. */
+function moreHints({ eachTime, receivers, outside }: QuestionBody): string {
+  const here = receivers ? ` / always for ${receivers.join(", ").replaceAll("mcp:", "")} [h]ere` : "";
+  return `${eachTime ? "" : " / [a]lways"}${here}${outside ? " / I have [r]ead this" : ""}`;
+}
+
 const hints: Record<QuestionBody["reason"], string> = {
-  approval: `allow? [y]es / [n]o, and why / [e]dit${always}`,
+  approval: "allow? [y]es / [n]o, and why / [e]dit",
   limit: "go on? [y]es / [n]o",
   unknown: "was it done? done / failed / retry",
   question: "your answer (- to decline)",
@@ -59,7 +64,7 @@ export function readEdited({ argumentsHash }: QuestionBody, text: string): Typed
 }
 
 function readApproval(
-  { arguments: given = "", argumentsHash, eachTime }: QuestionBody,
+  { arguments: given = "", argumentsHash, eachTime, receivers, outside }: QuestionBody,
   letter: string,
   rest: string,
 ): Typed | undefined {
@@ -69,6 +74,8 @@ function readApproval(
   if (isWord(letter, "yes")) return { decision: "allow", ...seen };
   if (isWord(letter, "always"))
     return eachTime ? { wrong: "This is asked each time." } : { decision: "allow", always: true, ...seen };
+  if (receivers && isWord(letter, "here")) return { decision: "allow", here: true, ...seen };
+  if (outside && isWord(letter, "read")) return { decision: "allow", read: true, ...seen };
   return isWord(letter, "edit") ? { edit: given } : undefined;
 }
 

@@ -18,24 +18,19 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
   const [problem, setProblem] = useState<string>();
   const isChanged = text !== given;
 
-  function allow(always: boolean): void {
+  function allow(more: Pick<DecisionInput, "always" | "here" | "read"> = {}): void {
     if (isChanged && !isJson(text)) return setProblem(words.badJson);
     setProblem(undefined);
     onDecide({
       decision: "allow",
       ...(isChanged ? { arguments: text } : {}),
-      ...(always ? { always: true } : {}),
+      ...more,
       ...(body.argumentsHash === undefined ? {} : { argumentsHash: body.argumentsHash }),
     });
   }
 
   return (
     <>
-      {body.outside && body.outside.length > 0 && (
-        <p className="mt-1 text-sm text-warn">
-          <span aria-hidden>▲</span> {words.turn.outside(body.outside.join(", "))}
-        </p>
-      )}
       <label className="mt-2 block text-sm text-muted">
         {words.arguments}
         <textarea
@@ -52,12 +47,22 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
         </p>
       )}
       <div className="mt-2 flex flex-wrap gap-2">
-        <button type="button" className="button-main" disabled={isBusy} onClick={() => allow(false)}>
+        <button type="button" className="button-main" disabled={isBusy} onClick={() => allow()}>
           {words.allow}
         </button>
         {!isChanged && !body.eachTime && (
-          <button type="button" className="button" disabled={isBusy} onClick={() => allow(true)}>
+          <button type="button" className="button" disabled={isBusy} onClick={() => allow({ always: true })}>
             {words.always}
+          </button>
+        )}
+        {body.receivers && (
+          <button type="button" className="button" disabled={isBusy} onClick={() => allow({ here: true })}>
+            {words.turn.alwaysHere(shownNames(body.receivers))}
+          </button>
+        )}
+        {body.outside && (
+          <button type="button" className="button" disabled={isBusy} onClick={() => allow({ read: true })}>
+            {words.turn.haveRead}
           </button>
         )}
         {why === undefined ? (
@@ -89,6 +94,17 @@ export function Approval({ body, isBusy, onDecide }: ApprovalProps) {
       </div>
     </>
   );
+}
+
+/** What is asked about a call, in the reader's language where text from outside may be what asks for it. */
+export function approvalText({ text, tool, outside, receivers }: QuestionBody): string {
+  if (!outside || outside.length === 0 || tool === undefined) return text;
+  return words.turn.outside({ from: outside.join(", "), tool, to: receivers ? shownNames(receivers) : "" });
+}
+
+/** A server of tools by its name. */
+function shownNames(receivers: readonly string[]): string {
+  return receivers.map((receiver) => receiver.replace(/^mcp:/, "")).join(", ");
 }
 
 function isJson(text: string): boolean {

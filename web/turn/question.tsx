@@ -5,7 +5,7 @@ import type { DecisionInput } from "../../src/client/decisions.ts";
 import { Problem } from "../parts/problem.tsx";
 import { reasonOf } from "../page/server.ts";
 import { words } from "../words/words.ts";
-import { Approval } from "./approval.tsx";
+import { Approval, approvalText } from "./approval.tsx";
 import { OutageChoices, outageText } from "./outage.tsx";
 
 const QuestionForm = lazy(async () => ({ default: (await import("./question-form.tsx")).QuestionForm }));
@@ -24,7 +24,7 @@ export function Question({ question, onDecide }: QuestionProps) {
   if (decision !== undefined)
     return (
       <p className="text-sm text-muted">
-        <bdi>{body.outage ? `${outageText(body.outage)}.` : body.text}</bdi>{" "}
+        <bdi>{body.outage ? `${outageText(body.outage)}.` : approvalText(body)}</bdi>{" "}
         {body.reason === "provider"
           ? words.turn.outage.decisions[decision as "retry"]
           : isChanged
@@ -49,7 +49,7 @@ export function Question({ question, onDecide }: QuestionProps) {
       aria-label={body.outage ? words.turn.outage.waiting : words.waiting}
     >
       <p dir="auto" className="break-words whitespace-pre-wrap">
-        {body.outage ? `${outageText(body.outage)}.` : body.text}
+        {body.outage ? `${outageText(body.outage)}.` : approvalText(body)}
       </p>
       {body.outage && (
         <details className="text-sm text-muted">

@@ -147,7 +147,13 @@ export const de: typeof en = {
     firstWordAwaited: "Wartet auf das erste Wort des Modells",
     modelAwaited: "Wartet auf das Modell",
     inAll: (time) => `${time} insgesamt`,
-    outside: (what) => `Zuvor wurde Text anderer gelesen (${what}). Vielleicht ist er es, der dies verlangt.`,
+    outside: ({ from, tool, to }) =>
+      `In diesem Gespräch wurde Text von ${from} gelesen; vielleicht ist er es, der dies verlangt. ` +
+      (to === ""
+        ? `Darf ${tool} mit diesen Argumenten aufgerufen werden?`
+        : `Darf ${tool} mit diesen Argumenten etwas an ${to} weitergeben?`),
+    alwaysHere: (to) => `Hier immer für ${to}`,
+    haveRead: "Ich habe es gelesen",
     allowedChanged: "Erlaubt, mit geänderten Argumenten.",
     outage: {
       who: ({ model, provider, host }) =>

@@ -135,7 +135,13 @@ export const en = {
     firstWordAwaited: "Waiting for the model's first word",
     modelAwaited: "Waiting for the model",
     inAll: (time: string) => `${time} in all`,
-    outside: (what: string) => `Text of others was read before (${what}). It may be what asks for this.`,
+    outside: ({ from, tool, to }: Outside) =>
+      `This conversation has read text from ${from}, which may be what asks for this. ` +
+      (to === ""
+        ? `May ${tool} be called with these arguments?`
+        : `May ${tool} pass something on to ${to} with these arguments?`),
+    alwaysHere: (to: string) => `Always for ${to} here`,
+    haveRead: "I have read this",
     allowedChanged: "Allowed, with changed arguments.",
     outage: {
       who: ({ model, provider, host }: Asked) =>
@@ -229,4 +235,6 @@ export const en = {
 };
 
 /** Whose model could not be had. */
+/** Whose text was read, and to whom (empty: not known) which tool would pass something on. */
+type Outside = { readonly from: string; readonly tool: string; readonly to: string };
 type Asked = { readonly model: string; readonly provider?: string; readonly host?: string };

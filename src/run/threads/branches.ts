@@ -1,7 +1,7 @@
 import type { Caller } from "../../protocol/base/callers.ts";
 import { NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
-import type { Item, NewItem } from "../../protocol/threads/items.ts";
+import type { Item, NewItem, StateBody } from "../../protocol/threads/items.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { liveRootSql } from "../lifecycle/accept.ts";
 import { itemPageSql, pageBytes, pageItems } from "../log/item-pages.ts";
@@ -19,12 +19,16 @@ import {
 } from "../log/rows.ts";
 import type { Runs } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
+import { markRead, sourcesSql } from "../turn/untrusted.ts";
 import { noThread } from "./threads.ts";
 
 const mostBytes = 16 * 1024 * 1024;
 const pageSql = itemPageSql({ where: "thread_id = $1 and seq < $2", order: "desc", limit: "$3", bytes: "$4" });
 
-type Branches = Pick<Runs, "chooseBranch" | "listBranch">;
+/** Of the thread $1, for the person $2. */
+const sourcesOfThread = sourcesSql({ threads: "$1::uuid", room: "$1::uuid" });
+
+type Branches = Pick<Runs, "chooseBranch" | "listBranch" | "readOutside">;
 
 /** A thread is a tree by parent item; which of its branches is shown, and what is said beside what was said before. */
 export function createBranches(runtime: Runtime): Branches {
@@ -36,10 +40,25 @@ export function createBranches(runtime: Runtime): Branches {
         const end = await endOfBranch(within, threadId, itemId);
         if (end === undefined) throw new NotFound(`The thread has no item ${itemId}.`, { param: "leaf" });
         // The log is told only of what changes.
-        return end === thread.leaf ? { thread, items: [] } : appendBranch(within, threadId, end);
+        return end === thread.leaf
+          ? { thread, items: [] }
+          : appendState(within, threadId, { parent: end, body: { type: "branch" } });
       });
       publishItems(runtime, threadId, chosen.items);
       return toThread(chosen.thread);
+    },
+
+    async readOutside(caller, threadId) {
+      const items = await transaction(async (within) => {
+        const { leaf } = await lockIdle(within, caller, threadId);
+        const from = await within<{ source: string }>(`${sourcesOfThread} limit 20`, [threadId, caller.userId]);
+        if (from.length === 0) return [];
+        const body = { type: "outside-read" as const, from: from.map(({ source }) => source) };
+        const appended = await appendState(within, threadId, { parent: leaf, body });
+        await markRead(within, threadId);
+        return appended.items;
+      });
+      publishItems(runtime, threadId, items);
     },
 
     async listBranch(caller, threadId, { leaf, most = 1000 } = {}) {
@@ -120,13 +139,13 @@ export async function lockIdle(query: Query, caller: Caller, threadId: string): 
   return thread;
 }
 
-async function appendBranch(
+async function appendState(
   query: Query,
   threadId: string,
-  parent: string,
+  { parent, body }: { readonly parent: string | null; readonly body: StateBody },
 ): Promise<{ readonly thread: ThreadRow; readonly items: readonly Item[] }> {
   const time = new Date().toISOString();
-  const state: NewItem & { run: null } = { id: newId(), kind: "state", body: { type: "branch" }, run: null };
+  const state: NewItem & { run: null } = { id: newId(), kind: "state", body, run: null };
   const [row] = await query<ThreadRow & { first: number }>(
     `with t as (update threads set next_seq = next_seq + 1, previous_leaf = leaf, leaf = $2, updated_at = now() where id = $1
        returning ${threadColumns}, next_seq - 1 as first, $3::uuid as parent),

@@ -170,9 +170,9 @@ async function outsideBehind(
 
 /** Ends the run: it would wait for a person who does not know of it. */
 function nobodyToAsk({ body: { name } }: Call, { read, receivers = [] }: Outside): Conflict {
-  const told = receivers.length > 0 ? ` and so tell ${shownSources(receivers).join(", ")} something` : "";
+  const told = receivers.length > 0 ? `passes something on to ${shownSources(receivers).join(", ")}` : "is called";
   return new Conflict(
-    `After text from ${read.join(", ")} a person is asked before ${name} may be called${told}, and nobody is there. ` +
+    `After text from ${read.join(", ")} a person is asked before ${name} ${told}, and nobody is there. ` +
       `To let it, name ${name} in approval.allowAfterUntrusted.`,
     { code: "nobody_to_ask" },
   );
@@ -204,9 +204,9 @@ function question(
   const { name } = call.body;
   const { read, receivers } = outside ?? {};
   const why = read ? `This conversation has read text from ${read.join(", ")}, which may be what asks for this. ` : "";
-  const told = receivers ? `, and so tell ${shownSources(receivers).join(", ")} something` : "";
+  const told = receivers ? `pass something on to ${shownSources(receivers).join(", ")}` : "be called";
   const where = sandbox && isWeak(sandbox) ? ` It runs in ${sandbox.driver} (${sandbox.grade}).` : "";
-  const text = `${why}May ${name} be called with these arguments${told}?${where}`;
+  const text = `${why}May ${name} ${told} with these arguments?${where}`;
   return {
     id: newId(),
     kind: "question",

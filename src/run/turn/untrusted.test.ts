@@ -8,7 +8,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
 import type { ModelRequest } from "../../protocol/agents/models.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
-import type { RoomPlace } from "../runs.ts";
+import type { DecisionInput, RoomPlace } from "../runs.ts";
 
 type Call = readonly [tool: string, input: object];
 
@@ -64,11 +64,21 @@ const look = defineTool({
   }),
 });
 
+const code = defineTool({
+  name: "code",
+  description: "Runs code that reaches a host.",
+  input: anything,
+  effect: "write",
+  idempotent: true,
+  hosts: ["api.example"],
+  execute: () => "done",
+});
+
 eachRunDatabase((suite) => {
   const start = (options: Partial<TestRunsOptions> = {}) =>
     suite.start({
       script,
-      tools: [readMail, send, note, look],
+      tools: [readMail, send, note, look, code],
       agent: { agents: ["helper"] },
       agents: [{ id: "helper", description: "Helps." }],
       approval: { allow: ["send"] },
@@ -194,6 +204,85 @@ eachRunDatabase((suite) => {
     assert.deepEqual(questions[0]?.body.outside, ["files"]);
   });
 
+  test("one answer holds for a receiver in the conversation, and not elsewhere", async () => {
+    const service = await start();
+    const steps: (readonly Call[])[] = [
+      [["read_mail", {}]],
+      [
+        ["code", { n: 1 }],
+        ["code", { n: 2 }],
+      ],
+      [["code", { n: 3 }]],
+    ];
+    const first = await asking(service, steps);
+    // Of the two only one is asked about: what is answered for it may hold for the other.
+    assert.deepEqual(
+      first.questions.map(({ body }) => [body.receivers, body.outside, body.arguments]),
+      [[["api.example"], ["read_mail"], '{"n":1}']],
+    );
+    const { runId, threadId } = first.started;
+    const answer = (input: DecisionInput) =>
+      service.runs.decide(service.caller, runId, { questionId: first.questions[0]!.id, input });
+    await assert.rejects(answer({ decision: "allow", always: true }), { code: "invalid_input" });
+    await assert.rejects(answer({ decision: "deny", here: true }), { code: "invalid_input" });
+    await answer({ decision: "allow", here: true });
+    nothingAsked({ last: (await service.events(first.started)).at(-1)! });
+    nothingAsked(await asking(service, [[["code", { n: 4 }]]], threadId));
+    assert.equal(
+      (await asking(service, [[["send", { text: "x" }]]], threadId)).questions[0]?.body.receivers,
+      undefined,
+    );
+    assert.equal((await asking(service, steps)).questions.length, 1);
+  });
+
+  test("what a person has read is asked about no more, what comes after it is", async () => {
+    const service = await start();
+    const sends: Call[] = [["send", { text: "x" }]];
+    const first = await asking(service, [[["read_mail", {}]], sends, sends]);
+    const { runId, threadId } = first.started;
+    await service.runs.decide(service.caller, runId, {
+      questionId: first.questions[0]!.id,
+      input: { decision: "allow", read: true },
+    });
+    nothingAsked({ last: (await service.events(first.started)).at(-1)! });
+    const again = await asking(service, [[["read_mail", {}]]], threadId);
+    nothingAsked(again);
+    const fork = await service.runs.forkThread(service.caller, threadId, {});
+    await service.runs.readOutside(service.caller, threadId);
+    nothingAsked(await asking(service, [sends], threadId));
+    assert.equal((await asking(service, [sends], fork.id)).questions.length, 1);
+    const [kept] = await service.database.query<{ body: object }>(
+      "select body from items where thread_id = $1 and kind = 'state' and body ->> 'type' = 'outside-read'",
+      [threadId],
+    );
+    assert.deepEqual(kept?.body, { type: "outside-read", from: ["read_mail"] });
+    await service.database.query("insert into rooms (thread_id, user_id) values ($1, $2)", [
+      fork.id,
+      service.caller.userId,
+    ]);
+    await assert.rejects(service.runs.readOutside(service.caller, fork.id), { code: /thread_/ });
+  });
+
+  test("what a clock began asks nobody: it ends, and says what to allow", async () => {
+    const service = await start({ approval: { allow: ["*"] } });
+    const unattended = async (steps: readonly (readonly Call[])[]) => {
+      const message = { content: JSON.stringify(steps) };
+      const started = await service.runs.start(service.caller, { agent: "assistant", message, unattended: true });
+      const last = (await service.events(started)).at(-1)!;
+      return last.type === "run-end" ? (last.error ?? last.status) : last.type;
+    };
+    assert.equal(await unattended([[["code", {}]]]), "done");
+    const task = JSON.stringify([[["read_mail", {}]], [["code", {}]]]);
+    assert.deepEqual(await unattended([[["read_mail", {}]], [["code", {}]]]), {
+      code: "nobody_to_ask",
+      message:
+        "After text from read_mail a person is asked before code passes something on to api.example, and nobody is there. " +
+        "To let it, name code in approval.allowAfterUntrusted.",
+    });
+    // Below it nobody is there either.
+    assert.equal(await unattended([[["delegate", { agent: "helper", task }]]]), "done");
+  });
+
   test("the policy: asked of others too, never of some, and stricter for one person", async () => {
     const read: Call[] = [["read_mail", {}]];
     const sends: Call[] = [["send", { text: "x" }]];
@@ -234,7 +323,7 @@ eachRunDatabase((suite) => {
     );
     assert.equal(asked.events.at(-1)!.type, "run-wait");
     const [question] = await service.runs.questions(service.caller, asked.started.runId);
-    assert.match(question!.body.text, /text from a\.example, .* tell made\.example something/);
+    assert.match(question!.body.text, /text from a\.example, .* pass something on to made\.example with/);
     await service.runs.decide(service.caller, asked.started.runId, {
       questionId: question!.id,
       input: { decision: "allow", always: { url: "https://made.*" } },

@@ -98,11 +98,16 @@ export const changeThread = endpoint({
       title: z.string().max(500).optional(),
       archived: z.boolean().optional(),
       leaf: idSchema.optional(),
+      outsideRead: z
+        .literal(true)
+        .optional()
+        .describe("You have read what came from outside so far: nothing is asked because of it any more"),
     })
     .refine((changes) => Object.keys(changes).length > 0, "must change something"),
   answers: { 200: threadSchema },
-  async handle({ params: { id }, body: { title, archived, leaf }, caller, services: { runs } }) {
+  async handle({ params: { id }, body: { title, archived, leaf, outsideRead }, caller, services: { runs } }) {
     if (leaf !== undefined) await runs.chooseBranch(caller, id, leaf);
+    if (outsideRead) await runs.readOutside(caller, id);
     if (archived !== undefined) await runs.archiveThread(caller, id, archived);
     return publicThread(
       await (title === undefined ? runs.getThread(caller, id) : runs.renameThread(caller, id, title)),
