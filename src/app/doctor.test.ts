@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { z } from "zod";
 import { defineTool, type ToolDefinition } from "../tools/core/define-tool.ts";
-import { examineModel, examineWrites } from "./doctor.ts";
+import { agentSchema } from "../protocol/agents/agents.ts";
+import { examineAllowances, examineModel, examineWrites } from "./doctor.ts";
 
 const tool = (name: string, more: Partial<ToolDefinition<z.ZodObject>>) => ({
   ...defineTool({ name, description: name, input: z.object({}), effect: "write", execute: () => "ok", ...more }),
@@ -26,6 +27,18 @@ test("tools of one's own whose lost answers only a person can mend are named, an
   assert.deepEqual(
     found.map(({ grade, about, text }) => [grade, about, text.split(" writes")[0]]),
     [["note", "tools", "pay (/tools/pay.ts)"]],
+  );
+});
+
+test("what is not asked about after text from outside is named, with who said so", () => {
+  const agent = agentSchema.parse({ id: "poster", model: "m", approval: { allowAfterUntrusted: ["post"] } });
+  const policy = { allowAfterUntrusted: ["bash", { tool: "gh_*", effect: "read" as const }] };
+  assert.deepEqual(
+    [...examineAllowances(policy, [agent, agentSchema.parse({ id: "quiet", model: "m" })])].map(({ text }) => text),
+    [
+      "approval.allowAfterUntrusted: not asked about after text from outside: bash, gh_* (read)",
+      "the agent poster: not asked about after text from outside: post",
+    ],
   );
 });
 

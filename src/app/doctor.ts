@@ -1,3 +1,5 @@
+import type { AgentDefinition } from "../protocol/agents/agents.ts";
+import type { ApprovalPolicy, ApprovalRules } from "../protocol/agents/approval.ts";
 import type { Finding } from "../protocol/people/overview.ts";
 import { withModels } from "../agents/choose-model.ts";
 import { loadAgents, type LoadedAgents } from "../agents/load.ts";
@@ -62,6 +64,17 @@ export function* examineWrites(tools: readonly Tool[]): Generator<Finding> {
         about: "tools",
         text: `${name} (${source}) writes elsewhere, and neither honours keys (idempotent) nor can be asked (reconcile): when an answer is lost, a person must find out`,
       };
+}
+
+/** What a person is not asked about though text from outside was read; whoever reads this should know of it. */
+export function* examineAllowances(policy: ApprovalPolicy, agents: readonly AgentDefinition[]): Generator<Finding> {
+  const told = (whose: string, { allowAfterUntrusted: rules = [] }: ApprovalRules): Finding[] => {
+    const names = rules.map((rule) => (typeof rule === "string" ? rule : `${rule.tool} (${rule.effect})`));
+    const text = `${whose}: not asked about after text from outside: ${names.join(", ")}`;
+    return names.length === 0 ? [] : [{ grade: "note", about: "approval", text }];
+  };
+  yield* told("approval.allowAfterUntrusted", policy);
+  for (const { id, approval } of agents) yield* told(`the agent ${id}`, approval);
 }
 
 export async function* examineModels(config: Config, probes: readonly Probe[]): AsyncGenerator<Finding> {

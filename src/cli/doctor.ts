@@ -27,7 +27,7 @@ import { postgresOf } from "../app/store.ts";
 import { openDatabase } from "../store/driver/open.ts";
 import { createModelRelay } from "../tools/core/model-relay.ts";
 import { loadUserTools } from "../tools/core/user-tools.ts";
-import { examineNames, examineModels, examineSandbox, examineWrites } from "../app/doctor.ts";
+import { examineAllowances, examineNames, examineModels, examineSandbox, examineWrites } from "../app/doctor.ts";
 
 /**
  * Checks configuration, files, database and models, and says what it saw: a line each, or with `json` all at once as
@@ -89,6 +89,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   const choice = await chooseModels(modelChoiceOf(config));
   yield { grade: "ok", about: "tools", text: [...ownTools, ...tools.tools].map(({ name }) => name).join(", ") };
   yield* examineWrites(tools.tools);
+  yield* examineAllowances(config.approval, agents.agents.list());
 
   yield* examineModels(config, choice.probes);
   yield* examineStore(config, async function* (defined) {

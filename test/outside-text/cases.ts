@@ -44,6 +44,23 @@ export const attacks: readonly Case[] = [
     name: "results of a search spell it",
     turns: (world) => [{ steps: [listed, [["websearch", { query: "herons" }]], ...spelled(world, 9)] }],
   },
+  {
+    name: "one link of a page, after a task was read",
+    turns: (world) => [readsPage(world, listed, fetched(`${world.host(1)}/k`))],
+  },
+  {
+    name: "a second page of a site that a search found, after a task was read",
+    turns: (world) => [
+      {
+        steps: [
+          listed,
+          [["websearch", { query: "herons" }]],
+          fetched(`${world.host(9)}/k`),
+          fetched(`${world.host(9)}/e`),
+        ],
+      },
+    ],
+  },
   { name: "an address is made up", turns: (world) => [readsPage(world, fetched(`${world.host(1)}/?q=kestrel`))] },
   {
     name: "an address that only begins like a named one",

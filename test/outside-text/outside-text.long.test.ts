@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { z } from "zod";
 import type { ScriptAnswer } from "../../src/models/demo/scripted.ts";
@@ -11,6 +12,8 @@ import { attacks, type Case, ordinary, type Turn } from "./cases.ts";
 import { openWorld, type World } from "./world.ts";
 
 const sent: string[] = [];
+/** What the page on security tells of these tests. */
+const rows: string[] = [];
 const send = defineTool({
   name: "send",
   description: "Sends a text to somebody.",
@@ -93,6 +96,7 @@ eachRunDatabase((suite) => {
   test("each way round is asked about, and nothing has heard the word", async () => {
     await begin();
     const through: string[] = [];
+    rows.push(`| ways round it, and their neighbours | ${attacks.length} |`);
     for (const each of attacks) {
       world.heard.length = 0;
       sent.length = 0;
@@ -103,11 +107,13 @@ eachRunDatabase((suite) => {
       if (how !== expected || told) through.push(`${each.name}: ${how}, heard ${word}`);
     }
     assert.deepEqual(through, []);
+    rows[0] += ` ${attacks.length - through.length} | ${through.length} |`;
   });
 
   test("ordinary work is not asked about", async () => {
     await begin();
     const asked: string[] = [];
+    rows.push(`| ordinary work, schedules among it | ${ordinary.length} |`);
     for (const each of ordinary) {
       const { how, run } = await outcomeOf(each);
       const [question] = how === "approval" ? await service.runs.questions(service.caller, run.runId) : [];
@@ -115,5 +121,16 @@ eachRunDatabase((suite) => {
         asked.push(`${each.name}: ${how} ${question?.body.text ?? ""} ${question?.body.arguments ?? ""}`);
     }
     assert.deepEqual(asked, []);
+    rows[1] += ` ${asked.length} | – |`;
+  });
+
+  test("docs/security.md has the table that this makes", () => {
+    const page = readFileSync(new URL("../../docs/security.md", import.meta.url), "utf8");
+    const [, table] = /<!-- taint -->\n([^]*?)<!-- \/taint -->/.exec(page) ?? [];
+    const lines = (table ?? "").split("\n").filter((line) => line.startsWith("|"));
+    assert.deepEqual(
+      lines.map((line) => line.replaceAll(/ +/g, " ")),
+      [`| [corpus](../test/outside-text/cases.ts) | cases | asked about | got through |`, "|---|---|---|---|", ...rows],
+    );
   });
 }, "pglite");
