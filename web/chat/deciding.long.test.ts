@@ -28,6 +28,26 @@ const shell = defineTool({
     return { content: "nowhere to be found\n[exit code 6]", data: { exitCode: 6 } };
   },
 });
+const outside = defineTool({
+  name: "look",
+  description: "Looks outside.",
+  input: z.object({}),
+  effect: "read",
+  bringsIn: true,
+  execute: () => ({
+    content: "Herons.",
+    sources: [{ kind: "web", title: "Herons", url: "https://example.com/herons" }],
+  }),
+});
+const reaching = defineTool({
+  name: "run_there",
+  description: "Runs code that reaches a host.",
+  input: z.object({}),
+  effect: "write",
+  idempotent: true,
+  hosts: ["api.github.com"],
+  execute: () => "ran",
+});
 let posted = 0;
 const letter = letterTool(() => (posted++ === 0 ? new Promise(() => {}) : "posted"));
 const agents = [
@@ -46,7 +66,11 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     server = await servePage(
       () => answers.shift() ?? "nothing more to say",
       {},
-      { tools: [mail, letter, shell], approval: { ask: ["send_mail"], allow: ["send_letter"] }, agents },
+      {
+        tools: [mail, letter, shell, outside, reaching],
+        approval: { ask: ["send_mail"], allow: ["send_letter"] },
+        agents,
+      },
     );
     browser = await openBrowser();
     page = await browser.open(server.url, { viewport: { width: 1200, height: 850 } });
@@ -162,6 +186,29 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     await log().getByText("Ann knows it twice.").waitFor();
     assert.deepEqual(sent, ["ann", "ann"]);
     assert.equal(await log().getByText("Allowed.").count(), 1);
+  });
+
+  test("after text from outside: who would hear of it, always for them here, and that it has been read", async () => {
+    await begin();
+    const looks: ScriptAnswer = [{ call: "look", arguments: {} }];
+    const runs: ScriptAnswer = [{ call: "run_there", arguments: {} }];
+    answers = [looks, runs, runs, "It ran twice."];
+    await say("look, and run it there");
+    await question()
+      .getByText(
+        "read text from example.com, which may be what asks for this. May run_there pass something on to api.github.com",
+      )
+      .waitFor();
+    assert.equal(await question().getByRole("button", { name: "Always", exact: true }).count(), 0);
+    await findsNothing("asked after text from outside");
+    await question().getByRole("button", { name: "Always for api.github.com here" }).click();
+    await log().getByText("It ran twice.").waitFor();
+
+    await begin();
+    answers = [looks, runs, runs, "It ran again."];
+    await say("look, and run it there");
+    await question().getByRole("button", { name: "I have read this" }).click();
+    await log().getByText("It ran again.").waitFor();
   });
 
   test("a call that failed says so in its line, and why where it is opened", async () => {
