@@ -7,6 +7,16 @@ import { cpuMilliseconds, serveCommands } from "./child.ts";
  * Worker threads of the server load it too, and leave it alone; their CPU is in the process'.
  */
 if (isMainThread) {
+  /** CPU time of the longest turn of the loop: unlike its delay the same on a busy machine. */
+  let longestTurn = 0;
+  let lastTurn = 0;
+  let watching = false;
+  const nextTurn = () => {
+    const now = threadMs();
+    longestTurn = Math.max(longestTurn, now - lastTurn);
+    lastTurn = now;
+    if (watching) setImmediate(nextTurn);
+  };
   const delay = monitorEventLoopDelay({ resolution: 1 });
   serveCommands(
     {
@@ -14,6 +24,22 @@ if (isMainThread) {
       watchLoop: () => {
         delay.reset();
         delay.enable();
+      },
+      /** How long the reference takes, in the process that is measured. */
+      parse: (bytes: Uint8Array): number => {
+        const began = threadMs();
+        JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+        return threadMs() - began;
+      },
+      watchTurns: () => {
+        longestTurn = 0;
+        lastTurn = threadMs();
+        watching = true;
+        setImmediate(nextTurn);
+      },
+      longestTurn: (): number => {
+        watching = false;
+        return longestTurn;
       },
       loopDelay: (): LoopDelay => {
         delay.disable();
@@ -24,6 +50,11 @@ if (isMainThread) {
   );
   // The channel must not keep a server alive that has stopped.
   process.channel?.unref();
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }
 
 export type Usage = { readonly cpuMs: number; readonly rssBytes: number };

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { startChild } from "./child.ts";
 import type { ModelServerStats } from "./model-server.ts";
+import { bodies } from "./parts/bodies.ts";
 import { crowd } from "./parts/crowd.ts";
 import { delegation } from "./parts/delegation.ts";
 import { deltas } from "./parts/deltas.ts";
@@ -32,6 +33,7 @@ const parts: readonly Part[] = [
   mcp,
   sandbox,
   eventLoop,
+  bodies,
   imports,
   ingestion,
   retrieval,

@@ -19,8 +19,9 @@ const mostBytes = 10 * megabytes;
 
 /** `configured`: what the route that takes most may take. */
 export function boundsOf(endpoint: Taking, configured = mostBytes): BodyBounds {
-  const { body, open, admit, takesLong = false } = endpoint;
-  const json = takesLong ? longJson : usualJson;
+  const { body, open, admit, takesLong = false, keepsNumbers = false } = endpoint;
+  // Whose numbers are kept costs several times as much for each of them.
+  const json = takesLong && !keepsNumbers ? longJson : usualJson;
   const isUnproven = open !== undefined && admit === undefined;
   const bytes = body === undefined || isUnproven ? fewBytes : takesLong ? configured : usualBytes;
   return { ...json, bytes: Math.min(bytes, configured) };

@@ -1,14 +1,17 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import multipart from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { parseExactly } from "../../protocol/base/exact-json.ts";
+import { mayHaveUnusualNumbers, parseExactly } from "../../protocol/base/exact-json.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
-import { checkJsonBounds } from "../../protocol/base/json-bounds.ts";
+import { createJsonCount } from "../../protocol/base/json-bounds.ts";
 import { configOf } from "./body-bounds.ts";
 import { isOwnOrigin } from "./origins.ts";
 import { leaveUnreadBodies, readBody } from "./read-body.ts";
 
+/** To decode and parse so much takes a third of a millisecond. */
+const longBytes = 100_000;
 /** Of one form. */
 const mostFiles = 100;
 /** Of a form that is no file's. */
@@ -22,7 +25,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   leaveUnreadBodies(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", async (request: FastifyRequest, payload: IncomingMessage) =>
-    request.is404 ? undefined : parseJson(request, await readBody(request, payload)),
+    request.is404 ? undefined : readJson(request, payload),
   );
   app.addContentTypeParser(
     ["application/x-www-form-urlencoded", "text/plain"],
@@ -33,7 +36,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
           code: "unsupported_media_type",
           status: 415,
         });
-      return (takesForm(request) ? parseForm : parseJson)(request, await readBody(request, payload));
+      return takesForm(request) ? parseForm(await readBody(request, payload)) : readJson(request, payload);
     },
   );
 }
@@ -72,7 +75,7 @@ function takesForm(request: FastifyRequest): boolean {
   return configOf(request).takesForm === true && /form-urlencoded/i.test(request.headers["content-type"] ?? "");
 }
 
-function parseForm(_request: FastifyRequest, body: Buffer): unknown {
+function parseForm(body: Buffer): unknown {
   let fields = 1;
   for (let at = body.indexOf("&"); at !== -1 && fields <= mostFormFields; at = body.indexOf("&", at + 1)) fields++;
   if (fields > mostFormFields)
@@ -83,16 +86,26 @@ function parseForm(_request: FastifyRequest, body: Buffer): unknown {
   return Object.fromEntries(new URLSearchParams(body.toString()));
 }
 
-function parseJson(request: FastifyRequest, body: Buffer): unknown {
+/** A long body takes several turns of the event loop: others are served between its decoding, its parsing and its use. */
+async function readJson(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
+  const { bounds, keepsNumbers = false } = configOf(request);
+  const body = await readBody(request, payload, createJsonCount(bounds));
   if (body.length === 0) return undefined;
-  const { bounds, keepsNumbers } = configOf(request);
-  checkJsonBounds(body, bounds);
+  const turn = body.length < longBytes ? () => {} : () => setImmediate();
+  await turn();
+  const text = body.toString();
+  await turn();
+  const isExact = keepsNumbers && mayHaveUnusualNumbers(text);
+  await turn();
+  let value: unknown;
   try {
     // What may hold a call's arguments keeps its numbers.
-    return (keepsNumbers === true ? parseExactly : JSON.parse)(body.toString());
+    value = (isExact ? parseExactly : JSON.parse)(text);
   } catch (error) {
     throw new InvalidInput(`The body is not valid JSON${placeOf(error)}.`, { code: "invalid_json", cause: error });
   }
+  await turn();
+  return value;
 }
 
 /** Where the fault is, without the piece of the body that some of these messages show. */

@@ -12,8 +12,12 @@ const lingerMs = 1000;
 const freePieces = 2000;
 const leastPiece = 16;
 
-/** The body, within the bound of its route. */
-export async function readBody(request: FastifyRequest, payload: Readable): Promise<Buffer> {
+/** The body, within the bound of its route. `look` sees each piece as it comes, and may refuse the body. */
+export async function readBody(
+  request: FastifyRequest,
+  payload: Readable,
+  look: (piece: Buffer) => void = () => {},
+): Promise<Buffer> {
   const { "content-length": said, "content-encoding": encoding = "identity" } = request.headers;
   const { bytes: most } = configOf(request).bounds ?? fewBounds;
   if (encoding !== "identity")
@@ -26,10 +30,14 @@ export async function readBody(request: FastifyRequest, payload: Readable): Prom
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let pieces = 0;
   const take = (piece: Buffer) => {
-    const isWithin = gathered.add(piece);
-    if (isWithin && (++pieces <= freePieces || gathered.length >= pieces * leastPiece)) return;
-    request.raw.socket.pause();
-    reject(isWithin ? tooFine() : tooLarge(most));
+    try {
+      look(piece);
+      if (!gathered.add(piece)) throw tooLarge(most);
+      if (++pieces > freePieces && gathered.length < pieces * leastPiece) throw tooFine();
+    } catch (error) {
+      request.raw.socket.pause();
+      reject(error);
+    }
   };
   payload.on("data", take).on("end", resolve).on("error", reject);
   try {

@@ -20,6 +20,11 @@ const json = JSON as ExactJson;
  */
 const unusual = /(?:^|[:[,])[ \t\n\r]*(?:-0(?![\d.])|-?(?:\d[\d.]{15}|[\d.]+[eE]|\d+\.\d*0(?![\d.])|0\.000000))/;
 
+/** Whether `parseExactly` would take its longer way. */
+export function mayHaveUnusualNumbers(text: string): boolean {
+  return unusual.test(text);
+}
+
 /**
  * As `JSON.parse`, but a number that a double would not be written as again stays as it was written. A browser that can't
  * keep them reads doubles.

@@ -42,8 +42,12 @@ for (const byte of [quote, comma, colon, openArray, closeArray, openObject, clos
  * `JSON.parse` and in a schema, during which nobody else is served. Throws InvalidInput with the bound that is exceeded.
  * What is not JSON may pass: the parser refuses it, at the latest where the counting was misled.
  */
-export function checkJsonBounds(bytes: Uint8Array, bounds: JsonBounds = usualJson): void {
-  const { length } = bytes;
+export function checkJsonBounds(bytes: Uint8Array, bounds?: JsonBounds): void {
+  createJsonCount(bounds)(bytes);
+}
+
+/** The same for a text that comes in pieces: each is looked at as it comes, so that no turn is left for all of it. */
+export function createJsonCount(bounds: JsonBounds = usualJson): (piece: Uint8Array) => void {
   const { depth: deepest, keys: mostKeys, elements: mostElements, listed: mostListed } = bounds;
   let depth = 0;
   let keys = 0;
@@ -51,32 +55,46 @@ export function checkJsonBounds(bytes: Uint8Array, bounds: JsonBounds = usualJso
   let listed = 0;
   /** By depth: whether that level is an array. */
   const isArray = new Uint8Array(deepest + 2);
+  /** Where the last piece ended: in a string, behind a backslash, and so far into a word. */
+  const left = { inString: false, escaped: false, word: 0 };
   const countElement = () => {
     if (++elements > mostElements) throw tooMany(mostElements, "elements in its arrays");
     if (depth === 2 && ++listed > mostListed) throw tooMany(mostListed, "elements in one of its lists");
   };
-  for (let from = 0, at = nextMark(bytes, 0); ; at = nextMark(bytes, (from = at + 1))) {
-    if (at - from > longestWord) checkWords(bytes, from, at);
-    if (at >= length) return;
-    const byte = bytes[at];
-    if (byte === quote) at = endOfString(bytes, at + 1);
-    else if (byte === colon) {
-      if (++keys > mostKeys) throw tooMany(mostKeys, "keys in its objects");
-    } else if (byte === comma) {
-      if (isArray[depth] === 1) countElement();
-    } else if (byte === openArray || byte === openObject) {
-      if (++depth > deepest) throw tooDeep(deepest);
-      isArray[depth] = byte === openArray ? 1 : 0;
-      if (depth === 2) listed = 0;
-      // No comma stands before the first element; an empty array counts as one too, since it costs as much.
-      if (byte === openArray) countElement();
-    } else depth--;
-  }
+  return (bytes) => {
+    const { length } = bytes;
+    let from = left.inString ? endOfString(bytes, left.escaped ? 1 : 0, left) + 1 : 0;
+    for (let at = nextMark(bytes, from); ; at = nextMark(bytes, from)) {
+      if (at - from + left.word > longestWord) checkWords(bytes, { from, to: at, word: left.word });
+      if (at >= length) {
+        left.word = wordBefore(bytes, { from, to: at, word: left.word });
+        return;
+      }
+      left.word = 0;
+      from = at + 1;
+      const byte = bytes[at];
+      if (byte === quote) from = endOfString(bytes, from, left) + 1;
+      else if (byte === colon) {
+        if (++keys > mostKeys) throw tooMany(mostKeys, "keys in its objects");
+      } else if (byte === comma) {
+        if (isArray[depth] === 1) countElement();
+      } else if (byte === openArray || byte === openObject) {
+        if (++depth > deepest) throw tooDeep(deepest);
+        isArray[depth] = byte === openArray ? 1 : 0;
+        if (depth === 2) listed = 0;
+        // No comma stands before the first element; an empty array counts as one too, since it costs as much.
+        if (byte === openArray) countElement();
+      } else depth--;
+    }
+  };
 }
 
-/** Refuses what is too long between two places, and no white space. */
-function checkWords(bytes: Uint8Array, from: number, to: number): void {
-  let begun = from;
+/** What stands between two marks, with so much of a word before it. */
+type Run = { readonly from: number; readonly to: number; readonly word: number };
+
+/** Refuses what is too long between two marks, and no white space. */
+function checkWords(bytes: Uint8Array, { from, to, word }: Run): void {
+  let begun = from - word;
   for (let at = from; at < to; at++) {
     if (bytes[at]! <= space) begun = at + 1;
     else if (at - begun >= longestWord)
@@ -87,6 +105,13 @@ function checkWords(bytes: Uint8Array, from: number, to: number): void {
   }
 }
 
+/** How long the word is that reaches the end. */
+function wordBefore(bytes: Uint8Array, { from, to, word }: Run): number {
+  let begin = to;
+  while (begin > from && bytes[begin - 1]! > space) begin--;
+  return Math.max(0, to - begin) + (begin <= from ? word : 0);
+}
+
 /** Where the next byte is that is none of a number, a literal or white space. */
 function nextMark(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
@@ -95,10 +120,11 @@ function nextMark(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Where the quote is that ends the string whose text begins at `from`. */
-function endOfString(bytes: Uint8Array, from: number): number {
+/** Where the quote is that ends the string whose text begins at `from`; the length if it is in another piece. */
+function endOfString(bytes: Uint8Array, from: number, left: { inString: boolean; escaped: boolean }): number {
   const { length } = bytes;
   let at = from;
+  left.inString = false;
   for (;;) {
     const near = Math.min(length, at + fewBytes);
     for (; at < near; at++) {
@@ -106,11 +132,15 @@ function endOfString(bytes: Uint8Array, from: number): number {
       if (byte === quote) return at;
       if (byte === backslash) at++;
     }
-    if (at >= length) return length;
-    const found = bytes.indexOf(quote, at);
-    if (found === -1) return length;
+    const found = at >= length ? -1 : bytes.indexOf(quote, at);
+    const end = found === -1 ? length : found;
     let slashes = 0;
-    while (found - slashes > at && bytes[found - slashes - 1] === backslash) slashes++;
+    while (end - slashes > at && bytes[end - slashes - 1] === backslash) slashes++;
+    if (found === -1) {
+      left.inString = true;
+      left.escaped = at > length || slashes % 2 === 1;
+      return length;
+    }
     if (slashes % 2 === 0) return found;
     at = found + 1;
   }
