@@ -27,9 +27,12 @@ if (isMainThread) {
       },
       /** How long the reference takes, in the process that is measured. */
       parse: (bytes: Uint8Array): number => {
-        const began = threadMs();
-        JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
-        return threadMs() - began;
+        const times = Array.from({ length: 5 }, () => {
+          const began = performance.now();
+          JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+          return performance.now() - began;
+        });
+        return Math.min(...times);
       },
       watchTurns: () => {
         longestTurn = 0;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limitsSchema, modelSettingsSchema, onOutageSchema } from "../../protocol/agents/agents.ts";
-import { contentSchema } from "../../protocol/threads/item-schema.ts";
+import { sentContentSchema } from "../../protocol/threads/item-schema.ts";
 import type { ResponseFormat, ToolSchema } from "../../protocol/agents/models.ts";
 import { idSchema } from "../../protocol/base/shapes.ts";
 
@@ -31,6 +31,7 @@ export const runOptionsSchema = z.strictObject({
   toolChoice: z.union([z.enum(["auto", "none", "required"]), z.strictObject({ name: z.string() })]).optional(),
   clientTools: z
     .array(toolSchemaSchema)
+    .max(1000)
     .optional()
     .describe("Tools that the caller runs: the run waits for their results."),
   limits: limitsSchema.partial().optional(),
@@ -67,7 +68,7 @@ export const resumeSchema = z
 
 export const messageInputSchema = z.strictObject({
   id: idSchema.optional().describe("A UUIDv7 of your own; the same one sent again answers the first."),
-  content: contentSchema,
+  content: sentContentSchema,
   files: z.array(idSchema).max(20).optional().describe("Files that came with it, by the ids of their uploads"),
 });
 

@@ -37,7 +37,7 @@ export const modelSettingsSchema = z.strictObject({
   topP: z.number().min(0).max(1).optional(),
   topK: z.int().positive().optional(),
   maxTokens: z.int().positive().optional(),
-  stop: z.array(z.string()).optional(),
+  stop: z.array(z.string()).max(100).optional(),
   seed: z.int().optional(),
   frequencyPenalty: z.number().optional(),
   presencePenalty: z.number().optional(),

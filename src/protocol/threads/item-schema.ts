@@ -29,3 +29,8 @@ const contentPartSchema = z.discriminatedUnion("type", [
 
 /** What may come from outside as the content of a message. */
 export const contentSchema = z.union([z.string(), z.array(contentPartSchema).min(1)]) satisfies z.ZodType<Content>;
+/** As it may be sent. */
+export const sentContentSchema = z.union([
+  z.string(),
+  z.array(contentPartSchema).min(1).max(1000),
+]) satisfies z.ZodType<Content>;

@@ -17,11 +17,11 @@ const contentSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("input_tag"), text: z.string() }),
 ]);
 const inputSchema = z.object({
-  content: z.array(contentSchema),
+  content: z.array(contentSchema).max(1000),
   attachments: z.array(z.string().max(200)).max(20).default([]),
   quoted_text: z.string().nullish(),
   inference_options: z
-    .object({ tool_choice: z.object({ id }).nullish(), model: z.string().nullish() })
+    .object({ tool_choice: z.object({ id }).nullish(), model: z.string().max(256).nullish() })
     .nullish()
     .describe("`model`: the id of an agent"),
 });
@@ -33,7 +33,7 @@ const clientToolSchema: z.ZodType<ToolSchema> = z.object({
   parameters: z.record(z.string(), z.unknown()).default({ type: "object", properties: {} }),
 });
 const metadataSchema = z.looseObject({
-  agent: z.string().optional().describe("Who answers"),
+  agent: z.string().max(256).optional().describe("Who answers"),
   client_tools: z.array(clientToolSchema).max(100).optional().describe("Tools that the page runs"),
 });
 export type Metadata = z.output<typeof metadataSchema>;
@@ -69,7 +69,7 @@ const operations = [
         answers: z
           .record(
             z.string(),
-            z.object({ values: z.array(z.string()).default([]), skipped: z.boolean().default(false) }),
+            z.object({ values: z.array(z.string()).max(1000).default([]), skipped: z.boolean().default(false) }),
           )
           .default({}),
       }),

@@ -8,7 +8,7 @@ import {
   pendingSchema,
   type PendingView,
 } from "../../../protocol/threads/threads.ts";
-import { contentSchema } from "../../../protocol/threads/item-schema.ts";
+import { sentContentSchema } from "../../../protocol/threads/item-schema.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { itemPageQuery, itemPageSchema, readItemPage } from "../../shapes/item-page.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
@@ -125,7 +125,7 @@ export const editMessage = endpoint({
   params: idParams,
   takesLong: true,
   body: z.strictObject({
-    message: z.strictObject({ id: idSchema.optional(), content: contentSchema }),
+    message: z.strictObject({ id: idSchema.optional(), content: sentContentSchema }),
     instead: idSchema.describe("The message of yours that it stands in place of"),
   }),
   answers: { 201: editedSchema },
