@@ -1,17 +1,5 @@
-/** As much of a JSON Schema as a body of that form is made from. */
-export type Schema = {
-  readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly minimum?: number;
-  readonly minItems?: number;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly format?: string;
-};
+import { exampleOf, type Schema } from "../test/fuzz/api-document.ts";
+
 export type Bounds = {
   readonly bytes: number;
   readonly keys: number;
@@ -99,20 +87,4 @@ function itemsAt(schema: Schema, path: Path): Schema | undefined {
   let nodes = variants(schema);
   for (const name of path) nodes = nodes.flatMap(({ properties }) => variants(properties?.[name] ?? {}));
   return nodes.find(({ items }) => items)?.items;
-}
-
-/** Something of that form, with as little as there must be. */
-export function exampleOf(schema: Schema | undefined): unknown {
-  if (!schema) return "a";
-  if (schema.const !== undefined) return schema.const;
-  if (schema.enum) return schema.enum[0];
-  const [choice] = schema.anyOf ?? schema.oneOf ?? [];
-  if (choice) return exampleOf(choice);
-  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
-  if (type === "object")
-    return Object.fromEntries((schema.required ?? []).map((name) => [name, exampleOf(schema.properties?.[name])]));
-  if (type === "array") return schema.minItems ? [exampleOf(schema.items)] : [];
-  if (type === "integer" || type === "number") return Math.max(1, schema.minimum ?? 1);
-  if (type === "boolean") return true;
-  return schema.format === "uuid" ? "018f0000-0000-7000-8000-00000000dead" : "a";
 }

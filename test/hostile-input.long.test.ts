@@ -4,26 +4,9 @@ import { loadConfig } from "../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
 import { newId } from "../src/protocol/base/ids.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
+import { type ApiDocument, exampleOf, type Operation, type Schema } from "./fuzz/api-document.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 
-/** As much of a JSON Schema as a body of that form is made from. */
-type Schema = {
-  readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly minItems?: number;
-  readonly minimum?: number;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly format?: string;
-};
-type Operation = {
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> };
-};
 type Sent = { readonly method: string; readonly path: string; readonly body?: string };
 
 const nastyTexts = ["\0", "a\0b", "\u{1f4a9}".repeat(200), "../../../etc/passwd", "x".repeat(10_000), "-1", "1e999"];
@@ -62,7 +45,7 @@ const nastyPaths = [
 ];
 
 let colloquy: Colloquy;
-let document: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
+let document: ApiDocument;
 before(async () => {
   const env = {
     PATH: process.env["PATH"] ?? "",
@@ -72,7 +55,7 @@ before(async () => {
     COLLOQUY_PORT: "0",
   };
   colloquy = await startColloquy(loadConfig({ env, cwd: temporaryFolder("hostile") }), { log: silentLog });
-  document = (await (await fetch(`${colloquy.url}/openapi.json`)).json()) as typeof document;
+  document = (await (await fetch(`${colloquy.url}/openapi.json`)).json()) as ApiDocument;
 });
 after(() => colloquy.stop());
 
@@ -80,22 +63,6 @@ function nested(depth: number): unknown {
   let value: unknown = "deep";
   for (let level = 0; level < depth; level++) value = [value];
   return value;
-}
-
-/** Something of that form. */
-function exampleOf(schema: Schema | undefined): unknown {
-  if (!schema) return "a";
-  if (schema.const !== undefined) return schema.const;
-  if (schema.enum) return schema.enum[0];
-  const [choice] = schema.anyOf ?? schema.oneOf ?? [];
-  if (choice) return exampleOf(choice);
-  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
-  if (type === "object")
-    return Object.fromEntries((schema.required ?? []).map((name) => [name, exampleOf(schema.properties?.[name])]));
-  if (type === "array") return schema.minItems ? [exampleOf(schema.items)] : [];
-  if (type === "integer" || type === "number") return Math.max(1, schema.minimum ?? 1);
-  if (type === "boolean") return true;
-  return schema.format === "uuid" ? newId() : "a";
 }
 
 /** The same with one field after the other, those within too, in place of what fits. */

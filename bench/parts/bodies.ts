@@ -2,13 +2,11 @@ import { request } from "undici";
 import { type Bench, type Part, type Server, withOwned } from "../part.ts";
 import { startProduct } from "../product.ts";
 import type { Row } from "../rows.ts";
-import { type Bounds, type Schema, worstBodies } from "../worst-bodies.ts";
+import type { Operation } from "../../test/fuzz/api-document.ts";
+import { type Bounds, worstBodies } from "../worst-bodies.ts";
 
-type Operation = {
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> };
-  readonly "x-body-bounds"?: Bounds;
-};
-type Document = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
+type BoundedOperation = Operation & { readonly "x-body-bounds"?: Bounds };
+type Document = { readonly paths: Readonly<Record<string, Readonly<Record<string, BoundedOperation>>>> };
 
 type Measured = { readonly name: string; readonly stallMs: number; readonly parseMs: number };
 
@@ -36,7 +34,7 @@ async function measure(server: Server, sending: { method: string; path: string; 
 async function measureRoute(
   bench: Bench,
   server: Server,
-  route: { method: string; path: string; operation: Operation },
+  route: { method: string; path: string; operation: BoundedOperation },
 ) {
   const { method, path, operation } = route;
   const schema = operation.requestBody?.content["application/json"]?.schema;

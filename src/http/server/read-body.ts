@@ -35,7 +35,7 @@ export async function readBody(
       if (!gathered.add(piece)) throw tooLarge(most);
       if (++pieces > freePieces && gathered.length < pieces * leastPiece) throw tooFine();
     } catch (error) {
-      request.raw.socket.pause();
+      payload.pause();
       reject(error);
     }
   };

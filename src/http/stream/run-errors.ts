@@ -65,7 +65,8 @@ export function serverStops(run: string): ColloquyError {
 function statusOf(code: string): number {
   if (code === "model_context" || code === "model_refused") return 400;
   if (code === "format_invalid") return 422;
-  if (code === "model_rate_limit" || code === "budget_reached") return 429;
+  if (code === "model_rate_limit" || code === "budget_reached" || code === "limit_budget") return 429;
+  if (code.startsWith("limit_")) return 422;
   if (code === "model_overloaded" || code === "model_unavailable") return 503;
   if (code === "model_timeout") return 504;
   return code.startsWith("model_") ? 502 : 500;
