@@ -44,6 +44,9 @@ eachDatabase((databases) => {
     // Room that is made in one is there for the others.
     await workspaces.remove(threads.ada[0]!);
     await write(threads.ada[2]!, "c", 1);
+    // The folder of a program that no conversation has asked for.
+    const [left] = await opened.totals.leftFor(join(data, "colloquy-python-x1"), new Map());
+    assert.match(left!.words, /workspaces of this server are full/);
     await stop();
   });
 });

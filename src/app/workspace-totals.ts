@@ -2,6 +2,7 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/schema.ts";
 import { messageOf } from "../protocol/base/errors.ts";
+import { isId } from "../protocol/base/ids.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { Finding } from "../protocol/people/overview.ts";
 import { measure } from "../sandbox/workspace/measure.ts";
@@ -36,7 +37,9 @@ export function openWorkspaceTotals({ data, sandbox }: Bounds): WorkspaceTotals 
   let query: Query | undefined;
 
   const findOwners = async (folders: readonly string[]) => {
-    const unknown = folders.map((folder) => basename(folder)).filter((id) => !owners.has(id));
+    const ids = folders.map((folder) => basename(folder));
+    // What is named otherwise is of no conversation, but of a program that the server runs for itself.
+    const unknown = ids.filter((id) => isId(id) && !owners.has(id));
     for (let at = 0; query && at < unknown.length; at += together)
       for (const [id, owner] of await ownersOfThreads(query, unknown.slice(at, at + together))) owners.set(id, owner);
   };
