@@ -52,4 +52,9 @@ test(".ci/run: what is left out counts as skipped, a suite and an empty file as 
 test(".ci/run: what is cancelled or dies counts as failed, what is still to do as skipped", async () => {
   const { code, lines } = await ciRun(["fails.test.mjs", "dies.test.mjs"], "4 gates passed, 1 failed: format");
   assert.deepEqual([code, lines.at(-1)], [1, "5 passed, 4 failed, 1 skipped"]);
+  const told = lines.slice(lines.indexOf("what failed:"), lines.indexOf("the slowest files:")).join("\n");
+  assert.match(told, /^✖ one \(fails\.test\.mjs:2\)\nError: no\n/m);
+  assert.match(told, /^✖ too slow /m);
+  assert.match(told, /^✖ .*dies\.test\.mjs/m);
+  assert.doesNotMatch(told, /to do/);
 });
