@@ -13,6 +13,7 @@ import { codeFindings, ownToolsOf } from "./app/tools.ts";
 import { configuredRetention, openPersonal } from "./app/people.ts";
 import { retentionFindings } from "./people/retention.ts";
 
+import { checkDiskBy } from "./app/free-disk.ts";
 import { openKnowledge } from "./app/knowledge.ts";
 import { keepIndexes, openRetrieval, rerankersOf, sourceTextOf, tracesOf } from "./app/retrieval.ts";
 import { openRooms, roomProblems, serveRooms, withRoomModels } from "./app/rooms.ts";
@@ -131,14 +132,15 @@ export async function startColloquy(
 
     const audit = createAuditLog(database.query, log);
     opened.push(audit.close);
-    const uploads = uploadsOf(config, { database, fileProof, space, log });
+    const checkDisk = checkDiskBy(space);
+    const uploads = uploadsOf(config, { database, fileProof, checkDisk, log });
     const bareWorkspaces = workspacesOf(config, { fileProof, sandbox, space, templateFor: openedRooms.templateFor });
     const workspaces = withAttachedFiles(bareWorkspaces, { uploads, database, log });
     if (works && fileProof === "shared") opened.push(beginRemovingUploads(uploads, log));
     const indexes = keepIndexes({ database: database.maintenance, log }, works);
     opened.push(indexes.close);
     const knowledge = await openKnowledge(config, {
-      ...{ database: database.listing, fileProof, log, works, onReady: indexes.wake },
+      ...{ database: database.listing, fileProof, checkDisk, log, works, onReady: indexes.wake },
     });
     opened.push(knowledge.close);
     const { retrieve, close: closeRetrieval } = openRetrieval(config, { database: database.listing, knowledge, log });

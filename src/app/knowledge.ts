@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { plainEnvironment } from "../config/load.ts";
+import type { CheckDisk } from "./free-disk.ts";
 import { createKnowledge, type Knowledge } from "../knowledge/knowledge.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { Database } from "../store/driver/database.ts";
@@ -12,6 +13,7 @@ const hourMs = 60 * 60_000;
 export type KnowledgeParts = {
   readonly database: Database;
   readonly fileProof: FileProof;
+  readonly checkDisk: CheckDisk;
   readonly log: Log;
   /** False: this process reads no documents. */
   readonly works: boolean;
@@ -20,7 +22,7 @@ export type KnowledgeParts = {
 
 /** Collections of documents as they are configured; what was left over is removed at the start and each hour. */
 export async function openKnowledge(config: Config, parts: KnowledgeParts): Promise<Knowledge> {
-  const { database, fileProof, log, works, onReady } = parts;
+  const { database, fileProof, checkDisk, log, works, onReady } = parts;
   const { rag, data } = config;
   const { retrieval, chunkSize, chunkOverlap, hybridWeight, indexType, language, embeddingModel } = rag;
   const standard = { chunkSize, chunkOverlap, hybridWeight, indexType, language, embeddingModel, rewrite: false };
@@ -38,6 +40,7 @@ export async function openKnowledge(config: Config, parts: KnowledgeParts): Prom
       },
     },
     documentBytes: rag.documentMb * megabyte,
+    checkDisk,
     limits: { bytes: rag.userMb * megabyte, documents: rag.userDocuments },
     readers: works ? rag.readers : 0,
     allow: rag.allow,

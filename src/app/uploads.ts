@@ -2,10 +2,10 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
+import type { CheckDisk } from "./free-disk.ts";
 import { createUploads, type Uploads } from "../knowledge/uploads/uploads.ts";
-import { messageOf, Unavailable } from "../protocol/base/errors.ts";
+import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
-import type { Space } from "../sandbox/workspace/space.ts";
 import type { Workspace } from "../sandbox/workspace/workspace.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
 import type { Database } from "../store/driver/database.ts";
@@ -20,33 +20,24 @@ const noted = ".colloquy/uploads";
 type UploadsKit = {
   readonly database: Database;
   readonly fileProof: FileProof;
-  readonly space: Pick<Space, "keepFree">;
+  readonly checkDisk: CheckDisk;
   readonly log: Log;
 };
 
-export function uploadsOf(config: Config, { database, fileProof, space, log }: UploadsKit): Uploads {
+export function uploadsOf(config: Config, { database, fileProof, checkDisk, log }: UploadsKit): Uploads {
   const { fileMb, userMb, userFiles } = config.uploads;
   return createUploads({
     database,
     folder: join(config.data, "uploads"),
     fileBytes: fileMb * megabyte,
     limits: { files: userFiles, bytes: userMb * megabyte },
-    checkDisk: (folder, bytes) => checkDisk(space, folder, bytes),
+    checkDisk,
     log,
     refusal:
       fileProof === "apart"
         ? "This node's data directory is not that of the others, so it can't work with files of theirs."
         : undefined,
   });
-}
-
-/** The database must never be what finds the disk full. */
-async function checkDisk(space: Pick<Space, "keepFree">, folder: string, bytes: number): Promise<void> {
-  const { free, least } = await space.keepFree(folder);
-  if (free - bytes < least)
-    throw new Unavailable("The server's disk is nearly full, so it takes no files now (sandbox.keepFreeMb).", {
-      code: "disk_full",
-    });
 }
 
 /** Uploads that were never finished go, at the start and each hour. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { eachDatabase } from "../../test/databases.ts";
@@ -8,6 +9,8 @@ import { newId } from "../protocol/base/ids.ts";
 import { silentLog } from "../protocol/base/log.ts";
 import { createSpace } from "../sandbox/workspace/space.ts";
 import { createWorkspaces } from "../sandbox/workspace/workspaces.ts";
+import { createDocumentFiles } from "../knowledge/documents/document-files.ts";
+import { checkDiskBy } from "./free-disk.ts";
 import { openWorkspaceTotals } from "./workspace-totals.ts";
 
 const megabyte = 1024 ** 2;
@@ -64,4 +67,15 @@ test("a workspace leaves free of its disk what must stay free", async (context) 
   await workspace.write("b", Buffer.alloc(9 * megabyte));
   const { free, least } = await space.keepFree(disk.outside);
   assert.ok(free >= least, `${free} of ${least} bytes`);
+
+  await writeFile(join(disk.outside, "others"), Buffer.alloc(free - least + megabyte));
+  const bytes = (async function* () {
+    yield Buffer.alloc(1);
+  })();
+  const files = createDocumentFiles({
+    folder: join(disk.outside, "rag_documents"),
+    documentBytes: megabyte,
+    checkDisk: checkDiskBy(space),
+  });
+  await assert.rejects(files.receive(bytes), /the server's disk is nearly full, so it takes no files/i);
 });

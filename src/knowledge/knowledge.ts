@@ -24,6 +24,8 @@ export type KnowledgeOptions = Pick<CollectionsOptions, "database" | "defaults" 
   readonly allow: readonly string[];
   /** A document of the collection is searched now, or its settings are others. */
   readonly onReady?: (collectionId: string) => void;
+  /** Throws if the folder's disk must not take so many bytes more. */
+  readonly checkDisk?: ((folder: string, bytes: number) => Promise<void>) | undefined;
   /** Why this process can't work with files. */
   readonly refusal?: string | undefined;
   readonly log: Log;
@@ -48,9 +50,9 @@ export type Knowledge = {
 const mostText = 10_000_000;
 
 export async function createKnowledge(options: KnowledgeOptions): Promise<Knowledge> {
-  const { database, folder, embedding, documentBytes, limits, readers, allow, refusal, log } = options;
+  const { database, folder, embedding, documentBytes, limits, readers, allow, checkDisk, refusal, log } = options;
   const { defaults, models, onReady = () => {} } = options;
-  const files = createDocumentFiles({ folder, documentBytes, refusal });
+  const files = createDocumentFiles({ folder, documentBytes, checkDisk, refusal });
   const embedders = createEmbedders(embedding);
   const reader = createDocumentReader();
   let queue: IngestQueue | undefined;

@@ -55,10 +55,13 @@ const mostNameBytes = 120;
 export function createDocumentFiles({
   folder,
   documentBytes,
+  checkDisk,
   refusal,
 }: {
   readonly folder: string;
   readonly documentBytes: number;
+  /** Throws if the folder's disk must not take so many bytes more. */
+  readonly checkDisk?: ((folder: string, bytes: number) => Promise<void>) | undefined;
   /** Why this process can't work with files. */
   readonly refusal?: string | undefined;
 }): DocumentFiles {
@@ -77,6 +80,7 @@ export function createDocumentFiles({
     async receive(bytes) {
       const part = placeOf(join(incoming, newId()));
       await mkdir(join(folder, incoming), { recursive: true, mode: 0o700 });
+      await checkDisk?.(folder, 0);
       const drop = () => rm(part, { force: true });
       try {
         const received = await write(part, bytes, documentBytes);

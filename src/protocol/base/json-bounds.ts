@@ -59,7 +59,8 @@ export function createJsonCount(bounds: JsonBounds = usualJson): (piece: Uint8Ar
   const left = { inString: false, escaped: false, word: 0 };
   const countElement = () => {
     if (++elements > mostElements) throw tooMany(mostElements, "elements in its arrays");
-    if (depth === 2 && ++listed > mostListed) throw tooMany(mostListed, "elements in one of its lists");
+    if (depth === 2 && ++listed > mostListed)
+      throw tooMany(mostListed, "elements in one of its lists", ", or of a long conversation its newest messages");
   };
   return (bytes) => {
     const { length } = bytes;
@@ -146,14 +147,11 @@ function endOfString(bytes: Uint8Array, from: number, left: { inString: boolean;
   }
 }
 
-function tooMany(most: number, what: string): InvalidInput {
-  return new InvalidInput(
-    `The body has more than ${most} ${what}. Send it in several requests, or of a long conversation its newest messages.`,
-    {
-      code: "body_too_complex",
-      status: 413,
-    },
-  );
+function tooMany(most: number, what: string, instead = ""): InvalidInput {
+  return new InvalidInput(`The body has more than ${most} ${what}. Send it in several requests${instead}.`, {
+    code: "body_too_complex",
+    status: 413,
+  });
 }
 
 function tooDeep(deepest: number): InvalidInput {
