@@ -61,7 +61,7 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
   const definitions = await createDefinitions({
     database,
     secret,
-    programs: config.definitions.programs ?? config.auth.mode === "local",
+    programs: (config.definitions.programs ?? (config.auth.mode === "local" ? "admins" : "off")) === "admins",
     base: {
       models: configured,
       wish,

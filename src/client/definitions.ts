@@ -9,7 +9,8 @@ import type {
 } from "../protocol/agents/definitions.ts";
 import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
 
-export type Draft = { readonly id: string; readonly definition: Definition };
+/** `confirm`: what it runs, as `commandLineOf` tells it, once a person has seen that. */
+export type Draft = { readonly id: string; readonly definition: Definition; readonly confirm?: string };
 
 /** One kind of what is defined. */
 export type KindClient<View extends DefinedView> = {

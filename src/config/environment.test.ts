@@ -117,7 +117,7 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_WEBSEARCH__PAGES__MAX_MB", "2", "websearch.pages.maxMb", 2],
   ["COLLOQUY_WEBSEARCH__PAGES__ALLOW", "wiki.lan,10.0.0.0/8", "websearch.pages.allow", ["wiki.lan", "10.0.0.0/8"]],
   ["COLLOQUY_DEFAULT_AGENT", "todo", "defaultAgent", "todo"],
-  ["COLLOQUY_DEFINITIONS__PROGRAMS", "true", "definitions.programs", true],
+  ["COLLOQUY_DEFINITIONS__PROGRAMS", "admins", "definitions.programs", "admins"],
   ["COLLOQUY_SANDBOX", "none", "sandbox.kind", "none"],
   ["COLLOQUY_SANDBOX__KIND", "landlock", "sandbox.kind", "landlock"],
   ["COLLOQUY_SANDBOX__PYTHON", "/opt/venv", "sandbox.python", "/opt/venv"],

@@ -17,8 +17,14 @@ import { strategySettingsSchema } from "../protocol/agents/strategies.ts";
 
 /** What admins may define through the API. */
 const definitionsSchema = z.strictObject({
-  /** Programs of MCP servers and packages of models, which then run in this server; absent: only in local mode. */
-  programs: z.boolean().optional(),
+  /** Whether admins may define programs of MCP servers and packages of models; absent: only in local mode, where the owner is one. */
+  programs: z
+    .union([
+      z.enum(["admins", "off"]),
+      // as it was said before
+      z.union([z.boolean(), z.enum(["true", "false"])]).transform((may) => (String(may) === "true" ? "admins" : "off")),
+    ])
+    .optional(),
 });
 
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {

@@ -29,7 +29,7 @@ const providers = modelConfigSchema.options.flatMap(({ shape: { provider } }) =>
 /** In the head of a request. */
 export const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 const programsHint =
-  "Set definitions.programs (COLLOQUY_DEFINITIONS__PROGRAMS=true) to allow it, or put this into colloquy.yaml.";
+  "Set definitions.programs (COLLOQUY_DEFINITIONS__PROGRAMS=admins) to allow it, or put this into colloquy.yaml.";
 
 /** By the same schemas as files, with all problems at once. `definition` has no id of its own. */
 export function parseDefinition<Kind extends DefinitionKind>(

@@ -2,6 +2,8 @@ import { type ReactNode, useState } from "react";
 import type { DefinedView } from "../../src/protocol/agents/definitions.ts";
 import { ColloquyError } from "../../src/protocol/base/errors.ts";
 import type { Draft, KindClient } from "../../src/client/definitions.ts";
+import { commandLineOf } from "../../src/protocol/agents/command-line.ts";
+import { sure } from "../parts/confirm.tsx";
 import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
 import { definitionOf, type FieldSpec, writtenOf, type Written } from "./definition-fields.ts";
@@ -10,6 +12,7 @@ import { Form } from "../parts/forms/form.tsx";
 import { ChoiceField, Field, TextField } from "../parts/forms/fields.tsx";
 
 const texts = adminWords.definitions;
+const kinds = { models: "model", agents: "agent", "mcp-servers": "mcp-server" } as const;
 
 type EditorProps<View extends DefinedView> = {
   readonly section: "models" | "agents" | "mcp-servers";
@@ -45,9 +48,17 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
     if (!definition) throw new Error(words.badJson);
     return { id: id.trim(), definition };
   };
-  async function save(): Promise<void> {
+  /** What runs a program here goes on only once somebody has seen what it runs. */
+  const confirmed = async (): Promise<Draft | undefined> => {
     const given = read();
-    await onSaved(await kept(given).catch((error: unknown) => Promise.reject(inWordsOfForm(error, fields))));
+    const confirm = commandLineOf(kinds[section], given.definition);
+    if (confirm === undefined) return given;
+    const isSure = await sure({ title: texts.runsProgram, text: confirm, action: texts.runIt, isGrave: true });
+    return isSure ? { ...given, confirm } : undefined;
+  };
+  async function save(): Promise<void> {
+    const given = await confirmed();
+    if (given) await onSaved(await kept(given).catch((error: unknown) => Promise.reject(inWordsOfForm(error, fields))));
   }
   const kept = (given: Draft) => (revision === undefined ? kind.create(given) : kind.change({ ...given, revision }));
 
@@ -60,7 +71,16 @@ export function DefinitionEditor<View extends DefinedView>(props: EditorProps<Vi
           onSubmit={save}
           beside={
             <>
-              {tryIt && <Act onAct={async () => setTrial(await tryIt(read()))}>{texts.tryDraft}</Act>}
+              {tryIt && (
+                <Act
+                  onAct={async () => {
+                    const given = await confirmed();
+                    if (given) setTrial(await tryIt(given));
+                  }}
+                >
+                  {texts.tryDraft}
+                </Act>
+              )}
               {!isReadOnly && (
                 <button type="button" className="button" onClick={onClose}>
                   {closeName}

@@ -107,6 +107,8 @@ export const de: typeof en = {
     look: "Ansehen",
     tryIt: "Ausprobieren",
     tryDraft: "Ausprobieren",
+    runsProgram: "Dieses Programm als der Benutzer dieses Servers ausführen?",
+    runIt: "Ausführen",
     save: "Behalten",
     rest: "Alles Übrige, als JSON",
     restLabel: "Die übrigen Angaben der Definition",

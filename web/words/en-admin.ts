@@ -106,6 +106,8 @@ export const en = {
     look: "Look",
     tryIt: "Try",
     tryDraft: "Try it",
+    runsProgram: "Run this program as the user of this server?",
+    runIt: "Run it",
     save: "Keep",
     rest: "All else, as JSON",
     restLabel: "The other keys of the definition",

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { commandLineOf } from "../../protocol/agents/command-line.ts";
+import { InvalidInput } from "../../protocol/base/errors.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { type DefinitionKind, entrySchema, type EntryView, problemSchema } from "../../protocol/agents/definitions.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -11,7 +13,13 @@ import { shownDefinition } from "../../definitions/secrets.ts";
 
 const definitionSchema = z.record(z.string(), z.unknown()).describe("As in a file, without its id");
 const newIdSchema = z.string().min(1).max(64);
-export const draftSchema = z.strictObject({ id: newIdSchema, definition: definitionSchema });
+const confirmSchema = z
+  .string()
+  .max(100_000)
+  .optional()
+  .describe("Of what runs a program here: the whole command line, so that somebody has seen it");
+const plainDraftSchema = z.strictObject({ id: newIdSchema, definition: definitionSchema });
+export const draftSchema = plainDraftSchema.extend({ confirm: confirmSchema });
 export const definitionParams = z.object({ id: z.string().max(200) });
 const revisionSchema = idSchema.describe("That was read: another one means that somebody else has changed it (409)");
 
@@ -25,6 +33,28 @@ export type DefinitionWords<Fields extends z.ZodRawShape> = {
   /** How they are doing, for whoever asks; asked once for a list. */
   readonly look: (services: Services, caller: Caller) => Promise<(entry: Entry) => Shape<z.ZodObject<Fields>>>;
 };
+
+type GivenDraft = {
+  readonly id: string;
+  readonly definition: Readonly<Record<string, unknown>>;
+  readonly confirm?: string | undefined;
+};
+
+/** Throws InvalidInput `command_unconfirmed` for what is in order but would run a program that nobody has confirmed. */
+export function confirmedDraft(
+  { definitions }: Services,
+  kind: DefinitionKind,
+  { id, definition, confirm }: GivenDraft,
+): Omit<GivenDraft, "confirm"> {
+  const command = commandLineOf(kind, definition);
+  const isConfirmed = command === undefined || command === confirm;
+  if (!isConfirmed && definitions.check(kind, { id, definition }).problems.length === 0)
+    throw new InvalidInput(
+      `This runs a program as the user of this server: ${command} To confirm it, send exactly that as "confirm".`,
+      { code: "command_unconfirmed", param: "confirm" },
+    );
+  return { id, definition };
+}
 
 /** Listing, reading and changing definitions: the same for all kinds. */
 export function definitionEndpoints<Fields extends z.ZodRawShape>(
@@ -76,7 +106,7 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
     body: draftSchema,
     answers: { 201: viewSchema },
     async handle({ body, caller, services, reply }) {
-      const entry = await services.definitions.create(kind, body, caller);
+      const entry = await services.definitions.create(kind, confirmedDraft(services, kind, body), caller);
       reply.code(201);
       return view({ services, caller }, entry);
     },
@@ -89,10 +119,14 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
     description:
       "The whole definition; a secret that is sent back as *** stays as it is. 409: `changed_meanwhile`, `read_only`.",
     params: definitionParams,
-    body: z.strictObject({ revision: revisionSchema, definition: definitionSchema }),
+    body: z.strictObject({ revision: revisionSchema, definition: definitionSchema, confirm: confirmSchema }),
     answers: { 200: viewSchema },
     async handle({ params, body, caller, services }) {
-      return view({ services, caller }, await services.definitions.change(kind, { id: params.id, ...body }, caller));
+      const draft = confirmedDraft(services, kind, { id: params.id, ...body });
+      return view(
+        { services, caller },
+        await services.definitions.change(kind, { ...draft, revision: body.revision }, caller),
+      );
     },
   });
 
@@ -116,7 +150,7 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
     needs: "admin:definitions",
     tag: "admin",
     summary: `Look at a definition of ${one} without keeping it`,
-    body: draftSchema,
+    body: plainDraftSchema,
     answers: {
       200: z.object({
         valid: z.boolean(),

@@ -1,6 +1,11 @@
 import { serverDoingSchema } from "../../../protocol/agents/definitions.ts";
 import { mcpTrialSchema } from "../../../protocol/agents/trials.ts";
-import { definitionEndpoints, definitionParams, draftSchema } from "../../requests/definition-endpoints.ts";
+import {
+  confirmedDraft,
+  definitionEndpoints,
+  definitionParams,
+  draftSchema,
+} from "../../requests/definition-endpoints.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { closedSignal } from "../../stream/sse.ts";
 
@@ -41,6 +46,6 @@ export const tryMcpServerDraft = endpoint({
   body: draftSchema,
   answers: { 200: mcpTrialSchema },
   async handle({ body, caller, services, reply }) {
-    return services.trials.server(body, caller, closedSignal(reply));
+    return services.trials.server(confirmedDraft(services, "mcp-server", body), caller, closedSignal(reply));
   },
 });

@@ -3,7 +3,12 @@ import { foundModelsSchema, modelTrialSchema } from "../../../protocol/agents/tr
 import { modelDoingSchema, type ModelHealthView, type Reach } from "../../../protocol/agents/definitions.ts";
 import { reachOf } from "../../../models/discovery/find-models.ts";
 import type { ModelHealth } from "../../../store/metering/usage.ts";
-import { definitionEndpoints, definitionParams, draftSchema } from "../../requests/definition-endpoints.ts";
+import {
+  confirmedDraft,
+  definitionEndpoints,
+  definitionParams,
+  draftSchema,
+} from "../../requests/definition-endpoints.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { isRefusedHost, refusedHost } from "../../../definitions/refused-hosts.ts";
 import { sendable } from "../../../definitions/parse-definition.ts";
@@ -80,7 +85,11 @@ export const tryModelDraft = endpoint({
   body: draftSchema.extend({ prompt: promptSchema }),
   answers: { 200: modelTrialSchema },
   handle({ body: { prompt, ...draft }, caller, services, reply }) {
-    return services.trials.model(draft, { prompt, caller, signal: closedSignal(reply) });
+    return services.trials.model(confirmedDraft(services, "model", draft), {
+      prompt,
+      caller,
+      signal: closedSignal(reply),
+    });
   },
 });
 
