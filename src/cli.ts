@@ -3,6 +3,7 @@ import { doctor } from "./cli/doctor.ts";
 import { exportTo, importFrom } from "./cli/export-import.ts";
 import { helpFor } from "./cli/help.ts";
 import { serveMcp } from "./cli/mcp.ts";
+import { openPage } from "./cli/open.ts";
 import { rag } from "./cli/rag/rag.ts";
 import { outliveOutput, outliveReader } from "./cli/closed-pipe.ts";
 import { runPrompt } from "./cli/run.ts";
@@ -34,6 +35,7 @@ const help = `Colloquy: a self-hosted agent server.
   colloquy resume <run>          go on with a run that failed or was stopped, where it was, and follow it
       --json                     every event as a line of JSON
       --on-outage wait|fail      as of \`run\`
+  colloquy open                  a link that lets a browser of this machine manage the server, once
   colloquy doctor                check configuration, database and models   [--json]
   colloquy export <folder>       write all rows and files into a folder (with PGlite, stop the server first)
   colloquy import <folder>       bring an export into an empty database and data directory
@@ -110,6 +112,8 @@ async function main(argv: readonly string[]): Promise<number> {
       });
     case "resume":
       return resume(rest[0], { json: flags.json ?? false, onOutage: onOutageIn(flags["on-outage"]) });
+    case "open":
+      return openPage();
     case "doctor":
       return doctor({ json: flags.json ?? false });
     case "export":

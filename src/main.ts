@@ -5,7 +5,7 @@ import { outagesOf } from "./config/sections/outages.ts";
 import { shownSetting } from "./config/shown-setting.ts";
 import { describeConfig, plainEnvironment } from "./config/load.ts";
 import { type Config } from "./config/schema.ts";
-import { openAccess, serverSettingsOf, openSpending } from "./app/access.ts";
+import { openAccess, type OpenAccess, serverSettingsOf, openSpending } from "./app/access.ts";
 import { definitionFindings, openDefinitions } from "./app/definitions.ts";
 import { openModels } from "./app/models.ts";
 import { type Opened, openStore } from "./app/store.ts";
@@ -68,6 +68,8 @@ export type Colloquy = {
   readonly token: string;
   /** Where the first admin is made; undefined where there is one, and in local mode. */
   readonly setupLink: () => Promise<string | undefined>;
+  /** Makes codes for links that let a browser in; undefined: none is needed. */
+  readonly codeMaker: OpenAccess["codeMaker"];
   readonly database: Database;
   /** Whether files of other nodes are here too; `apart`: no work with files may be done in this process. */
   readonly fileProof: FileProof;
@@ -245,6 +247,7 @@ export async function startColloquy(
       users,
       token,
       setupToken,
+      codeMaker,
       counts,
       forget,
       close: closeAccess,
@@ -338,6 +341,7 @@ export async function startColloquy(
           ? undefined
           : `${config.server.publicUrl ?? url}${config.server.basePath}/setup#${setup}`;
       },
+      codeMaker,
       database,
       fileProof,
       choice: definitions.choice(),

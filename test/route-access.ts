@@ -382,5 +382,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "DELETE /api/admin/users/:id/sessions": admins(204, { path: userPath("/sessions") }),
   "DELETE /v1/files/:id": owner(v1File("")),
   "DELETE /api/threads/:id": owner(thread(""), 204),
+  "POST /api/auth/open-codes": users(404),
+  "POST /api/auth/open": everybody(404, { body: { code: "none" } }),
   "POST /api/auth/logout": users(204),
 };

@@ -149,7 +149,7 @@ export async function serveAgents(
     },
     workspaces: options.workspaces ?? createWorkspaces({ folder: temporaryFolder("scratch") }),
     fileLinks: createFileLinks({ secret: "a secret of tests", isOpen: true }),
-    access: { mode: "local", owner: caller },
+    access: { mode: "local", owner: caller, owning: "open" },
   });
   const serving = await serve(services);
   return {

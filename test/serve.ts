@@ -48,7 +48,7 @@ export function servicesWith(given: Pick<Services, "models"> & Partial<Services>
       while (isAnswering() && performance.now() < end) await setTimeout(5);
     },
     examine: () => Promise.resolve([]),
-    access: { mode: "local", owner },
+    access: { mode: "local", owner, owning: "open" },
     server: { corsOrigins: [], graceMs: 1000 },
     log: silentLog,
     version: "0.0.0",

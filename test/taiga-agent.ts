@@ -40,7 +40,7 @@ export async function serveTaigaAgent(database: Database, options: TaigaAgentOpt
       taigaDesk: taiga.desk,
       hooks: hooks ?? [],
       runs: service.runs,
-      access: { mode: "local", owner: service.caller },
+      access: { mode: "local", owner: service.caller, owning: "open" },
     }),
   );
   return {

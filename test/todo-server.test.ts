@@ -122,7 +122,7 @@ test("alone, it serves one user's tasks to this machine", async () => {
   const user = await createUser(query, { name: "alone", role: "user" });
   const app = createTodoApp({
     tasks: createTaskCalls(backend.database),
-    access: { mode: "local", owner: callerOf(user, "local") },
+    access: { mode: "local", owner: callerOf(user, "local"), owning: "open" },
     server: { corsOrigins: [] },
     log: silentLog,
     version: "0.0.0",

@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Config } from "../config/schema.ts";
-import type { Access, ServerSettings, Spending } from "../http/server/services.ts";
+import { canTellPeers } from "../http/server/loopback-peer.ts";
+import type { Access, LocalOwning, ServerSettings, Spending } from "../http/server/services.ts";
 import { callerOf } from "../protocol/base/callers.ts";
+import { askerScopes } from "../protocol/base/scopes.ts";
+import { createLocalLogins } from "../people/local-logins.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { createKeyFinder } from "../store/people/api-keys.ts";
 import type { Database } from "../store/driver/database.ts";
@@ -18,6 +21,8 @@ export type OpenAccess = {
   readonly token: string;
   /** The secret part of the link that makes the first admin; undefined: none is needed. */
   setupToken(): Promise<string | undefined>;
+  /** Makes codes for browsers of the owner; undefined: the system tells whose they are, or people log in. */
+  codeMaker(): Promise<(() => Promise<string>) | undefined>;
   /** What all nodes count of requests; undefined where one process is alone. */
   readonly counts?: SharedCounts | undefined;
   /** What is remembered of users and keys is asked again. */
@@ -35,18 +40,24 @@ export async function openAccess(
     log,
   }: { readonly database: Database; readonly secret: string; readonly owner: User; readonly log: Log },
 ): Promise<OpenAccess> {
-  const token = database.token ?? randomBytes(32).toString("hex");
+  const token = database.token ?? `ct_${randomBytes(32).toString("base64url")}`;
   const keys = createKeyFinder(database.query);
   const caller = callerOf(owner, "local");
-  if (config.auth.mode === "local")
+  if (config.auth.mode === "local") {
+    const owning = localOwning(config, { database, secret, owner, token, findByKey: keys.findByKey });
     return {
-      access: { mode: "local", owner: caller },
+      access: { mode: "local", owner: caller, owning },
       users: createUserAdmin(database, keys),
       token,
       setupToken: async () => undefined,
+      async codeMaker() {
+        if (owning === "open" || (owning.rule === "auto" && (await canTellPeers()))) return undefined;
+        return async () => (await owning.logins.makeCode()).code;
+      },
       forget: keys.forget,
       close: async () => {},
     };
+  }
   // What hashes passwords and signs tokens takes a tenth of a second to load, and only accounts need it.
   const { openAccounts } = await import("./accounts.ts");
   const { accounts, setupToken, close } = openAccounts(config, { database, secret, log });
@@ -60,6 +71,7 @@ export async function openAccess(
     users: createUserAdmin(database, { forget }),
     token,
     setupToken,
+    codeMaker: async () => undefined,
     counts,
     forget,
     async close() {
@@ -69,11 +81,30 @@ export async function openAccess(
   };
 }
 
+function localOwning(
+  { auth }: Config,
+  {
+    database,
+    secret,
+    owner,
+    ...shown
+  }: Pick<LocalOwning, "token" | "findByKey"> & {
+    readonly database: Database;
+    readonly secret: string;
+    readonly owner: User;
+  },
+): "open" | LocalOwning {
+  if (auth.local === "open") return "open";
+  const logins = createLocalLogins(database, { secret, owner, lifeMs: auth.tokenHours * 60 * 60_000 });
+  return { rule: auth.local, asker: callerOf(owner, "local", askerScopes), logins, ...shown };
+}
+
 /** What is configured of the server, as the routes want it. */
-export function serverSettingsOf({ server, auth }: Config, sharedCounts?: SharedCounts): ServerSettings {
+export function serverSettingsOf({ server, auth, source }: Config, sharedCounts?: SharedCounts): ServerSettings {
   const { bodyLimitBytes: bodyLimit, publicUrl, basePath, trustProxy, corsOrigins, hosts, streamsPerUser } = server;
   const limits = auth.mode === "accounts" ? { requestsPerMinute: auth.requestsPerMinute, sharedCounts } : {};
-  return { corsOrigins, hosts, bodyLimit, publicUrl, basePath, trustProxy, streamsPerUser, ...limits };
+  const corsPaths = source.get("server.corsOrigins") === "default" ? "asking" : "all";
+  return { corsOrigins, hosts, bodyLimit, publicUrl, basePath, trustProxy, streamsPerUser, corsPaths, ...limits };
 }
 
 /** What accounts may spend, as the routes ask for it. */

@@ -5,6 +5,7 @@ import { type Config } from "../config/schema.ts";
 import { createLog } from "../app/log.ts";
 import { sandboxLine } from "../app/sandbox.ts";
 import type { ModelChoice } from "../models/discovery/choose.ts";
+import { openBrowser, openLink } from "./open.ts";
 import { startColloquy, version, type Colloquy } from "../main.ts";
 
 /** Stop takes at most the grace for running steps and this. */
@@ -29,6 +30,7 @@ export async function serve(): Promise<number> {
   await report(colloquy, config, isTried);
   const setup = await colloquy.setupLink();
   if (setup !== undefined) line("set-up", `${styleText("bold", setup)}  (makes the first admin, once, within a day)`);
+  await offerLink(colloquy, config);
   if (!isTried) void reportSandbox(colloquy);
 
   const signal = await stopSignal();
@@ -36,6 +38,17 @@ export async function serve(): Promise<number> {
   setTimeout(() => process.exit(1), exitWithinMs).unref();
   await colloquy.stop();
   return 0;
+}
+
+/** Where the system can't tell whose a browser is, it shows a code. A log is no place for one. */
+async function offerLink({ codeMaker, url }: Colloquy, config: Config): Promise<void> {
+  const makeCode = await codeMaker();
+  if (!makeCode) return;
+  if (!process.stdout.isTTY)
+    return line("open", "`./colloquy open` makes a link that lets a browser manage this server");
+  const link = openLink(config, url, await makeCode());
+  line("open", `${styleText("bold", link)}  (lets one browser manage this server, once, within ten minutes)`);
+  openBrowser(config, link);
 }
 
 async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolean): Promise<void> {

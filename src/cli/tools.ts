@@ -94,10 +94,10 @@ async function accessOf({ auth }: Config, database: Database, name: string | und
   const { query } = database;
   if (name === undefined && auth.mode === "accounts")
     return { mode: "accounts", findByKey: createKeyFinder(query).findByKey };
-  if (name === undefined) return { mode: "local", owner: callerOf(await ensureOwner(query), "local") };
+  if (name === undefined) return { mode: "local", owner: callerOf(await ensureOwner(query), "local"), owning: "open" };
   const user = (await findUserByName(query, name)) ?? (await createUser(query, { name, role: "user" }));
   if (user.disabled) throw new Denied(403, `The account ${name} is disabled.`, { code: "account_disabled" });
-  return { mode: "local", owner: callerOf(user, "local") };
+  return { mode: "local", owner: callerOf(user, "local"), owning: "open" };
 }
 
 type ToolsServeOptions = {

@@ -1,6 +1,6 @@
 import type { OwnShareView } from "../protocol/threads/shares.ts";
 import type { BudgetView } from "../protocol/people/budgets.ts";
-import type { KeyView, LoginView, MadeKey } from "../protocol/people/accounts.ts";
+import type { BrowserKey, KeyView, LoginView, MadeKey, OpenCode } from "../protocol/people/accounts.ts";
 import type { UsageGroup, UsageView } from "../protocol/people/overview.ts";
 import type { McpServerState } from "../protocol/agents/mcp-servers.ts";
 import { addressAt, ask, askJson, askList, queryOf, type Server } from "./request.ts";
@@ -19,6 +19,8 @@ export type AccountClient = {
   revokeKey(id: string, signal?: AbortSignal): Promise<void>;
   logins(signal?: AbortSignal): Promise<readonly LoginView[]>;
   endLogin(id: string, signal?: AbortSignal): Promise<void>;
+  /** For a link that lets a browser in, in local mode. */
+  makeOpenCode(signal?: AbortSignal): Promise<OpenCode>;
   endOtherLogins(signal?: AbortSignal): Promise<void>;
   /** All other logins end. */
   changePassword(current: string, password: string, signal?: AbortSignal): Promise<void>;
@@ -49,6 +51,7 @@ export function createAccountClient(server: Server): AccountClient {
     revokeKey: (id, signal) => remove(`/api/auth/keys/${id}`, signal),
     logins: (signal) => list("/api/auth/sessions", signal),
     endLogin: (id, signal) => remove(`/api/auth/sessions/${id}`, signal),
+    makeOpenCode: (signal) => askJson(server, "/api/auth/open-codes", { method: "POST", signal }),
     endOtherLogins: (signal) => remove("/api/auth/sessions", signal),
     async changePassword(current, password, signal) {
       await ask(server, "/api/auth/password", { method: "POST", body: { current, password }, signal });
@@ -63,6 +66,11 @@ export function createAccountClient(server: Server): AccountClient {
     withdrawShare: (id, signal) => remove(`/api/shares/${id}`, signal),
     archive: addressAt(server, "/api/auth/me/export"),
   };
+}
+
+/** Turns the code of a link into a key for this browser. */
+export function enterByCode(server: Server, code: string): Promise<BrowserKey> {
+  return askJson(server, "/api/auth/open", { method: "POST", body: { code } });
 }
 
 /** Where there is a login, it ends. */

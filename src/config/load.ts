@@ -80,6 +80,21 @@ export function environmentVariable(name: string): string | undefined {
   return variable(process.env, name);
 }
 
+/** Whether a browser can be opened for whoever looks on. */
+export function hasDisplay(environment: Environment = process.env): boolean {
+  const has = (name: string) => variable(environment, name) !== undefined;
+  if (has("CI") || has("SSH_CONNECTION")) return false;
+  return process.platform === "darwin" || has("DISPLAY") || has("WAYLAND_DISPLAY");
+}
+
+/** What opens a browser there. */
+export function displayEnvironment(environment: Environment = process.env): Record<string, string> {
+  const names = Object.keys(environment).filter((name) =>
+    /^(XDG_|DISPLAY$|WAYLAND_DISPLAY$|XAUTHORITY$|DBUS_)/.test(name),
+  );
+  return { ...plainEnvironment(environment), ...passedOn(environment, names) };
+}
+
 /** What programs that we start get of our environment: nothing that could be secret. */
 export function plainEnvironment(environment: Environment = process.env): Record<string, string> {
   return passedOn(environment, ["PATH", "HOME", "LANG"]);

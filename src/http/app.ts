@@ -5,7 +5,8 @@ import fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import type { Caller } from "../protocol/base/callers.ts";
 import { Unavailable } from "../protocol/base/errors.ts";
 import { newId } from "../protocol/base/ids.ts";
-import { createAuthenticate, type Entry } from "./server/auth.ts";
+import { createAuthenticate } from "./server/auth.ts";
+import type { Entry } from "./server/entry.ts";
 import { auditRequest } from "./server/audit.ts";
 import { letIn } from "./server/let-in.ts";
 import { bodyOptions, fewBounds } from "./server/body-bounds.ts";
@@ -15,7 +16,7 @@ import { createEntrance, type Entrance, servicesFor } from "./server/entrance.ts
 import { answerError, answerUnknownRoute, answerUnrouted, pathOf } from "./server/errors.ts";
 import { acceptFiles, acceptJsonBodies } from "./server/json-body.ts";
 import { openApiOptions, schemaOf } from "./server/openapi.ts";
-import { checkLocalOrigin, placeDecorator, withoutBase } from "./server/origins.ts";
+import { checkLocalOrigin, originsAt, placeDecorator, withoutBase } from "./server/origins.ts";
 import { fastifyLog } from "./server/request-log.ts";
 import type { Services } from "./server/services.ts";
 import { stopInTime } from "./server/stop.ts";
@@ -48,15 +49,14 @@ export async function createApp(services: Services, more: readonly Route[] = [])
     rewriteUrl: ({ url = "/" }) => withoutBase(url, server.basePath),
   });
   app.decorate(placeDecorator, { publicUrl: server.publicUrl, basePath: server.basePath });
-  const authenticate = createAuthenticate(access, server.corsOrigins);
+  const authenticate = createAuthenticate(access, server);
   const entrance = createEntrance(authenticate, server);
   const streams = createSseStreams({
     ...(server.recheckMs !== undefined && { recheckMs: server.recheckMs }),
     ...(server.streamsPerUser !== undefined && { perUser: server.streamsPerUser }),
-    // in local mode nobody logs in
-    ...(access.mode === "accounts" && { mayStay: async (request) => authenticate(request) }),
+    mayStay: async (request) => authenticate(request),
   });
-  const rules = { corsOrigins: server.corsOrigins, hosts: server.hosts ?? [], port: () => portOf(app) };
+  const rules = { originsAt: originsAt(server), hosts: server.hosts ?? [], port: () => portOf(app) };
 
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(
@@ -92,8 +92,7 @@ export async function createApp(services: Services, more: readonly Route[] = [])
   });
   stopInTime(app, streams, (isAnswering) => services.drain(server.graceMs ?? 10_000, isAnswering));
 
-  await app.register(cors, {
-    origin: [...server.corsOrigins],
+  const crossOrigin = {
     credentials: true,
     methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
     exposedHeaders: [
@@ -112,6 +111,9 @@ export async function createApp(services: Services, more: readonly Route[] = [])
       "x-colloquy-whole",
       "x-vercel-ai-ui-message-stream",
     ],
+  };
+  await app.register(cors, {
+    delegator: ({ url }, done) => done(null, { ...crossOrigin, origin: [...rules.originsAt(url ?? "")] }),
   });
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },

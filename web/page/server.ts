@@ -1,5 +1,6 @@
 import { createClient } from "../../src/client/client.ts";
 import { ColloquyError, Unavailable } from "../../src/protocol/base/errors.ts";
+import { forgetOwnerKey, ownerKey } from "./owner-key.ts";
 import { words } from "../words/words.ts";
 
 /** Below which the server stands, as the page was told: with `/` at its end. */
@@ -9,13 +10,17 @@ export const base = new URL(document.baseURI).pathname;
 export const server = {
   url: new URL(base, location.origin).href,
   headers: { "x-colloquy-page": "1" },
+  get token() {
+    return ownerKey();
+  },
 };
 export const client = createClient(server);
 
 /** Whoever must log in first is sent there; anything else is for a person to read. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ColloquyError && error.status === 401 && !isOfSomethingElse(error)) {
-    location.assign(`${base}login`);
+    if (ownerKey() === undefined) location.assign(`${base}login`);
+    else forgetOwnerKey();
     return words.notLoggedIn;
   }
   // What a browser says of it is in its own jargon.

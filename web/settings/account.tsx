@@ -30,7 +30,10 @@ export function Account() {
           <Logins />
         </>
       ) : (
-        <p>{texts.local}</p>
+        <>
+          <p>{texts.local}</p>
+          {!me.asksOnly && me.via === "local" && <Logins />}
+        </>
       )}
       <Section title={texts.data} explain={texts.dataExplain}>
         <div>
@@ -72,6 +75,7 @@ function Password() {
 
 function Logins() {
   const loaded = useLoaded("logins", own.logins);
+  if (loaded.data?.length === 0) return null;
   return (
     <Section title={texts.logins}>
       <Waiting of={loaded} />

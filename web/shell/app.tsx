@@ -6,6 +6,7 @@ import { Announced } from "../parts/announce.tsx";
 import { Sheet } from "../parts/sheet.tsx";
 import { ShortcutHelp } from "../parts/shortcut-help.tsx";
 import { Nowhere } from "../parts/not-found.tsx";
+import { AsksOnly } from "./asks-only.tsx";
 import { ViewMenu, ViewTools } from "./view-menu.tsx";
 import { listChoice, useIsWide } from "../browser/screen-width.ts";
 import { KeptFromFalling } from "../page/error-boundary.tsx";
@@ -96,6 +97,7 @@ export function App() {
           {view.path !== "chat" && <span className="truncate text-sm text-muted">{view.name}</span>}
           <HeadPlace />
         </header>
+        <AsksOnly />
         <KeptFromFalling key={view.path} instead={<Fallen />}>
           <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
             {isNowhere ? <Nowhere /> : <Shown key={view.path} rest={rest} />}

@@ -4,7 +4,8 @@ import { lazy, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import "../browser/theme.ts";
 import { App } from "./app.tsx";
-import { base } from "../page/server.ts";
+import { followOpenLink, saveLinksWithKey } from "../page/owner-key.ts";
+import { base, server } from "../page/server.ts";
 
 const SharedPage = lazy(async () => ({ default: (await import("../shared/shared-page.tsx")).SharedPage }));
 
@@ -17,6 +18,9 @@ const shared = token !== undefined && (
 );
 
 const place = document.getElementById("page");
+// A code works once: nothing is asked before it has.
+await followOpenLink(server);
+saveLinksWithKey(server);
 if (place) createRoot(place).render(shared || <App />);
 
 // Where browsers let one: over TLS, and on this machine.

@@ -2,7 +2,7 @@ import { Paperclip } from "lucide-react";
 import type { AttachedFile } from "../../src/protocol/threads/items.ts";
 import { size } from "../parts/format.ts";
 import { client } from "../page/server.ts";
-import { PictureButton } from "../markdown/picture.tsx";
+import { UploadedPicture } from "./uploaded-picture.tsx";
 
 /** What a person has sent along with their words. */
 export function AttachedFiles({ files }: { readonly files: readonly AttachedFile[] }) {
@@ -12,7 +12,7 @@ export function AttachedFiles({ files }: { readonly files: readonly AttachedFile
       {files.map(({ id, name, bytes, mediaType }) => (
         <li key={id}>
           {/^image\/(png|jpeg|gif|webp)$/.test(mediaType) ? (
-            <PictureButton isSmall address={client.uploads.addressOf(id)} name={name} />
+            <UploadedPicture id={id} name={name} />
           ) : (
             <a className="tile pr-2 text-sm" href={client.uploads.addressOf(id)} download={name}>
               <Paperclip size={16} aria-hidden className="flex-none text-muted" />

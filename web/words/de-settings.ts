@@ -103,7 +103,8 @@ export const de: typeof en = {
     none: "(keines)",
   },
   account: {
-    local: "Dieser Server hat einen Besitzer und keine Konten: wer ihn öffnen kann, ist der Besitzer.",
+    local:
+      "Dieser Server hat einen Besitzer und keine Konten: alle auf diesem Rechner dürfen fragen, und sein Besitzer verwaltet ihn.",
     who: "Sie sind",
     role: { admin: "Verwalter", user: "Benutzer" },
     groups: "In den Gruppen",

@@ -219,6 +219,7 @@ export const de: typeof en = {
     "Von Ihnen ist so viel auf einmal offen, dass hier nichts Neues mehr ankommt. Schließen Sie andere Tabs dieser Seite und laden Sie sie dann neu.",
   notLoggedIn: "Sie sind nicht angemeldet.",
   logOut: "Abmelden",
+  asksOnly: "Dieser Browser darf fragen. Um Gespräche und Einstellungen zu verwalten, führen Sie aus:",
   fell: "Das lässt sich nicht zeigen. Vielleicht ist der Server durch einen neueren ersetzt worden: laden Sie die Seite neu.",
   loadAgain: "Seite neu laden",
   shortcuts: "Tastenkürzel",

@@ -106,7 +106,7 @@ export const en = {
     none: "(none)",
   },
   account: {
-    local: "This server has one owner and no accounts: whoever may open it is the owner.",
+    local: "This server has one owner and no accounts: everybody on this machine may ask, and its owner manages it.",
     who: "You are",
     role: { admin: "admin", user: "user" },
     groups: "In the groups",

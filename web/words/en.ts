@@ -203,6 +203,7 @@ export const en = {
     "So much of yours is open at once that news no longer comes here. Close other tabs of this page, then load it again.",
   notLoggedIn: "You are not logged in.",
   logOut: "Log out",
+  asksOnly: "This browser may ask. To manage conversations and settings, run:",
   fell: "This can't be shown. Perhaps the server was replaced by a newer one: load the page again.",
   loadAgain: "Load the page again",
   shortcuts: "Keyboard shortcuts",

@@ -16,6 +16,13 @@ export const authSchema = z
   .strictObject({
     /** local: no login, for this machine alone. */
     mode: z.enum(["local", "accounts"]).default("local"),
+    /**
+     * In local mode everybody on this machine may ask. auto: whoever runs as the user of the server owns it, and whoever has a
+     * link or a key; token: only a link or a key counts; open: everybody owns it.
+     */
+    local: z.enum(["auto", "token", "open"]).default("auto"),
+    /** Whether `npm start` opens the link in a browser where the system can't tell whose a browser is. */
+    openBrowser: z.boolean().default(true),
     /** Who may make an account: everybody, who has an invitation, or nobody. */
     signup: z.enum(["open", "invite", "closed"]).default("invite"),
     /** How long a login lasts. */

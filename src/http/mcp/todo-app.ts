@@ -38,7 +38,7 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
     frameworkErrors: answerUnrouted,
     routerOptions: { ignoreTrailingSlash: true },
   });
-  const authenticate = createAuthenticate(access);
+  const authenticate = createAuthenticate(access, server);
   const streams = createSseStreams();
   const cancels = createCancels();
   const port = () => {
@@ -51,7 +51,7 @@ export function createTodoApp({ tasks, access, server, log, version }: TodoAppOp
   boundBodies(app);
   app.addHook("onRequest", (request, _reply, done) => {
     if (access.mode === "local")
-      checkLocalOrigin(request, { corsOrigins: server.corsOrigins, hosts: server.hosts ?? [], port });
+      checkLocalOrigin(request, { originsAt: () => server.corsOrigins, hosts: server.hosts ?? [], port });
     done();
   });
   app.decorateRequest("caller", undefined);

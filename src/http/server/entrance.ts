@@ -4,7 +4,7 @@ import { permittedModels } from "../../models/permitted-models.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { networkOf } from "../../people/network.ts";
 import { createRateLimits } from "./rate-limits.ts";
-import type { Authenticate, Entry } from "./auth.ts";
+import type { Authenticate, Entry } from "./entry.ts";
 import type { ServerSettings, Services } from "./services.ts";
 
 /** Lets a request in, before its body is read: who asks, unless the route is open, and whether they ask too often. */

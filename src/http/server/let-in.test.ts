@@ -19,8 +19,14 @@ let ask: ReturnType<typeof asker>;
 before(async () => {
   backend = await serveAgents(() => "said");
   const user = await ensureOwner(backend.database.query);
-  whole = await serve({ ...backend.services, access: { mode: "local", owner: callerOf(user, "local") } });
-  asking = await serve({ ...backend.services, access: { mode: "local", owner: callerOf(user, "local", askerScopes) } });
+  whole = await serve({
+    ...backend.services,
+    access: { mode: "local", owner: callerOf(user, "local"), owning: "open" },
+  });
+  asking = await serve({
+    ...backend.services,
+    access: { mode: "local", owner: callerOf(user, "local", askerScopes), owning: "open" },
+  });
   owner = asker(whole.url);
   ask = asker(asking.url);
 });

@@ -1,4 +1,4 @@
-import { type Caller, mayDo } from "../../protocol/base/callers.ts";
+import { type Caller, isAsker, mayDo } from "../../protocol/base/callers.ts";
 import { Denied } from "../../protocol/base/errors.ts";
 import { isForAdmins, type Needs, scopesFor } from "../../protocol/base/scopes.ts";
 
@@ -8,6 +8,14 @@ import { isForAdmins, type Needs, scopesFor } from "../../protocol/base/scopes.t
  */
 export function letIn(caller: Caller, needs: Needs): Caller {
   if (mayDo(caller, needs)) return isForAdmins(needs) ? { ...caller, role: "admin" } : caller;
+  if (isAsker(caller))
+    throw new Denied(
+      403,
+      "Whoever is on this machine may ask; this is for its owner. `./colloquy open` lets a browser in.",
+      {
+        code: "owner_needed",
+      },
+    );
   if (!caller.scopes) throw new Denied(403, "Only an admin may do this.");
   if (needs === "account")
     throw new Denied(403, "A key with scopes can't change the account; log in, or use a key without them.", {

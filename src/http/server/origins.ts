@@ -5,7 +5,8 @@ import type { ServerSettings } from "./services.ts";
 
 /** Who may be asked for (Host), and from which pages (Origin). */
 export type OriginRules = {
-  readonly corsOrigins: readonly string[];
+  /** Pages that may ask at this path, besides our own. */
+  readonly originsAt: (path: string) => readonly string[];
   readonly hosts: readonly string[];
   /** The port we listen on; undefined while we don't. */
   readonly port: () => number | undefined;
@@ -25,10 +26,22 @@ export function checkLocalOrigin(request: FastifyRequest, rules: OriginRules): v
         code: "host_refused",
       },
     );
-  if (origin !== undefined && !isOwnOrigin(request) && !rules.corsOrigins.includes(origin))
+  if (origin !== undefined && !isOwnOrigin(request) && !rules.originsAt(request.url).includes(origin))
     throw new Denied(403, `Pages of ${origin} may not use this server; list it in server.corsOrigins.`, {
       code: "origin_refused",
     });
+}
+
+/** Where the page of an orchestrator's frontend, a chat widget or a model's client asks, and nothing is looked up or changed. */
+const askingPaths =
+  /^\/(health|chat|chat\/[^/]+\/stream|chatkit|chatkit\/[^/]+\/items|agent\/(run|run\/[^/]+|tools)|v1\/(chat\/completions|models|models\/.+))\/?$/;
+
+/** Which pages may ask where: those that are configured everywhere, what is the default only where one asks. */
+export function originsAt({
+  corsOrigins,
+  corsPaths = "all",
+}: Pick<ServerSettings, "corsOrigins" | "corsPaths">): OriginRules["originsAt"] {
+  return (url) => (corsPaths === "all" || askingPaths.test(url.split("?", 1)[0] ?? "") ? corsOrigins : []);
 }
 
 /** Whether the request comes from no page at all, or from one that this server gave out. */
@@ -51,6 +64,11 @@ export const placeDecorator = "place";
 
 export function placeOf({ server }: FastifyRequest): Pick<ServerSettings, "publicUrl" | "basePath"> {
   return server.hasDecorator(placeDecorator) ? server.getDecorator(placeDecorator) : {};
+}
+
+/** Whether a Host header names this machine itself. */
+export function isLoopbackHost(host: string | undefined): boolean {
+  return isLoopback((host ?? "").toLowerCase().replace(/:\d{1,5}$/, ""));
 }
 
 function isOwnHost(host: string, rules: OriginRules): boolean {

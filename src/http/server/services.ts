@@ -15,6 +15,7 @@ import type { Erasures } from "../../people/erasures.ts";
 import type { Retention } from "../../people/retention.ts";
 import type { Persons } from "../../people/archive.ts";
 import type { Accounts } from "../../people/accounts.ts";
+import type { LocalLogins } from "../../people/local-logins.ts";
 import type { Workspaces } from "../../sandbox/workspace/workspaces.ts";
 import type { Definitions } from "../../definitions/definitions.ts";
 import type { Trials } from "../../definitions/trials.ts";
@@ -39,19 +40,38 @@ import type { Shares } from "../../store/shares.ts";
 import type { TaskList } from "../../store/tasks/task-list.ts";
 import type { UserAdmin } from "../../store/people/user-admin.ts";
 
-/** Who may come in. `local`: whoever sits at this machine is the owner. `accounts`: only who has logged in or holds an API key. */
+/** Who may come in. `local`: whoever is on this machine may ask. `accounts`: only who has logged in or holds an API key. */
 export type Access =
-  | { readonly mode: "local"; readonly owner: Caller }
+  | {
+      readonly mode: "local";
+      readonly owner: Caller;
+      /** How the owner is told from whoever else asks on this machine; `open`: everybody is the owner. */
+      readonly owning: "open" | LocalOwning;
+    }
   | {
       readonly mode: "accounts";
-      readonly findByKey: (
-        key: string,
-      ) => Promise<{ readonly user: Account; readonly key?: Pick<ApiKey, "id" | "scopes"> } | undefined>;
+      readonly findByKey: FindByKey;
       /** Passwords, logins and links; absent where only keys count. */
       readonly accounts?: Accounts;
       /** A command on this machine that can read the data directory's token comes in as the owner. */
       readonly local?: { readonly token: string; readonly owner: Caller };
     };
+
+export type FindByKey = (
+  key: string,
+) => Promise<{ readonly user: Account; readonly key?: Pick<ApiKey, "id" | "scopes"> } | undefined>;
+
+export type LocalOwning = {
+  /** `auto`: the kernel is asked whose the client is. `token`: only a key counts. */
+  readonly rule: "auto" | "token";
+  /** The owner's account, cut to what everybody on this machine may. */
+  readonly asker: Caller;
+  /** Of whoever can read the data directory. */
+  readonly token: string;
+  readonly findByKey: FindByKey;
+  /** Browsers that a link has let in. */
+  readonly logins: LocalLogins;
+};
 
 export type Account = Rights & { readonly id: string; readonly name: string; readonly disabled: boolean };
 
@@ -68,6 +88,8 @@ export type ServerSettings = {
   readonly sharedCounts?: SharedCounts | undefined;
   /** Origins of pages that may call this server, besides its own. */
   readonly corsOrigins: readonly string[];
+  /** Where those may ask: everywhere when absent, or `asking`, where nothing is looked up or changed. */
+  readonly corsPaths?: "all" | "asking";
   /** Values of the Host header, `name` or `name:port`, that local mode takes besides loopback ones. */
   readonly hosts?: readonly string[];
   /** Bytes of a request body; 10 MB when absent. */

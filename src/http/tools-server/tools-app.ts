@@ -77,7 +77,7 @@ export function createToolsApp({ tools, token, sandbox, log }: ToolsAppOptions):
   acceptJsonBodies(app);
   boundBodies(app);
   app.addHook("onRequest", (request, _reply, done) => {
-    if (token === undefined) checkLocalOrigin(request, { corsOrigins: [], hosts: [], port });
+    if (token === undefined) checkLocalOrigin(request, { originsAt: () => [], hosts: [], port });
     else if (request.url !== "/health" && !isToken(request.headers.authorization))
       throw new Denied(401, "Send the header Authorization: Bearer <TOOLS_TOKEN>.");
     done();

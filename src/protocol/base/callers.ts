@@ -70,6 +70,11 @@ function cutTo(whole: Caller, held: readonly Scope[], names: readonly string[]):
   return { ...whole, role, permissions: inBoth(names, whole.permissions), scopes: held };
 }
 
+/** Whether this is somebody on this machine who is let ask in the owner's name, and nothing else. */
+export function isAsker({ via, scopes: held }: Pick<Caller, "via" | "scopes">): boolean {
+  return via === "local" && held !== undefined;
+}
+
 /** Whether a caller may do this, of what its account may. */
 export function mayDo({ role, scopes: held }: Pick<Caller, "role" | "scopes">, needs: Needs): boolean {
   if (needs === "nothing") return true;

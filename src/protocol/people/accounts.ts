@@ -11,6 +11,7 @@ export const meSchema = ownUserSchema.extend({
   permissions: z.array(z.string()),
   groups: z.array(z.string()),
   via: z.enum(["local", "api-key", "session", "system"]),
+  asksOnly: z.boolean().describe("Local mode: not known to be the owner's, so it may ask and nothing else"),
 });
 export type MeView = Shape<typeof meSchema>;
 
@@ -44,6 +45,20 @@ export const loginSchema = z.object({
   expiresAt: timeSchema,
 });
 export type LoginView = Shape<typeof loginSchema>;
+
+/** What lets one browser in as the owner's, once. */
+export const openCodeSchema = z.object({
+  code: z.string().describe("For a page's fragment: /#open=<code>"),
+  expiresAt: timeSchema,
+});
+export type OpenCode = Shape<typeof openCodeSchema>;
+
+/** A browser's key. */
+export const browserKeySchema = z.object({
+  token: z.string().describe("Send it as `Authorization: Bearer …`"),
+  expiresAt: timeSchema,
+});
+export type BrowserKey = Shape<typeof browserKeySchema>;
 
 const link = {
   url: z.string().describe("For the person alone: it works once"),

@@ -12,7 +12,7 @@ import { searchName, searchTool } from "../../tools/core/search-tools.ts";
 import { hashOfCall } from "../limits/limits.ts";
 import { isAllowedByPlan, isOnlyPlanned, planCall } from "./planned-writes.ts";
 import { delegateName, delegateTool, type DelegateInput } from "./team.ts";
-import { isWeak, type SandboxInfo, unmetDemand } from "../contract/required-sandbox.ts";
+import { isWeak, type SandboxInfo, unmetDemand, unmetForAsker } from "../contract/required-sandbox.ts";
 import { directCall } from "./direct-call.ts";
 import { wereDeferred } from "../step/offered-tools.ts";
 import { allowedHere, readFromOutside, shownSources } from "./untrusted.ts";
@@ -95,7 +95,7 @@ export async function prepareCall(work: Work, call: Call, preparing: Preparing):
   if (begun) return doIt;
   const { definition, caller } = work.taken;
   const sandbox = tool.runsCode ? await work.runtime.sandbox() : undefined;
-  const unmet = sandbox && unmetDemand(authorOf(work, call), sandbox);
+  const unmet = sandbox && (unmetDemand(authorOf(work, call), sandbox) ?? unmetForAsker(caller, sandbox));
   if (unmet !== undefined) return refused(call, unmet);
   if (approval?.decision === "allow") return doIt;
   if (approval) return refused(call, `A person did not allow this call${approval.text ? `: ${approval.text}` : "."}`);

@@ -47,7 +47,7 @@ export function takeLock(dataDirectory: string): Lock {
   }
 
   held.add(file);
-  const token = randomBytes(32).toString("base64url");
+  const token = `ct_${randomBytes(32).toString("base64url")}`;
   const started = new Date().toISOString();
   write(dataDirectory, "token", token);
   write(dataDirectory, "holder.json", JSON.stringify({ pid: process.pid, started }));

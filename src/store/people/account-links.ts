@@ -1,11 +1,11 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Role } from "../../protocol/base/callers.ts";
 import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
+import { readSignedId, signedId } from "../secrets/signed-ids.ts";
 
-/** What a link opens, once: to make the first admin, to make an account, to set a new password. */
-export type LinkPurpose = "setup" | "invite" | "reset";
+/** What a link opens, once: to make the first admin, to make an account, to set a new password, to let a browser in. */
+export type LinkPurpose = "setup" | "invite" | "reset" | "open";
 
 export type AccountLink = {
   readonly id: string;
@@ -22,7 +22,7 @@ export type AccountLink = {
 const columns = `id, purpose, user_id as "userId", role, groups, created_at as "createdAt", expires_at as "expiresAt"`;
 
 export type NewLink = {
-  readonly purpose: "invite" | "reset";
+  readonly purpose: "invite" | "reset" | "open";
   readonly lifeMs: number;
   readonly userId?: string;
   readonly role?: Role;
@@ -93,21 +93,14 @@ export async function removeOldLinks(query: Query): Promise<void> {
 
 /** The secret part of a link: made anew from its row whenever it is shown, so that no row holds it. */
 export function linkToken(secret: string, { id, purpose }: Pick<AccountLink, "id" | "purpose">): string {
-  return `${id.replaceAll("-", "")}${macOf(secret, purpose, id)}`;
+  return signedId(secret, `account link ${purpose}`, id);
 }
 
 /** The id of the link. Throws InvalidInput `link_over` for what we have not made. */
 export function readLinkToken(secret: string, token: string, purpose: LinkPurpose): string {
-  const [, ...parts] = /^(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})([\w-]{43})$/.exec(token) ?? [];
-  const mac = parts.pop() ?? "";
-  const id = parts.join("-");
-  const expected = Buffer.from(macOf(secret, purpose, id));
-  if (mac.length !== expected.length || !timingSafeEqual(Buffer.from(mac), expected)) throw linkOver();
+  const id = readSignedId(secret, `account link ${purpose}`, token);
+  if (id === undefined) throw linkOver();
   return id;
-}
-
-function macOf(secret: string, purpose: LinkPurpose, id: string): string {
-  return createHmac("sha256", secret).update(`colloquy: account link ${purpose} ${id}`).digest("base64url");
 }
 
 function linkOver(): InvalidInput {

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { meSchema, type MeView, ownUserSchema } from "../../../protocol/people/accounts.ts";
+import { isAsker } from "../../../protocol/base/callers.ts";
 import type { Login } from "../../../people/accounts.ts";
 import { cookieHeader } from "../../server/cookies.ts";
 import { nameSchema } from "../../shapes/accounts.ts";
-import { accountsOf, visitorOf } from "../../requests/visitor.ts";
+import { accountsOf, loginsOf, visitorOf } from "../../requests/visitor.ts";
 import { checkPage, sessionCookie } from "../../server/auth.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
 import { placeOf } from "../../server/origins.ts";
@@ -107,7 +108,7 @@ export const logOut = endpoint({
   description: "The token counts no more, here at once and on other nodes within 30 seconds. An API key stays.",
   answers: { 204: z.null() },
   async handle({ services, caller, sessionId, request, reply }) {
-    if (sessionId !== undefined) await accountsOf(services).endSession(caller.userId, sessionId);
+    if (sessionId !== undefined) await loginsOf(services).endSession(caller.userId, sessionId);
     reply.header("set-cookie", sessionCookieOf({ request }, "", 0)).code(204);
   },
 });
@@ -120,7 +121,7 @@ export const me = endpoint({
   async handle({ caller, services }): Promise<MeView> {
     const groups = services.access.mode === "local" ? [] : await services.users.groupsOf(caller.userId);
     const { userId: id, name: username, role, permissions, via } = caller;
-    return { id, username, role, permissions, groups, via };
+    return { id, username, role, permissions, groups, via, asksOnly: isAsker(caller) };
   },
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { loginSchema, type LoginView } from "../../../protocol/people/accounts.ts";
-import { accountsOf } from "../../requests/visitor.ts";
+import { loginsOf } from "../../requests/visitor.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 
@@ -10,7 +10,7 @@ export const listLogins = endpoint({
   summary: "List where you are logged in",
   answers: { 200: listOf(loginSchema) },
   async handle({ caller, sessionId, services }) {
-    const data = (await accountsOf(services).sessions(caller.userId)).map(({ id, label, ...times }): LoginView => ({
+    const data = (await loginsOf(services).sessions(caller.userId)).map(({ id, label, ...times }): LoginView => ({
       id,
       label,
       current: id === sessionId,
@@ -29,7 +29,7 @@ export const endLogin = endpoint({
   params: idParams,
   answers: { 204: z.null() },
   async handle(call) {
-    await accountsOf(call.services).endSession(call.caller.userId, call.params.id);
+    await loginsOf(call.services).endSession(call.caller.userId, call.params.id);
     call.reply.code(204);
   },
 });
@@ -40,7 +40,7 @@ export const endOtherLogins = endpoint({
   summary: "End all your logins but this one",
   answers: { 204: z.null() },
   async handle(call) {
-    await accountsOf(call.services).endSessions(call.caller.userId, call.sessionId);
+    await loginsOf(call.services).endSessions(call.caller.userId, call.sessionId);
     call.reply.code(204);
   },
 });

@@ -24,6 +24,7 @@ import { claimJobs } from "./0023-claim-jobs.ts";
 import { resumedRuns } from "./0024-resumed-runs.ts";
 import { unsettledReservations } from "./0025-unsettled-reservations.ts";
 import { outsideText } from "./0026-outside-text.ts";
+import { openLinks } from "./0027-open-links.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   resumedRuns,
   unsettledReservations,
   outsideText,
+  openLinks,
 ];

@@ -1,0 +1,162 @@
+import { once } from "node:events";
+import { open } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, isIP, isIPv4, type Socket } from "node:net";
+import { endianness, release } from "node:os";
+
+/** Tells which user of this machine is at the other end of a connection; undefined: that can't be told. */
+export type PeerUid = (socket: Socket) => Promise<number | undefined>;
+
+/** One end of a connection. */
+type End = { readonly address: string; readonly port: number };
+
+const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+/** About 100,000 connections; whoever is further down is not told apart. */
+const mostBytes = 16 * 1024 * 1024;
+const pieceBytes = 256 * 1024;
+
+/** What the kernel writes for a user whom the namespace of this process does not know. */
+const unknownUid = 65534;
+
+const mappedV4 = [...Array<number>(10).fill(0), 255, 255];
+/** `::1`: IPv6 has no other. */
+const loopbackOfV6 = [...Array<number>(15).fill(0), 1];
+
+/**
+ * Asks Linux for the owner of the socket at the other end of a loopback connection, once for each connection. A peer that has
+ * gone, in another network namespace, or on a system without /proc is not told.
+ */
+export function createPeerUid(readTables: () => Promise<string> = readKernelTables, kernel = release()): PeerUid {
+  const known = new WeakMap<Socket, Promise<number | undefined>>();
+  const snapshot = shareReads(readTables);
+  return (socket) => {
+    let uid = known.get(socket);
+    if (!uid)
+      known.set(socket, (uid = find(socket, snapshot).then((found) => (isRelay(found, kernel) ? undefined : found))));
+    return uid;
+  };
+}
+
+/** Programs of Windows reach WSL through one that runs as root there, whoever they are. */
+function isRelay(uid: number | undefined, kernel: string): boolean {
+  return uid === 0 && isWsl(kernel);
+}
+
+function isWsl(kernel: string): boolean {
+  return /microsoft/i.test(kernel);
+}
+
+/** Whether this system tells whose a browser of this machine is: tried with a connection to ourselves. */
+export async function canTellPeers(): Promise<boolean> {
+  if (isWsl(release())) return false;
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const accepted = once(server, "connection");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [socket] = (await accepted) as [Socket];
+  try {
+    return (await createPeerUid()(socket)) === process.geteuid?.() && process.geteuid !== undefined;
+  } finally {
+    client.destroy();
+    socket.destroy();
+    server.close();
+  }
+}
+
+async function find(socket: Socket, snapshot: () => Promise<string>): Promise<number | undefined> {
+  const { remoteAddress = "", remotePort = 0, localAddress = "", localPort = 0 } = socket;
+  const client = { address: plain(remoteAddress), port: remotePort };
+  const server = { address: plain(localAddress), port: localPort };
+  if (!isLoopback(client.address) || !isLoopback(server.address)) return undefined;
+  // A second look: lines move while a long table is read.
+  return uidOf(await snapshot(), client, server) ?? uidOf(await snapshot(), client, server);
+}
+
+/**
+ * The user of the client's own end. It must be established and have an inode: what a process has left behind is shown with the
+ * number 0, as if it were root's.
+ */
+export function uidOf(table: string, client: End, server: End): number | undefined {
+  for (const form of formsOf(client.address, server.address)) {
+    const line = `: ${form.client}:${portText(client.port)} ${form.server}:${portText(server.port)} 01 `;
+    const at = table.indexOf(line);
+    if (at === -1) continue;
+    const [, , , uid, , inode] = table.slice(at + line.length, at + line.length + 120).split(/\s+/);
+    if (uid === undefined || !/^\d+$/.test(uid) || !/^[1-9]\d*$/.test(inode ?? "")) return undefined;
+    return Number(uid) === unknownUid ? undefined : Number(uid);
+  }
+  return undefined;
+}
+
+/** How the kernel writes two addresses; a client may speak IPv4 through a socket of IPv6. */
+function formsOf(client: string, server: string): { client: string; server: string }[] {
+  if (isIPv4(client) !== isIPv4(server)) return [];
+  if (!isIPv4(client)) return [{ client: words(loopbackOfV6), server: words(loopbackOfV6) }];
+  return [[], mappedV4].map((before) => ({
+    client: words([...before, ...client.split(".").map(Number)]),
+    server: words([...before, ...server.split(".").map(Number)]),
+  }));
+}
+
+/** In words of four bytes, each as this machine holds numbers. */
+function words(bytes: readonly number[]): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 4) {
+    const word = bytes.slice(at, at + 4);
+    text += Buffer.from(endianness() === "LE" ? word.reverse() : word)
+      .toString("hex")
+      .toUpperCase();
+  }
+  return text;
+}
+
+function portText(port: number): string {
+  return port.toString(16).toUpperCase().padStart(4, "0");
+}
+
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+}
+
+function isLoopback(address: string): boolean {
+  return isIP(address) !== 0 && (address === "::1" || /^127\./.test(address));
+}
+
+/** However many ask, one read goes on and one more waits: each gets one that began after it asked. */
+function shareReads(read: () => Promise<string>): () => Promise<string> {
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<string> | undefined;
+  return () =>
+    (next ??= running.then(() => {
+      next = undefined;
+      const reading = read();
+      running = reading.catch(() => undefined);
+      return reading;
+    }));
+}
+
+async function readKernelTables(): Promise<string> {
+  if (process.platform !== "linux") return "";
+  const texts = await Promise.all(tables.map(readTable));
+  return texts.join("\n");
+}
+
+/** Empty where it can't be read. */
+async function readTable(path: string): Promise<string> {
+  try {
+    const file = await open(path, "r");
+    try {
+      let text = "";
+      const piece = Buffer.alloc(pieceBytes);
+      while (text.length < mostBytes) {
+        const { bytesRead } = await file.read(piece, 0, pieceBytes, null);
+        if (bytesRead === 0) break;
+        text += piece.toString("latin1", 0, bytesRead);
+      }
+      return text;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,13 @@
+import { useMe } from "../page/me.ts";
+import { words } from "../words/words.ts";
+
+/** Says to whoever is not known to be the owner of a server on this machine what to do about it. */
+export function AsksOnly() {
+  const me = useMe();
+  if (!me?.asksOnly) return null;
+  return (
+    <p role="status" className="border-b border-hairline px-4 py-2 text-sm">
+      {words.asksOnly} <code>./colloquy open</code>
+    </p>
+  );
+}
