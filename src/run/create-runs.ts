@@ -87,7 +87,7 @@ export type RunsService = {
   readonly unready: () => Unready | undefined;
   /** How many runs this process works on. */
   readonly active: () => number;
-  /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. Waits as long for whom `isAnswering` speaks of. */
+  /** Takes no more runs, lets what works go on for `graceMs`, hands the rest over. Waits as long for whom `isAnswering` speaks of. Once. */
   readonly drain: (graceMs: number, isAnswering?: () => boolean) => Promise<void>;
   /** The same, and closes all that it holds. */
   readonly stop: (graceMs: number) => Promise<void>;
@@ -189,6 +189,16 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
     searchThreads: (caller, search) => searchThreads(database.listing.query, caller, search),
     findThread: (caller, sessionKey) => findThread(runtime, caller, { sessionKey }),
   };
+  let drained: Promise<void> | undefined;
+  const drain = async (graceMs: number, isAnswering: () => boolean) => {
+    stopping = true;
+    engine.pause();
+    await untilIdle(() => isBusy() || isAnswering(), graceMs);
+    // Again and again: a run that is only just being taken can't hear it yet.
+    await untilIdle(isBusy, 2000, () => {
+      for (const run of active.values()) run.stop("hand-over");
+    });
+  };
   const service: RunsService = {
     runs,
     schedules,
@@ -202,15 +212,7 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
         return { code: "database_silent", message: "The database does not answer now; ask again in a few seconds." };
       return undefined;
     },
-    async drain(graceMs, isAnswering = () => false) {
-      stopping = true;
-      engine.pause();
-      await untilIdle(() => isBusy() || isAnswering(), graceMs);
-      // Again and again: a run that is only just being taken can't hear it yet.
-      await untilIdle(isBusy, 2000, () => {
-        for (const run of active.values()) run.stop("hand-over");
-      });
-    },
+    drain: (graceMs, isAnswering = () => false) => (drained ??= drain(graceMs, isAnswering)),
     async stop(graceMs) {
       await service.drain(graceMs);
       heartbeat?.stop();

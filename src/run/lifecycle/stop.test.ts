@@ -49,6 +49,24 @@ eachRunDatabase((suite) => {
     assert.equal((await rowOf(suite.database(), started.runId)).status, "done");
   });
 
+  test("what could not be handed over is not waited for once more", async () => {
+    const gate = Promise.withResolvers<void>();
+    // As a statement that no database answers would keep it.
+    const service = await suite.start({
+      script: [],
+      agent: { strategy: "deaf" },
+      strategies: { deaf: () => gate.promise },
+    });
+    await begin(service);
+    await until(() => service.active() === 1);
+    await service.drain(0);
+    assert.equal(service.active(), 1);
+    // Longer than the test may take.
+    await service.stop(600_000);
+    gate.resolve();
+    await until(() => service.active() === 0);
+  });
+
   test("a run is cancelled wherever it stands, once and for all", async () => {
     const service = await suite.start({
       script: (request) =>
