@@ -17,6 +17,8 @@ export type SilentProxy = {
   speak(): void;
   /** Every connection that is not silenced is delayed by so much, each way. */
   delay(ms: number): void;
+  /** What the database says comes through in pieces, so many bytes a second on each connection. */
+  narrow(bytesPerSecond: number): void;
   /** Connections from now on lead to another address. */
   turnTo(url: string): void;
   /** Ends the connections that there are. */
@@ -30,11 +32,14 @@ export type SilentProxy = {
 
 type Pair = { readonly client: Socket; readonly server: Socket; silent: boolean; readonly due: Map<Socket, number> };
 
+const pieceBytes = 16 * 1024;
+
 export async function startSilentProxy(to: string): Promise<SilentProxy> {
   let target = new URL(to);
   const pairs = new Set<Pair>();
   let silentFrom = false;
   let delayMs = 0;
+  let bytesPerSecond = Infinity;
   let see: ((text: string) => "one" | "all" | undefined) | undefined;
 
   const silenceOld = (): void => {
@@ -64,7 +69,14 @@ export async function startSilentProxy(to: string): Promise<SilentProxy> {
       }
       pass(pair, server, data);
     });
-    server.on("data", (data) => pass(pair, client, data));
+    server.on("data", (data) => {
+      for (let at = 0; at < data.length; at += pieceBytes) {
+        const piece = data.subarray(at, at + pieceBytes);
+        const began = Math.max(performance.now(), pair.due.get(client) ?? 0);
+        pair.due.set(client, began + (piece.length / bytesPerSecond) * 1000);
+        pass(pair, client, piece);
+      }
+    });
     for (const [from, other] of [
       [client, server],
       [server, client],
@@ -94,6 +106,7 @@ export async function startSilentProxy(to: string): Promise<SilentProxy> {
       silenceOld();
     },
     speak: () => void (silentFrom = false),
+    narrow: (most) => void (bytesPerSecond = most),
     delay: (ms) => void (delayMs = ms),
     turnTo: (url) => void (target = new URL(url)),
     cut() {

@@ -1,5 +1,5 @@
 import { Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { Unavailable, messageOf } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
@@ -149,8 +149,12 @@ export function openPool({ kind, settings, config, label, log, onTrip, onSilence
       // What was sent just now may still be on its way, and so may what was answered.
       await delay(graceMs, undefined, { ref: false });
       const working = await atWork(left().map(pidOf));
+      const silent = left().filter((client) => !working.has(pidOf(client)));
+      const read = new Map(silent.map((client) => [client, bytesRead(client)]));
       await delay(graceMs, undefined, { ref: false });
-      for (const client of left()) if (!working.has(pidOf(client))) destroy(client);
+      // What a process that was held up finds waiting is read after its timers.
+      await turn();
+      for (const client of left()) if (read.get(client) === bytesRead(client)) destroy(client);
     },
     async close() {
       const cut = () => sockets.forEach((socket) => socket.destroy());
@@ -171,6 +175,10 @@ export function destroy(client: pg.Client): void {
 /** Of the backend, as the server told it when the connection began. */
 function pidOf(client: pg.Client): number {
   return "processID" in client && typeof client.processID === "number" ? client.processID : 0;
+}
+
+function bytesRead({ connection: { stream } }: pg.Client): number {
+  return "bytesRead" in stream && typeof stream.bytesRead === "number" ? stream.bytesRead : 0;
 }
 
 function isDestroyed(client: pg.Client): boolean {

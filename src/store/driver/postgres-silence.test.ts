@@ -109,6 +109,21 @@ describe("A PostgreSQL that falls silent", { skip: skipDatabase("postgres"), tim
     assert.deepEqual([(await list).length, (await upkeep).length], [1, 1]);
   });
 
+  test("a list whose rows are still on their way goes on", async () => {
+    await open();
+    const begun = Promise.withResolvers<void>();
+    proxy.watch((text) => {
+      if (text.includes("'long'")) begun.resolve();
+      return text.includes("'silent'") ? "one" : undefined;
+    });
+    // All of it fits into what kernels keep: its backend has said everything long before it is here.
+    proxy.narrow(200_000);
+    const list = database.listing.query<{ text: string }>("select 'long', repeat('x', 1000000) as text");
+    await begun.promise;
+    await assert.rejects(database.query("select 'silent'"), { code: "database_silent" });
+    assert.equal((await list)[0]!.text.length, 1_000_000);
+  });
+
   test("the listener notices, and hears again", async () => {
     await open();
     const heard: string[] = [];
