@@ -131,6 +131,7 @@ const homes = [
   { packages: /^(@ai-sdk\/.+|ai)$/, in: ["models/providers/"] },
   { packages: /^jose$/, in: ["people/"] },
   { packages: /^@node-rs\/bcrypt$/, in: ["people/passwords"] },
+  { packages: /^@zxcvbn-ts\/.+$/, in: ["people/common-passwords", "people/passwords"] },
   { packages: /^openid-client$/, in: ["people/oidc"] },
   { packages: /^(pino|pino-pretty)$/, in: ["app/log"] },
   { packages: /^just-bash$/, in: ["sandbox/drivers/simulated"] },

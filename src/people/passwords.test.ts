@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { dictionary } from "@zxcvbn-ts/language-common";
 import { checkedPassword, createPasswords } from "./passwords.ts";
 
 const { signal } = new AbortController();
@@ -27,6 +28,27 @@ for (const [what, password, bytes, refused] of passwordsByBytes)
     if (refused === undefined) return void (await passwords.hash(password, signal));
     await assert.rejects(async () => passwords.hash(password, signal), { status: 400, code: refused });
   });
+
+for (const password of ["password", "12345678", "PassWord1", "trustno1", "iloveyou", "qwertyuiop"])
+  test(`what everybody has is no password: ${password}`, async () => {
+    await assert.rejects(passwords.hash(password, signal), {
+      status: 400,
+      code: "password_common",
+      message: /commonest passwords.+Take another one/,
+    });
+  });
+
+test("only what is listed itself is refused: what contains it, or is like it, may be taken", async () => {
+  for (const password of ["password of a heron", "drowssap password", "trustno1 but me"])
+    await passwords.hash(password, signal);
+  let listed = 0;
+  for (const password of dictionary["passwords-common"].slice(0, 20_000)) {
+    if (password.length < 8 || listed === 100) continue;
+    listed++;
+    await assert.rejects(passwords.hash(password, signal), { code: "password_common" }, password);
+  }
+  assert.equal(listed, 100);
+});
 
 test("why a password is too long is said in numbers", () => {
   assert.throws(() => checkedPassword("密".repeat(25)), /at most 72 bytes, and this one has 75 in its 25 characters/);

@@ -1,5 +1,6 @@
 import { hash, verify } from "@node-rs/bcrypt";
 import { InvalidInput, Unavailable } from "../protocol/base/errors.ts";
+import { isCommon } from "./common-passwords.ts";
 
 /** What bcrypt reads of a password: whatever comes after it would be ignored. */
 const mostBytes = 72;
@@ -26,8 +27,9 @@ export function createPasswords({ cost = 12 }: { readonly cost?: number } = {}):
   const hashOf = (password: string) => hash(password, { cost, rejectLongPasswords: true });
   let nobodys: Promise<string> | undefined;
   return {
-    hash(password, signal) {
+    async hash(password, signal) {
       const checked = checkedPassword(password);
+      if (await isCommon(checked)) throw tooCommon();
       return gate(() => hashOf(checked), signal);
     },
     verify: ({ password, hash: known, first }, signal) =>
@@ -62,6 +64,13 @@ export function checkedPassword(password: string): string {
   if (text.includes("\0") || !text.isWellFormed())
     throw refuse("password_malformed", "A password has no NUL and no half of a character in it.");
   return text;
+}
+
+function tooCommon(): InvalidInput {
+  return new InvalidInput(
+    "This is one of the 10,000 commonest passwords, which are guessed first. Take another one: a few words that nobody would put together do well.",
+    { code: "password_common", param: "password" },
+  );
 }
 
 /** Does the work when its turn has come. Throws Unavailable when too many wait, and the signal's reason while it waits. */
