@@ -2,6 +2,7 @@ import type { Rights, Role } from "../../protocol/base/callers.ts";
 import { Conflict, NotFound } from "../../protocol/base/errors.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
+import { looksOf } from "../schema/name-looks.ts";
 import { sqlState, uniqueViolation } from "../driver/sql-state.ts";
 
 /** An account, with what it may do by its role and groups. */
@@ -21,16 +22,16 @@ export const userColumns = `users.id, users.name, users.role, users.disabled, us
 
 export type NewUser = { readonly name: string; readonly role: Role; readonly passwordHash?: string };
 
-/** Throws Conflict `user_exists` if the name is taken, be it in other letter case. */
+/** Throws Conflict: `user_exists` if the name is taken, be it in other letter case, `name_alike` if it looks like one that is. */
 export async function createUser(query: Query, { name, role, passwordHash }: NewUser): Promise<User> {
   try {
     const [user] = await query<User>(
-      `insert into users (id, name, role, password_hash, password_set_at)
-       select $1::uuid, $2::text, $3::text, $4::text, case when $4::text is not null then now() end
-       where not exists (select from users where lower(name) = lower($2)) returning ${userColumns}`,
-      [newId(), name, role, passwordHash ?? null],
+      `insert into users (id, name, looks, role, password_hash, password_set_at)
+       select $1::uuid, $2::text, $5::text, $3::text, $4::text, case when $4::text is not null then now() end
+       where not exists (select from users where lower(name) = lower($2) or looks = $5) returning ${userColumns}`,
+      [newId(), name, role, passwordHash ?? null, looksOf(name)],
     );
-    if (!user) throw nameTaken(name);
+    if (!user) throw (await takenBy(query, name)) ?? nameTaken(name);
     return user;
   } catch (cause) {
     if (sqlState(cause) !== uniqueViolation) throw cause;
@@ -40,29 +41,29 @@ export async function createUser(query: Query, { name, role, passwordHash }: New
 
 /** Local mode's one user; the same row at every start, whatever its name is by now. */
 export async function ensureOwner(query: Query): Promise<User> {
-  await query("insert into users (id, name, role, is_owner) values ($1, $2, 'admin', true) on conflict do nothing", [
-    newId(),
-    owner,
-  ]);
+  await query(
+    "insert into users (id, name, looks, role, is_owner) values ($1, $2, $3, 'admin', true) on conflict do nothing",
+    [newId(), owner, looksOf(owner)],
+  );
   const [user] = await query<User>(`select ${userColumns} from users where is_owner`);
   return user!;
 }
 
 /**
  * Makes the owner the account of a person, with all that there is of local mode, once. In a transaction. Throws Conflict
- * `user_exists` or `already_set_up`.
+ * `user_exists`, `name_alike` or `already_set_up`.
  */
 export async function claimOwner(
   query: Query,
   { name, passwordHash }: { readonly name: string; readonly passwordHash: string },
 ): Promise<User> {
   const { id } = await ensureOwner(query);
-  const taken = await query("select 1 from users where lower(name) = lower($1) and id <> $2", [name, id]);
-  if (taken.length > 0) throw nameTaken(name);
+  const taken = await takenBy(query, name, id);
+  if (taken) throw taken;
   const [user] = await query<User>(
-    `update users set name = $2, password_hash = $3, password_set_at = now(), disabled = false where id = $1
-       and password_hash is null returning ${userColumns}`,
-    [id, name, passwordHash],
+    `update users set name = $2, looks = $4, alike = false, password_hash = $3, password_set_at = now(), disabled = false
+     where id = $1 and password_hash is null returning ${userColumns}`,
+    [id, name, passwordHash, looksOf(name)],
   );
   if (!user) throw new Conflict("This server has its first admin already.", { code: "already_set_up" });
   return user;
@@ -141,6 +142,20 @@ export async function changeUser(query: Query, { id, disabled, role }: UserChang
     [id, disabled ?? null, role ?? null],
   );
   return changed!;
+}
+
+/** Why another account than this one keeps a name from being taken. */
+async function takenBy(query: Query, name: string, id?: string): Promise<Conflict | undefined> {
+  const [other] = await query<{ same: boolean }>(
+    `select lower(name) = lower($1) as same from users
+     where (lower(name) = lower($1) or looks = $2) and id is distinct from $3::uuid order by same desc limit 1`,
+    [name, looksOf(name), id ?? null],
+  );
+  if (!other) return undefined;
+  if (other.same) return nameTaken(name);
+  return new Conflict(`The name ${name} looks like that of another account: take one that nobody can mistake for it.`, {
+    code: "name_alike",
+  });
 }
 
 function nameTaken(name: string, cause?: unknown): Conflict {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { eachDatabase } from "../../../../test/databases.ts";
 import { newId } from "../../../protocol/base/ids.ts";
 import { migrate } from "../migrate.ts";
-import { ensureOwner, findUser } from "../../people/users.ts";
+import { findUser } from "../../people/users.ts";
 import { migrations } from "./index.ts";
 
 eachDatabase((databases) => {
@@ -36,7 +36,7 @@ eachDatabase((databases) => {
       database,
       migrations.filter(({ name }) => name < "0009"),
     );
-    assert.equal((await ensureOwner(query)).id, owner);
+    assert.deepEqual(await query("select id from users where is_owner"), [{ id: owner }]);
     const may = ["agent:*", "model:*", "tool:*"];
     assert.deepEqual((await findUser(query, user))!.permissions, may);
     assert.deepEqual((await findUser(query, owner))!.permissions, ["*"]);

@@ -25,6 +25,7 @@ import { resumedRuns } from "./0024-resumed-runs.ts";
 import { unsettledReservations } from "./0025-unsettled-reservations.ts";
 import { outsideText } from "./0026-outside-text.ts";
 import { openLinks } from "./0027-open-links.ts";
+import { nameLooks } from "./0028-name-looks.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   unsettledReservations,
   outsideText,
   openLinks,
+  nameLooks,
 ];
