@@ -7,7 +7,7 @@ import { openPage } from "./cli/open.ts";
 import { rag } from "./cli/rag/rag.ts";
 import { outliveOutput, outliveReader } from "./cli/closed-pipe.ts";
 import { runPrompt } from "./cli/run.ts";
-import { answer, listLiveRuns, resume } from "./cli/runs.ts";
+import { answer, fork, listLiveRuns, resume } from "./cli/runs.ts";
 import { serve } from "./cli/serve.ts";
 import { serveTools } from "./cli/tools.ts";
 import { user } from "./cli/user.ts";
@@ -16,7 +16,9 @@ import { ColloquyError, InvalidInput, messageOf } from "./protocol/base/errors.t
 
 const help = `Colloquy: a self-hosted agent server.
 
-  colloquy serve                 start the server (the same as npm start)
+  colloquy serve                 start the server (the same as npm start); Ctrl+C stops it
+                                 (no options: colloquy.yaml, or COLLOQUY_PORT, COLLOQUY_HOST, COLLOQUY_DATA, DATABASE_URL and
+                                 more; docs/configuration.md lists every key)
   colloquy chat [room | agent]   talk, here in the terminal (default: assistant)
       --thread <id>              go on with a conversation
       --plain                    lines instead of a screen, as into a pipe
@@ -35,6 +37,10 @@ const help = `Colloquy: a self-hosted agent server.
   colloquy resume <run>          go on with a run that failed or was stopped, where it was, and follow it
       --json                     every event as a line of JSON
       --on-outage wait|fail      as of \`run\`
+  colloquy fork <run> <step>     begin anew beside a run, with its steps up to this one, and follow it
+      --model <model>            another model from there on
+      --text <text>              instead of the message that began it
+      --json                     every event as a line of JSON
   colloquy open                  a link that lets a browser of this machine manage the server, once
   colloquy doctor                check configuration, database and models   [--json]
   colloquy export <folder>       write all rows and files into a folder (with PGlite, stop the server first)
@@ -112,6 +118,12 @@ async function main(argv: readonly string[]): Promise<number> {
       });
     case "resume":
       return resume(rest[0], { json: flags.json ?? false, onOutage: onOutageIn(flags["on-outage"]) });
+    case "fork":
+      return fork(rest, {
+        json: flags.json ?? false,
+        ...(flags.model === undefined ? {} : { model: flags.model }),
+        ...(flags.text === undefined ? {} : { input: flags.text }),
+      });
     case "open":
       return openPage();
     case "doctor":

@@ -28,9 +28,11 @@ after(async () => {
 });
 
 /** From another terminal. */
-async function resume(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+const resume = (...args: string[]) => run("resume", ...args);
+
+async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const cli = join(import.meta.dirname, "../src/cli.ts");
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", cli, "resume", ...args], {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", cli, ...args], {
     cwd,
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -72,6 +74,20 @@ test("a run that is not there, and no run, are told", async () => {
   const none = await resume();
   assert.equal(none.code, 1);
   assert.match(none.err, /^colloquy: colloquy resume <run>/m);
+});
+
+test("a run is forked from a step, with another message; what it has done is not done again", async () => {
+  const id = await failed(server.client, "Butter");
+  const asked = await run("fork", id, "nosuch");
+  assert.equal(asked.code, 1);
+  const [, step] = /^colloquy: The run has no step nosuch; it has (\S+?)(,|\.$)/m.exec(asked.err) ?? [];
+  assert.ok(step, asked.err);
+  model.answer("Butter is noted, on Monday.");
+  const forked = await run("fork", id, step, "--text", "note butter for Monday");
+  assert.deepEqual([forked.code, forked.out], [0, "Butter is noted, on Monday.\n"], forked.err);
+  assert.match(JSON.stringify(model.requests.at(-1)), /note butter for Monday/);
+  assert.equal(await titles(server.client, "Butter"), 1);
+  assert.match((await run("fork", id)).err, /^colloquy: colloquy fork <run> <step>/m);
 });
 
 test("twice at once: one follows it, the other is told that it goes on", async () => {

@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import { after, beforeEach, test } from "node:test";
 import { memberOf, scriptOf } from "../../test/rooms.ts";
 import { mail } from "../../test/page-tools.ts";
+import { until } from "../../test/run-suite.ts";
 import { serveAgents } from "../../test/serve-agents.ts";
 import { answerCommand } from "./ask-person.ts";
 import { exitCodes, followRun } from "./follow-run.ts";
@@ -32,12 +33,12 @@ beforeEach(() => {
 
 type Begun = Parameters<typeof followRun>[1];
 
-function tell(run: Begun, { json = false } = {}, by = client) {
+function tell(run: Begun, { json = false, quietMs = 600_000 } = {}, by = client) {
   const [answer, notes] = [new PassThrough(), new PassThrough()];
   const told = { answer: "", notes: "" };
   answer.on("data", (data: Buffer) => (told.answer += data.toString()));
   notes.on("data", (data: Buffer) => (told.notes += data.toString()));
-  return { told, code: followRun(by, run, { answer, notes, json }) };
+  return { told, code: followRun(by, run, { answer, notes, json, quietMs }) };
 }
 
 async function begin(content: string, agent = "desk"): Promise<Begun> {
@@ -152,3 +153,14 @@ async function spoken(told: { answer: string }, fits: RegExp): Promise<{ answer:
   while (!fits.test(told.answer)) await new Promise((resolve) => setImmediate(resolve));
   return told;
 }
+
+test("while a model says nothing, whoever waits is told that it is not over", async () => {
+  const gate = Promise.withResolvers<void>();
+  lines["data"] = [[{ gate: () => gate.promise }, { text: "At last." }]];
+  const { told, code } = tell(await begin("hello"), { quietMs: 50 });
+  await until(() => told.notes.split("Nothing new for ").length > 3);
+  gate.resolve();
+  assert.equal(await code, exitCodes.done);
+  assert.equal(told.answer, "[@data]: At last.\n");
+  assert.match(told.notes, /^(Nothing new for 0 s; Ctrl\+C cancels the run\.\n){2}/);
+});

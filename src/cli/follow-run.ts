@@ -16,6 +16,8 @@ export type FollowOutput = {
   readonly json: boolean;
   /** Absent: nobody can be asked here. */
   readonly terminal?: Terminal;
+  /** After so long without news a person is told that it is not over. */
+  readonly quietMs?: number;
   /** Ends the telling, not the run. */
   readonly gone?: AbortSignal;
 };
@@ -42,6 +44,7 @@ export function processOutput(json: boolean, { isOwn }: { readonly isOwn: boolea
   return {
     ...{ answer: stdout, notes: stderr, json },
     ...(isOwn ? {} : { gone: readerGone }),
+    ...(!json && stderr.isTTY ? { quietMs: 10_000 } : {}),
     ...(!json && input.isTTY && stderr.isTTY ? { terminal } : {}),
   };
 }
@@ -97,7 +100,10 @@ async function decideOrTell(
 async function tell(
   client: Client,
   { id, threadId, cursor: from }: { readonly id: string; readonly threadId: string; readonly cursor: string },
-  { output: { answer, notes, json, gone }, teller }: { readonly output: FollowOutput; readonly teller: Teller },
+  {
+    output: { answer, notes, json, gone, quietMs },
+    teller,
+  }: { readonly output: FollowOutput; readonly teller: Teller },
 ): Promise<
   { readonly event: Extract<RunEvent, { type: "run-end" | "run-wait" }>; readonly cursor: string } | undefined
 > {
@@ -109,21 +115,47 @@ async function tell(
     else if (kind === "line") answer.write(`${text}\n`);
     else if (kind !== "break") notes.write(`${kind === "activity" ? dim(text) : text}\n`);
   };
-  // The thread's events: members of a room speak in runs of their own there.
-  for await (const { event, cursor } of client.followThread(threadId, {
-    cursor: from,
-    ...(gone ? { signal: gone } : {}),
-    onConnection: (isConnected) =>
-      void notes.write(isConnected ? "The server is there again.\n" : "The server can't be reached; trying again.\n"),
-  })) {
-    if (!teller.isOf(event)) continue;
-    if (json) answer.write(`${JSON.stringify(event)}\n`);
-    else for (const told of teller.tell(event)) write(told);
-    if ((event.type !== "run-end" && event.type !== "run-wait") || event.run !== id) continue;
-    if (!atLineStart) answer.write("\n");
-    return { event, cursor };
+  const sayQuiet = (seconds: number) =>
+    write({ kind: "activity", text: `Nothing new for ${seconds} s; Ctrl+C cancels the run.` });
+  const quiet = quietMs === undefined ? undefined : whileQuiet(quietMs, sayQuiet);
+  try {
+    // The thread's events: members of a room speak in runs of their own there.
+    for await (const { event, cursor } of client.followThread(threadId, {
+      cursor: from,
+      ...(gone ? { signal: gone } : {}),
+      onConnection: (isConnected) =>
+        void notes.write(isConnected ? "The server is there again.\n" : "The server can't be reached; trying again.\n"),
+    })) {
+      if (!teller.isOf(event)) continue;
+      quiet?.heard();
+      if (json) answer.write(`${JSON.stringify(event)}\n`);
+      else for (const told of teller.tell(event)) write(told);
+      if ((event.type !== "run-end" && event.type !== "run-wait") || event.run !== id) continue;
+      if (!atLineStart) answer.write("\n");
+      return { event, cursor };
+    }
+    return undefined;
+  } finally {
+    quiet?.end();
   }
-  return undefined;
+}
+
+/** Calls `say` with the seconds when nothing was heard for so long, then ever more rarely. */
+function whileQuiet(firstMs: number, say: (seconds: number) => void): { heard(): void; end(): void } {
+  let timer: NodeJS.Timeout;
+  const wait = (ms: number, waitedMs: number) => {
+    timer = setTimeout(() => {
+      say(Math.round((waitedMs + ms) / 1000));
+      wait(waitedMs + ms, waitedMs + ms);
+    }, ms);
+  };
+  wait(firstMs, 0);
+  const end = () => clearTimeout(timer);
+  const heard = () => {
+    end();
+    wait(firstMs, 0);
+  };
+  return { heard, end };
 }
 
 function dim(text: string): string {

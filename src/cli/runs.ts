@@ -1,4 +1,4 @@
-import type { RunView, QuestionView } from "../protocol/threads/run-shapes.ts";
+import type { RunView, QuestionView, StartedRun } from "../protocol/threads/run-shapes.ts";
 import { type Client, createClient } from "../client/client.ts";
 import { connect } from "./connect.ts";
 import { exitCodes, type FollowedRun, followRun, processOutput } from "./follow-run.ts";
@@ -77,10 +77,31 @@ export async function resume(
 ): Promise<number> {
   if (id === undefined)
     throw new InvalidInput("colloquy resume <run>   (its id, as `colloquy run` and the page of runs show it).");
+  return followBegun(json, (client) => client.resume(id, { held: true, ...(onOutage && { onOutage }) }));
+}
+
+export type ForkOptions = {
+  /** Another model, and another message, from that step on. */
+  readonly model?: string;
+  readonly input?: string;
+  readonly json: boolean;
+};
+
+/** `colloquy fork <run> <step>`: a new run that begins with that one's steps, and is told from there. */
+export async function fork([id, step]: readonly string[], { json, ...changes }: ForkOptions): Promise<number> {
+  if (id === undefined || step === undefined)
+    throw new InvalidInput(
+      "colloquy fork <run> <step>   (the run's id, and the last of its steps that is kept; of a step that it has not, the answer names those that it has).",
+    );
+  return followBegun(json, (client) => client.fork(id, { step, ...changes }));
+}
+
+/** Tells what has begun until it ends or waits; Ctrl+C cancels it. */
+async function followBegun(json: boolean, begin: (client: Client) => Promise<StartedRun>): Promise<number> {
   const { server, isOwn, close } = await connect(loadConfig(), { works: true });
   try {
     const client = createClient(server);
-    const { threadId, cursor } = await client.resume(id, { held: true, ...(onOutage && { onOutage }) });
+    const { id, threadId, cursor } = await begin(client);
     process.once("SIGINT", () => void client.cancel(id));
     return await followRun(client, { id, threadId, cursor }, processOutput(json, { isOwn }));
   } finally {

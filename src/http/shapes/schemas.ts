@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limitsSchema, modelSettingsSchema, onOutageSchema } from "../../protocol/agents/agents.ts";
 import { sentContentSchema } from "../../protocol/threads/item-schema.ts";
+import type { Content } from "../../protocol/threads/items.ts";
 import type { ResponseFormat, ToolSchema } from "../../protocol/agents/models.ts";
 import { idSchema } from "../../protocol/base/shapes.ts";
 
@@ -66,11 +67,21 @@ export const resumeSchema = z
   })
   .nullish();
 
-export const messageInputSchema = z.strictObject({
-  id: idSchema.optional().describe("A UUIDv7 of your own; the same one sent again answers the first."),
-  content: sentContentSchema,
-  files: z.array(idSchema).max(20).optional().describe("Files that came with it, by the ids of their uploads"),
-});
+export const messageInputSchema = z
+  .strictObject({
+    id: idSchema.optional().describe("A UUIDv7 of your own; the same one sent again answers the first."),
+    content: sentContentSchema,
+    files: z.array(idSchema).max(20).optional().describe("Files that came with it, by the ids of their uploads"),
+  })
+  .refine(({ content, files = [] }) => files.length > 0 || !isBlank(content), {
+    message: "The message is empty: write something, or send files with it",
+    path: ["content"],
+  });
+
+function isBlank(content: Content): boolean {
+  if (typeof content === "string") return content.trim() === "";
+  return content.every((part) => part.type === "text" && part.text.trim() === "");
+}
 
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(500).optional(),

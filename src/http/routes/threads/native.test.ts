@@ -98,6 +98,15 @@ test("a run is accepted, followed to its end, and its items are there", async ()
   assert.doesNotMatch(JSON.stringify([seen, items]), /SECRET/);
 });
 
+test("a message without a word, a picture or a file is refused", async () => {
+  const { id } = await client.createThread();
+  for (const content of ["", " \n", [{ type: "text" as const, text: "" }]])
+    await assert.rejects(client.startRun(id, { agent: "assistant", content }), {
+      status: 400,
+      message: /The message is empty: write something, or send files with it/,
+    });
+});
+
 test("answers have the shape that the document tells", async () => {
   const started = await start("go");
   await all(client.follow(started.id));
