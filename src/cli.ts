@@ -49,7 +49,7 @@ const help = `Colloquy: a self-hosted agent server.
   colloquy user list             list the accounts
   colloquy user reset <name>     a link to set a new password   [--stdin: it is read from here instead]
   colloquy user disable <name>   nobody comes in with its keys any more; \`enable\` undoes it
-  colloquy user keys <name>      list its API keys   [--add <label>: make another one]
+  colloquy user keys <name>      list its API keys   [--add <label> --scopes <scopes>: make another one]
   colloquy user revoke <key>     end an API key, by the id that \`keys\` shows
   colloquy user erase <name>     remove a person with all that is theirs   [--confirm <name>: there is no way back]
   colloquy rag list [<collection>]   collections of documents, or the documents of one   [--json]
@@ -146,6 +146,7 @@ async function main(argv: readonly string[]): Promise<number> {
         admin: flags.admin ?? false,
         stdin: flags.stdin ?? false,
         ...(flags.add === undefined ? {} : { add: flags.add }),
+        ...(flags.scopes === undefined ? {} : { scopes: flags.scopes }),
         ...(flags.confirm === undefined ? {} : { confirm: flags.confirm }),
       });
     case "rag":
@@ -192,6 +193,7 @@ function readFlags(argv: readonly string[]) {
       always: { type: "boolean" },
       admin: { type: "boolean" },
       add: { type: "string" },
+      scopes: { type: "string" },
       confirm: { type: "string" },
       stdin: { type: "boolean" },
       model: { type: "string" },

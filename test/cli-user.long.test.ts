@@ -55,7 +55,10 @@ test("accounts are disabled and keys revoked from the command line, at once for 
   assert.equal((await user("enable", "ada")).out, "ada\tuser\n");
   await ada.threads();
 
-  const second = createClient({ url: colloquy.url, token: (await user("keys", "ada", "--add", "laptop")).out.trim() });
+  const second = createClient({
+    url: colloquy.url,
+    token: (await user("keys", "ada", "--add", "laptop", "--scopes", "*")).out.trim(),
+  });
   await second.threads();
   const listed = (await user("keys", "ada")).out;
   assert.match(listed, /^\S+\tfirst\tsince \S+\tused \d{4}-.*\n\S+\tlaptop\tsince \S+\tused \d{4}-.*\n$/);

@@ -32,7 +32,7 @@ after(async () => {
 
 async function account(name: string): Promise<{ token: string; id: string }> {
   const { id } = await createUser(backend.database.query, { name, role: "user" });
-  const { text } = await createApiKey(backend.database.query, { userId: id, label: "test" });
+  const { text } = await createApiKey(backend.database.query, { userId: id, label: "test", scopes: ["*"] });
   return { token: text, id };
 }
 

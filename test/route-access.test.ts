@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { loadConfig } from "../src/config/load.ts";
+import { readFileSync } from "node:fs";
 import { createTokens } from "../src/people/tokens.ts";
 import { allRoutes } from "../src/http/all-routes.ts";
 import { type Colloquy, startColloquy } from "../src/main.ts";
+import { scopes, scopesFor } from "../src/protocol/base/scopes.ts";
 import { newId } from "../src/protocol/base/ids.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
+import { createApiKey } from "../src/store/people/api-keys.ts";
 import { createWebSession } from "../src/store/people/web-sessions.ts";
 import { buildPage } from "./build-page.ts";
+import { namedBy, namedSecond, otherAnswers, rightRequests } from "./foreign-things.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type RouteAccess, routeAccess, type Things } from "./route-access.ts";
 
@@ -82,7 +86,10 @@ async function makeThings(): Promise<Things> {
     await fetch(`${colloquy.url}/api/runs/${run.id}/events`, { headers: { authorization: `Bearer ${user.key}` } })
   ).text();
   const schedule = await make<{ id: string }>("/api/schedules", { agent: "assistant", prompt: "hi", every: "1d" });
-  const key = await make<{ key: { id: string } }>("/api/auth/keys", { label: "made" });
+  const key = await json<{ key: { id: string } }>("POST", "/api/auth/keys", user.token, {
+    label: "made",
+    scopes: ["*"],
+  });
   const { share } = await make<{ share: { id: string } }>(`/api/threads/${thread.id}/shares`, {});
   const invite = await json<{ id: string }>("POST", "/api/admin/invites", colloquy.token, {});
   const form = new FormData();
@@ -119,7 +126,13 @@ async function makeThings(): Promise<Things> {
     key: key.key.id,
     share: share.id,
   };
-  return { ...ids, invite: invite.id, upload: upload.id, login: login.id, user: disabled.id, grant };
+  await make("/api/rag/query", { question: "a", collections: ["mine"] });
+  const { data: traces } = await json<{ data: { id: string }[] }>("GET", "/api/rag/traces", user.key);
+  const said = await json<{ data: { id: string; kind: string }[] }>("GET", `/api/threads/${thread.id}/items`, user.key);
+  const message0 = said.data.find(({ kind }) => kind === "message")!.id;
+  const members = await json<{ you: string }>("GET", `/api/rooms/${room.id}`, user.key);
+  const more = { trace: traces[0]!.id, message: message0, item: message0, handle: members.you };
+  return { ...ids, ...more, invite: invite.id, upload: upload.id, login: login.id, user: disabled.id, grant };
 }
 
 /** Only the status: some answers are streams without an end. */
@@ -150,6 +163,91 @@ test("every route has a row here, and no row is of a route that is gone", () => 
   assert.deepEqual({ without, gone }, { without: [], gone: [] });
 });
 
+test("nobody gets or changes what is another's, by any route of the document that takes an id", async () => {
+  const { paths } = await json<{ paths: Record<string, Record<string, object>> }>("GET", "/openapi.json", other.token);
+  const before = await rowsOf(user.id);
+  const [unnamed, wrong]: [string[], string[]] = [[], []];
+  for (const [path, operations] of Object.entries(paths).filter(([each]) => each.includes("{"))) {
+    const thing = namedBy.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`))?.[1];
+    if (thing === undefined) unnamed.push(path);
+    if (thing === undefined || thing === "open") continue;
+    const filled = path
+      .replace(/\{\w+\}/, things[thing])
+      .replaceAll(/\{(\w+)\}/g, (_, name: string) => (namedSecond[name] ? things[namedSecond[name]] : "1"));
+    for (const method of Object.keys(operations).filter((each) => each !== "head")) {
+      const route = `${method.toUpperCase()} ${path}`;
+      const row = routeAccess[route.replaceAll(/\{path\}/g, "*").replaceAll(/\{(\w+)\}/g, ":$1")];
+      const request = { for: "owner", ...row, ...rightRequests[route]?.(things) } as const;
+      const status = await statusOf(method.toUpperCase(), filled, request, bearer(other.token));
+      const isRefused = status === 404 || status === 403 || status === otherAnswers[route];
+      if (!isRefused) wrong.push(`${route}: ${status}`);
+    }
+  }
+  assert.deepEqual({ unnamed, wrong }, { unnamed: [], wrong: [] });
+  assert.deepEqual(await rowsOf(user.id), before);
+});
+
+/** A sum of each table's rows of a user; what is only noted of a look is left out. */
+async function rowsOf(userId: string): Promise<Record<string, string | null>> {
+  const { query } = colloquy.database;
+  const tables = await query<{ name: string }>(
+    `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'user_id' order by 1`,
+  );
+  const sums: Record<string, string | null> = {};
+  for (const { name } of tables) {
+    const [row] = await query<{ sum: string | null }>(
+      `select md5(string_agg(line, ' ' order by line)) as sum from
+         (select (to_jsonb(t) - 'last_used_at')::text as line from "${name}" t where user_id = $1) as lines`,
+      [userId],
+    );
+    sums[name] = row!.sum;
+  }
+  return sums;
+}
+
+test("no route lets a key in that has all scopes but those that it needs", async () => {
+  const keys = new Map<string, Promise<string>>();
+  const keyWithout = (lacked: readonly string[]): Promise<string> => {
+    const left = scopes.filter((scope) => !lacked.includes(scope));
+    const made = keys.get(left.join()) ?? makeKey(left);
+    keys.set(left.join(), made);
+    return made;
+  };
+  const makeKey = async (left: readonly string[]) => {
+    const { query } = colloquy.database;
+    return (await createApiKey(query, { userId: admin.id, label: "lacks", scopes: left })).text;
+  };
+  const wrong: string[] = [];
+  for (const [methods, path, { needs, open }] of allRoutes) {
+    if (needs === "nothing" || (open && open.length === 0)) continue;
+    const lacked = [...scopesFor(needs), ...(needs.includes("own") ? ["ask"] : [])];
+    for (const method of [methods].flat()) {
+      const route = `${method} ${path}`;
+      const access = { ...routeAccess[route]!, headers: {} };
+      const at = access.path?.(things) ?? path.replaceAll(/:\w+/g, things.thread);
+      const status = await statusOf(method, at, access, bearer(await keyWithout(lacked)));
+      if (status !== 403) wrong.push(`${route}: ${status}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test("the page on security says what each scope opens", () => {
+  const rows = [...scopes, "account"].map((scope) => {
+    const opened = allRoutes.filter(([, , { needs }]) => (Array.isArray(needs) ? needs : [needs]).includes(scope));
+    const told = opened.map(([methods, path, { needs }]) => {
+      const mark = needs.includes("own") ? "°" : "";
+      return `\`${[methods].flat().join(", ")} ${path.replaceAll(/:(\w+)/g, "{$1}")}\`${mark}`;
+    });
+    return `| ${scope === "account" ? "none: a login" : `\`${scope}\``} | ${told.join(", ")} |`;
+  });
+  const page = readFileSync("docs/security.md", "utf8");
+  const [, table] = /<!-- scopes -->\n([^]*?)<!-- \/scopes -->/.exec(page) ?? [];
+  const normal = (line: string) => line.replaceAll(/ +/g, " ").trim();
+  const written = (table ?? "").split("\n").map(normal).filter(Boolean).slice(2);
+  assert.deepEqual(written, rows.map(normal), rows.join("\n"));
+});
+
 for (const [route, access] of Object.entries(routeAccess)) {
   test(`${route} is for ${access.for}`, async () => {
     const [method = "", ownPath = ""] = route.split(" ");
@@ -168,11 +266,11 @@ for (const [route, access] of Object.entries(routeAccess)) {
         "cookie without the header of a page": await ask({ cookie }),
         "cookie from another site's page": await ask({ cookie, "x-colloquy-page": "1", origin: "http://evil.example" }),
       }),
-      "other user": await ask(bearer(other.key)),
+      "other user": await ask(bearer(other.token)),
       // What is deleted goes with the last of these.
       ...(access.for === "admins"
-        ? { user: await ask(bearer(user.key)), admin: await ask(bearer(admin.key)) }
-        : { admin: await ask(bearer(admin.key)), user: await ask({ cookie, "x-colloquy-page": "1" }) }),
+        ? { user: await ask(bearer(user.key)), admin: await ask(bearer(admin.token)) }
+        : { admin: await ask(bearer(admin.token)), user: await ask({ cookie, "x-colloquy-page": "1" }) }),
     };
     const outside = open ? status : 401;
     const foreign = { everybody: status, users: status, owner: 404, admins: 403 }[access.for];

@@ -14,7 +14,11 @@ export type Things = Readonly<
     | "room"
     | "collection"
     | "task"
-    | "document",
+    | "document"
+    | "trace"
+    | "message"
+    | "item"
+    | "handle",
     string
   >
 >;
@@ -107,7 +111,8 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /api/auth/me": users(),
   "POST /api/auth/password": users(400, { body: {} }),
   "GET /api/auth/keys": users(),
-  "POST /api/auth/keys": users(201, { body: { label: "one more" } }),
+  "POST /api/auth/keys": users(201, { body: { label: "one more", scopes: ["*"] } }),
+  "PATCH /api/auth/keys/:id": owner(({ key }) => `/api/auth/keys/${key}`, 200, { body: { label: "renamed" } }),
   "DELETE /api/auth/keys/:id": owner(({ key }) => `/api/auth/keys/${key}`, 204),
   "GET /api/auth/sessions": users(),
   "DELETE /api/auth/sessions/:id": owner(({ login }) => `/api/auth/sessions/${login}`, 204),
@@ -355,7 +360,10 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "PATCH /api/admin/users/:id": admins(200, { path: userPath(""), body: {} }),
   "POST /api/admin/users/:id/reset": admins(201, { path: userPath("/reset") }),
   "GET /api/admin/users/:id/keys": admins(200, { path: userPath("/keys") }),
-  "POST /api/admin/users/:id/keys": admins(201, { path: userPath("/keys"), body: { label: "by an admin" } }),
+  "POST /api/admin/users/:id/keys": admins(201, {
+    path: userPath("/keys"),
+    body: { label: "by an admin", scopes: ["*"] },
+  }),
   "DELETE /api/admin/keys/:id": admins(204, { path: ({ key }) => `/api/admin/keys/${key}` }),
   "GET /api/admin/invites": admins(),
   "POST /api/admin/invites": admins(201, { body: {} }),

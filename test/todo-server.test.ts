@@ -31,7 +31,7 @@ after(async () => {
 
 async function account(name: string) {
   const user = await createUser(backend.database.query, { name, role: "user" });
-  const { text } = await createApiKey(backend.database.query, { userId: user.id, label: "test" });
+  const { text } = await createApiKey(backend.database.query, { userId: user.id, label: "test", scopes: ["*"] });
   return { ...user, token: text };
 }
 

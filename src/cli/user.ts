@@ -12,6 +12,8 @@ export type UserOptions = {
   readonly admin: boolean;
   /** The label of a new key. */
   readonly add?: string;
+  /** All that it may. */
+  readonly scopes?: string;
   /** The new password comes from standard input. */
   readonly stdin: boolean;
   /** The name of who is erased, once more. */
@@ -23,7 +25,7 @@ const usage = `colloquy user list
   colloquy user reset <name> [--stdin]
   colloquy user disable <name>
   colloquy user enable <name>
-  colloquy user keys <name> [--add <label>]
+  colloquy user keys <name> [--add <label> --scopes <scopes>]
   colloquy user revoke <key's id>
   colloquy user erase <name> --confirm <name>`;
 
@@ -47,12 +49,21 @@ const verbs: Readonly<Record<string, Verb>> = {
   },
   disable: (users, name) => setDisabled(users, name, true),
   enable: (users, name) => setDisabled(users, name, false),
-  async keys(users, name, { add }) {
+  async keys(users, name, { add: label, scopes }) {
     const { id } = await named(users, name);
-    if (add !== undefined) return tellKey(name, (await users.addKey(id, add)).text);
+    if (label !== undefined) {
+      const words = (scopes ?? "").split(/[\s,]+/u).filter((word) => word !== "");
+      if (words.length === 0)
+        throw new InvalidInput(
+          `What may the key do? Add --scopes agents:assistant,threads:read for instance, or --scopes "*" for all that ${name} may.`,
+        );
+      return tellKey(name, (await users.addKey(id, { label, scopes: words })).text);
+    }
     for (const key of await users.keys(id)) {
       const state = key.revokedAt === null ? `used ${key.lastUsedAt ?? "never"}` : `revoked ${key.revokedAt}`;
-      console.log(`${key.id}\t${key.label}\tsince ${key.createdAt}\t${state}`);
+      const may = key.scopes?.join(" ") ?? "*";
+      const end = key.unscopedUntil === null ? "" : `\tuntil ${key.unscopedUntil}, unless it is said what it may`;
+      console.log(`${key.id}\t${key.label}\t${may}\tsince ${key.createdAt}\t${state}${end}`);
     }
   },
   async revoke(users, id) {

@@ -7,7 +7,8 @@ import { addressAt, ask, askJson, askList, queryOf, type Server } from "./reques
 
 export type KeyInput = {
   readonly label: string;
-  readonly scopes?: readonly string[];
+  /** All that it may; `*`: all that the account may. */
+  readonly scopes: readonly string[];
   readonly expiresInDays?: number;
 };
 
@@ -16,6 +17,12 @@ export type AccountClient = {
   keys(signal?: AbortSignal): Promise<readonly KeyView[]>;
   /** `text` is the key, told this once. */
   addKey(key: KeyInput, signal?: AbortSignal): Promise<MadeKey>;
+  /** Says what it may, or calls it something else. */
+  changeKey(
+    id: string,
+    change: { readonly label?: string; readonly scopes?: readonly string[] },
+    signal?: AbortSignal,
+  ): Promise<KeyView>;
   revokeKey(id: string, signal?: AbortSignal): Promise<void>;
   logins(signal?: AbortSignal): Promise<readonly LoginView[]>;
   endLogin(id: string, signal?: AbortSignal): Promise<void>;
@@ -48,6 +55,7 @@ export function createAccountClient(server: Server): AccountClient {
   return {
     keys: (signal) => list("/api/auth/keys", signal),
     addKey: (body, signal) => askJson(server, "/api/auth/keys", { method: "POST", body, signal }),
+    changeKey: (id, body, signal) => askJson(server, `/api/auth/keys/${id}`, { method: "PATCH", body, signal }),
     revokeKey: (id, signal) => remove(`/api/auth/keys/${id}`, signal),
     logins: (signal) => list("/api/auth/sessions", signal),
     endLogin: (id, signal) => remove(`/api/auth/sessions/${id}`, signal),

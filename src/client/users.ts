@@ -1,5 +1,6 @@
 import type { UserView, KeyView, ErasureView, ResetLink, MadeKey } from "../protocol/people/accounts.ts";
 import type { Role } from "../protocol/base/callers.ts";
+import type { KeyInput } from "./account.ts";
 import { addressAt, ask, type Asking, askJson, askList, type Server } from "./request.ts";
 
 /** Accounts and their keys; for admins only. */
@@ -20,7 +21,7 @@ export type UserClient = {
   setPassword(token: string, password: string, signal?: AbortSignal): Promise<void>;
   keys(id: string, signal?: AbortSignal): Promise<readonly KeyView[]>;
   /** `text` is the key, told this once. */
-  addKey(id: string, label: string, signal?: AbortSignal): Promise<MadeKey>;
+  addKey(id: string, key: KeyInput, signal?: AbortSignal): Promise<MadeKey>;
   revokeKey(keyId: string, signal?: AbortSignal): Promise<void>;
   /** Can't be undone; `confirm` is the account's name. Goes on by itself: `erasure` tells how far it is. */
   erase(id: string, confirm: string, signal?: AbortSignal): Promise<ErasureView>;
@@ -44,7 +45,7 @@ export function createUserClient(server: Server): UserClient {
       await ask(server, "/api/auth/reset", { method: "POST", body: { token, password }, signal });
     },
     keys: (id, signal) => list(`users/${id}/keys`, signal),
-    addKey: (id, label, signal) => answer(`users/${id}/keys`, { method: "POST", body: { label }, signal }),
+    addKey: (id, body, signal) => answer(`users/${id}/keys`, { method: "POST", body, signal }),
     erase: (id, confirm, signal) => answer(`users/${id}/erase`, { method: "POST", body: { confirm }, signal }),
     erasure: (erasureId, signal) => answer(`erasures/${erasureId}`, { signal }),
     erasures: (signal) => list("erasures", signal),

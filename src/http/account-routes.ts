@@ -9,7 +9,7 @@ import {
   setUp,
   signUp,
 } from "./routes/account/auth.ts";
-import { addOwnKey, listOwnKeys, revokeOwnKey } from "./routes/account/keys.ts";
+import { addOwnKey, changeOwnKey, listOwnKeys, revokeOwnKey } from "./routes/account/keys.ts";
 import { beginOidc, connectOidc, finishOidc } from "./routes/account/oidc.ts";
 import { logInPage, resetPage, setUpPage, signUpPage } from "./routes/account/pages.ts";
 import { endLogin, endOtherLogins, listLogins } from "./routes/account/logins.ts";
@@ -40,6 +40,7 @@ export const accountRoutes: readonly Route[] = [
   ["DELETE", "/api/auth/sessions/:id", endLogin],
   ["GET", "/api/auth/keys", listOwnKeys],
   ["POST", "/api/auth/keys", addOwnKey],
+  ["PATCH", "/api/auth/keys/:id", changeOwnKey],
   ["DELETE", "/api/auth/keys/:id", revokeOwnKey],
   ["GET", "/api/auth/oidc/login", beginOidc],
   ["POST", "/api/auth/oidc/connect", connectOidc],

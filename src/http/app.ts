@@ -6,7 +6,7 @@ import type { Caller } from "../protocol/base/callers.ts";
 import { Unavailable } from "../protocol/base/errors.ts";
 import { newId } from "../protocol/base/ids.ts";
 import { createAuthenticate } from "./server/auth.ts";
-import type { Entry } from "./server/entry.ts";
+import { type Entry, warnOfEnd } from "./server/entry.ts";
 import { auditRequest } from "./server/audit.ts";
 import { letIn } from "./server/let-in.ts";
 import { bodyOptions, fewBounds } from "./server/body-bounds.ts";
@@ -101,6 +101,9 @@ export async function createApp(services: Services, more: readonly Route[] = [])
       "ratelimit-limit",
       "ratelimit-remaining",
       "ratelimit-reset",
+      "deprecation",
+      "sunset",
+      "x-colloquy-warning",
       "x-colloquy-run",
       "x-colloquy-thread",
       "x-colloquy-model",
@@ -147,6 +150,7 @@ function addRoute(
         // At once, instead of a wait for a database that does not answer.
         if (unready) throw new Unavailable(unready.message, { code: unready.code, retryAfterSeconds: 5 });
         const entry = await entrance(request, reply, endpoint.open?.(request) ?? false);
+        if (entry) warnOfEnd(reply, entry);
         request.setDecorator("entry", entry && { ...entry, caller: letIn(entry.caller, endpoint.needs) });
         endpoint.admit?.(request, services);
       },

@@ -137,13 +137,14 @@ eachDatabase((databases) => {
       const [ann, bob] = [await signUp(), await signUp()];
       const made = await ask<{ key: { id: string }; text: string }>("POST", "/api/auth/keys", {
         token: ann.token,
-        body: { label: "laptop" },
+        body: { label: "laptop", scopes: ["*"] },
       });
       assert.equal(made.status, 201);
       const { key, text } = made.body;
       assert.equal(await me(text), 200);
       assert.equal((await ask("DELETE", `/api/auth/keys/${key.id}`, { token: bob.token })).status, 404);
-      assert.equal((await ask("DELETE", `/api/auth/keys/${key.id}`, { token: text })).status, 204);
+      assert.equal((await ask("DELETE", `/api/auth/keys/${key.id}`, { token: text })).status, 403, "no key makes keys");
+      assert.equal((await ask("DELETE", `/api/auth/keys/${key.id}`, { token: ann.token })).status, 204);
       assert.equal(await me(text), 401);
       const { body } = await ask<{ data: { label: string; revokedAt: string | null }[] }>("GET", "/api/auth/keys", {
         token: ann.token,
@@ -158,7 +159,7 @@ eachDatabase((databases) => {
       const { token } = await signUp();
       const { body } = await ask<{ key: { id: string }; text: string }>("POST", "/api/auth/keys", {
         token,
-        body: { label: "short", expiresInDays: 1 },
+        body: { label: "short", scopes: ["*"], expiresInDays: 1 },
       });
       assert.equal(await me(body.text), 200);
       await database.query("update api_keys set expires_at = now() where id = $1", [body.key.id]);
@@ -167,7 +168,7 @@ eachDatabase((databases) => {
       await fresh.close();
       const soon = await ask<{ text: string }>("POST", "/api/auth/keys", {
         token,
-        body: { label: "soon", expiresInDays: 0.5 / 86_400 },
+        body: { label: "soon", scopes: ["*"], expiresInDays: 0.5 / 86_400 },
       });
       let status = 200;
       while (status === 200) status = await me(soon.body.text);
@@ -181,13 +182,14 @@ eachDatabase((databases) => {
       const { text } = (await make({ scopes: ["model:gpt-*", "agent:chat"] })).body;
       const { body } = await ask("GET", "/api/auth/me", { token: text });
       assert.deepEqual(body["permissions"], ["model:gpt-*", "agent:chat"]);
-      assert.equal(codeOf(await make({}, text)), "key_scoped");
+      assert.equal(codeOf(await make({ scopes: ["*"] }, text)), "key_scoped");
       const change = await ask("POST", "/api/auth/password", {
         token: text,
         body: { current: password, password: "battery staple" },
       });
       assert.equal(codeOf(change), "key_scoped");
-      for (const scopes of [[], [" "], ["a b"], [""]]) assert.equal((await make({ scopes })).status, 400);
+      for (const scopes of [undefined, [], [" "], ["a b"], [""], ["threads"], ["threads:reed"], ["thread:read"]])
+        assert.equal((await make({ scopes })).status, 400);
     });
 
     test("an admin's key is an admin's only if it says so", async () => {
@@ -210,7 +212,7 @@ eachDatabase((databases) => {
         await as("POST", "/users", { name: `boss-${newId()}`, role: "admin" }),
         await as("POST", "/invites", { role: "admin" }),
         await as("PATCH", `/users/${other.id}`, { role: "admin" }),
-        await as("POST", `/users/${id}/keys`, { label: "whole" }),
+        await as("POST", `/users/${id}/keys`, { label: "whole", scopes: ["*"] }),
         await as("POST", `/users/${id}/reset`),
       ];
       assert.deepEqual(waysIn.map(codeOf), Array<string>(5).fill("key_scoped"), "no way in that may more than it does");

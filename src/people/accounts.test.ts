@@ -246,7 +246,7 @@ eachDatabase((databases) => {
         (
           await ask(method, "/api/auth/keys", {
             headers: { cookie, ...more },
-            ...(method === "POST" && { body: { label: "from a page" } }),
+            ...(method === "POST" && { body: { label: "from a page", scopes: ["*"] } }),
           })
         ).status;
       assert.equal(await change(page), 201);

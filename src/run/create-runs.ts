@@ -37,7 +37,7 @@ import { searchThreads } from "./threads/search-threads.ts";
 import { createThreads } from "./threads/threads.ts";
 import type { Caller } from "../protocol/base/callers.ts";
 import { aboutRuns, readRunDetails } from "./views/run-details.ts";
-import { getRun, listPending, listQuestions, listRuns } from "./views/list-runs.ts";
+import { getRun, listPending, listQuestions, listRuns, mustBeOwn } from "./views/list-runs.ts";
 
 import { forkRun } from "./verbs/fork-run.ts";
 import { resumeRun } from "./verbs/resume-run.ts";
@@ -153,11 +153,23 @@ export async function createRuns(options: RunsOptions): Promise<RunsService> {
       return listPending(database, caller, id);
     },
     about: (runIds) => aboutRuns(database.listing.query, runIds),
-    details: (caller, asked) => readRunDetails(runtime, { ...asked, ...seenBy(caller) }),
-    item: (caller, runId, itemId) => readItemOfRun(database.query, { runId, itemId, ...seenBy(caller) }),
-    resume: (caller, runId, input) => resumeRun(runtime, caller, { runId, ...input }),
+    async details(caller, asked) {
+      await mustBeOwn(database, caller, asked.runId);
+      return readRunDetails(runtime, { ...asked, ...seenBy(caller) });
+    },
+    async item(caller, runId, itemId) {
+      await mustBeOwn(database, caller, runId);
+      return readItemOfRun(database.query, { runId, itemId, ...seenBy(caller) });
+    },
+    async resume(caller, runId, input) {
+      await mustBeOwn(database, caller, runId);
+      return resumeRun(runtime, caller, { runId, ...input });
+    },
     fork: (caller, runId, input) => forkRun(runtime, caller, runId, input),
-    cancel: (caller, runId) => cancelRun(runtime, caller, runId),
+    async cancel(caller, runId) {
+      await mustBeOwn(database, caller, runId);
+      return cancelRun(runtime, caller, runId);
+    },
     decide: (caller, runId, answer) => decide(runtime, caller, { runId, ...answer }),
     continue: (caller, runId) => continueRun(runtime, caller, runId),
     steer: (caller, runId, message) => steerRun(runtime, caller, { runId, message }),

@@ -23,8 +23,8 @@ export async function fillAdministration(given: {
   await groups.addMember("shop", idOf("chloe"));
   await groups.addMember("roastery", idOf("ben"));
   await groups.invite({ role: "user", groups: ["shop"], days: 7 });
-  await people.addKey(idOf("ben"), "laptop");
-  const { key } = await people.addKey(idOf("ben"), "old phone");
+  await people.addKey(idOf("ben"), { label: "laptop", scopes: ["*"] });
+  const { key } = await people.addKey(idOf("ben"), { label: "old phone", scopes: ["*"] });
   await people.revokeKey(key.id);
   const budgets = createBudgetClient(server);
   await budgets.set({ period: "month", tokens: 2_000_000, onLimit: "wait" });

@@ -6,6 +6,7 @@ import { State } from "../parts/state.tsx";
 import { Act } from "../parts/act.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
+import { ScopesField, scopesIn } from "../parts/forms/scopes-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { changeQuery } from "../page/path.ts";
@@ -24,6 +25,7 @@ type KeysProps = {
 export function Keys({ user: { id, name }, onTold }: KeysProps) {
   const loaded = useLoaded(`keys ${id}`, (signal) => users.keys(id, signal));
   const [label, setLabel] = useState("");
+  const [scopes, setScopes] = useState("agents:*");
   return (
     <section className="grid gap-3 rounded-card border border-hairline p-3" aria-label={texts.keysOf(name)}>
       <h2>{texts.keysOf(name)}</h2>
@@ -31,7 +33,10 @@ export function Keys({ user: { id, name }, onTold }: KeysProps) {
         name={texts.newKey}
         submit={texts.newKey}
         onSubmit={async () => {
-          const { text } = await users.addKey(id, label.trim() || texts.keyLabel);
+          const { text } = await users.addKey(id, {
+            label: label.trim() || texts.keyLabel,
+            scopes: scopesIn(scopes),
+          });
           setLabel("");
           onTold({ label: texts.keyOf(name), text });
           loaded.reload();
@@ -43,6 +48,7 @@ export function Keys({ user: { id, name }, onTold }: KeysProps) {
         }
       >
         <TextField label={texts.keyFor} value={label} onChange={setLabel} hint={texts.keyLabel} />
+        <ScopesField label={texts.keyMay} value={scopes} onChange={setScopes} />
       </Form>
       <Waiting of={loaded} />
       {loaded.data?.length === 0 && <p className="text-muted">{texts.noKeys}</p>}

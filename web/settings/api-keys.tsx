@@ -7,6 +7,7 @@ import { Act } from "../parts/act.tsx";
 import { Form } from "../parts/forms/form.tsx";
 import { TextField } from "../parts/forms/fields.tsx";
 import { Once } from "../parts/secret-once.tsx";
+import { ScopesField, scopesIn } from "../parts/forms/scopes-field.tsx";
 import { own } from "./account-client.ts";
 import { Section, TableOf } from "./section.tsx";
 import { settingsWords } from "./settings-words.ts";
@@ -31,20 +32,24 @@ export function ApiKeys() {
         head={[texts.label, texts.scopes, texts.lastUsed, texts.ends, texts.state, texts.actions]}
         loaded={loaded}
         none={texts.noKeys}
-        row={(key) => <KeyRow key={key.id} of={key} onRevoke={() => own.revokeKey(key.id).then(loaded.reload)} />}
+        row={(key) => <KeyRow key={key.id} of={key} onChanged={loaded.reload} />}
       />
     </Section>
   );
 }
 
-function KeyRow({ of, onRevoke }: { readonly of: KeyView; readonly onRevoke: () => Promise<void> }) {
-  const { label, scopes, lastUsedAt, expiresAt, revokedAt } = of;
+function KeyRow({ of, onChanged }: { readonly of: KeyView; readonly onChanged: () => void }) {
+  const { id, label, scopes, lastUsedAt, expiresAt, revokedAt, unscopedUntil } = of;
   const hasEnded = expiresAt !== null && Date.parse(expiresAt) < Date.now();
   const state = revokedAt !== null ? "revoked" : hasEnded ? "ended" : "counts";
   return (
     <tr>
       <th scope="row">{label}</th>
-      <td>{scopes ? <code className="break-all">{scopes.join(" ")}</code> : texts.all}</td>
+      <td>
+        {scopes && <code className="break-all">{scopes.join(" ")}</code>}
+        {unscopedUntil !== null && <p>{texts.unscoped(time(unscopedUntil))}</p>}
+        {unscopedUntil !== null && state === "counts" && <ChosenScopes of={of} onChanged={onChanged} />}
+      </td>
       <td>{lastUsedAt === null ? texts.never : time(lastUsedAt)}</td>
       <td>{expiresAt === null ? texts.never : time(expiresAt)}</td>
       <td>
@@ -53,7 +58,7 @@ function KeyRow({ of, onRevoke }: { readonly of: KeyView; readonly onRevoke: () 
       <td>
         {state === "counts" && (
           <div className="row-actions">
-            <Act name={`${texts.revoke}: ${label}`} onAct={onRevoke}>
+            <Act name={`${texts.revoke}: ${label}`} onAct={() => own.revokeKey(id).then(onChanged)}>
               {texts.revoke}
             </Act>
           </div>
@@ -63,19 +68,32 @@ function KeyRow({ of, onRevoke }: { readonly of: KeyView; readonly onRevoke: () 
   );
 }
 
+/** For a key that names nothing yet. */
+function ChosenScopes({ of: { id, label }, onChanged }: { readonly of: KeyView; readonly onChanged: () => void }) {
+  const [scopes, setScopes] = useState("");
+  return (
+    <Form
+      name={`${texts.choose}: ${label}`}
+      submit={texts.choose}
+      onSubmit={() => own.changeKey(id, { scopes: scopesIn(scopes) }).then(onChanged)}
+    >
+      <ScopesField label={texts.scopes} value={scopes} onChange={setScopes} />
+    </Form>
+  );
+}
+
 function NewKey({ onMade }: { readonly onMade: (text: string) => void }) {
   const [label, setLabel] = useState("");
-  const [scopes, setScopes] = useState("");
+  const [scopes, setScopes] = useState("agents:*");
   const [days, setDays] = useState("90");
   return (
     <Form
       name={texts.make}
       submit={texts.make}
       onSubmit={async () => {
-        const cut = scopes.split(/[\s,]+/).filter((scope) => scope !== "");
         const { text } = await own.addKey({
           label,
-          ...(cut.length > 0 && { scopes: cut }),
+          scopes: scopesIn(scopes),
           ...(days !== "" && { expiresInDays: Number(days) }),
         });
         setLabel("");
@@ -84,7 +102,7 @@ function NewKey({ onMade }: { readonly onMade: (text: string) => void }) {
       beside={<p className="basis-full text-xs text-muted">{texts.scopesExplain}</p>}
     >
       <TextField label={texts.label} value={label} onChange={setLabel} hint={texts.labelHint} isNeeded />
-      <TextField label={texts.scopes} value={scopes} onChange={setScopes} hint={texts.scopesHint} />
+      <ScopesField label={texts.scopes} value={scopes} onChange={setScopes} />
       <TextField label={texts.days} type="number" value={days} onChange={setDays} />
     </Form>
   );

@@ -64,7 +64,7 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     await page.getByRole("form", { name: "Make a key" }).getByRole("alert").waitFor();
     assert.equal(await page.getByLabel("What for").inputValue(), "laptop");
     await findsNothing("refused");
-    await page.getByLabel("Cut to").fill("agent:assistant");
+    await page.getByLabel("May", { exact: true }).fill("agents:assistant");
     await page.getByLabel("Days until it ends").fill("30");
     await page.keyboard.press("Enter");
     const key = await page.getByText(/^ck_/).innerText();

@@ -69,6 +69,7 @@ export const de: typeof en = {
     keys: "Schlüssel …",
     keysOf: (name) => `API-Schlüssel von ${name}`,
     keyFor: "Wofür",
+    keyMay: "Darf",
     noKeys: "Es gibt keine Schlüssel.",
     made: "Angelegt",
     lastUsed: "Zuletzt benutzt",

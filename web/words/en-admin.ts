@@ -68,6 +68,7 @@ export const en = {
     keys: "Keys …",
     keysOf: (name: string) => `API keys of ${name}`,
     keyFor: "What for",
+    keyMay: "May",
     noKeys: "There are no keys.",
     made: "Made",
     lastUsed: "Last used",

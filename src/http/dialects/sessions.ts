@@ -88,7 +88,7 @@ export const deleteSession = endpoint({
 });
 
 export const getHistory = endpoint({
-  needs: "threads:read",
+  needs: ["threads:read", "own"],
   tag: "chat",
   summary: "Read what was said in a session",
   params: sessionParams,
@@ -97,7 +97,7 @@ export const getHistory = endpoint({
 });
 
 export const findHistory = endpoint({
-  needs: "threads:read",
+  needs: ["threads:read", "own"],
   tag: "chat",
   summary: "Read what was said in a session, by ?session_id=",
   query: z.object({ session_id: z.string().max(255).optional() }),

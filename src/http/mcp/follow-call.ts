@@ -11,6 +11,7 @@ import { type ItemOf, textOf, type Decision, decisions } from "../../protocol/th
 import type { Started, DecisionInput } from "../../run/runs.ts";
 import { followUntil, runTarget } from "../stream/follow-run.ts";
 import { runCancelled } from "../stream/run-errors.ts";
+import { letIn } from "../server/let-in.ts";
 import type { Services } from "../server/services.ts";
 import { waitingText } from "../stream/waiting-text.ts";
 import { mcpError } from "./mcp-result.ts";
@@ -131,9 +132,10 @@ async function goOn({ services, caller, call }: RunCall, state: string): Promise
   const { threadId } = await services.runs.get(caller, runId);
   for (const question of await services.runs.questions(caller, runId)) {
     const input = decisionOf(question, call.answers[question.id]);
+    if (!input) continue;
+    letIn(caller, "threads:write");
     // Who asked a person elsewhere may have been faster.
-    if (input)
-      await services.runs.decide(caller, question.runId!, { questionId: question.id, input }).catch(unlessConflict);
+    await services.runs.decide(caller, question.runId!, { questionId: question.id, input }).catch(unlessConflict);
   }
   return { runId, threadId, cursor: { seq: Number(seq), live: [] } };
 }

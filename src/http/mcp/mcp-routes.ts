@@ -1,4 +1,5 @@
 import type { Route } from "../server/endpoint.ts";
+import { letIn } from "../server/let-in.ts";
 import { withinOf } from "../requests/within.ts";
 import { mcpRoutes } from "./mcp-endpoint.ts";
 import { resourceMetadataRoutes } from "../server/resource-metadata.ts";
@@ -43,17 +44,18 @@ export function colloquySurface(
   caller: Caller,
   within: { readonly within?: string } = {},
 ): McpSurface {
+  const reads = mayDo(caller, "threads:read") ? letIn(caller, "threads:read") : undefined;
   return {
     info: { name: "colloquy", title: "Colloquy", version: services.version },
     instructions,
     async tools() {
       const own = await registryTools(services, caller);
       const taken = new Set(own.map(({ definition }) => definition.name));
-      const others = [...askAgents(services, caller, within), runResult(services, caller)];
+      const others = [...askAgents(services, caller, within), runResult(services, reads ?? caller)];
       return sorted([...own, ...others.filter(({ definition }) => !taken.has(definition.name))]);
     },
-    prompts: colloquyPrompts(services, caller),
-    ...(mayDo(caller, "threads:read") && { resources: threadResources(services, caller) }),
+    prompts: colloquyPrompts(services, reads ?? caller),
+    ...(reads && { resources: threadResources(services, reads) }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { AttachedFile, Content } from "../../protocol/threads/items.ts";
 import type { Call } from "../server/endpoint.ts";
+import { letIn } from "../server/let-in.ts";
 import type { messageInputSchema } from "../shapes/schemas.ts";
 
 type Message = {
@@ -17,6 +18,15 @@ export async function withFiles(
   return {
     ...(id !== undefined && { id }),
     content,
-    ...(files.length > 0 && { files: await services.uploads.attach(caller, files) }),
+    ...(files.length > 0 && { files: await attached({ caller, services }, files) }),
   };
+}
+
+/** The files of these ids, for an agent or model to read: of a key, it must be let read them. Throws NotFound, and Denied. */
+export function attached(
+  { caller, services }: Pick<Call, "caller" | "services">,
+  ids: readonly string[],
+): Promise<readonly AttachedFile[]> {
+  if (caller.key !== undefined) letIn(caller, "files:read");
+  return services.uploads.attach(caller, ids);
 }

@@ -1,10 +1,19 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Caller, callerOf, callerOfOldKey } from "../../protocol/base/callers.ts";
 import { Denied } from "../../protocol/base/errors.ts";
 import type { FindByKey } from "./services.ts";
 
 /** Who came in, and with which key or login. */
-export type Entry = { readonly caller: Caller; readonly keyId?: string; readonly sessionId?: string };
+export type Entry = {
+  readonly caller: Caller;
+  readonly keyId?: string;
+  readonly sessionId?: string;
+  /** When its key counts no more, which is from before keys had scopes. */
+  readonly keyEnds?: Date;
+};
+
+/** How long keys from before keys had scopes count, from the update on. */
+const unscopedMs = 90 * 86_400_000;
 
 /** Finds out who asks, or throws Denied. */
 export type Authenticate = (request: FastifyRequest) => Entry | Promise<Entry>;
@@ -23,8 +32,33 @@ export async function enterByKey(findByKey: FindByKey, text: string): Promise<En
   if (!found) throw new Denied(401, "This API key is unknown, revoked or too old.", { code: "invalid_api_key" });
   const { user, key } = found;
   if (user.disabled) throw disabled();
-  const caller = key?.scopes ? callerOfOldKey(user, key.scopes) : callerOf(user, "api-key");
-  return { caller, ...(key && { keyId: key.id }) };
+  if (!key) return { caller: callerOf(user, "api-key") };
+  const { id, scopes, unscopedUntil } = key;
+  if (!unscopedUntil) return { caller: { ...callerOf(user, "api-key", scopes ?? []), key: id }, keyId: id };
+  if (unscopedUntil <= new Date())
+    throw new Denied(
+      401,
+      `This API key is from before keys had scopes, and ended on ${dayOf(unscopedUntil)}. Log in and say what it may, in the settings or by PATCH /api/auth/keys/${id} {"scopes": ["agents:*"]}, or make another one.`,
+      { code: "key_unscoped" },
+    );
+  const caller = scopes ? callerOfOldKey(user, scopes) : callerOf(user, "api-key");
+  return { caller: { ...caller, key: id }, keyId: id, keyEnds: unscopedUntil };
+}
+
+/** Tells whoever holds a key from before keys had scopes when it ends: by the headers of RFC 9745 and 8594, and in words. */
+export function warnOfEnd(reply: FastifyReply, { keyEnds }: Entry): void {
+  if (!keyEnds) return;
+  reply
+    .header("deprecation", `@${Math.floor((keyEnds.getTime() - unscopedMs) / 1000)}`)
+    .header("sunset", keyEnds.toUTCString())
+    .header(
+      "x-colloquy-warning",
+      `This API key is from before keys had scopes and ends on ${dayOf(keyEnds)}: say what it may, in the settings or by PATCH /api/auth/keys/{id}`,
+    );
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
 }
 
 export function disabled(): Denied {

@@ -1,13 +1,14 @@
-import { type Caller, isAsker, mayDo } from "../../protocol/base/callers.ts";
+import { type Caller, heldTo, isAsker } from "../../protocol/base/callers.ts";
 import { Denied } from "../../protocol/base/errors.ts";
 import { isForAdmins, type Needs, scopesFor } from "../../protocol/base/scopes.ts";
 
 /**
- * Who does what needs this: the caller, or Denied (403) is thrown. A key that may do an admin's work in one area is an admin
+ * Who does what needs this: the caller, maybe held to its key's own, or Denied (403) is thrown. A key that may do an admin's work in one area is an admin
  * there, and nowhere else.
  */
 export function letIn(caller: Caller, needs: Needs): Caller {
-  if (mayDo(caller, needs)) return isForAdmins(needs) ? { ...caller, role: "admin" } : caller;
+  const held = heldTo(caller, needs);
+  if (held) return isForAdmins(needs) ? { ...held, role: "admin" } : held;
   if (isAsker(caller))
     throw new Denied(
       403,

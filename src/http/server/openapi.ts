@@ -22,7 +22,8 @@ export function openApiOptions(version: string, basePath = ""): SwaggerOptions {
         version,
         description:
           "An agent server: OpenAI-compatible under /v1, its own API under /api. The schema of an event stream is that of one " +
-          "event: its `event` and `id`, where it has them, and its `data`, parsed.",
+          "event: its `event` and `id`, where it has them, and its `data`, parsed. `x-scopes` says what an API key must name for an " +
+          "operation, one of them: `own` is `ask`, for what the key itself began; `account` is for logins, and for no key.",
       },
       components: {
         securitySchemes: {
@@ -117,7 +118,7 @@ const boundsName = "x-body-bounds";
 
 /** What Fastify's schema of a route is; `mostBytes` as it is configured. */
 export function schemaOf([method, path, endpoint]: DescribedRoute, mostBytes?: number): FastifySchema {
-  const { summary, description, tag, params, query, body, answers, failure, open } = endpoint;
+  const { summary, description, tag, params, query, body, answers, failure, open, needs } = endpoint;
   const usual = errorSchemaOf(path);
   const error = failure ? z.union([usual, failure]) : usual;
   return {
@@ -125,6 +126,7 @@ export function schemaOf([method, path, endpoint]: DescribedRoute, mostBytes?: n
     summary,
     description,
     tags: [tag],
+    ...(needs && needs !== "nothing" && { "x-scopes": typeof needs === "string" ? [needs] : [...needs] }),
     // What looks at no request lets everybody in.
     ...(open && { security: open.length === 0 ? [] : [...loginSchemes, {}] }),
     response: { "4xx": error.describe("Refused"), "5xx": error.describe("Failed"), ...withWords(answers) },

@@ -42,7 +42,7 @@ async function serveAt(settings: Partial<ServerSettings>) {
 
 async function keyOf(name: string): Promise<{ readonly id: string; readonly keys: readonly string[] }> {
   const { id } = await createUser(database.query, { name, role: "user" });
-  const made = [1, 2].map((label) => createApiKey(database.query, { userId: id, label: String(label) }));
+  const made = [1, 2].map((label) => createApiKey(database.query, { userId: id, label: String(label), scopes: ["*"] }));
   return { id, keys: (await Promise.all(made)).map(({ text }) => text) };
 }
 

@@ -22,7 +22,7 @@ import type { Trials } from "../../definitions/trials.ts";
 import type { FileLinks } from "../files/file-links.ts";
 import type { PageFiles } from "../files/page-files.ts";
 import type { TaskCalls } from "../../tools/basic/task-calls.ts";
-import type { ApiKey } from "../../store/people/api-keys.ts";
+import type { KeyAndUser } from "../../store/people/api-keys.ts";
 import type { Revocation } from "../../tools/mcp/sign-in/revoke.ts";
 import type { Returned } from "../../tools/mcp/sign-in/sign-ins.ts";
 import type { ModelRelay } from "../../tools/core/model-relay.ts";
@@ -59,7 +59,7 @@ export type Access =
 
 export type FindByKey = (
   key: string,
-) => Promise<{ readonly user: Account; readonly key?: Pick<ApiKey, "id" | "scopes"> } | undefined>;
+) => Promise<{ readonly user: Account; readonly key?: KeyAndUser["key"] } | undefined>;
 
 export type LocalOwning = {
   /** `auto`: the kernel is asked whose the client is. `token`: only a key counts. */

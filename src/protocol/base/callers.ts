@@ -1,3 +1,4 @@
+import { Denied, type NotFound } from "./errors.ts";
 import { matchesGlob } from "./glob.ts";
 import {
   coverAdmin,
@@ -8,6 +9,7 @@ import {
   scopes,
   scopesFor,
   scopesOf,
+  wordOf,
 } from "./scopes.ts";
 
 export type Role = "admin" | "user";
@@ -25,6 +27,12 @@ export type Caller = {
   readonly via: "local" | "api-key" | "session" | "system";
   /** All that it may do with them; absent: all that its account may. What is the account's own no scope lets it do. */
   readonly scopes?: readonly Scope[];
+  /** What its key names, for what is done later in its name. */
+  readonly words?: readonly string[];
+  /** The key that it came in with. */
+  readonly key?: string;
+  /** It may touch only what was begun with this key. */
+  readonly only?: string;
   /** Where it works in other systems, by the system's name, for this piece of work. */
   readonly elsewhere?: Readonly<Record<string, Standing>>;
   /** The root run that it works in; what it handed over to sign in elsewhere is kept with that. */
@@ -55,14 +63,14 @@ type Account = Rights & { readonly id: string; readonly name: string };
 export function callerOf(user: Account, via: Caller["via"], words?: readonly string[]): Caller {
   const { id: userId, name, role, permissions } = user;
   const whole: Caller = { userId, name, role, permissions, via };
-  return words ? cutTo(whole, scopesOf(words, role), permissionsOf(words)) : whole;
+  return words ? { ...cutTo(whole, scopesOf(words, role), permissionsOf(words)), words } : whole;
 }
 
 /** What a key may that was made when its scopes named permissions only, and `admin`: all but what is the account's own. */
 export function callerOfOldKey(user: Account, names: readonly string[]): Caller {
   const isAdmin = user.role === "admin" && coversAny(names, "admin");
   const held = scopes.filter((scope) => isAdmin || !isForAdmins(scope));
-  return cutTo(callerOf(user, "api-key"), held, names);
+  return { ...cutTo(callerOf(user, "api-key"), held, names), words: names.map(wordOf) };
 }
 
 function cutTo(whole: Caller, held: readonly Scope[], names: readonly string[]): Caller {
@@ -80,6 +88,28 @@ export function mayDo({ role, scopes: held }: Pick<Caller, "role" | "scopes">, n
   if (needs === "nothing") return true;
   if (!held) return role === "admin" || !isForAdmins(needs);
   return scopesFor(needs).some((scope) => held.includes(scope));
+}
+
+/**
+ * The caller, as far as this is for it: whole, or held to what its key began; undefined: it may not at all. Whoever asks in a
+ * conversation hears what was said in it, so that asking too is held to a key's own, unless it may write in all.
+ */
+export function heldTo(caller: Caller, needs: Needs): Caller | undefined {
+  const { only: _, ...whole } = caller;
+  const isOwn = caller.scopes?.includes("ask") === true && caller.key !== undefined;
+  if (needs === "ask" && isOwn && !mayDo(whole, "threads:write")) return { ...whole, only: caller.key! };
+  if (mayDo(whole, needs)) return whole;
+  return isOwn && typeof needs !== "string" && needs.includes("own") ? { ...whole, only: caller.key! } : undefined;
+}
+
+/** Why something is not there for this caller: the same, whether it is not there at all or is not its key's own. */
+export function unseen({ only }: Pick<Caller, "only">, absent: NotFound): NotFound | Denied {
+  if (only === undefined) return absent;
+  return new Denied(
+    403,
+    "This key began no such thing. For what others of the account began it needs the scope threads:read or threads:write.",
+    { code: "insufficient_scope" },
+  );
 }
 
 /** A caller of earlier with the rights the account has now: never more than then, never more than now. */

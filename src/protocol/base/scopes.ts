@@ -33,9 +33,9 @@ export type Scope = (typeof scopes)[number];
 
 /**
  * What a request needs of its caller. `nothing`: whoever may come in at all. `account`: keys, logins and what is personal,
- * which no scope lets do. Of a list one is enough.
+ * which no scope lets do. Of a list one is enough; `own` in it lets a key that may ask touch what it began itself.
  */
-export type Needs = "nothing" | "account" | Scope | readonly Scope[];
+export type Needs = "nothing" | "account" | Scope | readonly (Scope | "own")[];
 
 /** On this machine asking is open: to read a conversation one must know its id, which nothing lists. */
 export const askerScopes: readonly string[] = ["ask", "threads:read"];
@@ -48,6 +48,11 @@ const grantedKinds: Readonly<Record<string, string>> = {
   collections: "collection",
   rooms: "room",
 };
+
+/** How keys were cut when there were permissions only. */
+const oldKinds: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(grantedKinds).map(([kind, permission]) => [permission, kind]),
+);
 
 const isAdminScope = (scope: string): boolean => scope.startsWith("admin:");
 
@@ -64,7 +69,31 @@ export function scopesOf(words: readonly string[], role: "admin" | "user"): read
 /** Which things the words let ask: those that they name, or, with `ask`, all that there are for the account. */
 export function permissionsOf(words: readonly string[]): readonly string[] {
   if (words.some((word) => matchesGlob(word, "ask"))) return ["*"];
-  return words.flatMap((word) => permissionOf(word) ?? []);
+  const named = words.flatMap((word) => permissionOf(word) ?? (isScope(word) ? [] : word));
+  // Who names no collection means all of them.
+  const isForAll =
+    words.some((word) => word.startsWith("knowledge:")) && !words.some((word) => /^collections:/u.test(word));
+  return isForAll ? [...named, "collection:*"] : named;
+}
+
+/** A word as it is said today: `agent:coder` is `agents:coder`, `admin` is `admin:*`. */
+export function wordOf(text: string): string {
+  if (text === "admin") return "admin:*";
+  const [, kind = "", name] = /^([a-z]+):(.+)$/su.exec(text) ?? [];
+  return Object.hasOwn(oldKinds, kind) ? `${oldKinds[kind]}:${name}` : text;
+}
+
+/** Whether a word says something: a scope, a glob of some, a kind of thing by its name, or a permission that tools demand. */
+export function isWord(text: string): boolean {
+  if (isScope(text) || permissionOf(text) !== undefined) return true;
+  const kind = text.split(":", 1)[0]!;
+  return ![...scopes.map((scope) => scope.split(":", 1)[0]!), ...Object.keys(grantedKinds)].some(
+    (known) => known === kind || known === `${kind}s`,
+  );
+}
+
+function isScope(word: string): boolean {
+  return scopes.some((scope) => matchesGlob(word, scope));
 }
 
 /** `agents:coder` is the permission `agent:coder`. */
@@ -80,7 +109,7 @@ export function coverAdmin(held: readonly Scope[]): boolean {
 
 /** Which scopes a request can be let in by; with none, no scope lets it in. */
 export function scopesFor(needs: Needs): readonly Scope[] {
-  if (typeof needs !== "string") return needs;
+  if (typeof needs !== "string") return needs.filter((need) => need !== "own");
   return needs === "nothing" || needs === "account" ? [] : [needs];
 }
 

@@ -27,7 +27,10 @@ export const keySchema = z.object({
   lastUsedAt: timeSchema.nullable(),
   revokedAt: timeSchema.nullable(),
   expiresAt: timeSchema.nullable(),
-  scopes: z.array(z.string()).nullable().describe("What it is cut to; null: all that the account may"),
+  scopes: z.array(z.string()).nullable().describe("What it may; null: all that the account may, until `unscopedUntil`"),
+  unscopedUntil: timeSchema
+    .nullable()
+    .describe("Of a key from before keys had scopes: until when it counts, unless it is said what it may"),
 });
 export type KeyView = Shape<typeof keySchema>;
 

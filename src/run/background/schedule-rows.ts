@@ -18,10 +18,12 @@ export type ScheduleRow = {
   readonly last_run: string | null;
   readonly last_error: string | null;
   readonly created_at: Date;
+  /** What the key names with which it was made; null: it is done with all that its owner may. */
+  readonly scopes: readonly string[] | null;
 };
 
 export const scheduleColumns =
-  "id, user_id, thread_id, agent, prompt, cron, time_zone, missed, enabled, last_run, last_error, created_at";
+  "id, user_id, thread_id, agent, prompt, cron, time_zone, missed, enabled, last_run, last_error, created_at, scopes";
 
 export function toSchedule(row: ScheduleRow, timetable: Timetable): ScheduleRecord {
   return {

@@ -1,6 +1,6 @@
 import type { ScheduleRecord } from "../../protocol/threads/schedule-shapes.ts";
 import { permittedAgents } from "../../agents/permitted-agents.ts";
-import { type Caller, callerOf, type Rights } from "../../protocol/base/callers.ts";
+import { type Caller, callerOf, type Rights, unseen } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound, ColloquyError } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
@@ -104,8 +104,8 @@ export function createSchedules(runtime: Runtime): ScheduleService {
           throw new Conflict(`You have ${mostPerUser} schedules; delete one first.`, { code: "too_many_schedules" });
         const threadId = await threadOf(query, caller, { ...input, agent: agent.id });
         const [row] = await query<ScheduleRow>(
-          `insert into schedules (id, user_id, thread_id, agent, prompt, cron, time_zone, missed, enabled)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${scheduleColumns}`,
+          `insert into schedules (id, user_id, thread_id, agent, prompt, cron, time_zone, missed, enabled, scopes)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb) returning ${scheduleColumns}`,
           [
             id,
             caller.userId,
@@ -116,6 +116,7 @@ export function createSchedules(runtime: Runtime): ScheduleService {
             timeZone,
             input.missed ?? "skip",
             input.enabled ?? true,
+            scopesParameter(caller),
           ],
         );
         return keepTime(query, row!);
@@ -140,10 +141,20 @@ export function createSchedules(runtime: Runtime): ScheduleService {
       return database.transaction(async (query) => {
         const [row] = await query<ScheduleRow>(
           `update schedules set agent = coalesce($3, agent), prompt = coalesce($4, prompt), cron = coalesce($5, cron),
-             time_zone = coalesce($6, time_zone), missed = coalesce($7, missed), enabled = coalesce($8, enabled),
+             time_zone = coalesce($6, time_zone), missed = coalesce($7, missed), enabled = coalesce($8, enabled), scopes = $9::jsonb,
              last_error = case when $8 then null else last_error end
            where id = $1 and user_id = $2 returning ${scheduleColumns}`,
-          [id, caller.userId, agent, prompt, cron, patch.timeZone ?? null, patch.missed ?? null, patch.enabled ?? null],
+          [
+            id,
+            caller.userId,
+            agent,
+            prompt,
+            cron,
+            patch.timeZone ?? null,
+            patch.missed ?? null,
+            patch.enabled ?? null,
+            scopesParameter(caller),
+          ],
         );
         if (!row) throw noSchedule(id);
         return keepTime(query, row);
@@ -190,22 +201,28 @@ async function threadOf(query: Query, caller: Caller, { threadId, prompt, agent 
   if (threadId === undefined) {
     const id = newId();
     const title = plainText(prompt.trim().split("\n", 1)[0]!.slice(0, 80));
-    await query("insert into threads (id, user_id, title, agent) values ($1, $2, $3, $4)", [
+    await query("insert into threads (id, user_id, title, agent, key_id) values ($1, $2, $3, $4, $5)", [
       id,
       caller.userId,
       title,
       agent,
+      caller.key ?? null,
     ]);
     return id;
   }
   const found = isId(threadId)
-    ? await query("select 1 from threads where id = $1 and user_id = $2 and parent_run is null and not hidden", [
-        threadId,
-        caller.userId,
-      ])
+    ? await query(
+        "select 1 from threads where id = $1 and user_id = $2 and parent_run is null and not hidden and ($3::uuid is null or key_id = $3)",
+        [threadId, caller.userId, caller.only ?? null],
+      )
     : [];
-  if (found.length === 0) throw new NotFound(`There is no thread ${threadId}.`, { param: "threadId" });
+  if (found.length === 0) throw unseen(caller, new NotFound(`There is no thread ${threadId}.`, { param: "threadId" }));
   return threadId;
+}
+
+/** Who changes a schedule last is in whose name it is done. */
+function scopesParameter({ words }: Caller): string | null {
+  return words ? JSON.stringify(words) : null;
 }
 
 function noTime(): InvalidInput {
@@ -223,7 +240,7 @@ function noSchedule(id: string): NotFound {
 async function fireSchedule(runtime: Runtime, id: string, occurrence: string): Promise<void> {
   const { database } = runtime;
   const [row] = await database.query<ScheduleRow & Rights & { owner: string; disabled: boolean; waits: boolean }>(
-    `select s.*, u.name as owner, u.role, u.disabled, permissions_of(u.id, u.role) as permissions, exists (select from pending where run_id = s.last_run) as waits
+    `select ${scheduleColumns.replaceAll(/(\w+)/g, "s.$1")}, u.name as owner, u.role, u.disabled, permissions_of(u.id, u.role) as permissions, exists (select from pending where run_id = s.last_run) as waits
      from schedules s join users u on u.id = s.user_id where s.id = $1`,
     [id],
   );
@@ -241,7 +258,7 @@ async function fireSchedule(runtime: Runtime, id: string, occurrence: string): P
     return;
   }
   if (row.waits) return noteFiring(database.query, id, { error: "Left out: the one before still waits for its turn." });
-  const owner = callerOf({ ...row, id: row.user_id, name: row.owner }, "system");
+  const owner = callerOf({ ...row, id: row.user_id, name: row.owner }, "system", row.scopes ?? undefined);
   try {
     const started = await startRun(runtime, owner, { ...inputOf(row), idempotency: keyOf(id, occurrence) });
     await noteFiring(database.query, id, { run: started.runId });

@@ -100,8 +100,8 @@ export async function insertBeginning(
   const add = (value: unknown) => `$${values.push(value)}`;
   const parts = [
     newThread
-      ? `t as (insert into threads (id, user_id, title, agent, hidden, session_key, next_seq, leaf, expires_at)
-         values ($2, $3, ${add(newThread.title)}, $8, ${add(newThread.hidden)}, ${add(newThread.sessionKey)}, $4::bigint + 1, $5, ${
+      ? `t as (insert into threads (id, user_id, key_id, title, agent, hidden, session_key, next_seq, leaf, expires_at)
+         values ($2, $3, ${add(caller.key ?? null)}, ${add(newThread.title)}, $8, ${add(newThread.hidden)}, ${add(newThread.sessionKey)}, $4::bigint + 1, $5, ${
            newThread.hidden ? `now() + ${add(newThread.days)} * interval '1 day'` : "null"
          }) returning id, user_id, 1::bigint as first, null::uuid as parent)`
       : `t as (update threads set next_seq = next_seq + $4, previous_leaf = leaf, leaf = $5, updated_at = now()

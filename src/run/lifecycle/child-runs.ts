@@ -56,8 +56,8 @@ export async function ensureChild(
      r as (insert into runs (id, thread_id, user_id, agent, parent_run, parent_call, root_run, status, definition, definition_hash, caller)
        select $3, $4, p.user_id, $5, p.id, $6, p.root_run, 'queued', $7::jsonb, $8, $9::jsonb from p
        on conflict (parent_run, parent_call) where parent_run is not null do nothing returning id, user_id, thread_id),
-     t as (insert into threads (id, user_id, title, agent, hidden, parent_run, next_seq, leaf)
-       select r.thread_id, r.user_id, $10, $5, true, $1, $11::bigint + 1, $12 from r
+     t as (insert into threads (id, user_id, key_id, title, agent, hidden, parent_run, next_seq, leaf)
+       select r.thread_id, r.user_id, ($9::jsonb ->> 'key')::uuid, $10, $5, true, $1, $11::bigint + 1, $12 from r
        returning id, user_id, 1::bigint as first, null::uuid as parent),
      i as (${insertItemsSql("$13", "$14")})
      select id from r`,

@@ -92,6 +92,11 @@ export type ItemRow = {
 export const itemColumns =
   "thread_id, seq, id, kind, parent_id, run_id, step, call_index, attempt, author, body, created_at";
 
+/** In SQL: this kept caller came in with the key that the parameter names, if it names one. */
+export function begunWith(parameter: string, caller: string): string {
+  return `(${parameter}::text is null or ${caller} ->> 'key' = ${parameter}::text)`;
+}
+
 /** Of a run: somebody works on it or is to, now or when it has waited long enough; so a job stands for its root. */
 export const hasWork = "(status in ('queued', 'running') or (status = 'waiting' and retry_at is not null))";
 

@@ -57,8 +57,8 @@ export async function forkThread(
       throw new Conflict(`The branch has more than ${mostCopied} items.`, { code: "too_long" });
     const copies = copiesOf(branch, { firstSeq: 1, parent: null, steps: "fork" });
     const [made] = await query<ThreadRow>(
-      `insert into threads (id, user_id, title, agent, next_seq, leaf, outside)
-       values ($1, $2, $3, $4, $5, $6, array(${sources})) returning ${threadColumns}`,
+      `insert into threads (id, user_id, title, agent, next_seq, leaf, outside, key_id)
+       values ($1, $2, $3, $4, $5, $6, array(${sources}), $8) returning ${threadColumns}`,
       [
         newId(),
         caller.userId,
@@ -67,6 +67,7 @@ export async function forkThread(
         copies.length + 1,
         copies.at(-1)?.id ?? null,
         threadId,
+        caller.key ?? null,
       ],
     );
     await query(

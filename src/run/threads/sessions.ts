@@ -1,4 +1,4 @@
-import type { Caller } from "../../protocol/base/callers.ts";
+import { type Caller, unseen } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
@@ -17,17 +17,17 @@ const mine = "t.user_id = $1 and not t.hidden and t.parent_run is null";
 
 /** Threads by the names that their callers gave them. */
 export function createSessions(query: Query): Sessions {
-  async function find(caller: Pick<Caller, "userId">, id: string): Promise<SessionRecord | undefined> {
+  async function find(caller: Pick<Caller, "userId" | "only">, id: string): Promise<SessionRecord | undefined> {
     const [row] = await query<SessionRecord>(
-      `select ${columns} from threads t where ${mine} and (t.session_key = $2 or t.id = $3) order by (t.session_key = $2) desc nulls last limit 1`,
-      [caller.userId, plainText(id), isId(id) ? id : null],
+      `select ${columns} from threads t where ${mine} and (t.session_key = $2 or t.id = $3) and ($4::uuid is null or t.key_id = $4) order by (t.session_key = $2) desc nulls last limit 1`,
+      [caller.userId, plainText(id), isId(id) ? id : null, caller.only ?? null],
     );
     return row;
   }
   return {
     async getSession(caller, id) {
       const session = await find(caller, id);
-      if (!session) throw new NotFound(`There is no session ${id}.`, { code: "session_not_found" });
+      if (!session) throw unseen(caller, new NotFound(`There is no session ${id}.`, { code: "session_not_found" }));
       return session;
     },
     listSessions(caller, { limit = 50, offset = 0, archived = false }) {
@@ -44,11 +44,12 @@ export function createSessions(query: Query): Sessions {
         throw new InvalidInput("session_id must have 1 to 255 characters, without NUL", { param: "session_id" });
       try {
         const threadId = newId();
-        await query("insert into threads (id, user_id, title, session_key) values ($1, $2, $3, $4)", [
+        await query("insert into threads (id, user_id, title, session_key, key_id) values ($1, $2, $3, $4, $5)", [
           threadId,
           caller.userId,
           plainText(title),
           id ?? null,
+          caller.key ?? null,
         ]);
         return (await find(caller, threadId))!;
       } catch (cause) {

@@ -1,4 +1,4 @@
-import type { Caller } from "../../protocol/base/callers.ts";
+import { type Caller, unseen } from "../../protocol/base/callers.ts";
 import { InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
@@ -7,7 +7,7 @@ import type { Database } from "../../store/driver/database.ts";
 import { liveRootSql } from "../lifecycle/accept.ts";
 import { itemPageSql, pageBytes } from "../log/item-pages.ts";
 import { noRun, threadBusy } from "../lifecycle/locked-run.ts";
-import { threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "../log/rows.ts";
+import { begunWith, threadColumns, toItem, toThread, type ItemRow, type ThreadRow } from "../log/rows.ts";
 import type { Runs } from "../runs.ts";
 
 type Threads = Pick<
@@ -29,12 +29,12 @@ type Threads = Pick<
 export function createThreads(database: Database): Threads {
   async function getThread(caller: Caller, threadId: string): Promise<ThreadRecord> {
     const rows = isId(threadId)
-      ? await database.query<ThreadRow>(`select ${threadColumns} from threads where id = $1 and user_id = $2`, [
-          threadId,
-          caller.userId,
-        ])
+      ? await database.query<ThreadRow>(
+          `select ${threadColumns} from threads where id = $1 and user_id = $2 and ($3::uuid is null or key_id = $3)`,
+          [threadId, caller.userId, caller.only ?? null],
+        )
       : [];
-    if (!rows[0]) throw noThread(threadId);
+    if (!rows[0]) throw unseen(caller, noThread(threadId));
     return toThread(rows[0]);
   }
 
@@ -54,9 +54,9 @@ export function createThreads(database: Database): Threads {
     async createThread(caller, { id, title = "", agent }) {
       if (id !== undefined && !isId(id)) throw new InvalidInput("id must be a UUID", { param: "id" });
       const [row] = await database.query<ThreadRow>(
-        `insert into threads (id, user_id, title, agent) select $1::uuid, $2::uuid, $3::text, $4::text
+        `insert into threads (id, user_id, title, agent, key_id) select $1::uuid, $2::uuid, $3::text, $4::text, $5::uuid
          where not exists (select from removed_threads where thread_id = $1) on conflict do nothing returning ${threadColumns}`,
-        [id ?? newId(), caller.userId, plainText(title), agent ?? null],
+        [id ?? newId(), caller.userId, plainText(title), agent ?? null, caller.key ?? null],
       );
       // The same id sent again answers the first. That of a thread whose files are not gone yet must not get them.
       return row ? toThread(row) : getThread(caller, id!);
@@ -64,8 +64,9 @@ export function createThreads(database: Database): Threads {
     findSessions(caller, { prefix, threadId }) {
       return database.query<{ threadId: string; key: string }>(
         `select id as "threadId", session_key as key from threads
-         where user_id = $1 and parent_run is null and starts_with(session_key, $2) and ($3::uuid is null or id = $3) order by id`,
-        [caller.userId, prefix, threadId ?? null],
+         where user_id = $1 and parent_run is null and starts_with(session_key, $2) and ($3::uuid is null or id = $3)
+           and ($4::uuid is null or key_id = $4) order by id`,
+        [caller.userId, prefix, threadId ?? null, caller.only ?? null],
       );
     },
     async listThreads(caller, { before, after, limit = 50, order = "desc", byUse = false, archived = false }) {
@@ -90,11 +91,12 @@ export function createThreads(database: Database): Threads {
       const rows = isId(threadId)
         ? await database.query<{ id: string }>(
             `select coalesce(root.thread_id, t.id) as id from threads t left join runs parent on parent.id = t.parent_run
-               left join runs root on root.id = parent.root_run where t.id = $1 and t.user_id = $2`,
-            [threadId, caller.userId],
+               left join runs root on root.id = parent.root_run
+             where t.id = $1 and t.user_id = $2 and ($3::uuid is null or t.key_id = $3)`,
+            [threadId, caller.userId, caller.only ?? null],
           )
         : [];
-      if (!rows[0]) throw noThread(threadId);
+      if (!rows[0]) throw unseen(caller, noThread(threadId));
       return rows[0].id;
     },
     async noteFiles(caller, threadId) {
@@ -174,16 +176,16 @@ export function createThreads(database: Database): Threads {
       // In one statement: a run that begins meanwhile would otherwise begin behind its own first items.
       const [row] = isId(runId)
         ? await database.query<Row>(
-            `with run as (select thread_id from runs where id = $1 and user_id = $2
-                          union all select thread_id from pending where run_id = $1 and user_id = $2)
+            `with run as (select thread_id from runs where id = $1 and user_id = $2 and ${begunWith("$3", "caller")}
+                          union all select thread_id from pending where run_id = $1 and user_id = $2 and ${begunWith("$3", "start -> 'caller'")})
              select run.thread_id as "threadId", next_seq - 1 as "lastSeq", placed.*
              from run join threads on threads.id = run.thread_id,
                (select min(seq) as first, ${last("run-resume")} as resumed, ${last("run-end")} as end
                 from items where run_id = $1) placed`,
-            [runId, caller.userId],
+            [runId, caller.userId, caller.only ?? null],
           )
         : [];
-      if (!row) throw noRun(runId);
+      if (!row) throw unseen(caller, noRun(runId));
       const { threadId, lastSeq, first, resumed, end } = row;
       return {
         ...{ threadId, lastSeq, first: first ?? lastSeq + 1 },

@@ -4,6 +4,7 @@ import { accept, accepted, KeyUsed, liveRootSql, type Beginning } from "../lifec
 import { cancelRun } from "../lifecycle/cancel.ts";
 import { threadBusy } from "../lifecycle/locked-run.ts";
 import { queueBehind } from "../lifecycle/message-queue.ts";
+import { begunWith } from "../log/rows.ts";
 import type { Started, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 import { steer } from "./steer.ts";
@@ -16,7 +17,13 @@ const mostTries = 20;
 export type Admission = Partial<Pick<StartInput, "mode" | "showQuestions" | "message" | "room">>;
 
 /** Begins a run, or lets it wait behind the live one of its thread; what was accepted before is only answered. */
-export async function admit(runtime: Runtime, beginning: Beginning, admission: Admission): Promise<Started> {
+export async function admit(runtime: Runtime, given: Beginning, admission: Admission): Promise<Started> {
+  const { caller, idempotency } = given;
+  // What the same Idempotency-Key began with another API key is not shown to who is held to its own.
+  const isApart = idempotency !== null && caller.only !== undefined;
+  const beginning = isApart
+    ? { ...given, idempotency: { ...idempotency, key: `${caller.only}:${idempotency.key}` } }
+    : given;
   for (let tries = 1; ; tries++) {
     try {
       const place = await accept(runtime, beginning);
@@ -94,8 +101,9 @@ async function replay(runtime: Runtime, { caller, idempotency, items }: Beginnin
   const { id } = items.at(-1)!;
   const [row] = await query<{ run_id: string; thread_id: string }>(
     `select run_id, thread_id from items where id = $1 and user_id = $2 and run_id is not null
-     union all select run_id, thread_id from pending where message_id = $1 and user_id = $2`,
-    [id, caller.userId],
+       and ($3::text is null or exists (select from runs where runs.id = run_id and ${begunWith("$3", "runs.caller")}))
+     union all select run_id, thread_id from pending where message_id = $1 and user_id = $2 and ${begunWith("$3", "start -> 'caller'")}`,
+    [id, caller.userId, caller.only ?? null],
   );
   if (!row) throw new InvalidInput(`The id ${id} is taken.`, { status: 422, param: "message.id" });
   return replayed(runtime, row.run_id, row.thread_id);

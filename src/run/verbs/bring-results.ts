@@ -6,6 +6,7 @@ import { stillWaits } from "../log/questions.ts";
 import { foldOf } from "../log/fold.ts";
 import { appendLocked, itemsOfRun, lockRun, noRun, publishItems, queueAgain } from "../lifecycle/locked-run.ts";
 import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
+import { mustBeOwn } from "../views/list-runs.ts";
 import type { Started } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
 
@@ -28,6 +29,7 @@ export async function bringResults(
       param: "messages",
     });
   const runId = calls[0]!.runId!;
+  await mustBeOwn(runtime.database, caller, runId);
   if (calls.some((call) => call.runId !== (only?.runId ?? runId)))
     throw new InvalidInput("The tool results belong to different runs.", { param: "messages" });
 

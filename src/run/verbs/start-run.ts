@@ -1,5 +1,5 @@
 import { permittedAgents } from "../../agents/permitted-agents.ts";
-import type { Caller } from "../../protocol/base/callers.ts";
+import { type Caller, unseen } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
 import { textOf, type NewItem } from "../../protocol/threads/items.ts";
@@ -12,6 +12,7 @@ import { filesIn } from "../log/attached-files.ts";
 import { startWithin } from "./start-within.ts";
 import type { Started, StartInput } from "../runs.ts";
 import type { Runtime } from "../contract/runtime.ts";
+import { noThread } from "../threads/threads.ts";
 import { sealForRun } from "../../store/secrets/run-secrets.ts";
 import { violatedConstraint } from "../../store/driver/sql-state.ts";
 
@@ -136,10 +137,11 @@ async function placeBefore(
 }
 
 type ThreadSought = Pick<StartInput, "threadId" | "sessionKey" | "room">;
+type FoundThread = { readonly id: string; readonly isRoom: boolean; readonly keyId: string | null };
 
 /** Undefined: there is none yet. Throws NotFound for an id that is not the caller's. */
 export async function findThread(runtime: Runtime, caller: Caller, sought: ThreadSought): Promise<string | undefined> {
-  return (await lookUp(runtime, caller, sought))?.id;
+  return (await lookUpOwn(runtime, caller, sought))?.id;
 }
 
 /** The same to begin something in. Throws Conflict for a room: what is said there comes in by the room. */
@@ -148,7 +150,7 @@ export async function findOpenThread(
   caller: Caller,
   sought: ThreadSought & Pick<StartInput, "again">,
 ): Promise<string | undefined> {
-  const found = await lookUp(runtime, caller, sought);
+  const found = await lookUpOwn(runtime, caller, sought);
   if (found?.isRoom && !sought.room && sought.again === undefined)
     throw new Conflict(`The thread is a room; send to it by POST /api/rooms/${found.id}/messages.`, {
       code: "thread_is_room",
@@ -156,17 +158,28 @@ export async function findOpenThread(
   return found?.id;
 }
 
-const foundColumns = `id, exists (select from rooms where rooms.thread_id = threads.id) as "isRoom"`;
+const foundColumns = `id, key_id as "keyId", exists (select from rooms where rooms.thread_id = threads.id) as "isRoom"`;
+
+/** A caller who is held to what its key began is refused all else, whatever it is called. */
+async function lookUpOwn(runtime: Runtime, caller: Caller, sought: ThreadSought): Promise<FoundThread | undefined> {
+  try {
+    const found = await lookUp(runtime, caller, sought);
+    if (found && caller.only !== undefined && found.keyId !== caller.only) throw noThread(found.id);
+    return found;
+  } catch (error) {
+    throw error instanceof NotFound ? unseen(caller, error) : error;
+  }
+}
 
 async function lookUp(
   runtime: Runtime,
   caller: Caller,
   { threadId, sessionKey, room }: ThreadSought,
-): Promise<{ readonly id: string; readonly isRoom: boolean } | undefined> {
+): Promise<FoundThread | undefined> {
   const { query } = runtime.database;
   if (threadId !== undefined) {
     const [found] = isId(threadId)
-      ? await query<{ id: string; isRoom: boolean }>(
+      ? await query<FoundThread>(
           `select ${foundColumns} from threads where id = $1 and user_id = $2 and parent_run is null`,
           [threadId, room?.ownerId ?? caller.userId],
         )
@@ -177,7 +190,7 @@ async function lookUp(
   if (sessionKey === undefined) return undefined;
   if (sessionKey.length === 0 || sessionKey.length > 255 || sessionKey.includes("\0"))
     throw new InvalidInput("session_id must have 1 to 255 characters, without NUL", { param: "session_id" });
-  const [row] = await query<{ id: string; isRoom: boolean }>(
+  const [row] = await query<FoundThread>(
     `select ${foundColumns} from threads where user_id = $1 and parent_run is null and (session_key = $2 or id = $3) order by session_key nulls last limit 1`,
     [caller.userId, sessionKey, isId(sessionKey) ? sessionKey : null],
   );

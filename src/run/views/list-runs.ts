@@ -1,10 +1,10 @@
 import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
-import type { Caller } from "../../protocol/base/callers.ts";
+import { type Caller, unseen } from "../../protocol/base/callers.ts";
 import { NotFound } from "../../protocol/base/errors.ts";
 import { isId } from "../../protocol/base/ids.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
 import type { Database } from "../../store/driver/database.ts";
-import { itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } from "../log/rows.ts";
+import { begunWith, itemColumns, runColumns, toItem, toRun, type ItemRow, type RunRow } from "../log/rows.ts";
 import { wordsOf } from "./run-trace.ts";
 import type { PendingMessage, Runs } from "../runs.ts";
 
@@ -12,15 +12,25 @@ import type { PendingMessage, Runs } from "../runs.ts";
 export const pendingColumns = `run_id as id, thread_id, user_id, start -> 'definition' -> 'agent' ->> 'id' as agent, null::uuid as parent_run, run_id as root_run,
   'queued' as status, null::text as wait_reason, null::timestamptz as retry_at, 0 as epoch, 0 as takeovers, null::jsonb as error, created_at, null::timestamptz as started_at, null::timestamptz as ended_at`;
 
-export async function getRun(database: Database, caller: Pick<Caller, "userId">, runId: string): Promise<RunRecord> {
+export async function getRun(
+  database: Database,
+  caller: Pick<Caller, "userId" | "only">,
+  runId: string,
+): Promise<RunRecord> {
   const rows = isId(runId)
     ? await database.query<RunRow>(
-        `select ${runColumns} from runs where id = $1 and user_id = $2 union all select ${pendingColumns} from pending where run_id = $1 and user_id = $2`,
-        [runId, caller.userId],
+        `select ${runColumns} from runs where id = $1 and user_id = $2 and ${begunWith("$3", "caller")}
+         union all select ${pendingColumns} from pending where run_id = $1 and user_id = $2 and ${begunWith("$3", "start -> 'caller'")}`,
+        [runId, caller.userId, caller.only ?? null],
       )
     : [];
-  if (!rows[0]) throw new NotFound(`There is no run ${runId}.`, { code: "run_not_found" });
+  if (!rows[0]) throw unseen(caller, new NotFound(`There is no run ${runId}.`, { code: "run_not_found" }));
   return toRun(rows[0]);
+}
+
+/** Throws Denied for a run that is not its key's own, if the caller is held to that. */
+export async function mustBeOwn(database: Database, caller: Caller, runId: string): Promise<void> {
+  if (caller.only !== undefined) await getRun(database, caller, runId);
 }
 
 export async function listRuns(

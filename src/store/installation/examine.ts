@@ -4,6 +4,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../driver/database.ts";
 import { checkInvariants, stuck } from "../schema/invariants.ts";
 import { countIndexed, indexingPercent } from "../knowledge/index-state.ts";
+import { listUnscopedKeys } from "../people/api-keys.ts";
 import type { FileProof } from "./data-folder.ts";
 
 export type Examined = { readonly dataDirectory: string; readonly fileProof?: FileProof };
@@ -29,6 +30,7 @@ export async function examineDatabase(
     ...(await examineRows(query)),
     await examineKnowledge(query),
     await examineDeliveries(query),
+    ...(await examineKeys(query)),
   ];
 }
 
@@ -102,6 +104,19 @@ async function examineKnowledge(query: Query): Promise<Finding> {
     about: "knowledge",
     text: `indexing ${indexingPercent({ chunks, indexed })} %: ${indexed} of ${chunks} chunks in ${where}; searches find the others too, more slowly, and a running server goes on indexing`,
   };
+}
+
+/** Those from before keys had scopes: they end unless somebody says what they may. */
+async function examineKeys(query: Query): Promise<Finding[]> {
+  return (await listUnscopedKeys(query)).map(({ id, label, user, unscopedUntil }) => {
+    const hasEnded = unscopedUntil! <= new Date();
+    const when = `${hasEnded ? "ended" : "ends"} on ${unscopedUntil!.toISOString().slice(0, 10)}`;
+    return {
+      grade: hasEnded ? "note" : "trouble",
+      about: "keys",
+      text: `the key "${label}" of ${user} (${id}) is from before keys had scopes and ${when}: ${user} says in the settings what it may, or it is revoked (colloquy user revoke ${id})`,
+    };
+  });
 }
 
 /** Older ones have been seen, or never will be. */

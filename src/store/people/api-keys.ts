@@ -12,22 +12,34 @@ export type ApiKey = {
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
-  /** Permissions and globs; null: all that the account may. */
+  /** What it names; null: all that the account may. */
   readonly scopes: readonly string[] | null;
   readonly expiresAt: Date | null;
+  /** Of a key from before keys had scopes: until when it may what it may; null: it may only what it names. */
+  readonly unscopedUntil: Date | null;
 };
 
-export type KeyAndUser = { readonly key: Pick<ApiKey, "id" | "scopes" | "expiresAt">; readonly user: User };
+export type KeyAndUser = {
+  readonly key: Pick<ApiKey, "id" | "scopes" | "expiresAt" | "unscopedUntil">;
+  readonly user: User;
+};
 
 const columns = `k.id, k.user_id as "userId", k.label, k.created_at as "createdAt", k.last_used_at as "lastUsedAt",
-  k.revoked_at as "revokedAt", k.scopes, k.expires_at as "expiresAt"`;
+  k.revoked_at as "revokedAt", k.scopes, k.expires_at as "expiresAt", k.unscoped_until as "unscopedUntil"`;
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+export type KeyChange = {
+  readonly id: string;
+  readonly userId: string;
+  readonly label?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+};
 
 export type NewKey = {
   readonly userId: string;
   readonly label: string;
-  readonly scopes?: readonly string[] | undefined;
+  readonly scopes: readonly string[];
   readonly expiresAt?: Date | undefined;
 };
 
@@ -38,9 +50,9 @@ export async function createApiKey(
 ): Promise<{ readonly key: ApiKey; readonly text: string }> {
   const text = `ck_${Array.from({ length: 40 }, () => alphabet[randomInt(alphabet.length)]).join("")}`;
   const [key] = await query<ApiKey>(
-    `insert into api_keys as k (id, user_id, label, hash, scopes, expires_at)
-     values ($1, $2, $3, $4, $5::jsonb, $6) returning ${columns}`,
-    [newId(), userId, label, hashOf(text), scopes ? JSON.stringify(scopes) : null, expiresAt ?? null],
+    `insert into api_keys as k (id, user_id, label, hash, scopes, expires_at, unscoped_until)
+     values ($1, $2, $3, $4, $5::jsonb, $6, null) returning ${columns}`,
+    [newId(), userId, label, hashOf(text), JSON.stringify(scopes), expiresAt ?? null],
   );
   return { key: key!, text };
 }
@@ -60,6 +72,28 @@ export async function revokeApiKey(
     [id, userId ?? null],
   );
   if (rows.length === 0) throw new NotFound(`There is no API key ${id}.`, { code: "key_not_found" });
+}
+
+/** Names what a key of the user's may, or calls it something else. Throws NotFound. */
+export async function changeApiKey(query: Query, { id, userId, label, scopes }: KeyChange): Promise<ApiKey> {
+  const [key] = await query<ApiKey>(
+    `update api_keys as k set label = coalesce($3, label), scopes = coalesce($4::jsonb, scopes),
+       unscoped_until = case when $4::jsonb is null then unscoped_until end
+     where id = $1 and user_id = $2 and revoked_at is null returning ${columns}`,
+    [id, userId, label ?? null, scopes ? JSON.stringify(scopes) : null],
+  );
+  if (!key) throw new NotFound(`There is no API key ${id} that still counts.`, { code: "key_not_found" });
+  return key;
+}
+
+/** The keys that still count and may what they may only for a while, the first to end first. */
+export async function listUnscopedKeys(query: Query): Promise<readonly (ApiKey & { readonly user: string })[]> {
+  return query<ApiKey & { user: string }>(
+    `select ${columns}, users.name as user from api_keys k join users on users.id = k.user_id
+     where k.unscoped_until is not null and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+       and not users.disabled order by k.unscoped_until, k.id limit 200`,
+    [],
+  );
 }
 
 /** How many keys of a user may still be used. */
@@ -93,19 +127,19 @@ export function createKeyFinder(query: Query, options: MemoryOptions = {}): KeyF
 
 /** One statement finds the key and, at most once a minute, notes that it was used. */
 async function find(query: Query, hash: string): Promise<KeyAndUser | undefined> {
-  const [row] = await query<User & { keyId: string; scopes: ApiKey["scopes"]; expiresAt: ApiKey["expiresAt"] }>(
+  const [row] = await query<User & Omit<KeyAndUser["key"], "id"> & { keyId: string }>(
     `with used as (
        update api_keys set last_used_at = now()
        where hash = $1 and revoked_at is null and (last_used_at is null or last_used_at < now() - interval '1 minute')
      )
-     select k.id as "keyId", k.scopes, k.expires_at as "expiresAt", ${userColumns}
+     select k.id as "keyId", k.scopes, k.expires_at as "expiresAt", k.unscoped_until as "unscopedUntil", ${userColumns}
      from api_keys k join users on users.id = k.user_id
      where k.hash = $1 and k.revoked_at is null`,
     [hash],
   );
   if (!row) return undefined;
-  const { keyId, scopes, expiresAt, ...user } = row;
-  return { key: { id: keyId, scopes, expiresAt }, user };
+  const { keyId, scopes, expiresAt, unscopedUntil, ...user } = row;
+  return { key: { id: keyId, scopes, expiresAt, unscopedUntil }, user };
 }
 
 function hashOf(text: string): string {

@@ -2,7 +2,16 @@ import type { GroupView, MemberView } from "../../protocol/people/accounts.ts";
 import type { Role } from "../../protocol/base/callers.ts";
 import { Conflict } from "../../protocol/base/errors.ts";
 import { type AccountLink, createLink, listInvites, removeInvite } from "./account-links.ts";
-import { type ApiKey, countLiveKeys, createApiKey, listApiKeys, type NewKey, revokeApiKey } from "./api-keys.ts";
+import {
+  type ApiKey,
+  changeApiKey,
+  countLiveKeys,
+  createApiKey,
+  type KeyChange,
+  listApiKeys,
+  type NewKey,
+  revokeApiKey,
+} from "./api-keys.ts";
 import type { Database } from "../driver/database.ts";
 import { addMember, groupsOf, listGroups, listMembers, removeGroup, removeMember, saveGroup } from "./groups.ts";
 import { changeUser, createUser, existingUser, listUsers, type User, type UserChange } from "./users.ts";
@@ -28,6 +37,8 @@ export type UserAdmin = {
   keys(userId: string): Promise<readonly ApiKey[]>;
   /** Throws NotFound, and Conflict `too_many_keys`. */
   addKey(key: NewKey): Promise<{ readonly key: ApiKey; readonly text: string }>;
+  /** Throws NotFound. */
+  changeKey(change: KeyChange): Promise<ApiKey>;
   /** Throws NotFound; with `userId` also for a key of somebody else. */
   revokeKey(id: string, userId?: string): Promise<void>;
   /** A link to set a new password, for a day. Throws NotFound. */
@@ -65,7 +76,7 @@ export function createUserAdmin(
     add: (input) =>
       transaction(async (within) => {
         const user = await createUser(within, input);
-        const { text } = await createApiKey(within, { userId: user.id, label: "first" });
+        const { text } = await createApiKey(within, { userId: user.id, label: "first", scopes: ["*"] });
         return { user, key: text };
       }),
     change: (id, change) =>
@@ -86,6 +97,7 @@ export function createUserAdmin(
         throw new Conflict(`There are ${mostKeysOfUser} keys; revoke one first.`, { code: "too_many_keys" });
       return createApiKey(query, key);
     },
+    changeKey: (change) => forgetting(changeApiKey(query, change)),
     revokeKey: (id, userId) => forgetting(revokeApiKey(query, { id, ...(userId === undefined ? {} : { userId }) })),
     async reset(userId) {
       await existingUser(query, userId);

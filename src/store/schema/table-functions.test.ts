@@ -72,7 +72,7 @@ eachDatabase((databases) => {
   describe("API keys", () => {
     test("are shown once and kept as a hash", async () => {
       const user = await newUser();
-      const { key, text } = await createApiKey(database.query, { userId: user.id, label: "laptop" });
+      const { key, text } = await createApiKey(database.query, { userId: user.id, label: "laptop", scopes: ["*"] });
       assert.match(text, /^ck_[0-9A-Za-z]{40}$/);
       assert.deepEqual(await listApiKeys(database.query, user.id), [key]);
       const rows = await database.query<{ row: string }>("select api_keys::text as row from api_keys");
@@ -81,7 +81,7 @@ eachDatabase((databases) => {
 
     test("are found with their user, without SQL while remembered", async () => {
       const user = await newUser();
-      const { key, text } = await createApiKey(database.query, { userId: user.id, label: "laptop" });
+      const { key, text } = await createApiKey(database.query, { userId: user.id, label: "laptop", scopes: ["*"] });
       const finder = createKeyFinder(database.query);
       const found = await Promise.all([finder.findByKey(text), finder.findByKey(text)]);
       assert.deepEqual(found[0], { key: { id: key.id, scopes: null, expiresAt: null }, user });
@@ -97,7 +97,7 @@ eachDatabase((databases) => {
 
     test("their last use is written at most once a minute", async () => {
       const user = await newUser();
-      const { text } = await createApiKey(database.query, { userId: user.id, label: "laptop" });
+      const { text } = await createApiKey(database.query, { userId: user.id, label: "laptop", scopes: ["*"] });
       const finder = createKeyFinder(database.query, { rememberMs: 0 });
       await finder.findByKey(text);
       const [once] = await listApiKeys(database.query, user.id);
@@ -107,7 +107,7 @@ eachDatabase((databases) => {
 
     test("are not found when unknown or revoked", async () => {
       const user = await newUser();
-      const { key, text } = await createApiKey(database.query, { userId: user.id, label: "laptop" });
+      const { key, text } = await createApiKey(database.query, { userId: user.id, label: "laptop", scopes: ["*"] });
       const finder = createKeyFinder(database.query);
       assert.equal(await finder.findByKey("ck_unknown"), undefined);
       assert.ok(await finder.findByKey(text));
@@ -119,7 +119,7 @@ eachDatabase((databases) => {
 
     test("a failed look-up is not remembered", async () => {
       const user = await newUser();
-      const { text } = await createApiKey(database.query, { userId: user.id, label: "laptop" });
+      const { text } = await createApiKey(database.query, { userId: user.id, label: "laptop", scopes: ["*"] });
       let broken = true;
       const finder = createKeyFinder((...statement) =>
         broken ? Promise.reject(new Error("down")) : database.query(...statement),

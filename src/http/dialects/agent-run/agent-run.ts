@@ -55,7 +55,7 @@ export const runAgent = endpoint({
 });
 
 export const getAgentRun = endpoint({
-  needs: ["threads:read", "ask"],
+  needs: ["threads:read", "own"],
   tag: "agents",
   summary: "What became of an agent's run in Taiga",
   description: "The same answer as of POST /agent/run, as far as the run has come. 202: it has not ended.",

@@ -2,6 +2,7 @@ import { InvalidInput } from "../../../protocol/base/errors.ts";
 import type { AttachedFile } from "../../../protocol/threads/items.ts";
 import type { ModelMessage } from "../../../protocol/agents/models.ts";
 import { contentWithFiles, withImages } from "../../../run/log/attached-files.ts";
+import { attached } from "../../requests/attach.ts";
 import type { Call } from "../../server/endpoint.ts";
 import type { ChatRequest } from "./decode.ts";
 import type { ChatMessage } from "./decode-messages.ts";
@@ -15,7 +16,7 @@ export async function withAttached({ caller, services }: Call, chat: ChatRequest
   if (ids.size === 0) return chat;
   if (ids.size > mostFiles)
     throw new InvalidInput(`The messages name more than ${mostFiles} files.`, { param: "messages" });
-  const files = new Map((await services.uploads.attach(caller, [...ids])).map((file) => [file.id, file]));
+  const files = new Map((await attached({ services, caller }, [...ids])).map((file) => [file.id, file]));
   const messages = chat.messages.map((message): ChatMessage => {
     if (!hasIds(message)) return message;
     const { fileIds, ...rest } = message;

@@ -48,7 +48,7 @@ export const chat = endpoint({
 });
 
 export const resumeChat = endpoint({
-  needs: ["threads:read", "ask"],
+  needs: ["threads:read", "own"],
   tag: "chat",
   summary: "Take a stream up again",
   description: "The UI message stream of the run at work in a conversation, from its start on. 204: none is.",

@@ -4,6 +4,7 @@ import { newId } from "../../../protocol/base/ids.ts";
 import type { MessageBody } from "../../../protocol/threads/items.ts";
 import type { ThreadRecord } from "../../../protocol/threads/runs.ts";
 import type { Started, StartInput } from "../../../run/runs.ts";
+import { attached } from "../../requests/attach.ts";
 import type { Call } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
 import { waitingText } from "../../stream/waiting-text.ts";
@@ -86,7 +87,7 @@ async function start(
 async function messageOf({ services, caller }: Call, input: UserInput) {
   const content = textOfInput(input);
   const ids = input.attachments.map(uploadIdFrom);
-  return { content, ...(ids.length > 0 && { files: await services.uploads.attach(caller, ids) }) };
+  return { content, ...(ids.length > 0 && { files: await attached({ services, caller }, ids) }) };
 }
 
 function optionsOf({ client_tools: clientTools }: Metadata) {

@@ -36,10 +36,10 @@ export const chatkit = endpoint({
     if (typeof body !== "object" || body === null || Array.isArray(body))
       throw new InvalidInput("body: must be a JSON object", { param: "body" });
     if (!("type" in body) && "message" in body) {
-      letIn(call.caller, "ask");
-      return await askInConversation(call, body);
+      return await askInConversation({ ...call, caller: letIn(call.caller, "ask") }, body);
     }
-    return await answer(call, decodeRequest(body));
+    const request = decodeRequest(body);
+    return await answer({ ...call, caller: letIn(call.caller, needsOf[request.type]) }, request);
   },
 });
 
@@ -59,13 +59,13 @@ const needsOf: Readonly<Record<ChatKitRequest["type"], Needs>> = {
   "threads.add_client_tool_output": "ask",
   "threads.add_structured_input": "threads:write",
   "threads.retry_after_item": "ask",
-  "threads.custom_action": "threads:write",
-  "threads.sync_custom_action": "threads:write",
-  "threads.get_by_id": "threads:read",
+  "threads.custom_action": ["threads:write", "own"],
+  "threads.sync_custom_action": ["threads:write", "own"],
+  "threads.get_by_id": ["threads:read", "own"],
   "threads.list": "threads:list",
   "threads.update": "threads:write",
   "threads.delete": "threads:delete",
-  "items.list": "threads:read",
+  "items.list": ["threads:read", "own"],
   "items.feedback": "threads:write",
   "attachments.create": "files:write",
   "attachments.delete": "files:write",
@@ -73,7 +73,6 @@ const needsOf: Readonly<Record<ChatKitRequest["type"], Needs>> = {
 };
 
 async function answer(call: Call, request: ChatKitRequest): Promise<object | undefined> {
-  letIn(call.caller, needsOf[request.type]);
   if (streamed.has(request.type)) call.streams.admit(call.reply, call.caller.userId);
   switch (request.type) {
     case "threads.create":

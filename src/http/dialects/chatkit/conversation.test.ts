@@ -48,7 +48,7 @@ eachDatabase((databases) => {
 
   async function account(name: string) {
     const user = await createUser(local.database.query, { name, role: "user" });
-    const { text } = await createApiKey(local.database.query, { userId: user.id, label: "test" });
+    const { text } = await createApiKey(local.database.query, { userId: user.id, label: "test", scopes: ["*"] });
     return { id: user.id, name, headers: { authorization: `Bearer ${text}` } };
   }
 

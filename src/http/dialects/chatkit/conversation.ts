@@ -46,7 +46,7 @@ export async function askInConversation(call: Call, body: object): Promise<undef
 }
 
 export const conversationItems = endpoint({
-  needs: "threads:read",
+  needs: ["threads:read", "own"],
   tag: "chat",
   summary: "List the messages of a conversation",
   description:

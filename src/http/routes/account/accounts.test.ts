@@ -42,7 +42,7 @@ after(async () => {
 
 async function account(name: string) {
   const user = await createUser(backend.database.query, { name, role: "user" });
-  const { text } = await createApiKey(backend.database.query, { userId: user.id, label: "test" });
+  const { text } = await createApiKey(backend.database.query, { userId: user.id, label: "test", scopes: ["*"] });
   return { user, key: text, client: createClient({ url: server.url, token: text }) };
 }
 
@@ -113,7 +113,7 @@ test("an admin disables and enables accounts, gives keys and takes them away", a
   await admin.change(user.id, { disabled: false });
   await jan(key).threads();
 
-  const { key: second, text } = await admin.addKey(user.id, "laptop");
+  const { key: second, text } = await admin.addKey(user.id, { label: "laptop", scopes: ["*"] });
   await jan(text).threads();
   await admin.revokeKey(second.id);
   await assert.rejects(jan(text).threads(), { status: 401, code: "invalid_api_key" });
@@ -130,12 +130,12 @@ test("an admin disables and enables accounts, gives keys and takes them away", a
 
   await assert.rejects(jan(key).users.change(user.id, { role: "admin" }), { status: 403 });
   await assert.rejects(jan(key).users.keys(user.id), { status: 403 });
-  await assert.rejects(jan(key).users.addKey(user.id, "mine"), { status: 403 });
+  await assert.rejects(jan(key).users.addKey(user.id, { label: "mine", scopes: ["*"] }), { status: 403 });
   await assert.rejects(jan(key).users.revokeKey(second.id), { status: 403 });
   await admin.change(user.id, { role: "admin" });
   await jan(key).users.list();
   await assert.rejects(admin.change(newId(), { disabled: true }), { status: 404 });
-  await assert.rejects(admin.addKey(newId(), "x"), { status: 404 });
+  await assert.rejects(admin.addKey(newId(), { label: "x", scopes: ["*"] }), { status: 404 });
   await assert.rejects(admin.revokeKey(newId()), { status: 404 });
 
   // One admin stays.

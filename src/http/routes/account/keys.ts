@@ -1,5 +1,5 @@
 import { keySchema, madeKeySchema } from "../../../protocol/people/accounts.ts";
-import { addKeyBody, keyView, newKeyOf } from "../../shapes/accounts.ts";
+import { addKeyBody, changeKeyBody, keyView, newKeyOf } from "../../shapes/accounts.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 import { z } from "zod";
@@ -26,6 +26,19 @@ export const addOwnKey = endpoint({
     const made = await call.services.users.addKey({ userId: call.caller.userId, ...newKeyOf(call.body) });
     call.reply.code(201).header("cache-control", "no-store");
     return { key: keyView(made.key), text: made.text };
+  },
+});
+
+export const changeOwnKey = endpoint({
+  needs: "account",
+  tag: "accounts",
+  summary: "Say what one of your API keys may, or rename it",
+  description: "It counts from the next request on, on other nodes within 30 seconds.",
+  params: idParams,
+  body: changeKeyBody,
+  answers: { 200: keySchema },
+  async handle({ params, body, caller, services }) {
+    return keyView(await services.users.changeKey({ id: params.id, userId: caller.userId, ...body }));
   },
 });
 

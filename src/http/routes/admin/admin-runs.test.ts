@@ -32,7 +32,7 @@ before(async () => {
     },
   });
   const user = await createUser(database.query, { name: "ann", role: "user" });
-  userKey = (await createApiKey(database.query, { userId: user.id, label: "test" })).text;
+  userKey = (await createApiKey(database.query, { userId: user.id, label: "test", scopes: ["*"] })).text;
 });
 after(async () => {
   await server.close();

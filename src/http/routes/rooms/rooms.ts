@@ -141,7 +141,7 @@ export const removeMember = endpoint({
 });
 
 export const sayInRoom = endpoint({
-  needs: "ask",
+  needs: "threads:write",
   tag: "rooms",
   summary: "Say something in a room",
   description:

@@ -18,7 +18,7 @@ export const listQuestions = endpoint({
 });
 
 export const listQuestionsOfRun = endpoint({
-  needs: ["threads:read", "ask"],
+  needs: ["threads:read", "own"],
   tag: "runs",
   summary: "List what a run waits for",
   params: idParams,

@@ -15,7 +15,7 @@ const resultSchema = z.strictObject({
 });
 
 export const bringResults = endpoint({
-  needs: "ask",
+  needs: ["threads:write", "own"],
   tag: "runs",
   summary: "Bring results of the tools that you run yourself",
   description:

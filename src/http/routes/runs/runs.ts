@@ -90,7 +90,7 @@ export const startRun = endpoint({
 });
 
 export const getRun = endpoint({
-  needs: ["threads:read", "ask"],
+  needs: ["threads:read", "own"],
   tag: "runs",
   summary: "Get a run, with the questions it waits for",
   params: idParams,
@@ -123,7 +123,7 @@ export const listRuns = endpoint({
 });
 
 export const getRunDetails = endpoint({
-  needs: ["threads:read", "ask"],
+  needs: ["threads:read", "own"],
   tag: "runs",
   summary: "See a run from inside",
   description:
@@ -139,7 +139,7 @@ export const getRunDetails = endpoint({
 });
 
 export const getItemOfRun = endpoint({
-  needs: ["threads:read", "ask"],
+  needs: ["threads:read", "own"],
   tag: "runs",
   summary: "See one item of a run, whole",
   params: idParams.extend({ item: idSchema }),
@@ -150,7 +150,7 @@ export const getItemOfRun = endpoint({
 });
 
 export const cancelRun = endpoint({
-  needs: "threads:write",
+  needs: ["threads:write", "own"],
   tag: "runs",
   summary: "Cancel a run wherever it is",
   description: "A run that has ended is left as it is.",
@@ -162,7 +162,7 @@ export const cancelRun = endpoint({
 });
 
 export const resumeRun = endpoint({
-  needs: "threads:write",
+  needs: ["threads:write", "own"],
   tag: "runs",
   summary: "Resume a run that failed or was cancelled",
   description:
@@ -207,7 +207,7 @@ export const forkRun = endpoint({
 });
 
 export const steerRun = endpoint({
-  needs: "threads:write",
+  needs: ["threads:write", "own"],
   tag: "runs",
   summary: "Say something to a run while it works",
   description: "It sees the message at its next step, or before it ends. 409 (`run_not_live`): it has ended.",

@@ -18,7 +18,7 @@ const events = eventStream(
 );
 
 export const followThread = endpoint({
-  needs: "threads:read",
+  needs: ["threads:read", "own"],
   tag: "threads",
   summary: "Follow a thread",
   description: "Server-sent events of all its runs from a cursor on; the stream stays open.",
@@ -34,7 +34,7 @@ export const followThread = endpoint({
 });
 
 export const followRun = endpoint({
-  needs: ["threads:read", "ask"],
+  needs: ["threads:read", "own"],
   tag: "runs",
   summary: "Follow a run",
   description: "Server-sent events from a cursor on, until the run ends. 204: the cursor is behind its end.",

@@ -38,7 +38,7 @@ const newThread = async () => (await client().createThread()).id;
 
 async function account(name: string) {
   const user = await createUser(backend.database.query, { name, role: "user" });
-  const { text } = await createApiKey(backend.database.query, { userId: user.id, label: "test" });
+  const { text } = await createApiKey(backend.database.query, { userId: user.id, label: "test", scopes: ["*"] });
   return createClient({ url: accounts.url, token: text });
 }
 

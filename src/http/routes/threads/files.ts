@@ -60,7 +60,7 @@ function fileRoutes(
     as ? { ...call, caller: await as(call) } : call;
   return {
     list: endpoint({
-      needs: "threads:read",
+      needs: ["threads:read", "own"],
       tag: "files",
       summary: `List the files of ${where}`,
       params,
@@ -82,7 +82,7 @@ function fileRoutes(
     }),
 
     download: endpoint({
-      needs: "threads:read",
+      needs: ["threads:read", "own"],
       tag: "files",
       summary: `Download a file of ${where}`,
       description:

@@ -7,6 +7,7 @@ import {
   type ScheduleView,
 } from "../../../protocol/threads/schedule-shapes.ts";
 import { missedPolicies } from "../../../protocol/threads/schedules.ts";
+import { letIn } from "../../server/let-in.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idempotencyOf } from "../../requests/idempotency.ts";
 import { idSchema } from "../../../protocol/base/shapes.ts";
@@ -28,6 +29,9 @@ const time = {
 };
 const prompt = z.string().min(1).max(100_000);
 
+/** What saying something in a thread needs, besides being let plan it. */
+const sayIn = ["threads:write", "own"] as const;
+
 export const createSchedule = endpoint({
   needs: "schedules:write",
   tag: "schedules",
@@ -41,7 +45,8 @@ export const createSchedule = endpoint({
   }),
   answers: { 201: scheduleSchema },
   async handle({ body, caller, services, reply }) {
-    const schedule = await services.schedules.create(caller, body);
+    const asks = body.threadId === undefined ? caller : letIn(caller, sayIn);
+    const schedule = await services.schedules.create(asks, body);
     reply.code(201).header("location", `/api/schedules/${schedule.id}`);
     return publicSchedule(schedule);
   },
@@ -113,7 +118,7 @@ export const runSchedule = endpoint({
     202: startedRunSchema.omit({ cursor: true }),
   },
   async handle({ params, caller, services, request, reply }) {
-    const started = await services.schedules.runNow(caller, params.id, idempotencyOf(request));
+    const started = await services.schedules.runNow(letIn(caller, sayIn), params.id, idempotencyOf(request));
     const { runId, threadId, pending, replayed } = started;
     reply
       .code(202)

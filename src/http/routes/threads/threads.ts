@@ -62,7 +62,7 @@ export const listThreads = endpoint({
 });
 
 export const listPending = endpoint({
-  needs: "threads:read",
+  needs: ["threads:read", "own"],
   tag: "threads",
   summary: "List the messages that wait for their turn, the next one first",
   description: "Each waits behind a run that has not ended. To take one back, cancel its run.",
@@ -75,7 +75,7 @@ export const listPending = endpoint({
 });
 
 export const getThread = endpoint({
-  needs: "threads:read",
+  needs: ["threads:read", "own"],
   tag: "threads",
   summary: "Get a thread",
   params: idParams,
@@ -149,7 +149,7 @@ export const deleteThread = endpoint({
 });
 
 export const listItems = endpoint({
-  needs: "threads:read",
+  needs: ["threads:read", "own"],
   tag: "threads",
   summary: "List a thread's items by seq",
   description:

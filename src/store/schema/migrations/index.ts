@@ -26,6 +26,7 @@ import { unsettledReservations } from "./0025-unsettled-reservations.ts";
 import { outsideText } from "./0026-outside-text.ts";
 import { openLinks } from "./0027-open-links.ts";
 import { nameLooks } from "./0028-name-looks.ts";
+import { keyScopes } from "./0029-key-scopes.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. */
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   outsideText,
   openLinks,
   nameLooks,
+  keyScopes,
 ];
