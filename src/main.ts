@@ -154,7 +154,11 @@ export async function startColloquy(
     const spending = openSpending({ query: database.query, costOf, log, works });
     opened.push(async () => spending.close());
     const relay = createModelRelay(relayWire);
-    const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, retrieve, prompts: () => prompts, works });
+    const ownTools = ownToolsOf(config, {
+      ...{ sandbox, workspaces, relay, retrieve, works },
+      prompts: () => prompts,
+      ownPort: () => Number(ownPort),
+    });
     const userTools = await loadUserTools(config.tools.folder, { taken: ownTools });
     const tasks = createTaskCalls(database);
     const todo = createOwnServer({

@@ -27,12 +27,14 @@ export type OwnToolsKit = {
   readonly prompts: () => PromptRegistry;
   /** Whether commands may run in this process. */
   readonly works: boolean;
+  /** Where this server is reached; absent: as configured. */
+  readonly ownPort?: () => number;
 };
 
 /** The tools that are built in, as the configuration wants them. */
 export function ownToolsOf(
   config: Config,
-  { sandbox, workspaces, relay, retrieve, prompts, works }: OwnToolsKit,
+  { sandbox, workspaces, relay, retrieve, prompts, works, ownPort }: OwnToolsKit,
 ): readonly Tool[] {
   const { mode, nanocoder, nanocoderTimeout } = config.tools.python_coder;
   const python = pythonSourceOf(config, sandbox);
@@ -53,7 +55,7 @@ export function ownToolsOf(
     return fillPrompt(prompts().get(name), values);
   };
   const slides = pptMakerTool({ ...place, ...marpWishOf(config), prompt: prompt("ppt_maker") });
-  const web = webToolsOf(config, prompt("websearch_answer"));
+  const web = webToolsOf(config, prompt("websearch_answer"), ownPort);
   return [
     ...builtInTools,
     ...fileTools(workspaces),

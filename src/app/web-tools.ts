@@ -22,8 +22,9 @@ const howToSetUp =
 
 /** `websearch` and `fetch_page`, as the configuration wants them. */
 export function webToolsOf(
-  { websearch: settings }: Pick<Config, "websearch">,
+  { websearch: settings, server }: Pick<Config, "websearch" | "server">,
   prompt: (values: Readonly<Record<string, string>>) => Promise<string>,
+  ownPort: () => number = () => server.port,
 ): readonly Tool[] {
   const providers = providersOf(settings);
   const keptMs = settings.cacheMinutes * 60_000;
@@ -37,7 +38,7 @@ export function webToolsOf(
     }),
     fetchPageTool(
       createPageReader({
-        ...{ robots, allow, keptMs },
+        ...{ robots, allow, keptMs, ownPort, ownHosts: server.hosts },
         delayMs: delaySeconds * 1000,
         timeoutMs: timeoutSeconds * 1000,
         maxBytes: Math.round(maxMb * megabyte),

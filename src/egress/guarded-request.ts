@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Client, errors } from "undici";
-import { ColloquyError, messageOf, Unavailable } from "../protocol/base/errors.ts";
+import { ColloquyError, InvalidInput, messageOf, Unavailable } from "../protocol/base/errors.ts";
 import { addressesOf, lookupOf, type Resolve } from "./addresses.ts";
-import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
+import { type Hop, isRedirect, nextHop, parseUrl, portOf } from "./hops.ts";
 
 export type GuardedOptions = {
   /** `GET` when absent. */
@@ -14,8 +14,10 @@ export type GuardedOptions = {
   readonly timeoutMs?: number;
   /** Of the answer's body; 5 MB when absent. */
   readonly maxBytes?: number;
-  /** Hosts, addresses and ranges that may be asked though they are not on the public internet. */
-  readonly allow?: readonly string[];
+  /** Hosts, addresses and ranges that may be asked though they are not on the public internet; or who says so for each hop. */
+  readonly allow?: readonly string[] | ((url: URL) => readonly string[]);
+  /** Addresses that are not asked though `allow` names them. */
+  readonly refuse?: (address: string, port: number) => boolean;
   /** How many are followed; 5 when absent. With 0 a redirect is an answer like any other. */
   readonly maxRedirects?: number;
   /** Finds the addresses of a name instead of the operating system. */
@@ -68,11 +70,15 @@ export async function guardedRequest(url: string, options: GuardedOptions = {}):
 
 async function exchange(
   { url, method, headers, body }: Hop<string | Buffer>,
-  { maxBytes = 5_000_000, allow = [], resolve }: GuardedOptions,
+  { maxBytes = 5_000_000, allow = [], refuse, resolve }: GuardedOptions,
   signal: AbortSignal,
 ): Promise<GuardedAnswer & { readonly location: string | undefined }> {
+  const named = typeof allow === "function" ? allow(url) : allow;
   // The resolver can't be stopped; whoever waits for it can.
-  const addresses = await orAborted(addressesOf(url.hostname, { allow, resolve }), signal);
+  const addresses = await orAborted(addressesOf(url.hostname, { allow: named, resolve }), signal);
+  const port = portOf(url);
+  if (refuse && addresses.some(({ address }) => refuse(address, port)))
+    throw new InvalidInput(`${url.host} leads to this server itself, so it is not asked.`, { code: "address_refused" });
   const client = new Client(url.origin, {
     connect: { lookup: lookupOf(addresses), timeout: 0 },
     headersTimeout: 0,

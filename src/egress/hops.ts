@@ -16,6 +16,11 @@ export function isRedirect(status: number): boolean {
   return redirects.has(status);
 }
 
+/** Where it is connected to, said or not. */
+export function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === "https:" ? 443 : 80));
+}
+
 /** Throws InvalidInput `url_refused`, with no more of the URL than its host. */
 export function parseUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);

@@ -108,7 +108,7 @@ export async function openWorld(database: Database) {
   const place = { sandbox: { open: async () => sandbox }, workspaces, limits: defaultSandboxLimits };
   const reader = createPageReader({
     ...{ robots: false, delayMs: 0, timeoutMs: 20_000, maxBytes: 2_000_000, keptMs: 60_000 },
-    allow: [1, 2, 3, 4, 5, 6, 7, 8, 9].map((at) => `127.0.0.${at}`),
+    allow: [1, 2, 3, 4, 5, 6, 7, 8, 9].map((at) => `127.0.0.${at}:${port}`),
   });
   const pace = createPace({ gapMs: 0, atOnce: 4 });
   const tools: readonly Tool[] = [

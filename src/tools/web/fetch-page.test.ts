@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
 import { after, test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { endless } from "../../../test/search-servers.ts";
@@ -72,7 +73,7 @@ const usual: PageReaderOptions = {
   timeoutMs: 20_000,
   maxBytes: 2_000_000,
   keptMs: 60_000,
-  allow: ["127.0.0.1"],
+  allow: [`127.0.0.1:${port}`],
 };
 const never = new AbortController().signal;
 const reader = createPageReader(usual);
@@ -131,6 +132,43 @@ test("addresses of one's own networks and what is no address", async () => {
     await assert.rejects(open(url, never), /no address of a web page/);
 });
 
+test("a host that is named is read at 80 and 443 or the port it is named with, and nowhere else", async () => {
+  const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
+  const url = `http://wiki.lan:${port}/land/river`;
+  const reading = (...allow: string[]) => createPageReader({ ...usual, allow, resolve })(url, never);
+  for (const allow of [
+    [],
+    ["wiki.lan"],
+    ["127.0.0.1"],
+    ["127.0.0.0/8"],
+    [`wiki.lan:${port + 1}`],
+    [`other.lan:${port}`],
+  ])
+    await assert.rejects(reading(...allow), { code: "address_refused" }, allow.join());
+  for (const allow of [`wiki.lan:${port}`, `127.0.0.1:${port}`]) assert.equal((await reading(allow)).title, "A river");
+  // Only a name is a port's own; what redirects there is not.
+  const moved = createPageReader({ ...usual, allow: [`wiki.lan:${port}`], resolve });
+  await assert.rejects(moved(`http://wiki.lan:${port}/to-private`, never), { code: "address_refused" });
+});
+
+test("our own server is never read, by whatever name, whatever is listed", async () => {
+  const listed = ["wiki.lan", "localhost", "127.0.0.0/8", "0.0.0.0/8", "[::1]", "[::ffff:127.0.0.1]", "[::]"];
+  const allow = listed.flatMap((host) => (host.includes("/") ? [host] : [host, `${host}:${port}`]));
+  const own = (path: string, address = "127.0.0.1") =>
+    createPageReader({
+      ...{ ...usual, allow, ownPort: () => port, ownHosts: ["chat.example"] },
+      resolve: async () => [{ address, family: address.includes(":") ? 6 : 4 }],
+    })(path, never);
+  seen.length = 0;
+  const mine = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+  for (const address of ["127.0.0.1", "127.9.9.9", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1", ...mine])
+    await assert.rejects(own(`http://wiki.lan:${port}/land/river`, address), { code: "address_refused" }, address);
+  for (const host of ["localhost", "127.0.0.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:7f00:1]", "0.0.0.0"])
+    await assert.rejects(own(`http://${host}:${port}/land/river`), { code: "address_refused" }, host);
+  await assert.rejects(own("https://chat.example/api/threads"), /leads to this server itself/);
+  assert.deepEqual(seen, []);
+});
+
 test("robots.txt: what is not wanted is not read, asked for once; if it can't be told, nothing is", async () => {
   robots = (_request, response) =>
     response.end("User-agent: *\nDisallow: /land\nAllow: /land/river$\n\nUser-agent: other\nDisallow: /");
@@ -153,7 +191,8 @@ test("a host that wants long pauses keeps nobody from the pages of others", asyn
   other.listen(0, "127.0.0.1");
   await once(other, "listening");
   const leave = new AbortController();
-  const polite = createPageReader({ ...usual, robots: true });
+  const allow = [port, (other.address() as AddressInfo).port].map((each) => `127.0.0.1:${each}`);
+  const polite = createPageReader({ ...usual, allow, robots: true });
   try {
     await polite(`${site}/land/river`, never);
     seen.length = 0;

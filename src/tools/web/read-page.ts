@@ -1,10 +1,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { type GuardedAnswer, guardedRequest } from "../../egress/guarded-request.ts";
-import { isRedirect } from "../../egress/hops.ts";
+import { allowedHosts } from "../../egress/allow-proxy.ts";
+import type { Resolve } from "../../egress/addresses.ts";
+import { isRedirect, portOf } from "../../egress/hops.ts";
+import { isThisMachine } from "../../egress/this-machine.ts";
 import { ColloquyError, InvalidInput, Unavailable } from "../../protocol/base/errors.ts";
 import { parseFile } from "../../knowledge/parse/parse-file.ts";
 import type { ParsedFile } from "../../knowledge/parse/parsed.ts";
@@ -33,8 +37,14 @@ export type PageReaderOptions = {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly keptMs: number;
-  /** Hosts, addresses and ranges that may be read though they are not on the public internet. */
+  /** Hosts, addresses and ranges that may be read though they are not on the public internet: at 80 and 443, or a port that is named. */
   readonly allow: readonly string[];
+  /** Of this very server, which is never read, whatever `allow` says. */
+  readonly ownPort?: (() => number) | undefined;
+  /** Names under which others reach this server. */
+  readonly ownHosts?: readonly string[] | undefined;
+  /** Finds the addresses of a name instead of the operating system. */
+  readonly resolve?: Resolve;
 };
 
 /** Reads a page of the web. Throws an error for people and models. */
@@ -57,18 +67,34 @@ const robotsBytes = 500_000;
 const robotsTimeoutMs = 10_000;
 
 export function createPageReader(options: PageReaderOptions): ReadPage {
-  const { robots, delayMs, timeoutMs, maxBytes, allow, keptMs } = options;
+  const { robots, delayMs, timeoutMs, maxBytes, keptMs, ownPort, ownHosts = [], resolve } = options;
+  const allowed = allowedHosts(options.allow);
+  const refuse = (address: string, port: number) => port === ownPort?.() && isThisMachine(address);
   const inTurn = createPace({ gapMs: delayMs, atOnce: 2 });
   // Taken when a host's turn has come: a host that wants long pauses keeps nobody from the others.
   const overall = createPace({ gapMs: 0, atOnce: mostAtOnce });
   const pages = createShortMemory<Page>({ keptMs, most: mostKept, mostSize: mostKeptCharacters });
   const rulesOfSites = createShortMemory<RobotsRules>({ keptMs: robotsKeptMs, most: 1000, mostSize: 10_000_000 });
 
+  /** What is named for the port of this address. */
+  function allowAt(url: URL): readonly string[] {
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    if (ownHosts.includes(host.replace(/\.$/, "")))
+      throw new InvalidInput(`${url.host} leads to this server itself, so it is not asked.`, {
+        code: "address_refused",
+      });
+    const port = portOf(url);
+    const names = isIP(host) === 0 && allowed.has(host, port) ? [host] : [];
+    return [...allowed.addresses(port), ...names];
+  }
+
+  const guard = { allow: allowAt, refuse, ...(resolve && { resolve }) };
+
   async function rulesOf({ origin, host }: URL, signal: AbortSignal): Promise<RobotsRules> {
     const known = robots ? rulesOfSites.get(origin) : noRules;
     if (known) return known;
     const headers = { "user-agent": userAgent, "accept-encoding": "identity" };
-    const bounds = { allow, timeoutMs: robotsTimeoutMs, maxBytes: robotsBytes };
+    const bounds = { ...guard, timeoutMs: robotsTimeoutMs, maxBytes: robotsBytes };
     const answer = await overall("the web", { signal }, () =>
       guardedRequest(`${origin}/robots.txt`, { ...bounds, headers, signal }),
     ).catch((error: unknown) => {
@@ -97,7 +123,10 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
     const gapMs = delaySeconds === undefined ? undefined : delaySeconds * 1000;
     return inTurn(url.host, { signal, gapMs }, () =>
       overall("the web", { signal }, async () => {
-        const answer = await guardedRequest(url.href, { headers, allow, timeoutMs, maxBytes, maxRedirects: 0, signal });
+        const answer = await guardedRequest(url.href, {
+          ...guard,
+          ...{ headers, timeoutMs, maxBytes, maxRedirects: 0, signal },
+        });
         const { location } = answer.headers;
         if (isRedirect(answer.status) && location !== undefined) return location;
         if (answer.status < 200 || answer.status >= 300)
