@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { freshDataDirectory } from "./pglite.ts";
@@ -8,6 +8,10 @@ import { startServerProcess } from "./server-process.ts";
 test("whoever made the data folder, what the server keeps in it is its user's alone", async (context) => {
   const data = await freshDataDirectory();
   chmodSync(data, 0o755);
+  mkdirSync(join(data, "sessions"));
+  chmodSync(join(data, "sessions"), 0o755);
+  writeFileSync(join(data, "sessions", "of-before.md"), "a secret");
+  chmodSync(join(data, "sessions", "of-before.md"), 0o644);
   const server = await startServerProcess({
     cwd: data,
     env: { COLLOQUY_DATA: data, COLLOQUY_LOG__PROMPTS: "true" },

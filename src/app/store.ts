@@ -4,6 +4,7 @@ import type { Database } from "../store/driver/database.ts";
 import { refuseHalfImported } from "../store/moving/import.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { ensureSecret, type FileProof, proveFiles } from "../store/installation/data-folder.ts";
+import { closeDataFolder, howToClose, mendedText } from "../store/installation/data-modes.ts";
 import { openDatabase, type OpenOptions } from "../store/driver/open.ts";
 import { ensureOwner } from "../store/people/users.ts";
 
@@ -40,6 +41,9 @@ export async function openStore(
     ...(onStep ? { onStep } : {}),
   });
   opened.push(database.close);
+  const { mended, open } = closeDataFolder(config.data, { deep: false });
+  if (mended > 0) log.warn({ data: config.data }, mendedText(mended));
+  for (const path of open) log.warn({ path }, howToClose(path));
   await refuseHalfImported(database.query);
   await migrate(database.maintenance);
   const secret = await ensureSecret(database.query, {

@@ -6,6 +6,7 @@ import { checkInvariants, stuck } from "../schema/invariants.ts";
 import { countIndexed, indexingPercent } from "../knowledge/index-state.ts";
 import { listUnscopedKeys } from "../people/api-keys.ts";
 import type { FileProof } from "./data-folder.ts";
+import { examineModes } from "./data-modes.ts";
 
 export type Examined = { readonly dataDirectory: string; readonly fileProof?: FileProof };
 
@@ -27,6 +28,7 @@ export async function examineDatabase(
     await examineClock(query),
     await examineDisk(dataDirectory),
     ...examineFiles(dataDirectory, fileProof),
+    ...examineModes(dataDirectory),
     ...(await examineRows(query)),
     await examineKnowledge(query),
     await examineDeliveries(query),
