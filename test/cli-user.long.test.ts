@@ -61,7 +61,7 @@ test("accounts are disabled and keys revoked from the command line, at once for 
   });
   await second.threads();
   const listed = (await user("keys", "ada")).out;
-  assert.match(listed, /^\S+\tfirst\tsince \S+\tused \d{4}-.*\n\S+\tlaptop\tsince \S+\tused \d{4}-.*\n$/);
+  assert.match(listed, /^\S+\tfirst\t\*\tsince \S+\tused \d{4}-.*\n\S+\tlaptop\t\*\tsince \S+\tused \d{4}-.*\n$/);
   const [, id] = /^(\S+)\tlaptop/m.exec(listed)!;
   assert.equal((await user("revoke", id!)).code, 0);
   await assert.rejects(second.threads(), { status: 401, code: "invalid_api_key" });

@@ -98,7 +98,7 @@ test("another user of the machine asks, and owns nothing", { skip: skipStranger 
 });
 
 test("another user shows a key of the owner's, or is refused with one that is none", { skip: skipStranger }, () => {
-  const made = one({ method: "POST", path: "/api/auth/keys", body: { label: "for another user" } });
+  const made = one({ method: "POST", path: "/api/auth/keys", body: { label: "for another user", scopes: ["*"] } });
   const { text } = JSON.parse(made.text) as { text: string };
   for (const key of [text, token()])
     assert.equal(one({ path: "/api/threads", headers: bearer(key) }, stranger).status, 200);
@@ -143,7 +143,7 @@ test("what a browser sends without an Origin for another page is no owner's", { 
   for (const [headers, status] of cases)
     assert.equal(one({ path: "/api/threads", headers }).status, status, JSON.stringify(headers));
   const old = { "user-agent": "Mozilla/5.0 (old)" };
-  const write = { method: "POST", path: "/api/auth/keys", body: { label: "of an old browser" } };
+  const write = { method: "POST", path: "/api/auth/keys", body: { label: "of an old browser", scopes: ["*"] } };
   assert.equal(one({ ...write, headers: old }).status, 403);
   assert.equal(one({ ...write, headers: { ...old, "x-colloquy-page": "1" } }).status, 201);
 });

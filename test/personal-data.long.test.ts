@@ -12,6 +12,7 @@ import { checkInvariants } from "../src/store/schema/invariants.ts";
 import { eachDatabase, type TestDatabases } from "./databases.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { until } from "./run-suite.ts";
+import { password } from "./accounts.ts";
 
 type Person = { readonly id: string; readonly key: string };
 type Erasure = { id: string; step: string; problem: string | null; doneAt: string | null };
@@ -55,8 +56,13 @@ function suite(databases: TestDatabases): void {
   }
   const root = () => ({ key: colloquy.token });
   async function person(name: string, role: "admin" | "user" = "user"): Promise<Person> {
-    const made = await json<{ user: { id: string }; key: string }>(root(), "POST", "/api/admin/users", { name, role });
-    return { id: made.user.id, key: made.key };
+    const { user } = await json<{ user: { id: string } }>(root(), "POST", "/api/admin/users", { name, role });
+    const { token } = await json<{ token: string }>(root(), "POST", `/api/admin/users/${user.id}/reset`);
+    await json(root(), "POST", "/api/auth/reset", { token, password });
+    const login = { username: name, password };
+    // A login: no key may all that a person may.
+    const { access_token: key } = await json<{ access_token: string }>(root(), "POST", "/api/auth/login", login);
+    return { id: user.id, key };
   }
   const query = () => colloquy.database.query;
 
@@ -78,7 +84,7 @@ function suite(databases: TestDatabases): void {
     await json(who, "POST", `/api/threads/${thread.id}/files`, made);
     await json(who, "POST", "/api/schedules", { agent: "assistant", prompt: "hi", every: "1d" });
     await json(who, "POST", `/api/threads/${thread.id}/shares`, {});
-    await json(who, "POST", "/api/auth/keys", { label: `${name}'s laptop` });
+    await json(who, "POST", "/api/auth/keys", { label: `${name}'s laptop`, scopes: ["*"] });
     await json(who, "POST", "/api/rag/collections", { name: `${name}s`, embeddingModel: "none" });
     await query()("insert into grants (id, user_id, tool, pattern) values ($1, $2, 'now', $3::jsonb)", [
       newId(),
@@ -121,7 +127,7 @@ function suite(databases: TestDatabases): void {
         .split("\n")
         .map((line) => JSON.parse(line) as Record<string, unknown>);
     const account = JSON.parse(read("account.json")) as { account: { name: string; hasPassword: boolean } };
-    assert.deepEqual([account.account.name, account.account.hasPassword], ["ann", false]);
+    assert.deepEqual([account.account.name, account.account.hasPassword], ["ann", true]);
     assert.deepEqual(
       rows(`threads/${ann.thread}/items`).map(({ seq, kind }) => [seq, kind]),
       ["message", "message", "call", "result", "message", "state"].map((kind, at) => [at + 1, kind]),
@@ -166,7 +172,7 @@ function suite(databases: TestDatabases): void {
       return rows.some(({ path }) => path === `/api/admin/users/${ann.id}/export`);
     }, "the row of the audit log");
     assert.equal((await ask(root(), "GET", `/api/admin/users/${newId()}/export`)).status, 404);
-    const scoped = await json<{ text: string }>(ann, "POST", "/api/auth/keys", { label: "s", scopes: ["agent:*"] });
+    const scoped = await json<{ text: string }>(ann, "POST", "/api/auth/keys", { label: "s", scopes: ["*"] });
     assert.equal((await ask({ key: scoped.text }, "GET", "/api/auth/me/export")).status, 403);
   });
 

@@ -19,7 +19,7 @@ export function letIn(caller: Caller, needs: Needs): Caller {
     );
   if (!caller.scopes) throw new Denied(403, "Only an admin may do this.");
   if (needs === "account")
-    throw new Denied(403, "A key with scopes can't change the account; log in, or use a key without them.", {
+    throw new Denied(403, "No key changes the account: log in for that.", {
       code: "key_scoped",
     });
   throw new Denied(403, `This needs the scope ${scopesFor(needs).join(" or ")}, which the key does not have.`, {

@@ -84,7 +84,7 @@ eachDatabase((databases) => {
       const { key, text } = await createApiKey(database.query, { userId: user.id, label: "laptop", scopes: ["*"] });
       const finder = createKeyFinder(database.query);
       const found = await Promise.all([finder.findByKey(text), finder.findByKey(text)]);
-      assert.deepEqual(found[0], { key: { id: key.id, scopes: null, expiresAt: null }, user });
+      assert.deepEqual(found[0], { key: { id: key.id, scopes: ["*"], expiresAt: null, unscopedUntil: null }, user });
       assert.equal(found[0], found[1]);
       const trips: string[] = [];
       database.onTrip = (statement) => trips.push(statement);
