@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { eachDatabase } from "../../../test/databases.ts";
 import { migrate } from "./migrate.ts";
 import { migrations } from "./migrations/index.ts";
-import type { Migration } from "./migrations/migration.ts";
+import type { Migration } from "./migration.ts";
 import { openDatabase } from "../driver/open.ts";
 
 const first: Migration = { name: "0001-first", up: "create table a (id integer); insert into a values (1)" };

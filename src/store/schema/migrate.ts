@@ -2,7 +2,7 @@ import { Conflict } from "../../protocol/base/errors.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../driver/database.ts";
 import { migrations as ours } from "./migrations/index.ts";
-import type { Migration } from "./migrations/migration.ts";
+import type { Migration } from "./migration.ts";
 
 /** Any number, the same on all nodes: one of them migrates, the others wait. */
 const lock = 7_206_000;

@@ -27,7 +27,7 @@ import { outsideText } from "./0026-outside-text.ts";
 import { openLinks } from "./0027-open-links.ts";
 import { nameLooks } from "./0028-name-looks.ts";
 import { keyScopes } from "./0029-key-scopes.ts";
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachDatabase } from "../../../../test/databases.ts";
-import { newId } from "../../../protocol/base/ids.ts";
-import { migrate } from "../migrate.ts";
-import { findUser } from "../../people/users.ts";
-import { migrations } from "./index.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { migrate } from "./migrate.ts";
+import { findUser } from "../people/users.ts";
+import { migrations } from "./migrations/index.ts";
 
 eachDatabase((databases) => {
   test("what an admin has granted stays as it is, with the collections that were open to all", async () => {

@@ -1,4 +1,4 @@
-import type { Query } from "../../../protocol/agents/tools.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
 
 /** One step from a database's past to its present; runs once, in a transaction. Never changed after its release. */
 export type Migration = {

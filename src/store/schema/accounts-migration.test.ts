@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachDatabase } from "../../../../test/databases.ts";
-import { newId } from "../../../protocol/base/ids.ts";
-import { migrate } from "../migrate.ts";
-import { findUser } from "../../people/users.ts";
-import { migrations } from "./index.ts";
+import { eachDatabase } from "../../../test/databases.ts";
+import { newId } from "../../protocol/base/ids.ts";
+import { migrate } from "./migrate.ts";
+import { findUser } from "../people/users.ts";
+import { migrations } from "./migrations/index.ts";
 
 eachDatabase((databases) => {
   test("who was there before keeps all: the owner is the owner, live runs and messages that wait may what they might", async () => {
