@@ -7,6 +7,19 @@ refused.addSubnet("fe80::", 10, "ipv6");
 refused.addAddress("100.100.100.200", "ipv4");
 refused.addAddress("168.63.129.16", "ipv4");
 refused.addAddress("fd00:ec2::254", "ipv6");
+// The same within an IPv6 address: IPv4-compatible, NAT64 and 6to4; mapped ones Node.js reads as what they carry.
+for (const [hex, bits] of [
+  ["a9fe:0", 16],
+  ["6464:64c8", 32],
+  ["a83f:8110", 32],
+] as const) {
+  refused.addSubnet(`::${hex}`, 96 + bits, "ipv6");
+  refused.addSubnet(`64:ff9b::${hex}`, 96 + bits, "ipv6");
+  refused.addSubnet(`2002:${hex}::`, 16 + bits, "ipv6");
+}
+// Who uses these decides where in them an IPv4 address stands (NAT64 of one's own), or hides it (Teredo).
+refused.addSubnet("64:ff9b:1::", 48, "ipv6");
+refused.addSubnet("2001::", 32, "ipv6");
 const names = /^(metadata|metadata\.google\.internal|instance-data(\.ec2\.internal)?)\.?$/i;
 
 export const refusedHost = "is where a cloud tells this machine its secrets: it is not asked";

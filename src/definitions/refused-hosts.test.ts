@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isRefusedHost } from "./refused-hosts.ts";
+
+test("where a cloud tells its secrets is refused in whatever form an IPv6 address carries it", () => {
+  const forms = (ipv4: string, hex: string) => [
+    ipv4,
+    `[::ffff:${ipv4}]`,
+    `[::${ipv4}]`,
+    `[64:ff9b::${ipv4}]`,
+    `[64:ff9b:1::${ipv4}]`,
+    `[2002:${hex}::1]`,
+  ];
+  const hosts = [...forms("169.254.169.254", "a9fe:a9fe"), ...forms("168.63.129.16", "a83f:8110")];
+  for (const host of [...hosts, ...forms("100.100.100.200", "6464:64c8"), "[2001:0:a9fe:a9fe::1]", "2852039166"])
+    assert.ok(isRefusedHost(`http://${host}/v1`), host);
+});
+
+test("a model server on this machine or in one's own network is not refused", () => {
+  for (const host of [
+    "127.0.0.1:11434",
+    "[::1]",
+    "10.0.0.8",
+    "[fd00::8]",
+    "[64:ff9b::8.8.8.8]",
+    "api.example",
+    "[2001:db8::1]",
+  ])
+    assert.ok(!isRefusedHost(`http://${host}/v1`), host);
+});
