@@ -129,8 +129,11 @@ test("a page of another origin asks where one asks, and owns nothing, whatever i
       assert.equal(status, 403, `${headers.origin} ${ask[at]!.method} ${ask[at]!.path}`);
   }
   assert.equal(one({ ...question, headers: from("http://localhost:3001") }).status, 403);
-  const operation = (type: string) => ({ method: "POST", path: "/chatkit", body: { type, params: {} } });
-  assert.equal(one({ ...operation("threads.list"), headers: from(page) }).status, 403);
+  const elsewhere = one({ path: "/api/agents", headers: from(page) });
+  assert.deepEqual([elsewhere.status, codeOf(elsewhere)], [403, "origin_refused"]);
+  const operation = { method: "POST", path: "/chatkit", body: { type: "threads.list", params: {} } };
+  for (const headers of [from(page), from(page, bearer(token())), { origin: page }])
+    assert.equal(codeOf(one({ ...operation, headers })), "owner_needed", JSON.stringify(headers));
 });
 
 test("what a browser sends without an Origin for another page is no owner's", { skip: skipCurl }, () => {

@@ -5,14 +5,21 @@ import { kept } from "../browser/stored-choice.ts";
 /** What a link has let this browser in with, kept for this origin alone: a cookie would go to every server on this machine. */
 const stored = kept("owner-key");
 
+let hadKey = false;
+
 export function ownerKey(): string | undefined {
-  return stored.get() || undefined;
+  const key = stored.get() || undefined;
+  hadKey ||= key !== undefined;
+  return key;
 }
 
-/** It counts no more: what is shown is read again as whoever this browser is without it. */
-export function forgetOwnerKey(): void {
+/** It counts no more: what is shown is read again as whoever this browser is without it. False: this page never had one. */
+export function forgetOwnerKey(): boolean {
+  // Several requests may hear of it before the page is gone.
+  if (!hadKey) return false;
   stored.set("");
   location.reload();
+  return true;
 }
 
 /** Its code leaves the address first, so that nobody copies it on. Of one that is over the page says what to do. */

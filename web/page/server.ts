@@ -19,8 +19,7 @@ export const client = createClient(server);
 /** Whoever must log in first is sent there; anything else is for a person to read. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ColloquyError && error.status === 401 && !isOfSomethingElse(error)) {
-    if (ownerKey() === undefined) location.assign(`${base}login`);
-    else forgetOwnerKey();
+    if (!forgetOwnerKey()) location.assign(`${base}login`);
     return words.notLoggedIn;
   }
   // What a browser says of it is in its own jargon.

@@ -72,7 +72,8 @@ function cameByProxy({ headers }: FastifyRequest): boolean {
 function isOfAnotherPage({ method, headers }: FastifyRequest): boolean {
   const site = headers["sec-fetch-site"];
   if (site !== undefined) return site !== "same-origin" && site !== "none";
-  const isOldBrowser = headers["user-agent"]?.startsWith("Mozilla/") === true;
+  // PowerShell calls itself so too.
+  const isOldBrowser = /^Mozilla\/(?!.*PowerShell)/.test(headers["user-agent"] ?? "");
   if (!isOldBrowser || method === "GET" || method === "HEAD") return false;
   return headers.origin === undefined && headers[pageHeader] === undefined;
 }

@@ -20,9 +20,10 @@ test("the peer of a loopback connection is this user, over IPv4, IPv6 and IPv4 i
     await once(server, "listening");
     const client = connect((server.address() as AddressInfo).port, connects);
     const [socket] = (await once(server, "connection")) as [Socket];
-    assert.equal(await createPeerUid()(socket), process.geteuid?.(), `${connects} at ${listens}`);
+    const uid = await createPeerUid()(socket);
     client.destroy();
     server.close();
+    assert.equal(uid, process.geteuid?.(), `${connects} at ${listens}`);
   }
 });
 

@@ -3,7 +3,9 @@ import { before, test } from "node:test";
 import { z } from "zod";
 import { eachDatabase } from "../../../test/databases.ts";
 import { startTestRuns, type TestRunsOptions } from "../../../test/runs.ts";
+import { callerOf } from "../../protocol/base/callers.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
+import { askerScopes } from "../../protocol/base/scopes.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
 import type { SandboxInfo } from "./required-sandbox.ts";
@@ -23,13 +25,18 @@ eachDatabase((databases) => {
   let database: Database;
   before(async () => void (database = await databases.open()));
 
+  type Told = Partial<TestRunsOptions> & { effect?: "read" | "write"; mayOnlyAsk?: boolean };
+
   /** What the model is told of its call, or the question that a person is asked; and how often the tool ran. */
-  async function told(sandbox: SandboxInfo, options: Partial<TestRunsOptions> & { effect?: "read" | "write" } = {}) {
+  async function told(sandbox: SandboxInfo, options: Told = {}) {
     let count = 0;
-    const { effect = "write", ...rest } = options;
+    const { effect = "write", mayOnlyAsk = false, ...rest } = options;
     const tool = defineTool({ ...runCode, effect, runsCode: true, execute: () => `ran ${(count += 1)}` });
     const service = await startTestRuns({ database, script, tools: [tool], sandbox: async () => sandbox, ...rest });
-    const { started } = await service.ask("go");
+    const { caller } = service;
+    const asks = mayOnlyAsk ? callerOf({ ...caller, id: caller.userId }, "local", askerScopes) : caller;
+    const started = await service.runs.start(asks, { agent: "assistant", message: { content: "go" } });
+    await service.events(started);
     const [question] = await service.runs.questions(service.caller, started.runId);
     await service.stop(0);
     return { text: question?.body.text ?? service.model.requests[1]!.messages.at(-1)!.content, count };
@@ -51,6 +58,18 @@ eachDatabase((databases) => {
     assert.equal((await told(sandboxes.native, { effect: "read" })).text, "ran 1");
     assert.equal((await told(sandboxes.native, { approval: { allow: ["run"] } })).text, "ran 1");
     assert.equal((await told(sandboxes.absent)).text, "ran 1");
+  });
+
+  test("whoever only asks in local mode has code run where nothing gets out, or not at all", async () => {
+    const asked = (sandbox: SandboxInfo) =>
+      told(sandbox, { mayOnlyAsk: true, approval: { allow: ["*"] }, effect: "read" });
+    assert.equal((await asked(sandboxes.strong)).count, 1);
+    assert.equal((await asked(sandboxes.simulated)).count, 1);
+    for (const name of ["partial", "native", "absent"] as const) {
+      const { text, count } = await asked(sandboxes[name]);
+      assert.equal(count, 0, name);
+      assert.match(String(text), /runs code only in a sandbox that is strong/);
+    }
   });
 
   test("an agent that demands more than there is does not run code, whatever is allowed", async () => {
