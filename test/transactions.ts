@@ -43,6 +43,7 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
   ],
   "src/people/enter-by-oidc.ts": [since("an account's row", account)],
   "src/people/erasures.ts": [since("the rows of admins, weakly", account)],
+  "src/people/local-logins.ts": [since("the link that a browser comes in by", account)],
   "src/run/background/schedules.ts": [
     since("a new schedule", itself),
     since("a schedule", "its next time comes anyway"),
