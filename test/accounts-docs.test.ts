@@ -35,7 +35,7 @@ test("the shell examples of accounts.md do what they show, one after the other",
   const shown = blocks.flatMap(({ language, text }, index) =>
     language === "sh" ? [{ text, output: blocks[index + 1]!.text }] : [],
   );
-  assert.equal(shown.length, 3);
+  assert.equal(shown.length, 4);
   const script = shown
     .map(({ text }) => text.replaceAll("localhost:8000", new URL(colloquy.url).host))
     .join("\necho @@\n");

@@ -113,7 +113,7 @@ describe("PGlite", () => {
     const holder = readHolder(dataDirectory);
     assert.equal(holder?.pid, child.pid);
     assert.equal(holder?.url, "http://127.0.0.1:8000");
-    assert.match(holder?.token ?? "", /^[\w-]{43}$/);
+    assert.match(holder?.token ?? "", /^ct_[\w-]{43}$/);
 
     const acknowledged = await killAfter(child, lines, 100);
     assert.equal(readHolder(dataDirectory), undefined);
