@@ -43,13 +43,15 @@ async function measureRoute(
   if (!schema || !bounds) return measured;
   for (const { kind, body } of worstBodies(schema, bounds)) {
     let [stallMs, parseMs] = [Infinity, Infinity];
-    for (let round = 0; round < (bench.quick ? 1 : Math.min(3, bench.rounds)); round++) {
+    for (let round = 0; round < Math.min(3, bench.rounds); round++) {
       stallMs = Math.min(stallMs, await measure(server, { method, path, body }));
       parseMs = Math.min(parseMs, await server.child.call<number>("parse", body));
       // Nothing to look at twice.
       if (stallMs < leastStallMs) break;
     }
     measured.push({ name: `${method.toUpperCase()} ${path}, ${kind}`, stallMs, parseMs });
+    // One of each route shows that they are made and answered.
+    if (bench.quick) break;
   }
   return measured;
 }
