@@ -230,15 +230,23 @@ async function findUnknown(
 
 /** What followers were told, against the items of their run. */
 async function findGaps(query: Query, submissions: readonly Submission[]): Promise<string[]> {
-  const rows = await query<{ run_id: string; seqs: string[] }>(
-    "select run_id, array_agg(seq order by seq)::text[] as seqs from items where run_id is not null group by run_id",
+  const rows = await query<{ run_id: string; seqs: string[]; ends: string[] | null }>(
+    `select run_id, array_agg(seq order by seq)::text[] as seqs,
+       array_agg(seq order by seq) filter (where body ->> 'type' = 'run-end')::text[] as ends
+     from items where run_id is not null group by run_id`,
   );
   const stored = new Map(rows.map((row) => [row.run_id, row.seqs.join()]));
+  const ends = new Map(rows.map((row) => [row.run_id, new Set(row.ends ?? [])]));
+  const withoutEnds = (runId: string, seqs: readonly string[]) =>
+    `,${seqs.filter((seq) => !ends.get(runId)?.has(seq)).join()},`;
   return submissions.flatMap(({ runId, script, streams, resumed }) =>
     streams.flatMap(({ faults, seqs, begun }) => {
-      // Of a run that went on after its end, some followers were told until that, or from there.
+      // Of a run that went on after its end, some followers were told until that, or from there; those that come later are not
+      // told of an end that was none.
       const isWhole =
-        resumed > 0 ? `,${stored.get(runId)},`.includes(`,${seqs.join()},`) : seqs.join() === stored.get(runId);
+        resumed > 0
+          ? withoutEnds(runId, stored.get(runId)?.split(",") ?? []).includes(withoutEnds(runId, seqs.map(String)))
+          : seqs.join() === stored.get(runId);
       const missing = isWhole
         ? []
         : [
