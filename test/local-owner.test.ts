@@ -72,7 +72,10 @@ const nobody = "018f0000-0000-7000-8000-00000000dead";
 const owningRoutes = allRoutes
   .filter(
     ([, , { needs, open }]) =>
-      !open && needs !== "nothing" && !scopesFor(needs).some((one) => askerScopes.includes(one)),
+      !open &&
+      needs !== "nothing" &&
+      !scopesFor(needs).some((one) => askerScopes.includes(one)) &&
+      !needs.includes("own"),
   )
   .map(([method, path]): Ask => ({
     method: String(method),
@@ -95,6 +98,57 @@ test("another user of the machine asks, and owns nothing", { skip: skipStranger 
   assert.ok(owningRoutes.length > 120, String(owningRoutes.length));
   for (const [at, { status }] of curl(owningRoutes, stranger).entries())
     assert.equal(status, 403, `${owningRoutes[at]!.method} ${owningRoutes[at]!.path}`);
+});
+
+test("what the owner has is not reached by asking, whatever is guessed or known", { skip: skipStranger }, () => {
+  const post = (path: string, body: unknown, headers = {}): Ask => ({ method: "POST", path, body, headers });
+  const asked = (words: string) => ({ messages: [{ role: "user", content: words }] });
+  const session = { "x-session-id": "shopping" };
+  const task = post("/v1/chat/completions", { model: "assistant", ...asked("add a task to buy milk") }, session);
+  const said = one(task).text;
+  assert.match(said, /Buy milk/);
+  const threadId = (JSON.parse(one({ path: "/api/threads" }).text) as { data: { id: string }[] }).data[0]!.id;
+  const runId = (JSON.parse(one({ path: "/api/runs" }).text) as { data: { id: string }[] }).data[0]!.id;
+
+  const itemsOfOwner = { path: `/api/threads/${threadId}/items` };
+  const before = one(itemsOfOwner).text;
+
+  assert.doesNotMatch(one(post("/api/tools/list_tasks", {}), stranger).text, /milk/i);
+  assert.doesNotMatch(one({ ...task, ...asksFor("list my tasks") }, stranger).text, /milk/i);
+  one({ ...task, ...asksFor("delete task 1") }, stranger);
+  one(post("/api/tools/delete_task", { task_id: 1 }), stranger);
+  assert.match(one({ path: "/api/tasks" }).text, /Buy milk/);
+
+  const history = one({ path: "/api/chat/history?session_id=shopping" }, stranger);
+  assert.doesNotMatch(history.text, /milk/i);
+  for (const path of [`/api/threads/${threadId}`, `/api/threads/${threadId}/items`, `/api/threads/${threadId}/files`])
+    assert.equal(one({ path }, stranger).status, 404, path);
+  for (const path of [`/api/runs/${runId}`, `/api/runs/${runId}/events`, `/api/runs/${runId}/details`])
+    assert.equal(one({ path }, stranger).status, 404, path);
+  assert.equal(one({ path: `/api/threads/${threadId}/export` }, stranger).status, 403);
+  const adds = post(`/api/threads/${threadId}/runs`, { agent: "assistant", message: { content: "hi" } });
+  assert.equal(one(adds, stranger).status, 404);
+  assert.equal(one(post(`/api/runs/${runId}/cancel`, {}), stranger).status, 404);
+  assert.equal(one(itemsOfOwner).text, before, "nothing was added to the owner's conversation");
+
+  function asksFor(words: string): Pick<Ask, "body"> {
+    return { body: { model: "assistant", ...asked(words) } };
+  }
+});
+
+test("whoever asks goes on with, reads and stops what was asked for here", { skip: skipStranger }, () => {
+  const ask = (path: string, body?: unknown) =>
+    one({ path, ...(body === undefined ? {} : { method: "POST", body }) }, stranger);
+  const { id } = JSON.parse(ask("/api/threads", { title: "Mine" }).text) as { id: string };
+  const began = ask(`/api/threads/${id}/runs`, { agent: "assistant", message: { content: "add a task to rest" } });
+  const run = (JSON.parse(began.text) as { id: string }).id;
+  assert.equal(began.status, 202);
+  assert.match(ask(`/api/runs/${run}/events`).text, /run-end/);
+  assert.match(ask(`/api/threads/${id}/items`).text, /Rest/);
+  assert.equal(ask(`/api/runs/${run}/cancel`, {}).status, 200);
+  assert.equal(ask(`/api/threads/${id}/export`).status, 403);
+  assert.equal(codeOf(ask(`/api/threads/${id}/messages`, { message: { content: "hi" } })), "owner_needed");
+  assert.doesNotMatch(one({ path: "/api/threads" }).text, /Mine/);
 });
 
 test("another user shows a key of the owner's, or is refused with one that is none", { skip: skipStranger }, () => {

@@ -10,7 +10,7 @@ import { createKeyFinder } from "../store/people/api-keys.ts";
 import type { Database } from "../store/driver/database.ts";
 import { shareCounts, type SharedCounts } from "../store/metering/shared-counts.ts";
 import { createUserAdmin, type UserAdmin } from "../store/people/user-admin.ts";
-import type { User } from "../store/people/users.ts";
+import { ensureGuest, type User } from "../store/people/users.ts";
 import { createRequestHolds } from "../run/limits/reserve-spending.ts";
 import { budgetsOf, listBudgets, removeBudget, saveBudget } from "../store/metering/spending.ts";
 
@@ -44,7 +44,7 @@ export async function openAccess(
   const keys = createKeyFinder(database.query);
   const caller = callerOf(owner, "local");
   if (config.auth.mode === "local") {
-    const owning = localOwning(config, { database, secret, owner, token, findByKey: keys.findByKey });
+    const owning = await localOwning(config, { database, secret, owner, token, findByKey: keys.findByKey });
     return {
       access: { mode: "local", owner: caller, owning },
       users: createUserAdmin(database, keys),
@@ -81,7 +81,7 @@ export async function openAccess(
   };
 }
 
-function localOwning(
+async function localOwning(
   { auth }: Config,
   {
     database,
@@ -93,10 +93,11 @@ function localOwning(
     readonly secret: string;
     readonly owner: User;
   },
-): "open" | LocalOwning {
+): Promise<"open" | LocalOwning> {
   if (auth.local === "open") return "open";
   const logins = createLocalLogins(database, { secret, owner, lifeMs: auth.tokenHours * 60 * 60_000 });
-  return { rule: auth.local, asker: callerOf(owner, "local", askerScopes), logins, ...shown };
+  const guest = await ensureGuest(database.query);
+  return { rule: auth.local, asker: callerOf(guest, "local", askerScopes), logins, ...shown };
 }
 
 /** What is configured of the server, as the routes want it. */

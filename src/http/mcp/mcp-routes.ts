@@ -1,10 +1,9 @@
 import type { Route } from "../server/endpoint.ts";
-import { letIn } from "../server/let-in.ts";
 import { withinOf } from "../requests/within.ts";
 import { mcpRoutes } from "./mcp-endpoint.ts";
 import { resourceMetadataRoutes } from "../server/resource-metadata.ts";
 import { todoSurface } from "./todo-features.ts";
-import { type Caller, mayDo } from "../../protocol/base/callers.ts";
+import { type Caller, heldTo } from "../../protocol/base/callers.ts";
 import type { Services } from "../server/services.ts";
 import { askAgents, runResult } from "./ask-agents.ts";
 import { colloquyPrompts } from "./prompts.ts";
@@ -44,18 +43,18 @@ export function colloquySurface(
   caller: Caller,
   within: { readonly within?: string } = {},
 ): McpSurface {
-  const reads = mayDo(caller, "threads:read") ? letIn(caller, "threads:read") : undefined;
+  const reader = heldTo(caller, ["threads:read", "own"]);
   return {
     info: { name: "colloquy", title: "Colloquy", version: services.version },
     instructions,
     async tools() {
       const own = await registryTools(services, caller);
       const taken = new Set(own.map(({ definition }) => definition.name));
-      const others = [...askAgents(services, caller, within), runResult(services, reads ?? caller)];
+      const others = [...askAgents(services, caller, within), runResult(services, reader ?? caller)];
       return sorted([...own, ...others.filter(({ definition }) => !taken.has(definition.name))]);
     },
-    prompts: colloquyPrompts(services, reads ?? caller),
-    ...(reads && { resources: threadResources(services, reads) }),
+    prompts: colloquyPrompts(services, reader),
+    ...(reader && { resources: threadResources(services, reader) }),
   };
 }
 

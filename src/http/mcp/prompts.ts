@@ -1,4 +1,4 @@
-import { type Caller, mayDo } from "../../protocol/base/callers.ts";
+import type { Caller } from "../../protocol/base/callers.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
 import type { Services } from "../server/services.ts";
 import { askToolOf } from "./ask-agents.ts";
@@ -7,11 +7,11 @@ import { findThreads, threadUri, transcriptOf } from "./thread-resources.ts";
 
 /**
  * What a person picks in a client: to ask an agent of ours, or to take a conversation of theirs along. An agent's own
- * instructions stay here.
+ * instructions stay here. `reader`: whose conversations may be read; absent: none.
  */
-export function colloquyPrompts(services: Services, caller: Caller): McpPrompt[] {
+export function colloquyPrompts(services: Services, reader: Caller | undefined): McpPrompt[] {
   const prompts = services.agents.list().map(askPrompt);
-  return mayDo(caller, "threads:read") ? [...prompts, threadPrompt(services, caller)] : prompts;
+  return reader ? [...prompts, threadPrompt(services, reader)] : prompts;
 }
 
 function askPrompt(agent: ReturnType<Services["agents"]["list"]>[number]): McpPrompt {

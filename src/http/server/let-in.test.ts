@@ -77,7 +77,7 @@ test("it never lists, decides, shares, deletes or manages, and is refused before
   assert.equal((await owner("GET", `/api/threads/${thread}`)).status, 200);
 });
 
-test("as an MCP client it asks agents, and reads a thread of which it knows the id", async () => {
+test("as an MCP client it asks agents, and reads a thread of its account of which it knows the id", async () => {
   const thread = await idOf(owner, "/api/threads", { title: "Secret plans" });
   const mcp = await connectMcp(`${asking.url}/mcp`, { era: "2026-07-28" });
   assert.ok((await mcp.listTools()).tools.some(({ name }) => name === "ask_assistant"));

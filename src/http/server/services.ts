@@ -64,7 +64,7 @@ export type FindByKey = (
 export type LocalOwning = {
   /** `auto`: the kernel is asked whose the client is. `token`: only a key counts. */
   readonly rule: "auto" | "token";
-  /** The owner's account, cut to what everybody on this machine may. */
+  /** The guests' account, cut to what everybody on this machine may. */
   readonly asker: Caller;
   /** Of whoever can read the data directory. */
   readonly token: string;

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Caller, callerOf, callerOfOldKey, cutBack, holds, mayDo, mayUse, permissionPattern } from "./callers.ts";
+import {
+  type Caller,
+  callerOf,
+  callerOfOldKey,
+  cutBack,
+  heldTo,
+  holds,
+  mayDo,
+  mayUse,
+  permissionPattern,
+} from "./callers.ts";
 import { askerScopes, scopes } from "./scopes.ts";
 
 const caller = (permissions: readonly string[]): Caller => ({
@@ -69,6 +79,8 @@ test("no scope lets do what is the account's own, and no scopes let do all that 
   assert.ok(!mayDo(callerOf({ ...ada, ...user }, "session"), "admin:runs"));
   const asker = callerOf(ada, "local", askerScopes);
   assert.deepEqual([asker.role, asker.permissions], ["user", ["*"]]);
+  assert.deepEqual(heldTo(asker, ["threads:read", "own"]), asker, "all that it has was begun by asking");
+  assert.equal(heldTo(asker, "threads:read"), undefined);
   assert.ok(mayDo(asker, "ask") && mayDo(asker, ["threads:write", "ask"]) && !mayDo(asker, "threads:list"));
   const old = callerOfOldKey(ada, ["agent:a*", "admin"]);
   assert.deepEqual([old.role, old.permissions, mayDo(old, "threads:share")], ["admin", ["agent:a*", "admin"], true]);

@@ -78,7 +78,7 @@ function cutTo(whole: Caller, held: readonly Scope[], names: readonly string[]):
   return { ...whole, role, permissions: inBoth(names, whole.permissions), scopes: held };
 }
 
-/** Whether this is somebody on this machine who is let ask in the owner's name, and nothing else. */
+/** Whether this is somebody on this machine who is let ask as a guest, and nothing else. */
 export function isAsker({ via, scopes: held }: Pick<Caller, "via" | "scopes">): boolean {
   return via === "local" && held !== undefined;
 }
@@ -92,10 +92,12 @@ export function mayDo({ role, scopes: held }: Pick<Caller, "role" | "scopes">, n
 
 /**
  * The caller, as far as this is for it: whole, or held to what its key began; undefined: it may not at all. Whoever asks in a
- * conversation hears what was said in it, so that asking too is held to a key's own, unless it may write in all.
+ * conversation hears what was said in it, so that asking too is held to a key's own, unless it may write in all. All that guests
+ * have was begun by asking.
  */
 export function heldTo(caller: Caller, needs: Needs): Caller | undefined {
   const { only: _, ...whole } = caller;
+  if (isAsker(caller) && typeof needs !== "string" && needs.includes("own")) return whole;
   const isOwn = caller.scopes?.includes("ask") === true && caller.key !== undefined;
   if (needs === "ask" && isOwn && !mayDo(whole, "threads:write")) return { ...whole, only: caller.key! };
   if (mayDo(whole, needs)) return whole;

@@ -37,8 +37,8 @@ export type Scope = (typeof scopes)[number];
  */
 export type Needs = "nothing" | "account" | Scope | readonly (Scope | "own")[];
 
-/** On this machine asking is open: to read a conversation one must know its id, which nothing lists. */
-export const askerScopes: readonly string[] = ["ask", "threads:read"];
+/** What is open to everybody on this machine, in an account that is not the owner's. */
+export const askerScopes: readonly string[] = ["ask"];
 
 /** The kinds of things that are named in the words of a key, each as permissions call it. */
 const grantedKinds: Readonly<Record<string, string>> = {

@@ -49,6 +49,32 @@ export async function ensureOwner(query: Query): Promise<User> {
   return user!;
 }
 
+/** The same in every installation, so that no node makes another. */
+const guestId = "00000000-0000-7000-8000-000000000001";
+
+/**
+ * The account of whoever asks in local mode without being known as the owner; the same row at every start. It has threads, tasks
+ * and files of its own, and no way to log in.
+ */
+export async function ensureGuest(query: Query): Promise<User> {
+  // The name may be somebody's, from when there were accounts.
+  for (const name of ["guest", `guest-${newId().slice(-12)}`]) {
+    await query("insert into users (id, name, looks, role) values ($1, $2, $3, 'user') on conflict do nothing", [
+      guestId,
+      name,
+      looksOf(name),
+    ]);
+    const guest = await findUser(query, guestId);
+    if (guest) return guest;
+  }
+  throw new Error("The account for guests could not be made.");
+}
+
+/** Whether asking without a login is done in its name. */
+export function isGuest(userId: string): boolean {
+  return userId === guestId;
+}
+
 /**
  * Makes the owner the account of a person, with all that there is of local mode, once. In a transaction. Throws Conflict
  * `user_exists`, `name_alike` or `already_set_up`.

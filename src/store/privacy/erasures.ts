@@ -3,7 +3,7 @@ import { Conflict, InvalidInput, NotFound } from "../../protocol/base/errors.ts"
 import { isId, newId } from "../../protocol/base/ids.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import type { Database } from "../driver/database.ts";
-import { existingUser } from "../people/users.ts";
+import { existingUser, isGuest } from "../people/users.ts";
 
 /** A person that goes, or went. No name: that somebody was erased is kept, who it was is not. */
 export type Erasure = Omit<ErasureView, "begunAt" | "doneAt"> & {
@@ -36,6 +36,10 @@ export async function beginErasure(
   if (isOwner)
     throw new Conflict("The owner can't be erased: commands on this machine come in as this account.", {
       code: "owner_stays",
+    });
+  if (isGuest(userId))
+    throw new Conflict("The account for guests can't be erased. Retention deletes what its conversations hold.", {
+      code: "guest_stays",
     });
   if (admins.length === 1 && admins[0]!.id === userId)
     throw new Conflict(`${user.name} is the last admin who is not disabled.`, { code: "last_admin" });
