@@ -37,7 +37,7 @@ import { messageOf } from "./protocol/base/errors.ts";
 import type { Log } from "./protocol/base/log.ts";
 import { withRooms } from "./rooms/room-agents.ts";
 import { roomStrategies } from "./rooms/strategies.ts";
-import { createRuns } from "./run/create-runs.ts";
+import { createRuns, type RunsOptions } from "./run/create-runs.ts";
 import { strategies } from "./run/strategies/strategies.ts";
 import type { SandboxSource } from "./sandbox/sandbox.ts";
 import type { Database } from "./store/driver/database.ts";
@@ -235,7 +235,7 @@ export async function startColloquy(
       approval: config.approval,
       sandbox: toolsServer ? async () => toolsServer.sandbox() : sandbox.state,
       deferAbove: config.mcp.deferAbove,
-      mirror: mirrorOf(config),
+      mirror: mirrorOf(config, owner.id),
       onRunEnd: mcp.runEnded,
       imageUrl: uploads.imageUrl,
       sourceText: sourceTextOf(knowledge),
@@ -273,7 +273,7 @@ export async function startColloquy(
       tools,
       relay,
       workspaces,
-      fileLinks: createFileLinks({ secret, isOpen: config.auth.mode === "local" }),
+      fileLinks: createFileLinks({ secret, isOpen: access.mode === "local" && access.owning === "open" }),
       taiga: taiga?.access,
       taigaDesk: taiga?.desk,
       mcp: createMcpSignIns(mcp, signIns, base),
@@ -364,10 +364,10 @@ export async function startColloquy(
   }
 }
 
-/** The names of sessions are told apart only for one user. */
-function mirrorOf({ sessions, auth, data }: Config): { folder: string; byName: boolean } | undefined {
+function mirrorOf({ sessions, auth, data }: Config, ownerId: string): RunsOptions["mirror"] {
   const isLocal = auth.mode === "local";
-  return (sessions.mirror ?? isLocal) ? { folder: join(data, "sessions"), byName: isLocal } : undefined;
+  if (!(sessions.mirror ?? isLocal)) return undefined;
+  return { folder: join(data, "sessions"), namedFor: isLocal ? ownerId : undefined };
 }
 
 /** Tokens that callers hand over for a run are kept sealed beside it. */

@@ -14,7 +14,7 @@ export async function startErasing(
   const service = await startTestRuns({
     database,
     ...rest,
-    mirror: { folder: join(folder, "sessions"), byName: false },
+    mirror: { folder: join(folder, "sessions") },
   });
   const uploads = createUploads({
     database,

@@ -136,6 +136,18 @@ test("what the owner has is not reached by asking, whatever is guessed or known"
   }
 });
 
+test(
+  "a file is shown by its link where a browser can send no key, and to nobody without it",
+  { skip: skipStranger },
+  () => {
+    const { id } = JSON.parse(one({ method: "POST", path: "/api/threads", body: {} }).text) as { id: string };
+    const path = `/api/threads/${id}/files/note.txt`;
+    const { url } = JSON.parse(one({ method: "PUT", path, body: "hi" }).text) as { url: string };
+    assert.equal(one({ path: url }, stranger).status, 200);
+    assert.equal(one({ path }, stranger).status, 404);
+  },
+);
+
 test("whoever asks goes on with, reads and stops what was asked for here", { skip: skipStranger }, () => {
   const ask = (path: string, body?: unknown) =>
     one({ path, ...(body === undefined ? {} : { method: "POST", body }) }, stranger);

@@ -34,7 +34,7 @@ eachDatabase((databases) => {
       database,
       script: ({ messages }) =>
         JSON.stringify(messages.at(-1)).includes("hang") ? [{ hang: true }] : [{ text: "yes" }],
-      mirror: { folder: folders.sessions, byName: false },
+      mirror: { folder: folders.sessions },
     });
     uploads = createUploads({
       database,

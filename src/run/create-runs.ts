@@ -70,7 +70,7 @@ export type RunsOptions = {
   readonly sourceText?: Runtime["sourceText"];
   readonly log: Log;
   /** Where a file of each session is kept for people to read; absent: nowhere. */
-  readonly mirror?: Pick<MirrorOptions, "folder" | "byName"> | undefined;
+  readonly mirror?: Pick<MirrorOptions, "folder" | "namedFor"> | undefined;
   /** Called when a run has ended by this process; must not throw or wait. */
   readonly onRunEnd?: ((runId: string) => void) | undefined;
   /** Takes runs of others too; false: only accepts, lists and decides. */

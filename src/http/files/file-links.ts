@@ -18,7 +18,7 @@ const daySeconds = 24 * 60 * 60;
 /** A link is good for 30 to 31 days; on one day all links to a file are the same, so that browsers know it again. */
 const days = 31;
 
-/** `isOpen`: nobody logs in here, so nothing needs to be signed. */
+/** `isOpen`: whoever asks is the owner, so nothing needs to be signed. */
 export function createFileLinks({ secret, isOpen }: { readonly secret: string; readonly isOpen: boolean }): FileLinks {
   const sign = (threadId: string, path: string, until: number) =>
     createHmac("sha256", secret)

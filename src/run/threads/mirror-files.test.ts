@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { freshDataDirectory } from "../../../test/pglite.ts";
 import { startTestRuns } from "../../../test/runs.ts";
+import { callerOf } from "../../protocol/base/callers.ts";
+import { ensureGuest, ensureOwner } from "../../store/people/users.ts";
 import { migrate } from "../../store/schema/migrate.ts";
 import { openDatabase } from "../../store/driver/open.ts";
 
@@ -14,10 +16,17 @@ test("each session is a file too: what was said on the shown branch, under its n
   const folder = join(await mkdtemp(join(tmpdir(), "sessions-")), "sessions");
   const database = await openDatabase({ dataDirectory: await freshDataDirectory() });
   await migrate(database);
-  const begin = () => startTestRuns({ database, script: () => "hello", mirror: { folder, byName: true } });
+  const { id: namedFor } = await ensureOwner(database.query);
+  const guest = callerOf(await ensureGuest(database.query), "local");
+  const begin = () => startTestRuns({ database, script: () => "hello", mirror: { folder, namedFor } });
   const read = async (name: string) => JSON.parse(await readFile(join(folder, name), "utf8")) as File;
-  const say = async (service: Awaited<ReturnType<typeof begin>>, sessionKey: string, content: string) => {
-    const started = await service.runs.start(service.caller, { agent: "assistant", sessionKey, message: { content } });
+  const say = async (
+    service: Awaited<ReturnType<typeof begin>>,
+    sessionKey: string,
+    content: string,
+    as = service.caller,
+  ) => {
+    const started = await service.runs.start(as, { agent: "assistant", sessionKey, message: { content } });
     await service.events(started);
     return started.threadId;
   };
@@ -25,8 +34,9 @@ test("each session is a file too: what was said on the shown branch, under its n
   const first = await begin();
   const threadId = await say(first, "my-chat", "hi");
   const odd = await say(first, "../../../tmp/out", "out");
+  const ofGuest = await say(first, "my-chat", "hi, from somebody else", guest);
   await first.stop(1000);
-  assert.deepEqual((await readdir(folder)).sort(), [`${odd}.json`, "my-chat.json"].sort());
+  assert.deepEqual((await readdir(folder)).sort(), [`${odd}.json`, `${ofGuest}.json`, "my-chat.json"].sort());
   const file = await read("my-chat.json");
   assert.equal(file.session_id, "my-chat");
   assert.deepEqual(

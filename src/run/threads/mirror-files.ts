@@ -11,8 +11,8 @@ export type MirrorOptions = {
   readonly query: Query;
   /** For `<session>.json`; made when needed. */
   readonly folder: string;
-  /** Whether a file is named as its session is: only where there is one user. Else it has the thread's id. */
-  readonly byName: boolean;
+  /** The account whose files are named as its sessions are. Those of others have their thread's id: two may use one name. */
+  readonly namedFor?: string | undefined;
   readonly log: Log;
 };
 
@@ -32,20 +32,22 @@ const pauseMs = 500;
 const mostMessages = 5000;
 const graceSeconds = 3600;
 
-type SessionRow = { name: string; title: string; updated: Date; leaf: string | null };
+type SessionRow = { name: string; userId: string; title: string; updated: Date; leaf: string | null };
 
-export function createMirror({ query, folder, byName, log }: MirrorOptions): Mirror {
+export function createMirror({ query, folder, namedFor, log }: MirrorOptions): Mirror {
   const dirty = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let working: Promise<void> = Promise.resolve();
 
   const find = async (threadId: string): Promise<(SessionRow & { readonly file: string }) | undefined> => {
     const [row] = await query<SessionRow>(
-      `select coalesce(session_key, id::text) as name, title, updated_at as updated, leaf from threads
+      `select coalesce(session_key, id::text) as name, user_id as "userId", title, updated_at as updated, leaf from threads
        where id = $1 and not hidden and parent_run is null`,
       [threadId],
     );
-    return row && { ...row, file: join(folder, `${byName && isFileName(row.name) ? row.name : threadId}.json`) };
+    if (!row) return undefined;
+    const isNamed = row.userId === namedFor && isFileName(row.name);
+    return { ...row, file: join(folder, `${isNamed ? row.name : threadId}.json`) };
   };
 
   async function write(threadId: string): Promise<void> {
