@@ -254,8 +254,9 @@ eachRunDatabase((suite) => {
       const next = await start({ tools: given, script: answers.slice(dying.model.requests.length) });
       const events = await next.events(started);
       assert.equal(events.at(-1)!.type, "run-end");
+      const { status, error } = await rowOf(suite.database(), started.runId);
+      assert.deepEqual({ status, error }, { status: "done", error: null });
       assert.equal(dying.model.requests.length + next.model.requests.length, 3);
       assert.deepEqual(asked, ["fibonacci"]);
-      assert.equal((await rowOf(suite.database(), started.runId)).status, "done");
     });
 });
