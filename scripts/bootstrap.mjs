@@ -20,6 +20,7 @@ const commands = {
   check: { packages: "full", script: "scripts/check.mjs" },
   test: { packages: "full", system: true, page: true, script: "scripts/test.mjs" },
   "test:long": { packages: "full", system: true, page: true, script: "scripts/test.mjs", args: ["--long"] },
+  "test:all": { packages: "full", system: true, page: true, script: "scripts/test.mjs", args: ["--all"] },
   bench: { packages: "full", system: true, script: "bench/run.ts" },
   chaos: { packages: "full", system: true, script: "chaos/run.ts" },
   "taiga:dev": { packages: "production", script: "test/taiga/dev.ts" },

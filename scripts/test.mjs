@@ -1,5 +1,5 @@
 /**
- * Runs the tests: `*.test.ts`, or with `--long` the `*.long.test.ts`. Arguments with a dash go to Node's runner,
+ * Runs the tests: `*.test.ts`, with `--long` the `*.long.test.ts`, with `--all` both of them, whole. Arguments with a dash go to Node's runner,
  * the others choose files whose path contains one of them: `npm test -- config --test-name-pattern=port`.
  */
 import { spawn } from "node:child_process";
@@ -12,13 +12,14 @@ import { Problem, runChild } from "./run-child.mjs";
 
 const root = dirname(import.meta.dirname);
 const args = process.argv.slice(2);
-const long = args.includes("--long");
-const flags = args.filter((arg) => arg.startsWith("-") && arg !== "--long");
+const all = args.includes("--all");
+const long = all || args.includes("--long");
+const flags = args.filter((arg) => arg.startsWith("-") && arg !== "--long" && arg !== "--all");
 const filters = args.filter((arg) => !arg.startsWith("-"));
 
 const slow = JSON.parse(readFileSync(join(import.meta.dirname, "slow-tests.json"), "utf8"));
 const files = globSync("{src,test,web,bench}/**/*.test.ts", { cwd: root, exclude: (name) => name === "node_modules" })
-  .filter((file) => file.endsWith(".long.test.ts") === long)
+  .filter((file) => all || file.endsWith(".long.test.ts") === long)
   .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
   .sort();
 
@@ -53,6 +54,7 @@ const { code } = await runChild(
       ...process.env,
       ...inspector,
       ...postgres.env,
+      ...(all ? { COLLOQUY_TEST_ALL: "1" } : {}),
       COLLOQUY_TEST_FILE_SECONDS: long ? "1800" : "120",
       // A test that runs tests must not write there too.
       COLLOQUY_TEST_TALLY: undefined,

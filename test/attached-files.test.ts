@@ -4,11 +4,11 @@ import { createClient } from "../src/client/client.ts";
 import { withAttachedFiles } from "../src/app/uploads.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
 import { createWorkspaces } from "../src/sandbox/workspace/workspaces.ts";
-import { eachDatabase } from "./databases.ts";
+import { anyDatabase } from "./databases.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let server: AgentServing;
   before(async () => {
     const database = await databases.open();

@@ -6,13 +6,13 @@ import type { Item, ItemOf } from "../src/protocol/threads/items.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
 import { createSearch } from "../src/store/knowledge/search.ts";
 import { ragTool } from "../src/tools/basic/rag.ts";
-import { eachDatabase } from "./databases.ts";
+import { anyDatabase } from "./databases.ts";
 import { testKnowledge } from "./knowledge.ts";
 import { type AgentServing, serveAgents } from "./serve-agents.ts";
 
 const answer = "It stands in water: “stands in shallow water” [1]. And it “sings at midnight on the roof” [1].";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const on = testKnowledge(databases);
   let serving: AgentServing;
   before(async () => {

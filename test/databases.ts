@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { after, afterEach, before, describe } from "node:test";
 import type { Database } from "../src/store/driver/database.ts";
 import { migrate } from "../src/store/schema/migrate.ts";
@@ -5,6 +6,7 @@ import { openDatabase } from "../src/store/driver/open.ts";
 import { skipDatabase } from "./left-out.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
+import { isWhole, lotOf } from "./sampled.ts";
 import { removeRows } from "./remove-rows.ts";
 
 /** Where a database is: what `openDatabase` takes, also in another process. */
@@ -26,6 +28,18 @@ export function eachDatabase(suite: (databases: TestDatabases) => void): void {
     // One after the other, also where both databases are tested at once: tests of one may share it.
     describe(`on ${kind}`, { concurrency: 1, skip: skipDatabase(kind) }, () => suite(testDatabases(kind)));
   }
+}
+
+/**
+ * Registers a suite for one of the two, which a seed picks: for what asks the database nothing that the other would answer
+ * differently. `npm run test:all` takes both.
+ */
+export function anyDatabase(suite: (databases: TestDatabases) => void): void {
+  if (isWhole) return eachDatabase(suite);
+  const there = (["pglite", "postgres"] as const).filter((kind) => skipDatabase(kind) === false);
+  const kind =
+    there[Number.parseInt(lotOf(basename(process.argv[1] ?? "")).slice(0, 8), 16) % there.length] ?? "pglite";
+  describe(`on ${kind}`, { concurrency: 1, skip: skipDatabase(kind) }, () => suite(testDatabases(kind)));
 }
 
 function testDatabases(kind: Database["kind"]): TestDatabases {

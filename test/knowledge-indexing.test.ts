@@ -7,11 +7,11 @@ import { startColloquy } from "../src/main.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
 import { migrate } from "../src/store/schema/migrate.ts";
 import { openDatabase } from "../src/store/driver/open.ts";
-import { eachDatabase } from "./databases.ts";
+import { anyDatabase } from "./databases.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { indexAllBut, unindexedCollection } from "./unindexed.ts";
 
-eachDatabase(({ place }) => {
+anyDatabase(({ place }) => {
   test("how far indexing is is told until it is done: collections, traces, the terminal, the doctor", async (context) => {
     const { url, dataDirectory } = await place();
     const database = await openDatabase({ dataDirectory, ...(url !== undefined && { url }) });

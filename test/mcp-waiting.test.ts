@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { RunEvent } from "../src/protocol/threads/events.ts";
 import { published, type RawHandler, type RawRequest, startRaw, testServers } from "./mcp-servers.ts";
-import { eachRunDatabase, until, watch } from "./run-suite.ts";
+import { anyRunDatabase, until, watch } from "./run-suite.ts";
 import type { TestRuns } from "./runs.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -40,7 +40,7 @@ async function gated(answer: RawHandler = (message) => (isCall(message) ? text("
 const toSend = [[{ call: "files_send", arguments: {} }], "Sent."];
 const agent = { id: "assistant", tools: ["files_*"] };
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   const notices = async (service: TestRuns, threadId: string) =>
     (await service.runs.listItems(service.caller, threadId, {})).flatMap((item) =>
       item.kind === "notice" ? [item.body] : [],

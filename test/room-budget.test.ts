@@ -4,9 +4,9 @@ import type { Caller } from "../src/protocol/base/callers.ts";
 import { saveBudget } from "../src/store/metering/spending.ts";
 import { openRoom } from "./room-place.ts";
 import { memberOf, scriptOf } from "./rooms.ts";
-import { eachRunDatabase, until } from "./run-suite.ts";
+import { anyRunDatabase, until } from "./run-suite.ts";
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   test("a turn that waits at the budget of its person asks that one whether it may go on, whoever began its run", async () => {
     const gate = Promise.withResolvers<void>();
     const { ada, bob, say, over, rooms, id, lines, service } = await openRoom(suite, {

@@ -2,7 +2,7 @@ import { after, afterEach, before } from "node:test";
 import type { RunEvent } from "../src/protocol/threads/events.ts";
 import type { Started } from "../src/run/runs.ts";
 import type { Database } from "../src/store/driver/database.ts";
-import { eachDatabase } from "./databases.ts";
+import { anyDatabase, eachDatabase, type TestDatabases } from "./databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "./runs.ts";
 
 export type RunSuite = {
@@ -13,35 +13,43 @@ export type RunSuite = {
   readonly start: (options: Omit<TestRunsOptions, "database">) => Promise<TestRuns>;
 };
 
-/** The same tests of runs on each database. */
+/** The same tests of runs on each database, or on `only` one. */
 export function eachRunDatabase(suite: (runs: RunSuite) => void, only?: Database["kind"]): void {
   eachDatabase((databases) => {
-    if (only !== undefined && databases.kind !== only) return;
-    let database: Database;
-    let services: TestRuns[] = [];
-    before(async () => {
-      database = await databases.open();
-    });
-    const stop = async () => {
-      await Promise.all(services.map((service) => service.stop(0)));
-      services = [];
-    };
-    afterEach(async () => {
-      await stop();
-      await database.query("delete from threads");
-      await database.query("delete from idempotency_keys");
-      await database.query("delete from pgboss.job");
-    });
-    after(stop);
-    suite({
-      kind: databases.kind,
-      database: () => database,
-      async start(options) {
-        const service = await startTestRuns({ ...options, database });
-        services.push(service);
-        return service;
-      },
-    });
+    if (only === undefined || databases.kind === only) runSuite(databases, suite);
+  });
+}
+
+/** Tests of runs for which one database is as good as the other. */
+export function anyRunDatabase(suite: (runs: RunSuite) => void): void {
+  anyDatabase((databases) => runSuite(databases, suite));
+}
+
+function runSuite(databases: TestDatabases, suite: (runs: RunSuite) => void): void {
+  let database: Database;
+  let services: TestRuns[] = [];
+  before(async () => {
+    database = await databases.open();
+  });
+  const stop = async () => {
+    await Promise.all(services.map((service) => service.stop(0)));
+    services = [];
+  };
+  afterEach(async () => {
+    await stop();
+    await database.query("delete from threads");
+    await database.query("delete from idempotency_keys");
+    await database.query("delete from pgboss.job");
+  });
+  after(stop);
+  suite({
+    kind: databases.kind,
+    database: () => database,
+    async start(options) {
+      const service = await startTestRuns({ ...options, database });
+      services.push(service);
+      return service;
+    },
   });
 }
 

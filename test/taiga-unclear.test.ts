@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from "node:test";
 import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
 import type { AgentRunAnswer } from "../src/http/dialects/agent-run/schemas.ts";
 import type { Database } from "../src/store/driver/database.ts";
-import { eachDatabase } from "./databases.ts";
+import { anyDatabase } from "./databases.ts";
 import { until } from "./run-suite.ts";
 import { serveTaigaAgent, type TaigaAgent, type TaigaAgentOptions } from "./taiga-agent.ts";
 import type { Fault, Match } from "./taiga/faults.ts";
@@ -13,7 +13,7 @@ const post: Match = { method: "POST", path: "/userstories" };
 /** Instead of 15 and 18 seconds. */
 const patience = { answerMs: 250, writeMs: 500 };
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const { kind } = databases;
   let taiga: Taiga;
   let database: Database;

@@ -10,7 +10,7 @@ import { agentSchema } from "../src/protocol/agents/agents.ts";
 import type { ScriptAnswer } from "../src/models/demo/scripted.ts";
 import { fileTools } from "../src/tools/built-in.ts";
 import { defineTool } from "../src/tools/core/define-tool.ts";
-import { eachDatabase } from "./databases.ts";
+import { anyDatabase } from "./databases.ts";
 import { temporaryFolder } from "./pglite.ts";
 import { startTestRuns } from "./runs.ts";
 import { serveAgents } from "./serve-agents.ts";
@@ -31,7 +31,7 @@ const coder = { id: "coder", model: "script", tools: ["write_file"] };
 const newWorkspaces = () => createWorkspaces({ folder: temporaryFolder("scratch") });
 const folderOf = async (workspaces: Workspaces, threadId: string) => (await workspaces.open(threadId)).folder;
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   test("a delegated run works in the files of the run at the root, and its result tells of them", async () => {
     const workspaces = newWorkspaces();
     const { ask, runs, caller, stop } = await startTestRuns({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachDatabase } from "../../test/databases.ts";
+import { anyDatabase } from "../../test/databases.ts";
 import { createLiveAgents } from "../agents/live-agents.ts";
 import { createAgentRegistry } from "../agents/load.ts";
 import { createModels } from "../models/registry.ts";
@@ -13,7 +13,7 @@ import { createDefinitions } from "./definitions.ts";
 const secret = "a secret of tests";
 const definition = { provider: "openai", model: "m", baseUrl: "http://127.0.0.1:1/v1" };
 
-eachDatabase((databases) =>
+anyDatabase((databases) =>
   test("what can't be taken over keeps no node down, can be mended, and is tried again", async () => {
     const database = await databases.lend();
     const ada = callerOf(await createUser(database.query, { name: "ada", role: "admin" }), "api-key");

@@ -6,7 +6,7 @@ import { startModelServer } from "../../test/model-servers/model-server.ts";
 import { openRoom, type RoomPlace } from "../../test/room-place.ts";
 import { memberOf, roomOf, sayIn, scriptOf } from "../../test/rooms.ts";
 import { testServers } from "../../test/mcp-servers.ts";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
+import { anyRunDatabase, until } from "../../test/run-suite.ts";
 import { roomStrategies } from "./strategies.ts";
 
 const always = { activation: "always" } as const;
@@ -33,7 +33,7 @@ function turnsIn({ seen }: RoomPlace): string[] {
   return seen.flatMap((event) => (event.type === "turn-start" ? [event.agent] : []));
 }
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   test("a model that is away: told once, by name and address; the others go on, and who names it tries again", async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const place = await openRoom(suite, { room: { members }, models: [modelAt(url)], script: () => "Here." });

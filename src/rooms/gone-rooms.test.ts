@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openRoom } from "../../test/room-place.ts";
 import { memberOf, scriptOf } from "../../test/rooms.ts";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
+import { anyRunDatabase, until } from "../../test/run-suite.ts";
 import { createAgentRegistry } from "../agents/load.ts";
 import { agentSchema } from "../protocol/agents/agents.ts";
 import { callerOf } from "../protocol/base/callers.ts";
@@ -15,7 +15,7 @@ import { createRooms } from "./rooms.ts";
 const agentsOf = (...ids: readonly string[]) =>
   createAgentRegistry(ids.map((id) => agentSchema.parse({ id, model: "script" })));
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   test("a room whose kind or agent is gone is listed as such, can be read and deleted, and keeps no other from the list", async () => {
     const { ada, id, say, over, service } = await openRoom(suite, {
       room: { members: [memberOf("one")] },

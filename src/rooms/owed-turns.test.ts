@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { z } from "zod";
 import { openRoom } from "../../test/room-place.ts";
 import { memberOf, scriptOf } from "../../test/rooms.ts";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
+import { anyRunDatabase, until } from "../../test/run-suite.ts";
 import { defineTool } from "../tools/core/define-tool.ts";
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   test("whom an agent names gets a turn, though somebody else answers first", async () => {
     const { ada, say, over, lines } = await openRoom(suite, {
       room: { members: ["ann", "ben", "cleo"].map((name) => memberOf(name)) },

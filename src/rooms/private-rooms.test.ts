@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { z } from "zod";
 import { openRoom } from "../../test/room-place.ts";
 import { linesOf, memberOf, scriptOf, speakerOf } from "../../test/rooms.ts";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
+import { anyRunDatabase, until } from "../../test/run-suite.ts";
 import { defineTool } from "../tools/core/define-tool.ts";
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   test("in private: who is only spoken of does not hear it, and all means all", async () => {
     const { ada, say, over, lines } = await openRoom(suite, {
       room: { members: [memberOf("one"), memberOf("two")], private: true },

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { analysisRoom, linesOf, memberOf, roomOf, sayIn, scriptOf, speakerOf } from "../../test/rooms.ts";
-import { eachRunDatabase, until, watch } from "../../test/run-suite.ts";
+import { anyRunDatabase, until, watch } from "../../test/run-suite.ts";
 import { roomStrategies } from "./strategies.ts";
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   test("agents mention one another until it is the user's turn; a pass is no message", async () => {
     const service = await suite.start({
       strategies: roomStrategies,

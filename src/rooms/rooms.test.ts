@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { openRoom } from "../../test/room-place.ts";
 import { linesOf, memberOf, scriptOf } from "../../test/rooms.ts";
-import { eachRunDatabase, until } from "../../test/run-suite.ts";
+import { anyRunDatabase, until } from "../../test/run-suite.ts";
 import { type Caller, callerOf } from "../protocol/base/callers.ts";
 import { newId } from "../protocol/base/ids.ts";
 import { silentLog } from "../protocol/base/log.ts";
@@ -28,7 +28,7 @@ function sendTool(done: string[]) {
   });
 }
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   test("what somebody says while agents work is seen at once and heard next, each chain in the name of its person", async () => {
     const gate = Promise.withResolvers<void>();
     const names: string[] = [];

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { type OpenBrowser, openBrowser, skipBrowser } from "../../test/browser.ts";
 import { pictureOf } from "../../test/page-pictures.ts";
 import { type PageWorld, servePageWorld } from "../../test/page-world/page-world.ts";
+import { sampled } from "../../test/sampled.ts";
 import { type Screen, screens } from "../../test/page-world/screens.ts";
 
 /** One or two of each view, with all kinds of controls. */
@@ -32,6 +33,7 @@ const main = new Set([
 ]);
 const nameOf = ({ view, state }: Screen) => `${view} ${state}`;
 const looked = screens.filter((screen) => main.has(nameOf(screen)));
+const drawn = sampled(looked, 7);
 
 /** What is there for those alone who come to it is left out. */
 const controls =
@@ -122,7 +124,7 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
   for (const colorScheme of ["light", "dark"] as const)
     test(`in the system's few colours, ${colorScheme}: controls, their focus and their states are seen`, async () => {
       const page = await open({ viewport: { width: 1280, height: 800 }, colorScheme, forcedColors: "active" });
-      for (const screen of looked.filter(({ state }) => !/streaming|at work/.test(state))) {
+      for (const screen of drawn.filter(({ state }) => !/streaming|at work/.test(state))) {
         await goTo(page, screen);
         if (nameOf(screen) === "runs waiting") await page.getByRole("row", { name: /^Step 1/ }).click();
         // The focus of a keyboard is what is meant.
@@ -153,7 +155,7 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
 
   test("where motion is reduced nothing moves, whatever is done", async () => {
     const page = await open({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
-    for (const screen of looked) {
+    for (const screen of drawn) {
       await goTo(page, screen);
       await page.evaluate(`
         globalThis.moved = [];
@@ -179,7 +181,10 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
 
   test("magnified to 200 % nothing sticks out, and all can be come to", async () => {
     const page = await open({ viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 });
-    for (const screen of screens.filter(({ who, isRefused }) => who === "ada" && !isRefused)) {
+    for (const screen of sampled(
+      screens.filter(({ who, isRefused }) => who === "ada" && !isRefused),
+      16,
+    )) {
       await goTo(page, screen);
       const [wide, inner] = await page.evaluate<[number, number]>("[document.documentElement.scrollWidth, innerWidth]");
       assert.ok(wide <= inner, `${nameOf(screen)} is ${wide} px wide`);

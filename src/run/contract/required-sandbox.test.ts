@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { z } from "zod";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { startTestRuns, type TestRunsOptions } from "../../../test/runs.ts";
 import { callerOf } from "../../protocol/base/callers.ts";
 import { InvalidInput } from "../../protocol/base/errors.ts";
@@ -21,7 +21,7 @@ const sandboxes = {
   absent: { driver: "none", grade: "none" },
 } as const satisfies Record<string, SandboxInfo>;
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let database: Database;
   before(async () => void (database = await databases.open()));
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import { anyRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
 import { textIn, type TestRuns } from "../../../test/runs.ts";
 import type { ScriptAnswer } from "../../models/demo/scripted.ts";
 import type { RunEvent } from "../../protocol/threads/events.ts";
@@ -151,7 +151,7 @@ test("a pattern that would take for ever is stopped", () => {
   assert.ok("problems" in formatted && /could not be checked/.test(formatted.problems[0]!));
 });
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   const start = (service: TestRuns, format = person) =>
     service.runs.start(service.caller, { agent: "assistant", message: { content: "Who?" }, options: { format } });
   const texts = (events: readonly RunEvent[]) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase } from "../../../test/run-suite.ts";
+import { anyRunDatabase } from "../../../test/run-suite.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { Item, NewItem } from "../../protocol/threads/items.ts";
 import { estimate } from "../log/estimate-tokens.ts";
@@ -142,7 +142,7 @@ test("tokens are estimated by script", () => {
   assert.equal(estimate(""), 0);
 });
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   /** A thread with the given items, whose parents are the ones before, unless named. */
   async function thread(userId: string, items: readonly (Written & { parent?: string })[]): Promise<Item[]> {
     const threadId = newId();

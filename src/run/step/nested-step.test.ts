@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import { anyRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import type { Script } from "../../models/demo/scripted.ts";
 import type { StepAnswer, StepRequest, Tool, ToolContext } from "../../protocol/agents/tools.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
@@ -19,7 +19,7 @@ function asking(execute: (context: ToolContext) => unknown, change: { timeoutMs?
 
 const ponders = [{ call: "ponder", arguments: {} }];
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   const resultsOf = async (threadId: string) =>
     suite
       .database()

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import { anyRunDatabase, until } from "../../../test/run-suite.ts";
 import type { TestRuns } from "../../../test/runs.ts";
 import type { ScriptAnswer } from "../../models/demo/scripted.ts";
 import type { Item, ItemOf } from "../../protocol/threads/items.ts";
@@ -23,7 +23,7 @@ function talker(summarise: (request: ModelRequest, count: number) => ScriptAnswe
     isSummary(request) ? summarise(request, summaries++) : `Answer to ${asked(request)}`;
 }
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   const contextTokens = 3000;
 
   async function itemsOf(threadId: string): Promise<Item[]> {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { startTestRuns, type TestRuns } from "../../../test/runs.ts";
 import type { Script } from "../../models/demo/scripted.ts";
 import type { Started } from "../runs.ts";
 import { auto, strategyIn } from "./auto.ts";
 import { chat } from "./chat.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const services: TestRuns[] = [];
   afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(0))));
   const start = async (script: Script, agent: { tools?: string[] } = {}) => {

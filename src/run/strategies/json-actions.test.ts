@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileTools, orchestratorTeam, written } from "../../../test/json-actions.ts";
-import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import { anyRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import type { TestRuns } from "../../../test/runs.ts";
 import type { Script, ScriptAnswer } from "../../models/demo/scripted.ts";
 import type { ModelRequest } from "../../protocol/agents/models.ts";
@@ -22,7 +22,7 @@ function asked(request: ModelRequest | undefined): string[] {
 const lastAsked = (request: ModelRequest | undefined) => String(request!.messages.at(-1)!.content);
 const systemOf = (request: ModelRequest | undefined) => String(request!.messages[0]!.content);
 
-eachRunDatabase(({ kind, start }) => {
+anyRunDatabase(({ kind, start }) => {
   const startTeam = async (script: Script, limits: Partial<typeof orchestrator.limits> = {}) => {
     const { tools, uses } = fileTools({ "notes.md": "remember the milk", "more.md": "and the eggs" });
     const service = await start({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import { anyRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import type { TestRuns, TestRunsOptions } from "../../../test/runs.ts";
 import { standingStill } from "../../../test/stand-still.ts";
 import type { ScriptAnswer } from "../../models/demo/scripted.ts";
@@ -44,7 +44,7 @@ function settings(changes: Partial<(typeof defaultStrategySettings)["plan"]>) {
 
 const agent = { strategy: "plan-execute" };
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   const start = (options: Omit<TestRunsOptions, "database" | "strategies" | "agent">) =>
     suite.start({ ...options, agent, strategies: { "plan-execute": planExecute } });
   const itemsOf = (service: TestRuns, threadId: string) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import { anyRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import { standingStill } from "../../../test/stand-still.ts";
 import type { TestRuns, TestRunsOptions } from "../../../test/runs.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
@@ -51,7 +51,7 @@ async function traceOf(service: TestRuns, threadId: string): Promise<string[]> {
   return items.map((item) => `${item.kind}${item.step === null ? "" : ` ${item.step}`}`);
 }
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   const start = (options: Omit<TestRunsOptions, "database" | "strategies">) =>
     suite.start({ ...options, agent: { strategy: "react" }, strategies: { react } });
   const endOf = async (service: TestRuns, content = "go") => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eachRunDatabase, until, watch } from "../../../test/run-suite.ts";
+import { anyRunDatabase, until, watch } from "../../../test/run-suite.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { textOf } from "../../protocol/threads/items.ts";
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   /** Two questions, the first answered with a tool. */
   async function talk() {
     const service = await suite.start({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestRuns } from "../../../test/runs.ts";
-import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import { anyRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
 import type { ScriptAnswer } from "../../models/demo/scripted.ts";
 import type { RunEvent } from "../../protocol/threads/events.ts";
 import type { ModelMessage, ModelRequest } from "../../protocol/agents/models.ts";
@@ -31,7 +31,7 @@ const worker = { id: "worker", instructions: "worker", tools: ["*_task"], agents
 const clerk = { id: "clerk", instructions: "clerk", tools: ["*_task"] };
 const team = { agent: boss, agents: [worker, clerk] };
 
-eachRunDatabase(({ database, start }) => {
+anyRunDatabase(({ database, start }) => {
   const childrenOf = (runId: string) =>
     database().query<{ id: string; agent: string; status: string; thread_id: string; job_id: string | null }>(
       "select id, agent, status, thread_id, job_id from runs where root_run = $1 and parent_run is not null order by id",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import { anyRunDatabase, until } from "../../../test/run-suite.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
 
 /** As a command that prints a line, and goes on until it is stopped. */
@@ -24,7 +24,7 @@ const command = (timeoutMs: number, fail?: string) =>
   });
 const script = [[{ call: "bash", arguments: { cmd: "make" } }], "done"];
 
-eachRunDatabase(({ start, database }) => {
+anyRunDatabase(({ start, database }) => {
   const contents = async (threadId: string) =>
     (
       await database().query<{ content: string }>(

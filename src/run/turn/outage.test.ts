@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
+import { anyRunDatabase, rowOf, until, watch } from "../../../test/run-suite.ts";
 import { textIn, type TestRuns } from "../../../test/runs.ts";
 import type { ScriptAnswer } from "../../models/demo/scripted.ts";
 import type { RunEvent } from "../../protocol/threads/events.ts";
@@ -13,7 +13,7 @@ import type { Started } from "../runs.ts";
 const away: ScriptAnswer = [{ error: "unreachable", message: "nothing listens there" }];
 const key = { idempotency: { key: "k", bodyHash: "h" } };
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   const start = (service: TestRuns, input: { held?: boolean; options?: RunOptions } & Partial<typeof key> = {}) =>
     service.runs.start(service.caller, { agent: "assistant", message: { content: "go" }, ...input });
   const typesOf = (events: readonly RunEvent[]) => events.map(({ type }) => type);

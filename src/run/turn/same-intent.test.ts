@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase } from "../../../test/run-suite.ts";
+import { anyRunDatabase } from "../../../test/run-suite.ts";
 import type { Limits } from "../../protocol/agents/agents.ts";
 import type { ScriptAnswer } from "../../models/demo/scripted.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   async function run(script: readonly ScriptAnswer[], limits: Partial<Limits> = {}) {
     const made: string[] = [];
     const make = defineTool({

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { z } from "zod";
 import { type Manner, type RudePartner, startRudePartner } from "../../../test/rude-partner.ts";
-import { eachRunDatabase } from "../../../test/run-suite.ts";
+import { anyRunDatabase } from "../../../test/run-suite.ts";
 import type { Tool, ToolContext } from "../../protocol/agents/tools.ts";
 import { checkInvariants } from "../../store/schema/invariants.ts";
 import { defineTool } from "../../tools/core/define-tool.ts";
@@ -42,7 +42,7 @@ const closedPort = async () => {
   return other.url;
 };
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   /** What became of a call, as the ledger and the model have it. */
   async function outcomeOf(tool: Tool, onUnknown?: "tell-model") {
     const service = await suite.start({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, until } from "../../../test/run-suite.ts";
+import { anyRunDatabase, until } from "../../../test/run-suite.ts";
 import type { TestRuns, TestRunsOptions } from "../../../test/runs.ts";
 import type { ScriptAnswer } from "../../models/demo/scripted.ts";
 import { newId } from "../../protocol/base/ids.ts";
@@ -74,7 +74,7 @@ const code = defineTool({
   execute: () => "done",
 });
 
-eachRunDatabase((suite) => {
+anyRunDatabase((suite) => {
   const start = (options: Partial<TestRunsOptions> = {}) =>
     suite.start({
       script,

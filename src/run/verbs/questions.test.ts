@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { eachRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
+import { anyRunDatabase, rowOf, until } from "../../../test/run-suite.ts";
 import type { TestRuns } from "../../../test/runs.ts";
 import { publicItem } from "../../protocol/threads/public-views.ts";
 import type { Tool, ToolContext, ToolQuestion } from "../../protocol/agents/tools.ts";
@@ -32,7 +32,7 @@ function asking(
   });
 }
 
-eachRunDatabase(({ database, start }) => {
+anyRunDatabase(({ database, start }) => {
   async function answerFirst(service: TestRuns, runId: string, input: DecisionInput): Promise<void> {
     const [question] = await service.runs.questions(service.caller, runId);
     await service.runs.decide(service.caller, runId, { questionId: question!.id, input });

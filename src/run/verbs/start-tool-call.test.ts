@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { z } from "zod";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import { startTestRuns, type TestRuns, type TestRunsOptions } from "../../../test/runs.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import type { ItemOf } from "../../protocol/threads/items.ts";
@@ -17,7 +17,7 @@ const secret = defineTool({
   execute: () => "42",
 });
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const services: TestRuns[] = [];
   afterEach(() => Promise.all(services.splice(0).map((service) => service.stop(0))));
   const start = async (options: Partial<TestRunsOptions> = {}) => {

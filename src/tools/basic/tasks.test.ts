@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { z } from "zod";
-import { eachDatabase } from "../../../test/databases.ts";
+import { anyDatabase } from "../../../test/databases.ts";
 import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import type { Database } from "../../store/driver/database.ts";
 import { createUser } from "../../store/people/users.ts";
@@ -99,7 +99,7 @@ test("the schemas show a model no user", () => {
 const noted = { description: "x", input: z.object({}), effect: "write", scope: "local" } as const;
 const insert = "insert into tasks (user_id, title) values ($1, 'half done')";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let database: Database;
   before(async () => {
     database = await databases.open();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { eachDatabase } from "../../../../test/databases.ts";
+import { anyDatabase } from "../../../../test/databases.ts";
 import { until } from "../../../../test/run-suite.ts";
 import {
   minutes,
@@ -22,7 +22,7 @@ type Tools = {
   readonly hidden: readonly { readonly name: string; readonly missing: readonly string[]; readonly reason: string }[];
 };
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const { kind } = databases;
   let taiga: Taiga;
   let database: Database;

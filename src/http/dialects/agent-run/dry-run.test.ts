@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { eachDatabase } from "../../../../test/databases.ts";
+import { anyDatabase } from "../../../../test/databases.ts";
 import { until } from "../../../../test/run-suite.ts";
 import { minutes, planned, planningModel, serveTaigaAgent, type TaigaAgent } from "../../../../test/taiga-agent.ts";
 import { startTaiga, type Taiga } from "../../../../test/taiga/server.ts";
@@ -8,7 +8,7 @@ import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
 import type { Database } from "../../../store/driver/database.ts";
 import type { AgentRunAnswer } from "./schemas.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const { kind } = databases;
   let taiga: Taiga;
   let database: Database;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
-import { eachDatabase } from "../../../../test/databases.ts";
+import { anyDatabase } from "../../../../test/databases.ts";
 import { openTestTaiga } from "../../../../test/open-taiga.ts";
 import { minutes, serveTaigaAgent, type TaigaAgent } from "../../../../test/taiga-agent.ts";
 import { startTaiga, type Taiga } from "../../../../test/taiga/server.ts";
@@ -11,7 +11,7 @@ import type { Database } from "../../../store/driver/database.ts";
 import { createUser } from "../../../store/people/users.ts";
 import { refusalOf } from "./enter-project.ts";
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   const { kind } = databases;
   let taiga: Taiga;
   let database: Database;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { createChatKit, comparable, eventsIn, followed, input, kinds, textsOf } from "../../../../test/chatkit.ts";
-import { eachDatabase } from "../../../../test/databases.ts";
+import { anyDatabase } from "../../../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
 import { agentSchema } from "../../../protocol/agents/agents.ts";
@@ -27,7 +27,7 @@ function script({ messages }: ModelRequest): ScriptAnswer {
   return [{ text: "You " }, { text: `said ${said}` }];
 }
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let server: AgentServing;
   const chatkit = createChatKit(() => server.url);
   before(async () => {

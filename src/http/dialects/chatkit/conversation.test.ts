@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { eachDatabase } from "../../../../test/databases.ts";
+import { anyDatabase } from "../../../../test/databases.ts";
 import { serve, type Serving } from "../../../../test/serve.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
@@ -30,7 +30,7 @@ function script({ messages }: ModelRequest): ScriptAnswer {
   return `${messages.filter(({ role }) => role === "user").length} so far`;
 }
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let local: AgentServing;
   let accounts: Serving;
   before(async () => {

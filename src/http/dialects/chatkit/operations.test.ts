@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createChatKit, followed, input, textsOf } from "../../../../test/chatkit.ts";
-import { eachDatabase } from "../../../../test/databases.ts";
+import { anyDatabase } from "../../../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
 import type { ModelRequest } from "../../../protocol/agents/models.ts";
@@ -11,7 +11,7 @@ import type { Page, Thread, ThreadItem } from "./thread-items.ts";
 const script = ({ messages }: ModelRequest): ScriptAnswer =>
   `You said ${String(messages.at(-1)!.content).split("\n").at(-1)}`;
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let server: AgentServing;
   const chatkit = createChatKit(() => server.url);
   before(async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { z } from "zod";
 import { createChatKit, comparable, followed, kinds, textsOf } from "../../../../test/chatkit.ts";
-import { eachDatabase } from "../../../../test/databases.ts";
+import { anyDatabase } from "../../../../test/databases.ts";
 import { type AgentServing, serveAgents } from "../../../../test/serve-agents.ts";
 import type { ScriptAnswer } from "../../../models/demo/scripted.ts";
 import { itemIdOfCall } from "../../../protocol/threads/items.ts";
@@ -39,7 +39,7 @@ const wipe = defineTool({
   execute: ({ disk }) => `wiped ${disk}`,
 });
 
-eachDatabase((databases) => {
+anyDatabase((databases) => {
   let server: AgentServing;
   const chatkit = createChatKit(() => server.url);
   before(async () => {
