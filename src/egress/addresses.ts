@@ -44,22 +44,34 @@ const guarded = rangesOf([
   "3fff::/20",
 ]);
 
-/**
- * The addresses to connect to, resolved once and each checked. `allow` names hosts (whatever they resolve to), addresses
- * and ranges (`10.1.0.0/16`) that are taken nevertheless. Throws InvalidInput `address_refused`, Unavailable `unreachable`.
- */
+export type AddressRules = {
+  /** Hosts (whatever they resolve to), addresses and ranges (`10.1.0.0/16`) that are taken though they are not public. */
+  readonly allow: readonly string[];
+  /** Addresses that are refused whatever is allowed. */
+  readonly refuse?: ((address: string) => boolean) | undefined;
+  /** How it could be allowed, for whoever is refused. */
+  readonly advice?: string | undefined;
+  readonly resolve?: Resolve | undefined;
+};
+
+/** The addresses to connect to, resolved once and each checked. Throws InvalidInput `address_refused`, Unavailable `unreachable`. */
 export async function addressesOf(
   host: string,
-  { allow, resolve }: { readonly allow: readonly string[]; readonly resolve?: Resolve | undefined },
+  { allow, refuse, advice, resolve }: AddressRules,
 ): Promise<readonly Address[]> {
   const name = bare(host);
   const addresses = isIP(name) ? [{ address: name, family: isIP(name) }] : await find(name, resolve ?? resolveAll);
+  if (refuse && addresses.some(({ address }) => refuse(address)))
+    throw new InvalidInput(`${host} leads to an address that is never asked.`, { code: "address_refused" });
   if (allow.some((entry) => bare(entry.toLowerCase()) === name)) return addresses;
   const allowed = rangesOf(allow);
   // One bad address is enough: which of them gets the connection is not ours to say.
   for (const { address } of addresses) {
     if ((isIP(address) === 0 || guarded.has(address)) && !allowed.has(address))
-      throw new InvalidInput(`${host} is not on the public internet, so it is not asked.`, { code: "address_refused" });
+      throw new InvalidInput(
+        `${host} is not on the public internet, so it is not asked.${advice === undefined ? "" : ` ${advice}`}`,
+        { code: "address_refused" },
+      );
   }
   return addresses;
 }

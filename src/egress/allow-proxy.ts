@@ -190,6 +190,8 @@ type AllowedHosts = {
   has(host: string, port: number): boolean;
   /** The entries for this port that are addresses or ranges: only they open what is not on the public internet. */
   addresses(port: number): readonly string[];
+  /** These, and the host itself if it is named: what such a name resolves to is taken, whatever it is. */
+  at(host: string, port: number): readonly string[];
 };
 
 type Entry = { readonly host: string; readonly ports: readonly number[] };
@@ -206,12 +208,14 @@ export function allowedHosts(entries: readonly string[]): AllowedHosts {
   const ranges = parsed
     .filter((entry) => !names.includes(entry))
     .map(({ host, ports }) => ({ range: rangesOf([host]), host, ports }));
+  const hasName = (host: string, port: number) =>
+    isIP(host) === 0 && names.some((entry) => entry.ports.includes(port) && isNamed(host, entry.host));
+  const addresses = (port: number) => ranges.filter(({ ports }) => ports.includes(port)).map(({ host }) => host);
   return {
-    has(host, port) {
-      if (isIP(host) === 0) return names.some((entry) => entry.ports.includes(port) && isNamed(host, entry.host));
-      return ranges.some(({ range, ports }) => ports.includes(port) && range.has(host));
-    },
-    addresses: (port) => ranges.filter(({ ports }) => ports.includes(port)).map(({ host }) => host),
+    has: (host, port) =>
+      hasName(host, port) || ranges.some(({ range, ports }) => ports.includes(port) && range.has(host)),
+    addresses,
+    at: (host, port) => [...addresses(port), ...(hasName(host, port) ? [host] : [])],
   };
 }
 

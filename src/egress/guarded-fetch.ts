@@ -1,10 +1,10 @@
-import { isIP } from "node:net";
 import { Agent, type Dispatcher } from "undici";
 import { ColloquyError, messageOf, Unavailable } from "../protocol/base/errors.ts";
-import { type Address, addressesOf, type Resolve } from "./addresses.ts";
+import { addressesOf, type Resolve } from "./addresses.ts";
 import { responseOf } from "./answer-response.ts";
 import { isOfConnecting } from "./connecting.ts";
 import { type Answer, Exchange, type Sent } from "./exchange.ts";
+import { guardedConnector } from "./guarded-connector.ts";
 import { type Hop, isRedirect, nextHop, parseUrl } from "./hops.ts";
 
 export type GuardedFetchOptions = {
@@ -55,7 +55,9 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { origins, timeoutMs = 60_000, maxBytes = 10_000_000, resolve } = options;
   const agentFor = (isNamed: boolean) =>
     new Agent({
-      connect: { lookup: checkedLookup({ isNamed, resolve }), timeout: connectTimeoutMs },
+      connect: guardedConnector((host) => addressesOf(host, { allow: isNamed ? [host] : [], resolve }), {
+        timeoutMs: connectTimeoutMs,
+      }),
       connections: mostConnections,
       headersTimeout: timeoutMs,
       bodyTimeout: 0,
@@ -63,7 +65,6 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     });
   const agents = { named: agentFor(true), other: agentFor(false) };
 
-  /** What the operator named goes at once; of others an address that stands in the URL is checked before. */
   function send({ url, method, headers, body }: Hop<string>): Sent {
     const { host } = url;
     const exchange = new Exchange({
@@ -84,14 +85,8 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       headers,
       body,
     };
-    if (origins.includes(url.origin)) agents.named.dispatch(request, exchange);
-    else if (isIP(url.hostname.replace(/^\[|\]$/g, "")) === 0) agents.other.dispatch(request, exchange);
-    // An address that stands in the URL is not looked up.
-    else
-      addressesOf(url.hostname, { allow: [] }).then(
-        () => agents.other.dispatch(request, exchange),
-        (error: Error) => exchange.stop(error),
-      );
+    const agent = origins.includes(url.origin) ? agents.named : agents.other;
+    agent.dispatch(request, exchange);
     return exchange;
   }
 
@@ -136,20 +131,6 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     fetch: guardedFetch,
     post: (url, { headers, body }) => send({ url, method: "POST", headers, body }),
     close: async () => void (await Promise.all([agents.named.destroy(), agents.other.destroy()])),
-  };
-}
-
-/** Asked by each new connection for where it is to go. */
-function checkedLookup({ isNamed, resolve }: { readonly isNamed: boolean; readonly resolve: Resolve | undefined }) {
-  return (
-    host: string,
-    { all }: { readonly all?: boolean | undefined },
-    answer: (error: Error | null, address: string | Address[], family?: number) => void,
-  ): void => {
-    addressesOf(host, { allow: isNamed ? [host] : [], resolve }).then(
-      (addresses) => (all ? answer(null, [...addresses]) : answer(null, addresses[0]!.address, addresses[0]!.family)),
-      (error: Error) => answer(error, ""),
-    );
   };
 }
 

@@ -1,5 +1,4 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -83,9 +82,7 @@ export function createPageReader(options: PageReaderOptions): ReadPage {
       throw new InvalidInput(`${url.host} leads to this server itself, so it is not asked.`, {
         code: "address_refused",
       });
-    const port = portOf(url);
-    const names = isIP(host) === 0 && allowed.has(host, port) ? [host] : [];
-    return [...allowed.addresses(port), ...names];
+    return allowed.at(host, portOf(url));
   }
 
   const guard = { allow: allowAt, refuse, ...(resolve && { resolve }) };
