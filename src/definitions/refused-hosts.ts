@@ -6,12 +6,14 @@ refused.addSubnet("169.254.0.0", 16, "ipv4");
 refused.addSubnet("fe80::", 10, "ipv6");
 refused.addAddress("100.100.100.200", "ipv4");
 refused.addAddress("168.63.129.16", "ipv4");
-refused.addAddress("fd00:ec2::254", "ipv6");
+refused.addAddress("192.0.0.192", "ipv4");
+for (const address of ["fd00:ec2::254", "fd20:ce::254", "fd00:42::42"]) refused.addAddress(address, "ipv6");
 // The same within an IPv6 address: IPv4-compatible, NAT64 and 6to4; mapped ones Node.js reads as what they carry.
 for (const [hex, bits] of [
   ["a9fe:0", 16],
   ["6464:64c8", 32],
   ["a83f:8110", 32],
+  ["c000:c0", 32],
 ] as const) {
   refused.addSubnet(`::${hex}`, 96 + bits, "ipv6");
   refused.addSubnet(`64:ff9b::${hex}`, 96 + bits, "ipv6");
@@ -29,6 +31,11 @@ export function isRefusedHost(address: unknown): boolean {
   const url = typeof address === "string" ? URL.parse(address) : null;
   if (!url) return false;
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  const version = isIP(host);
-  return version === 0 ? names.test(host) : refused.check(host, version === 4 ? "ipv4" : "ipv6");
+  return isIP(host) === 0 ? names.test(host) : isRefusedAddress(host);
+}
+
+/** Of what a name resolves to, too. */
+export function isRefusedAddress(address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && refused.check(address, version === 4 ? "ipv4" : "ipv6");
 }
