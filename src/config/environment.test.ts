@@ -118,6 +118,12 @@ const environmentNames: [string, string, string, unknown][] = [
   ["COLLOQUY_WEBSEARCH__PAGES__ALLOW", "wiki.lan,10.0.0.0/8", "websearch.pages.allow", ["wiki.lan", "10.0.0.0/8"]],
   ["COLLOQUY_DEFAULT_AGENT", "todo", "defaultAgent", "todo"],
   ["COLLOQUY_DEFINITIONS__PROGRAMS", "admins", "definitions.programs", "admins"],
+  [
+    "COLLOQUY_DEFINITIONS__MODEL_HOSTS",
+    "gpu.lan:11434,10.0.0.0/8:8080,*",
+    "definitions.modelHosts",
+    ["gpu.lan:11434", "10.0.0.0/8:8080", "*"],
+  ],
   ["COLLOQUY_SANDBOX", "none", "sandbox.kind", "none"],
   ["COLLOQUY_SANDBOX__KIND", "landlock", "sandbox.kind", "landlock"],
   ["COLLOQUY_SANDBOX__PYTHON", "/opt/venv", "sandbox.python", "/opt/venv"],

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { authSchema, basePathSchema, trustProxySchema } from "./sections/auth.ts";
 import { databaseSchema } from "./sections/database.ts";
+import { definitionsSchema } from "./sections/definitions.ts";
 import { ragSchema } from "./sections/knowledge.ts";
 import { outagesSchema } from "./sections/outages.ts";
 import { retentionSchema } from "./sections/retention.ts";
@@ -14,18 +15,6 @@ import { approvalPolicySchema } from "../protocol/agents/approval.ts";
 import { defaultLimits, limitsSchema } from "../protocol/agents/agents.ts";
 import { mcpServersSchema } from "../protocol/agents/mcp-servers.ts";
 import { strategySettingsSchema } from "../protocol/agents/strategies.ts";
-
-/** What admins may define through the API. */
-const definitionsSchema = z.strictObject({
-  /** Whether admins may define programs of MCP servers and packages of models; absent: only in local mode, where the owner is one. */
-  programs: z
-    .union([
-      z.enum(["admins", "off"]),
-      // as it was said before
-      z.union([z.boolean(), z.enum(["true", "false"])]).transform((may) => (String(may) === "true" ? "admins" : "off")),
-    ])
-    .optional(),
-});
 
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
   error: "must be an origin such as http://localhost:3000, without a path",
