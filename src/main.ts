@@ -296,7 +296,7 @@ export async function startColloquy(
         ...(await examineDatabase(database.maintenance, { dataDirectory: config.data, fileProof })),
         ...mcp.states().map(findingOf),
         ...(toolsServer ? [toolsServerFinding(toolsServer.state())] : []),
-        ...definitionFindings({ definitions, strays }),
+        ...(await definitionFindings({ definitions, strays })),
         ...sandboxFindings(await sandbox.state()),
         ...(await codeFindings(config)),
         ...(await spaceFindings(config, { space, state: totals.state() })),

@@ -29,7 +29,7 @@ export type OpenedDefinitions = {
   readonly strays: () => readonly string[];
 };
 
-export type DefinitionsKit = Pick<OpenedModels, "choice" | "models" | "callLog" | "isOwn" | "hide"> & {
+export type DefinitionsKit = Pick<OpenedModels, "choice" | "models" | "callLog" | "isOwn" | "addresses" | "hide"> & {
   readonly database: Database;
   readonly secret: string;
   readonly servers: McpServers;
@@ -76,14 +76,15 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
     },
     models: {
       ...models,
-      update(all) {
+      update(all, ofAdmins) {
         for (const model of all) if ("apiKey" in model && model.apiKey !== undefined) kit.hide(model.apiKey);
-        models.update(all);
+        models.update(all, ofAdmins);
       },
     },
     agents,
     servers: works ? servers : undefined,
     strategies: Object.keys(strategies),
+    whyNotAsked: kit.addresses.whyNotAsked,
     knownNames,
     log,
   });
@@ -98,6 +99,7 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
     servers,
     onCall: (record) => kit.callLog.add(record),
     isOwn: kit.isOwn,
+    connect: kit.addresses.connect,
     version: kit.version,
     environment: plainEnvironment(),
     log,
@@ -115,10 +117,10 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
 }
 
 /** For doctor: what `default` is, names that lead nowhere, and what admins have defined and does not count. */
-export function definitionFindings({
+export async function definitionFindings({
   definitions,
   strays,
-}: Pick<OpenedDefinitions, "definitions" | "strays">): Finding[] {
+}: Pick<OpenedDefinitions, "definitions" | "strays">): Promise<Finding[]> {
   const lost = strays().map((text): Finding => ({ grade: "trouble", about: "agents", text }));
   const apart = definitionKinds.flatMap((kind) =>
     definitions.entries(kind).flatMap(({ id, state, problems, stored }): Finding[] => {
@@ -127,7 +129,17 @@ export function definitionFindings({
       return [{ grade: state === "refused" ? "trouble" : "note", about: "defined", text }];
     }),
   );
-  return [modelFinding(definitions.choice()), ...lost, ...apart];
+  return [modelFinding(definitions.choice()), ...lost, ...apart, ...(await misplacedModels(definitions))];
+}
+
+/** Models that count and are not asked, since they are where admins may have none: what may be has changed, or their name. */
+async function misplacedModels(definitions: Definitions): Promise<Finding[]> {
+  const ours = definitions.entries("model").filter(({ stored, state }) => stored && state === "active");
+  const looked = ours.map(async ({ id, definition }): Promise<Finding[]> => {
+    const { problems } = await definitions.examine("model", { id, definition });
+    return problems.map(({ message }) => ({ grade: "trouble", about: "defined", text: `model ${id}: ${message}` }));
+  });
+  return (await Promise.all(looked)).flat();
 }
 
 /** For doctor: what `default` is. */

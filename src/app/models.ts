@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Config, modelChoiceOf } from "../config/schema.ts";
+import { type ModelAddresses, modelAddressesOf } from "./model-addresses.ts";
 import type { Opened } from "./store.ts";
 import { createCallLog } from "../models/serving/call-log.ts";
 import { chooseModels, type ModelChoice } from "../models/discovery/choose.ts";
@@ -18,6 +19,8 @@ export type OpenedModels = {
   readonly costOf: ReturnType<typeof createPrices>;
   /** Whether requests to it come to this very server. */
   readonly isOwn: (url: URL) => boolean;
+  /** Where those may be that admins define. */
+  readonly addresses: ModelAddresses;
   /** A key that came later: no log of prompts shows it. */
   readonly hide: (key: string) => void;
 };
@@ -48,8 +51,10 @@ export async function openModels(
   if (promptLog) opened.push(promptLog.close);
   const isOwn = ({ hostname, port }: URL) =>
     config.server.hosts.includes(hostname) || (port === ownPort() && isLocalHost(hostname, config.server.host));
+  const addresses = modelAddressesOf(config);
   const models = createModels({
     models: choice.models,
+    connect: addresses.connect,
     ...(promptLog ? { prompts: promptLog } : {}),
     isOwn,
   });
@@ -57,7 +62,7 @@ export async function openModels(
   const hide = (key: string) => {
     if (!keys.includes(key)) keys.push(key);
   };
-  return { choice, models, callLog, costOf, isOwn, hide };
+  return { choice, models, callLog, costOf, isOwn, addresses, hide };
 }
 
 function isLocalHost(hostname: string, own: string): boolean {

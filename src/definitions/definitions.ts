@@ -1,14 +1,15 @@
 import type { KnownNames } from "../agents/unknown-references.ts";
 import { type ModelChoice, isDefaultConfigured } from "../models/discovery/choose.ts";
 import type { Caller } from "../protocol/base/callers.ts";
-import type { DefaultKind, DefinitionKind, DefaultView } from "../protocol/agents/definitions.ts";
+import type { DefaultKind, DefinitionKind, DefinitionProblem, DefaultView } from "../protocol/agents/definitions.ts";
 import { Conflict } from "../protocol/base/errors.ts";
 import type { Database } from "../store/driver/database.ts";
 import { createDefinitionStore, type DefinitionKey, type StoredDefinition } from "../store/definitions.ts";
 import { type Checked, checkDraft, type Draft, newRow, definitionInvalid } from "./check-draft.ts";
 import { createLiveDefinitions, type LiveOptions, titles, type Definitive } from "./live-definitions.ts";
 import { type Entry, isReadOnly, defaultOf, resolveDefinitions } from "./resolve.ts";
-import { isFallback } from "../models/config.ts";
+import { isFallback, type ModelConfig } from "../models/config.ts";
+import { addressOf } from "../models/registry.ts";
 import type { AgentRegistry } from "../protocol/agents/agents.ts";
 import type { ParsePolicy } from "./parse-definition.ts";
 
@@ -16,6 +17,8 @@ export type DefinitionsOptions = Omit<LiveOptions, "database"> & {
   readonly database: Database;
   readonly secret: string;
   readonly strategies: readonly string[];
+  /** Why a model at this address would not be asked; undefined: it would. Never throws; absent: all are. */
+  readonly whyNotAsked?: ((address: string) => Promise<string | undefined>) | undefined;
   /** What there is that an agent can name. */
   readonly knownNames: () => KnownNames;
 };
@@ -37,10 +40,25 @@ export async function createDefinitions(options: DefinitionsOptions) {
   const check = <Kind extends DefinitionKind>(kind: Kind, draft: Draft): Checked<Kind> =>
     checkDraft(kind, draft, { now: live.now(), strategies, policy: options });
 
+  /** What is wrong with where a model is. */
+  async function addressProblems(kind: DefinitionKind, draft: Draft): Promise<readonly DefinitionProblem[]> {
+    const address = kind === "model" ? addressIn(check("model", draft).definition) : undefined;
+    const message = address === undefined ? undefined : await options.whyNotAsked?.(address);
+    return message === undefined ? [] : [{ path: "baseUrl", message }];
+  }
+
+  /** The same as `check`, and where names lead to. */
+  async function examine(kind: DefinitionKind, draft: Draft): Promise<Checked<DefinitionKind>> {
+    const more = await addressProblems(kind, draft);
+    const checked = check(kind, draft);
+    return { ...checked, problems: [...checked.problems, ...more] };
+  }
+
   /** What is to be kept. Throws definitionInvalid. */
-  function sound(kind: DefinitionKind, draft: Draft): unknown {
+  function sound(kind: DefinitionKind, draft: Draft, more: readonly DefinitionProblem[]): unknown {
     const { body, problems } = check(kind, draft);
-    if (problems.length > 0) throw definitionInvalid(`The ${titles[kind]} "${draft.id}"`, problems);
+    const all = [...problems, ...more];
+    if (all.length > 0) throw definitionInvalid(`The ${titles[kind]} "${draft.id}"`, all);
     return body;
   }
 
@@ -67,13 +85,14 @@ export async function createDefinitions(options: DefinitionsOptions) {
 
   async function create(kind: DefinitionKind, draft: Draft, caller: Caller): Promise<Entry> {
     const { id } = draft;
+    const more = await addressProblems(kind, draft);
     await settle((stamp) => {
       refuseReadOnly(kind, id);
       if (hasRow(kind, id))
         throw new Conflict(`There is a definition of the ${titles[kind]} "${id}" already: change that one.`, {
           code: "exists",
         });
-      return add(stamp, { kind, id }, sound(kind, draft), caller);
+      return add(stamp, { kind, id }, sound(kind, draft, more), caller);
     });
     return find(kind, id, true);
   }
@@ -84,10 +103,11 @@ export async function createDefinitions(options: DefinitionsOptions) {
     caller: Caller,
   ): Promise<Entry> {
     const { id } = draft;
+    const more = await addressProblems(kind, draft);
     await settle((stamp) => {
       refuseReadOnly(kind, id);
       if (find(kind, id, true).stored?.revision !== revision) throw changedMeanwhile(titles[kind], id);
-      return store.change(stamp, { kind, id }, sound(kind, draft), caller.userId);
+      return store.change(stamp, { kind, id }, sound(kind, draft, more), caller.userId);
     });
     return find(kind, id, true);
   }
@@ -147,6 +167,7 @@ export async function createDefinitions(options: DefinitionsOptions) {
     entries,
     find,
     check,
+    examine,
     create,
     change,
     remove,
@@ -158,6 +179,10 @@ export async function createDefinitions(options: DefinitionsOptions) {
     reconfigure,
     follow,
   };
+}
+
+function addressIn(model: ModelConfig | undefined): string | undefined {
+  return model && addressOf(model);
 }
 
 /** Calls wait for those before them. */

@@ -32,7 +32,7 @@ anyDatabase((databases) =>
       base: {
         models: [],
         wish: {},
-        choice: { models: [], probes: [], detail: "none", demo: true },
+        choice: { models: [], ofAdmins: [], probes: [], detail: "none", demo: true },
         agents: [],
         agentFiles: new Map(),
         rooms: [],
@@ -41,9 +41,9 @@ anyDatabase((databases) =>
       },
       models: {
         ...models,
-        update(all) {
+        update(all, ofAdmins) {
           if (isBroken) throw new Error("these are too odd");
-          models.update(all);
+          models.update(all, ofAdmins);
         },
       },
       agents: createLiveAgents(createAgentRegistry([])),

@@ -65,7 +65,7 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
   /** Makes what counts now known to all who look. */
   function apply(): void {
     resolved = resolveDefinitions(base, rows, options);
-    models.update(resolved.choice.models);
+    models.update(resolved.choice.models, resolved.choice.ofAdmins);
     agents.update(withModels(createAgentRegistry(resolved.agents, resolved.defaultAgent), models.list()));
     servers
       ?.update(resolved.servers)

@@ -12,7 +12,7 @@ import { definitionInvalid, type Draft } from "./check-draft.ts";
 import type { Definitions } from "./definitions.ts";
 
 export type TrialsOptions = Pick<McpOptions, "version" | "environment" | "log"> &
-  Pick<ModelsOptions, "isOwn"> & {
+  Pick<ModelsOptions, "isOwn" | "connect"> & {
     readonly definitions: Definitions;
     readonly servers: McpServers;
     readonly onCall: (record: ModelCallRecord) => void;
@@ -24,7 +24,7 @@ const longestMs = 60_000;
 const mostTokens = 512;
 
 /** Trying what is defined, and what might be. */
-export function createTrials({ definitions, servers, onCall, isOwn, ...options }: TrialsOptions) {
+export function createTrials({ definitions, servers, onCall, isOwn, connect, ...options }: TrialsOptions) {
   return {
     /** One short answer; of a draft, beside the models that there are. */
     async model(
@@ -32,13 +32,18 @@ export function createTrials({ definitions, servers, onCall, isOwn, ...options }
       { prompt, caller, signal }: { readonly prompt: string; readonly caller: Caller; readonly signal: AbortSignal },
     ): Promise<ModelTrial> {
       const id = typeof asked === "string" ? asked : asked.id;
-      const { models: all } = definitions.choice();
+      const { models: all, ofAdmins } = definitions.choice();
       const draft = typeof asked === "string" ? undefined : sound("model", asked);
       // Once: whoever waits wants to know what went wrong, not whether it may go well some time.
       const models = [...all.filter((model) => model.id !== draft?.id), ...(draft ? [draft] : [])].map((model) =>
         model.id === id && model.provider !== undefined && model.provider !== "demo" ? { ...model, retries: 0 } : model,
       );
-      const registry = createModels({ models, ...(isOwn && { isOwn }) });
+      const registry = createModels({
+        models,
+        ofAdmins: draft ? [...ofAdmins, draft.id] : ofAdmins,
+        connect,
+        ...(isOwn && { isOwn }),
+      });
       try {
         const request = {
           messages: [{ role: "user" as const, content: prompt }],
@@ -52,7 +57,7 @@ export function createTrials({ definitions, servers, onCall, isOwn, ...options }
       }
     },
 
-    findModels: (wish: FindWish): Promise<FoundModels> => findModels(wish),
+    findModels: (wish: FindWish): Promise<FoundModels> => findModels(wish, connect),
 
     server(asked: string | Draft, caller: Caller, signal: AbortSignal): Promise<McpTrial> {
       if (typeof asked !== "string")

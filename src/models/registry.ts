@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { Agent } from "undici";
 import { InvalidInput, NotFound, Unavailable } from "../protocol/base/errors.ts";
 import type { Model, ModelCallRecord, ModelInfo, ModelRegistry } from "../protocol/agents/models.ts";
 import type { Adapter, Timeouts } from "./transport/adapter.ts";
@@ -12,7 +11,8 @@ import { createDemo } from "./demo/demo.ts";
 import { createFallback } from "./serving/fallback.ts";
 import { keyVariableOfHost } from "./providers/hosts.ts";
 import type { Connection } from "./transport/http-adapter.ts";
-import { createOllama } from "./providers/ollama.ts";
+import { type Connector, createModelAgent } from "./transport/model-agent.ts";
+import { createOllama, ollamaBaseUrl } from "./providers/ollama.ts";
 import { createOpenAi, openaiBaseUrl } from "./providers/openai.ts";
 import { createScripted } from "./demo/scripted.ts";
 import { serveModel } from "./serving/serve.ts";
@@ -21,6 +21,10 @@ import { type Sight, sightOf } from "./discovery/vision-support.ts";
 
 export type ModelsOptions = {
   readonly models: readonly ModelConfig[];
+  /** Ids of those that admins have defined; all others are the operator's. */
+  readonly ofAdmins?: readonly string[];
+  /** Makes the connections of those that admins have defined; absent: they go anywhere, as the operator's do. */
+  readonly connect?: Connector | undefined;
   /** Models made in process, by id: for tests. They are not tried again unless `retries` says so. */
   readonly adapters?: Readonly<Record<string, Adapter>>;
   /** Receives the record of every request to a provider; must not throw or wait. */
@@ -36,7 +40,7 @@ export type ModelsOptions = {
 
 export type Models = ModelRegistry & {
   /** From now on there are these. What streams ends as it began; a model that is the same stays the same. */
-  update(models: readonly ModelConfig[]): void;
+  update(models: readonly ModelConfig[], ofAdmins: readonly string[]): void;
   /** Ends all connections, those in use too. */
   close(): Promise<void>;
 };
@@ -44,33 +48,45 @@ export type Models = ModelRegistry & {
 /** `serving`: the provider's models behind it, in order; empty when it is not available. */
 type Entry = { readonly info: ModelInfo; readonly model?: Model; readonly serving: readonly ServedModel[] };
 
-type Listing = { readonly configs: readonly ModelConfig[]; readonly entries: ReadonlyMap<string, Entry> };
+type Listing = {
+  readonly configs: readonly ModelConfig[];
+  readonly ofAdmins: ReadonlySet<string>;
+  readonly entries: ReadonlyMap<string, Entry>;
+};
 
 /** All models by id and by `<provider>/<name>`; `demo` is always there. Throws InvalidInput for a list that can't be right. */
 export function createModels(options: ModelsOptions): Models {
-  // HTTP/1.1 only: there the end of a request is the end of its socket, and every model server stops working.
-  const dispatcher = new Agent({ allowH2: false, connect: { timeout: 120_000 }, keepAliveTimeout: 30_000 });
+  const agents = { operators: createModelAgent(undefined), admins: createModelAgent(options.connect) };
   const serve = (id: string, adapter: Adapter, retries: number | undefined, sight?: Sight) =>
     servedEntry(serveModel(id, adapter, { sink: options.onCall, prompts: options.prompts, retries, sight }));
   const inProcess = new Map(
     Object.entries(options.adapters ?? {}).map(([id, adapter]) => [id, serve(id, adapter, options.retries ?? 0)]),
   );
-  let current = listingOf(options.models, { configs: [], entries: new Map() });
+  let current = listingOf(options.models, options.ofAdmins ?? [], {
+    configs: [],
+    ofAdmins: new Set(),
+    entries: new Map(),
+  });
 
-  function listingOf(models: readonly ModelConfig[], before: Listing): Listing {
+  function listingOf(models: readonly ModelConfig[], ids: readonly string[], before: Listing): Listing {
+    const ofAdmins = new Set(ids);
     const hasDemo = models.some(({ id }) => id === "demo");
     const configs: readonly ModelConfig[] = hasDemo ? models : [...models, { id: "demo", provider: "demo" }];
     const problems = problemsOf(configs, [...inProcess.keys()]);
     if (problems.length > 0) throw new InvalidInput(problems.map(({ message }) => message).join("; "));
     const entries = new Map(inProcess);
     for (const config of configs)
-      if (!isFallback(config)) entries.set(config.id, sameEntry(before, config) ?? providerEntry(config));
+      if (!isFallback(config)) {
+        const isOfAdmins = ofAdmins.has(config.id);
+        const same = isOfAdmins === before.ofAdmins.has(config.id) ? sameEntry(before, config) : undefined;
+        entries.set(config.id, same ?? providerEntry(config, isOfAdmins));
+      }
     for (const config of configs)
-      if (isFallback(config)) entries.set(config.id, fallbackEntry(config, { configs, entries }));
-    return { configs, entries };
+      if (isFallback(config)) entries.set(config.id, fallbackEntry(config, { configs, ofAdmins, entries }));
+    return { configs, ofAdmins, entries };
   }
 
-  function providerEntry(config: ProviderConfig): Entry {
+  function providerEntry(config: ProviderConfig, isOfAdmins: boolean): Entry {
     const reason = missingKey(config);
     if (reason !== undefined) {
       return {
@@ -79,7 +95,7 @@ export function createModels(options: ModelsOptions): Models {
       };
     }
     const connection = {
-      dispatcher,
+      dispatcher: isOfAdmins ? agents.admins : agents.operators,
       timeouts: options.timeouts ?? {},
       ...(options.isOwn ? { isOwn: options.isOwn } : {}),
     };
@@ -130,10 +146,10 @@ export function createModels(options: ModelsOptions): Models {
     },
     has: (name) => find(name) !== undefined,
     list: () => [...current.entries.values()].map(({ info }) => info),
-    update(models) {
-      current = listingOf(models, current);
+    update(models, ofAdmins) {
+      current = listingOf(models, ofAdmins, current);
     },
-    close: () => dispatcher.destroy(),
+    close: async () => void (await Promise.all([agents.operators.destroy(), agents.admins.destroy()])),
   };
 }
 
@@ -149,6 +165,20 @@ function servedEntry(model: ServedModel): Entry {
     model,
     serving: [model],
   };
+}
+
+/** Where a model is asked; undefined: not over HTTP, or by a package that knows it. */
+export function addressOf(config: ModelConfig): string | undefined {
+  switch (config.provider) {
+    case "openai":
+      return config.baseUrl ?? openaiBaseUrl;
+    case "ollama":
+      return config.baseUrl ?? ollamaBaseUrl;
+    case "anthropic":
+      return config.baseUrl ?? anthropicBaseUrl;
+    default:
+      return undefined;
+  }
 }
 
 /** The one list of providers. */
@@ -172,7 +202,7 @@ function createAdapter(config: ProviderConfig, connection: Connection): Adapter 
 function missingKey(config: ProviderConfig): string | undefined {
   if (config.provider !== "openai" && config.provider !== "anthropic") return undefined;
   if (config.apiKey || config.headers) return undefined;
-  const url = new URL(config.baseUrl ?? (config.provider === "openai" ? openaiBaseUrl : anthropicBaseUrl));
-  const variable = keyVariableOfHost(url);
+  const address = addressOf(config);
+  const variable = address && keyVariableOfHost(new URL(address));
   return variable && `it has no apiKey. Set ${variable} and give the model apiKey: \${${variable}}.`;
 }

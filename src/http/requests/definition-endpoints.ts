@@ -158,8 +158,8 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
         definition: z.unknown().describe("With all that was left out"),
       }),
     },
-    handle({ body, services }) {
-      const { problems, definition, body: given } = services.definitions.check(kind, body);
+    async handle({ body, services }) {
+      const { problems, definition, body: given } = await services.definitions.examine(kind, body);
       const shown = shownDefinition(kind, definition ?? given).definition;
       return { valid: problems.length === 0, problems, definition: shown };
     },

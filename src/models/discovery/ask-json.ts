@@ -1,5 +1,6 @@
 import { request } from "undici";
 import type { Dispatcher } from "undici";
+import { messageOf } from "../../protocol/base/errors.ts";
 
 export type Reply =
   | { readonly status: number; readonly body: unknown }
@@ -33,6 +34,7 @@ export async function askJson(url: string | URL, { timeoutMs, headers, body, dis
     if (error instanceof DOMException && error.name === "TimeoutError") {
       return { problem: "timed-out", detail: `no answer within ${timeoutMs} ms` };
     }
+    if (code === "address_refused") return { problem: "not-it", detail: messageOf(error) };
     if (code === "ECONNREFUSED" || code === "ENOTFOUND") return { problem: "refused", detail: "nothing listens there" };
     return { problem: "not-it", detail: `no HTTP answer (${code || String(error)})` };
   }

@@ -13,6 +13,8 @@ export type ChooseOptions = {
 export type ModelChoice = {
   /** The configured models, and `default` in any case. */
   readonly models: readonly ModelConfig[];
+  /** Ids of those that admins have defined. */
+  readonly ofAdmins: readonly string[];
   /** What was looked for on this machine; empty if nothing had to be. */
   readonly probes: readonly Probe[];
   /** What `default` is, in words for a person. */
@@ -24,7 +26,7 @@ export type ModelChoice = {
 /** Decides what `default` is: what the config says, else the first model it names, else what is found on this machine, else the demo. */
 export async function chooseModels({ models, wish, probe, ownPort }: ChooseOptions): Promise<ModelChoice> {
   if (models.some(({ id }) => id === "default"))
-    return { models, probes: [], detail: "default, as configured", demo: false };
+    return { models, ofAdmins: [], probes: [], detail: "default, as configured", demo: false };
   const withDefault = (extra: readonly ModelConfig[], id: string): readonly ModelConfig[] => [
     ...models,
     ...extra,
@@ -34,22 +36,25 @@ export async function chooseModels({ models, wish, probe, ownPort }: ChooseOptio
   if (first && wish.backend === undefined)
     return {
       models: withDefault([], first.id),
+      ofAdmins: [],
       probes: [],
       detail: `${first.id}, the first that is configured`,
       demo: false,
     };
 
   const probes = probe || wish.backend !== undefined ? await probeBackends({ ownPort }) : [];
-  const { config, detail } = chooseBackend(probes, wish);
-  if (config) return { models: withDefault([config], config.id), probes, detail, demo: false };
+  const { config, detail: found } = chooseBackend(probes, wish);
+  if (config) return { models: withDefault([config], config.id), ofAdmins: [], probes, detail: found, demo: false };
   if (first)
     return {
       models: withDefault([], first.id),
+      ofAdmins: [],
       probes,
       detail: `${first.id}, the first that is configured`,
       demo: false,
     };
-  return { models: withDefault([], "demo"), probes, detail: "the demo model: simple rules, not an LLM", demo: true };
+  const detail = "the demo model: simple rules, not an LLM";
+  return { models: withDefault([], "demo"), ofAdmins: [], probes, detail, demo: true };
 }
 
 /** Models that admins have defined, and which of all models they want for `default`. */
@@ -75,11 +80,12 @@ export function withStoredModels(
   const found = choice.models.filter(({ id }) => id !== "default" && !has(configured, id) && !has(added, id));
   const all = [...configured, ...added, ...found];
   const usual = choice.models.filter(({ id }) => id === "default" && !has(configured, id));
-  if (isDefaultConfigured({ models: configured, wish })) return { ...choice, models: [...all, ...usual] };
+  const ofAdmins = added.map(({ id }) => id);
+  if (isDefaultConfigured({ models: configured, wish })) return { ...choice, ofAdmins, models: [...all, ...usual] };
   const [first] = added;
   const taken = wanted !== undefined && (has(all, wanted) || wanted === "demo") ? wanted : choice.demo && first?.id;
-  if (!taken) return { ...choice, models: [...all, ...usual] };
+  if (!taken) return { ...choice, ofAdmins, models: [...all, ...usual] };
   const detail = taken === wanted ? `${taken}, as an admin has set it` : `${taken}, the first that an admin has added`;
   const isDemo = taken === "demo";
-  return { ...choice, models: [...all, { id: "default", fallback: [taken] }], detail, demo: isDemo };
+  return { ...choice, ofAdmins, models: [...all, { id: "default", fallback: [taken] }], detail, demo: isDemo };
 }

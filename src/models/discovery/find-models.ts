@@ -1,7 +1,9 @@
+import type { Dispatcher } from "undici";
 import type { FoundModels, FoundProvider } from "../../protocol/agents/trials.ts";
 import type { Reach } from "../../protocol/agents/definitions.ts";
 import { isPrivateHost } from "./ask-context-size.ts";
 import { askJson, fieldOf, type Reply } from "./ask-json.ts";
+import { type Connector, createModelAgent } from "../transport/model-agent.ts";
 
 export type FindWish = {
   readonly baseUrl: string;
@@ -12,8 +14,20 @@ export type FindWish = {
 const timeoutMs = 8000;
 const mostModels = 1000;
 
-/** Which models a server has, by asking in all the ways that are known, at the address and below it. Never throws. */
-export async function findModels(wish: FindWish): Promise<FoundModels> {
+/**
+ * Which models a server has, by asking in all the ways that are known, at the address and below it. `connect` makes the
+ * connections; absent: they go anywhere. Never throws.
+ */
+export async function findModels(wish: FindWish, connect?: Connector): Promise<FoundModels> {
+  const dispatcher = createModelAgent(connect);
+  try {
+    return await askAllWays(wish, dispatcher);
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+async function askAllWays(wish: FindWish, dispatcher: Dispatcher): Promise<FoundModels> {
   const base = new URL(wish.baseUrl);
   base.search = "";
   base.hash = "";
@@ -21,7 +35,7 @@ export async function findModels(wish: FindWish): Promise<FoundModels> {
   const root = given.replace(/\/(v1|api)$/, "");
   const bearer: WayToAsk["headers"] = wish.apiKey === undefined ? {} : { authorization: `Bearer ${wish.apiKey}` };
   const ask = async (way: WayToAsk): Promise<Asked> => {
-    const reply = await askJson(way.url, { timeoutMs, headers: { ...way.headers, ...wish.headers } });
+    const reply = await askJson(way.url, { timeoutMs, headers: { ...way.headers, ...wish.headers }, dispatcher });
     return { ...way, ...outcomeOf(reply, way) };
   };
   const openai = (address: string): WayToAsk => ({

@@ -1,5 +1,5 @@
 import type { ModelTrial } from "../../protocol/agents/trials.ts";
-import { ModelError, type ModelErrorKind, messageOf } from "../../protocol/base/errors.ts";
+import { ColloquyError, ModelError, type ModelErrorKind, messageOf } from "../../protocol/base/errors.ts";
 import type { FinishReason, Model, ModelRequest, Usage } from "../../protocol/agents/models.ts";
 
 const advice: Readonly<Record<ModelErrorKind, string>> = {
@@ -16,6 +16,14 @@ const advice: Readonly<Record<ModelErrorKind, string>> = {
   server: "The server failed: its own log says more.",
   aborted: "It was stopped.",
 };
+
+const refusedAddress = "Nothing was asked: models that are defined here are at the addresses that the operator allows.";
+
+function adviceOn(error: unknown): string {
+  if (!(error instanceof ModelError)) return advice.server;
+  const isRefused = error.cause instanceof ColloquyError && error.cause.code === "address_refused";
+  return isRefused ? refusedAddress : advice[error.kind];
+}
 
 /** One short answer of a model, with what it took; a failure is a value, in words that say what to do. */
 export async function tryModel(model: Model, request: ModelRequest, signal: AbortSignal): Promise<ModelTrial> {
@@ -34,9 +42,8 @@ export async function tryModel(model: Model, request: ModelRequest, signal: Abor
         else if (part.type === "finish") finish = part;
       }
   } catch (error) {
-    const kind = error instanceof ModelError ? error.kind : "server";
     const code = error instanceof ModelError ? error.code : "model_server";
-    return { ok: false, code, error: messageOf(error), advice: advice[kind], totalMs: since() };
+    return { ok: false, code, error: messageOf(error), advice: adviceOn(error), totalMs: since() };
   }
   const usage = finish?.usage ?? { inputTokens: 0, outputTokens: 0, estimated: true };
   const times = { firstPartMs: firstPartMs ?? since(), totalMs: since() };

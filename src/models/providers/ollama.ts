@@ -16,7 +16,7 @@ import type { Connection } from "../transport/http-adapter.ts";
 import { Cut, NotTheProtocol, Reported, Unsendable, objectOf } from "../transport/wire.ts";
 import type { AnswerReader } from "../transport/wire.ts";
 
-const ollamaBaseUrl = "http://localhost:11434";
+export const ollamaBaseUrl = "http://localhost:11434";
 
 /** Loading a large model from disk takes minutes; silence after that does not. */
 const ollamaTimeouts = { ...defaultTimeouts, firstPartMs: 300_000, idleMs: 60_000 };

@@ -208,6 +208,9 @@ export class HttpExchange {
   #connectionError(error: Error): ModelError {
     const code = "code" in error ? String(error.code) : "";
     const { host } = this.#post.url;
+    // Waiting does not mend it.
+    if (code === "address_refused")
+      return failure("unreachable", this.#post.target, error.message, { cause: error, retryable: false });
     if (code.startsWith("HPE_")) return this.#error("garbage", `the answer is not HTTP (${error.message})`, error);
     if (this.#status !== 0)
       return this.#error("cut", `the connection was lost in the middle of the answer (${error.message})`, error);

@@ -101,8 +101,8 @@ export const findModels = endpoint({
   summary: "Which models an address has",
   description:
     "Asks it in all the ways that are known. `provider` and `baseUrl` are what a definition of one of its models needs. " +
-    "Private addresses are asked too, since that is where most model servers are; of what else answers there only that it is none " +
-    "is told.",
+    "Outside the public internet only what `definitions.modelHosts` allows is asked; of what else answers there only that it is " +
+    "none is told.",
   body: z.strictObject({
     baseUrl: z
       .url({ protocol: /^https?$/ })
