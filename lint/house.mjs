@@ -21,8 +21,22 @@ export function examineHouse(root, files) {
     ...looseFiles(files),
     ...unusedPackages(JSON.parse(read("package.json")), imports, files.filter(isStyle).map(read)),
     ...unownedTables(files.filter((file) => file.startsWith("src/store/schema/migrations/")).map(read)),
+    ...madeCallers(code, read),
     ...brokenPaths(root, files, read),
   ];
+}
+
+const callerMakers = ["src/protocol/base/callers.ts", "src/rooms/room-authority.ts"];
+
+/** Rights by spreading a caller: one check forgotten, and somebody may all. */
+function madeCallers(code, read) {
+  const spread =
+    /\{\s*\.\.\.(?:\w*[cC]aller|callerOf\([^)]*\))\b[^{}]*\b(?:role|permissions|scopes|userId|authority)\b/;
+  return code
+    .filter((file) => file.startsWith("src/") && !callerMakers.includes(file) && spread.test(read(file)))
+    .map(
+      (file) => `${file} makes a caller with other rights by spreading one; that is for ${callerMakers.join(" and ")}`,
+    );
 }
 
 function isTest(file) {

@@ -3,6 +3,7 @@
  * the others choose files whose path contains one of them: `npm test -- config --test-name-pattern=port`.
  */
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -28,6 +29,9 @@ if (files.length === 0) {
   process.exit(1);
 }
 
+// Samples and what is made by chance are the same again with the same seed.
+const seed = process.env.COLLOQUY_TEST_SEED ?? String(randomInt(2 ** 32));
+if (!all) console.log(`COLLOQUY_TEST_SEED=${seed}`);
 const inspector = await inspectorFor(files);
 const postgres = await sharedPostgres();
 const { code } = await runChild(
@@ -54,6 +58,7 @@ const { code } = await runChild(
       ...process.env,
       ...inspector,
       ...postgres.env,
+      COLLOQUY_TEST_SEED: seed,
       ...(all ? { COLLOQUY_TEST_ALL: "1" } : {}),
       COLLOQUY_TEST_FILE_SECONDS: long ? "1800" : "120",
       // A test that runs tests must not write there too.

@@ -5,7 +5,7 @@ export const isWhole = process.env["COLLOQUY_TEST_ALL"] === "1";
 
 const given = process.env["COLLOQUY_TEST_SEED"];
 const seed = Number(given ?? randomInt(2 ** 32));
-if (!isWhole) console.log(`COLLOQUY_TEST_SEED=${seed} takes the same samples again`);
+if (given === undefined && !isWhole) console.log(`COLLOQUY_TEST_SEED=${seed}`);
 
 /** Of cases that take long together, `most` that a seed picks, in their order; all of them by `npm run test:all`. */
 export function sampled<Case>(cases: readonly Case[], most: number): readonly Case[] {

@@ -5,14 +5,18 @@ import type { Caller } from "../protocol/base/callers.ts";
  * room has been found for the caller, and whether that person may do this very thing has been looked at.
  */
 
-/** Stops what works in the room, whoever began it. */
-export function asStopper(caller: Caller): Caller {
-  return { ...caller, role: "admin" };
+/** Stops a run of the room, whoever began it. */
+export function asStopper(caller: Caller, room: string, userId: string): Caller {
+  return { ...caller, authority: { room, userId, why: "stops what works in the room" } };
 }
 
-/** Decides what somebody else's turn in the room asks; the decision bears the handle. */
-export function asDecider(caller: Caller, handle: string): Caller {
-  return { ...caller, role: "admin", name: handle };
+/** Decides what somebody's turn in the room asks; the decision bears the handle. */
+export function asDecider(
+  caller: Caller,
+  { id, handle }: { readonly id: string; readonly handle: string },
+  userId: string,
+): Caller {
+  return { ...caller, name: handle, authority: { room: id, userId, why: "decides for the room" } };
 }
 
 /** Reads what the turns of somebody else in the room ask. */

@@ -258,9 +258,10 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       await removePerson(query, id, handle);
       // Nothing goes on in the name of somebody who is gone; what they began for the room stops as a whole.
       const { root, turns } = await readLive(query, id);
-      const cancel = (run: string) => runs.cancel(asStopper(caller), run);
-      if (root && root.userId === person?.userId) await cancel(root.id);
-      else for (const { run, userId } of turns) if (userId === person?.userId) await cancel(run);
+      if (!person) return;
+      const cancel = (run: string) => runs.cancel(asStopper(caller, id, person.userId), run);
+      if (root && root.userId === person.userId) await cancel(root.id);
+      else for (const { run, userId } of turns) if (userId === person.userId) await cancel(run);
     },
     async say(caller, id, { message, idempotency }) {
       const room = await find(caller, id);
@@ -289,10 +290,10 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       const { root, turns } = await readLive(query, room.id);
       const meant = turns.filter((turn) => agent === undefined || turn.agent === agent);
       // Anybody in the room may, in whoever's name the agents work.
-      const cancel = (run: string) => runs.cancel(asStopper(caller), run);
-      if (agent !== undefined) for (const { run } of meant) await cancel(run);
+      const cancel = (run: string, userId: string) => runs.cancel(asStopper(caller, room.id, userId), run);
+      if (agent !== undefined) for (const { run, userId } of meant) await cancel(run, userId);
       // Its turns end with it, and keep what they have said.
-      else if (root) await cancel(root.id);
+      else if (root) await cancel(root.id, root.userId);
       return meant.map(({ run }) => run);
     },
     async beginChapter(caller, id) {
@@ -318,7 +319,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       // "Always" is a person's own word, for that person's own runs.
       const { always, ...rest } = input;
       const own = asker.userId === caller.userId && always !== undefined ? { ...rest, always } : rest;
-      await runs.decide(asDecider(caller, room.handle), asker.run, { questionId, input: own });
+      await runs.decide(asDecider(caller, room, asker.userId), asker.run, { questionId, input: own });
     },
     async asOwner(caller, id) {
       const { ownerId } = await find(caller, id);

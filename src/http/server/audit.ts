@@ -3,8 +3,8 @@ import type { Caller } from "../../protocol/base/callers.ts";
 import type { AuditLog } from "../../store/metering/audit-log.ts";
 import { pathOf } from "./errors.ts";
 
-/** Routes that administer, let in or hand out; all that deletes is audited too. */
-const audited = /^\/api\/(admin|auth|shares|mcp|threads\/:id\/shares)(\/|$)/;
+/** Routes that administer, let in, hand out or act for others; all that deletes is audited too. */
+const audited = /^\/api\/(admin|auth|shares|mcp|threads\/:id\/shares|rooms\/:id\/(interrupt|decisions|members))(\/|$)/;
 
 /** Takes all of a person's data along. */
 const exported = /^\/api\/(admin\/users\/:id|auth\/me)\/export$/;

@@ -1,4 +1,4 @@
-import { type Caller, heldTo, isAsker } from "../../protocol/base/callers.ts";
+import { asAdminHere, type Caller, heldTo, isAsker } from "../../protocol/base/callers.ts";
 import { Denied } from "../../protocol/base/errors.ts";
 import { isForAdmins, type Needs, scopesFor } from "../../protocol/base/scopes.ts";
 
@@ -8,7 +8,7 @@ import { isForAdmins, type Needs, scopesFor } from "../../protocol/base/scopes.t
  */
 export function letIn(caller: Caller, needs: Needs): Caller {
   const held = heldTo(caller, needs);
-  if (held) return isForAdmins(needs) ? { ...held, role: "admin" } : held;
+  if (held) return isForAdmins(needs) ? asAdminHere(held) : held;
   if (isAsker(caller))
     throw new Denied(
       403,

@@ -10,6 +10,7 @@ import {
   mayDo,
   mayUse,
   permissionPattern,
+  whoseRuns,
 } from "./callers.ts";
 import { askerScopes, scopes } from "./scopes.ts";
 
@@ -85,6 +86,16 @@ test("no scope lets do what is the account's own, and no scopes let do all that 
   const old = callerOfOldKey(ada, ["agent:a*", "admin"]);
   assert.deepEqual([old.role, old.permissions, mayDo(old, "threads:share")], ["admin", ["agent:a*", "admin"], true]);
   assert.ok(!mayDo(old, "account") && !mayDo(callerOfOldKey(ada, ["agent:a*"]), "admin:runs"));
+});
+
+test("whose runs: one's own, everybody's for an admin, and of a room's authority those of the one it is for", () => {
+  const ada = { userId: "u", role: "user" } as const;
+  const authority = { room: "r", userId: "b", why: "decides for the room" } as const;
+  assert.deepEqual(
+    [whoseRuns(ada), whoseRuns({ ...ada, role: "admin" }), whoseRuns({ ...ada, authority })],
+    ["u", undefined, "b"],
+  );
+  assert.equal(whoseRuns({ ...ada, role: "admin", authority }), "b", "an admin in a room acts for the room");
 });
 
 test("things of each kind are granted by name or glob, collections and rooms by whatever they are called", () => {

@@ -35,8 +35,19 @@ export type Caller = {
   readonly only?: string;
   /** Where it works in other systems, by the system's name, for this piece of work. */
   readonly elsewhere?: Readonly<Record<string, Standing>>;
+  /** It acts for somebody else in a room, and only for that. */
+  readonly authority?: RoomAuthority;
   /** The root run that it works in; what it handed over to sign in elsewhere is kept with that. */
   readonly run?: string;
+};
+
+/** For whom somebody acts in a room, and why. Made by the rooms once they have looked whether that person may. */
+export type RoomAuthority = {
+  /** The room's thread. */
+  readonly room: string;
+  /** Whose run it is about. */
+  readonly userId: string;
+  readonly why: "stops what works in the room" | "decides for the room";
 };
 
 /** What a caller works on in another system, and as whom; never a secret. */
@@ -64,6 +75,11 @@ export function callerOf(user: Account, via: Caller["via"], words?: readonly str
   const { id: userId, name, role, permissions } = user;
   const whole: Caller = { userId, name, role, permissions, via };
   return words ? { ...cutTo(whole, scopesOf(words, role), permissionsOf(words)), words } : whole;
+}
+
+/** The server itself, at work on all that is an account's. */
+export function serverFor(user: Account): Caller {
+  return { ...callerOf(user, "system"), permissions: ["*"] };
 }
 
 /** What a key may that was made when its scopes named permissions only, and `admin`: all but what is the account's own. */
@@ -102,6 +118,21 @@ export function heldTo(caller: Caller, needs: Needs): Caller | undefined {
   if (needs === "ask" && isOwn && !mayDo(whole, "threads:write")) return { ...whole, only: caller.key! };
   if (mayDo(whole, needs)) return whole;
   return isOwn && typeof needs !== "string" && needs.includes("own") ? { ...whole, only: caller.key! } : undefined;
+}
+
+/** Whose runs a caller may stop and decide on; undefined: everybody's. */
+export function whoseRuns({
+  role,
+  userId,
+  authority,
+}: Pick<Caller, "role" | "userId" | "authority">): string | undefined {
+  if (authority) return authority.userId;
+  return role === "admin" ? undefined : userId;
+}
+
+/** The caller of a request that needs the rights of an admin in one area: there it is one, whatever its account is elsewhere. */
+export function asAdminHere(caller: Caller): Caller {
+  return { ...caller, role: "admin" };
 }
 
 /** Why something is not there for this caller: the same, whether it is not there at all or is not its key's own. */

@@ -1,5 +1,5 @@
 import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
-import type { Caller } from "../../protocol/base/callers.ts";
+import { type Caller, whoseRuns } from "../../protocol/base/callers.ts";
 import { isId } from "../../protocol/base/ids.ts";
 import type { RunEnd } from "../log/append.ts";
 import { endLocked, lockRun, noRun, publishEnd, queueAgain } from "./locked-run.ts";
@@ -12,8 +12,9 @@ import type { Runtime } from "../contract/runtime.ts";
 export async function cancelRun(runtime: Runtime, caller: Caller, runId: string): Promise<RunRecord> {
   if (!isId(runId)) throw noRun(runId);
   // Whoever left a room has nothing to say in it, also about what they began.
-  if (caller.role !== "admin") await placeInRoom(runtime.database.query, caller, { id: runId });
-  const which = { runId, ...(caller.role === "admin" ? {} : { userId: caller.userId }) };
+  const userId = whoseRuns(caller);
+  if (caller.role !== "admin" && !caller.authority) await placeInRoom(runtime.database.query, caller, { id: runId });
+  const which = { runId, ...(userId === undefined ? {} : { userId }) };
   let ended = await endIdleRun(runtime, which, { status: "cancelled" });
   if (ended === "none" && !(await endPending(runtime, which, { status: "cancelled" }))) {
     // It may have left `pending` for its turn between the two looks.

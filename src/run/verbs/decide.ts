@@ -1,6 +1,6 @@
 import type { ArgumentPattern } from "../../protocol/agents/approval.ts";
 import type { RunRecord } from "../../protocol/threads/run-shapes.ts";
-import type { Caller } from "../../protocol/base/callers.ts";
+import { type Caller, whoseRuns } from "../../protocol/base/callers.ts";
 import { Conflict, InvalidInput, messageOf, NotFound } from "../../protocol/base/errors.ts";
 import { changedByDoubles, parseExactly, withDoubles } from "../../protocol/base/exact-json.ts";
 import { isId, newId } from "../../protocol/base/ids.ts";
@@ -53,9 +53,9 @@ export async function decide(
   if (!isId(questionId)) throw noQuestion(questionId);
   const done = await runtime.database.transaction(async (query) => {
     const asking = await runThatAsks(query, questionId);
-    const run = await lockRun(query, asking ?? runId, caller.role === "admin" ? undefined : caller.userId);
+    const run = await lockRun(query, asking ?? runId, whoseRuns(caller));
     if (!run) throw noRun(runId);
-    if (caller.role !== "admin") await placeInRoom(query, caller, run);
+    if (caller.role !== "admin" && !caller.authority) await placeInRoom(query, caller, run);
     if (runId !== run.id && runId !== run.root?.id) throw noQuestion(questionId);
     const items = await itemsOfRun(query, run.id);
     const question = items.find((item): item is Question => item.kind === "question" && item.id === questionId);
@@ -113,7 +113,8 @@ export async function decide(
   if (ended && endedRun && ended.pending > 0) await startNext(runtime, endedRun.threadId);
   const named = runId === root.id ? root : run;
   // A root that is somebody else's is not shown to who decided for a turn in it.
-  const shown = caller.role === "admin" || named.userId === caller.userId ? named : run;
+  const whose = whoseRuns(caller);
+  const shown = whose === undefined || named.userId === whose ? named : run;
   return getRun(runtime.database, { userId: shown.userId }, shown.id);
 }
 
