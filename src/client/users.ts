@@ -1,4 +1,4 @@
-import type { UserView, KeyView, ErasureView, ResetLink, MadeKey } from "../protocol/people/accounts.ts";
+import type { UserView, KeyView, ErasureView, ResetLink, MadeKey, MadeUser } from "../protocol/people/accounts.ts";
 import type { Role } from "../protocol/base/callers.ts";
 import type { KeyInput } from "./account.ts";
 import { addressAt, ask, type Asking, askJson, askList, type Server } from "./request.ts";
@@ -6,11 +6,16 @@ import { addressAt, ask, type Asking, askJson, askList, type Server } from "./re
 /** Accounts and their keys; for admins only. */
 export type UserClient = {
   list(signal?: AbortSignal): Promise<readonly UserView[]>;
-  /** The key is told this once. */
+  /** The key is told this once. It may all that the account may, for 90 days, unless it is said otherwise; null: for ever. */
   add(
-    user: { readonly name: string; readonly role: Role },
+    user: {
+      readonly name: string;
+      readonly role: Role;
+      readonly scopes?: readonly string[] | undefined;
+      readonly expiresInDays?: number | null | undefined;
+    },
     signal?: AbortSignal,
-  ): Promise<{ readonly user: UserView; readonly key: string }>;
+  ): Promise<MadeUser>;
   change(
     id: string,
     change: { readonly disabled?: boolean; readonly role?: Role },

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { KeyView } from "../../protocol/people/accounts.ts";
+import { type KeyView, roleSchema } from "../../protocol/people/accounts.ts";
 import { permissionPattern } from "../../protocol/base/callers.ts";
-import { isWord, wordOf } from "../../protocol/base/scopes.ts";
+import { wordOf, wordPattern } from "../../protocol/base/scopes.ts";
 import type { ApiKey } from "../../store/people/api-keys.ts";
 
 export const nameSchema = z
@@ -15,11 +15,7 @@ export const permissionsSchema = z
 
 const scopesSchema = z
   .array(
-    z
-      .string()
-      .regex(permissionPattern, "such as agents:coder, threads:read or tools:*")
-      .transform(wordOf)
-      .refine(isWord, "names nothing: say it as agents:coder, tools:*, threads:read, knowledge:* or admin:users"),
+    z.string().regex(wordPattern, "such as agents:coder, threads:read or tools:*").transform(wordOf),
     'say what the key may, such as ["agents:assistant"], or ["*"] for all that the account may',
   )
   .min(1)
@@ -35,16 +31,24 @@ export const changeKeyBody = z
   .strictObject({ label: labelSchema.optional(), scopes: scopesSchema.optional() })
   .refine((change) => Object.keys(change).length > 0, "must change something");
 
+const daysSchema = z.number().positive().max(3660);
+
 export const addKeyBody = z.strictObject({
   label: labelSchema,
   scopes: scopesSchema,
-  expiresInDays: z.number().positive().max(3660).optional(),
+  expiresInDays: daysSchema.optional(),
 });
 
-/** What is asked for, as the store takes it. */
-export function newKeyOf({ label, scopes, expiresInDays }: z.infer<typeof addKeyBody>) {
-  const expiresAt = expiresInDays === undefined ? undefined : new Date(Date.now() + expiresInDays * 86_400_000);
-  return { label, scopes, expiresAt };
+export const addUserBody = z.strictObject({
+  name: nameSchema,
+  role: roleSchema.default("user"),
+  scopes: scopesSchema.default(["*"]),
+  expiresInDays: daysSchema.nullable().default(90).describe("When its first key ends; null: never"),
+});
+
+/** When a key ends that is made now; undefined: never. */
+export function endIn(days: number | null | undefined): Date | undefined {
+  return days == null ? undefined : new Date(Date.now() + days * 86_400_000);
 }
 
 export function keyView({ id, label, scopes, ...times }: ApiKey): KeyView {

@@ -40,6 +40,10 @@ export type Needs = "nothing" | "account" | Scope | readonly (Scope | "own")[];
 /** What is open to everybody on this machine, in an account that is not the owner's. */
 export const askerScopes: readonly string[] = ["ask"];
 
+/** A word of a key, or a glob. People name collections and rooms as they like. */
+export const wordPattern =
+  /^(?:[\w*][\w.:\/@*-]{0,127}|(?:collections?|rooms?):[^\s\p{Cc}](?:[^\p{Cc}]{0,198}[^\s\p{Cc}])?)$/u;
+
 /** The kinds of things that are named in the words of a key, each as permissions call it. */
 const grantedKinds: Readonly<Record<string, string>> = {
   agents: "agent",
@@ -83,13 +87,16 @@ export function wordOf(text: string): string {
   return Object.hasOwn(oldKinds, kind) ? `${oldKinds[kind]}:${name}` : text;
 }
 
-/** Whether a word says something: a scope, a glob of some, a kind of thing by its name, or a permission that tools demand. */
-export function isWord(text: string): boolean {
-  if (isScope(text) || permissionOf(text) !== undefined) return true;
-  const kind = text.split(":", 1)[0]!;
-  return ![...scopes.map((scope) => scope.split(":", 1)[0]!), ...Object.keys(grantedKinds)].some(
-    (known) => known === kind || known === `${kind}s`,
-  );
+/** Whether a word says something: a scope, a glob of some, a kind of thing by its name, or a permission that tools `demand`. */
+export function isWord(text: string, demanded: readonly string[]): boolean {
+  return isScope(text) || permissionOf(text) !== undefined || demanded.some((name) => matchesGlob(text, name));
+}
+
+/** The words that say what `things` are called, each as permissions call it: of `agent:coder`, `agents:coder`. */
+export function wordsFor(things: readonly string[]): readonly string[] {
+  const kinds = scopes.filter((scope) => scope.includes(":")).map((scope) => scope.split(":", 1)[0]!);
+  const globs = new Set([...kinds, ...Object.keys(grantedKinds)].map((kind) => `${kind}:*`));
+  return [...scopes, ...globs, ...things.map(wordOf)];
 }
 
 function isScope(word: string): boolean {

@@ -38,6 +38,15 @@ export type KeyView = Shape<typeof keySchema>;
 export const madeKeySchema = z.object({ key: keySchema, text: z.string() });
 export type MadeKey = Shape<typeof madeKeySchema>;
 
+/** An account with its first key, told this once. */
+export const madeUserSchema = z.object({
+  user: userSchema,
+  key: z.string(),
+  scopes: z.array(z.string()).describe("What the key may"),
+  expiresAt: timeSchema.nullable().describe("When the key ends"),
+});
+export type MadeUser = Shape<typeof madeUserSchema>;
+
 /** Where somebody is logged in. */
 export const loginSchema = z.object({
   id: idSchema,

@@ -30,7 +30,10 @@ export type UserAdmin = {
   /** Throws NotFound. */
   roleOf(userId: string): Promise<Role>;
   /** With a first key. Throws Conflict `user_exists`. */
-  add(user: { readonly name: string; readonly role: Role }): Promise<{ readonly user: User; readonly key: string }>;
+  add(
+    user: { readonly name: string; readonly role: Role },
+    key: Pick<NewKey, "scopes" | "expiresAt">,
+  ): Promise<{ readonly user: User; readonly key: ApiKey; readonly text: string }>;
   /** Throws NotFound, and Conflict `last_admin` or `owner_is_admin`. Who is disabled is logged out. */
   change(id: string, change: UserChange): Promise<User>;
   /** Those that are revoked too. Throws NotFound. */
@@ -73,11 +76,10 @@ export function createUserAdmin(
   return {
     list: () => listUsers(query),
     roleOf: async (userId) => (await existingUser(query, userId)).role,
-    add: (input) =>
+    add: (input, key) =>
       transaction(async (within) => {
         const user = await createUser(within, input);
-        const { text } = await createApiKey(within, { userId: user.id, label: "first", scopes: ["*"] });
-        return { user, key: text };
+        return { user, ...(await createApiKey(within, { ...key, userId: user.id, label: "first" })) };
       }),
     change: (id, change) =>
       forgetting(

@@ -1,5 +1,6 @@
 import { keySchema, madeKeySchema } from "../../../protocol/people/accounts.ts";
-import { addKeyBody, changeKeyBody, keyView, newKeyOf } from "../../shapes/accounts.ts";
+import { addKeyBody, changeKeyBody, endIn, keyView } from "../../shapes/accounts.ts";
+import { checkWords } from "../../requests/known-words.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
 import { z } from "zod";
@@ -23,7 +24,10 @@ export const addOwnKey = endpoint({
   body: addKeyBody,
   answers: { 201: madeKeySchema },
   async handle(call) {
-    const made = await call.services.users.addKey({ userId: call.caller.userId, ...newKeyOf(call.body) });
+    const { label, scopes, expiresInDays } = call.body;
+    checkWords(scopes, call.services);
+    const key = { userId: call.caller.userId, label, scopes, expiresAt: endIn(expiresInDays) };
+    const made = await call.services.users.addKey(key);
     call.reply.code(201).header("cache-control", "no-store");
     return { key: keyView(made.key), text: made.text };
   },
@@ -38,6 +42,7 @@ export const changeOwnKey = endpoint({
   body: changeKeyBody,
   answers: { 200: keySchema },
   async handle({ params, body, caller, services }) {
+    checkWords(body.scopes ?? [], services);
     return keyView(await services.users.changeKey({ id: params.id, userId: caller.userId, ...body }));
   },
 });

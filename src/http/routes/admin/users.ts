@@ -1,6 +1,15 @@
 import { z } from "zod";
-import { keySchema, madeKeySchema, roleSchema, userSchema, type UserView } from "../../../protocol/people/accounts.ts";
-import { addKeyBody, keyView, nameSchema, newKeyOf } from "../../shapes/accounts.ts";
+import {
+  keySchema,
+  madeKeySchema,
+  madeUserSchema,
+  roleSchema,
+  userSchema,
+  type MadeUser,
+  type UserView,
+} from "../../../protocol/people/accounts.ts";
+import { addKeyBody, addUserBody, endIn, keyView } from "../../shapes/accounts.ts";
+import { checkWords } from "../../requests/known-words.ts";
 import { endpoint } from "../../server/endpoint.ts";
 import { letInFor } from "../../server/let-in.ts";
 import { idParams, listOf } from "../../shapes/schemas.ts";
@@ -19,17 +28,18 @@ export const addUser = endpoint({
   needs: "admin:users",
   tag: "admin",
   summary: "Make an account with an API key",
-  description: "The key is in this answer and nowhere else: only its hash is kept.",
-  body: z.strictObject({
-    name: nameSchema,
-    role: roleSchema.default("user"),
-  }),
-  answers: { 201: z.object({ user: userSchema, key: z.string() }) },
-  async handle({ caller, body, services, reply }) {
-    letInFor(caller, body.role);
-    const { user, key } = await services.users.add(body);
+  description:
+    "The key is in this answer and nowhere else: only its hash is kept. Without `scopes` it may all that the account may; it ends " +
+    "after 90 days, unless `expiresInDays` says otherwise.",
+  body: addUserBody,
+  answers: { 201: madeUserSchema },
+  async handle({ caller, body, services, reply }): Promise<MadeUser> {
+    const { scopes, expiresInDays, ...account } = body;
+    letInFor(caller, account.role);
+    checkWords(scopes, services);
+    const { user, key, text } = await services.users.add(account, { scopes, expiresAt: endIn(expiresInDays) });
     reply.code(201);
-    return { user: view(user), key };
+    return { user: view(user), key: text, scopes, expiresAt: key.expiresAt?.toISOString() ?? null };
   },
 });
 
@@ -71,7 +81,10 @@ export const addKey = endpoint({
   answers: { 201: madeKeySchema },
   async handle({ caller, params, body, services, reply }) {
     letInFor(caller, await services.users.roleOf(params.id));
-    const { key, text } = await services.users.addKey({ userId: params.id, ...newKeyOf(body) });
+    const { label, scopes, expiresInDays } = body;
+    checkWords(scopes, services);
+    const made = { userId: params.id, label, scopes, expiresAt: endIn(expiresInDays) };
+    const { key, text } = await services.users.addKey(made);
     reply.code(201);
     return { key: keyView(key), text };
   },
