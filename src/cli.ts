@@ -46,10 +46,12 @@ const help = `Colloquy: a self-hosted agent server.
   colloquy export <folder>       write all rows and files into a folder (with PGlite, stop the server first)
   colloquy import <folder>       bring an export into an empty database and data directory
   colloquy user add <name>       make an account and print its API key   [--admin]
+      --scopes <scopes>          all that the key may (default: * for all that the account may)
+      --days <number>            when it ends (default: 90); never: it does not
   colloquy user list             list the accounts
   colloquy user reset <name>     a link to set a new password   [--stdin: it is read from here instead]
   colloquy user disable <name>   nobody comes in with its keys any more; \`enable\` undoes it
-  colloquy user keys <name>      list its API keys   [--add <label> --scopes <scopes>: make another one]
+  colloquy user keys <name>      list its API keys   [--add <label> --scopes <scopes> [--days <number>]: make another one]
   colloquy user revoke <key>     end an API key, by the id that \`keys\` shows
   colloquy user erase <name>     remove a person with all that is theirs   [--confirm <name>: there is no way back]
   colloquy rag list [<collection>]   collections of documents, or the documents of one   [--json]
@@ -147,6 +149,7 @@ async function main(argv: readonly string[]): Promise<number> {
         stdin: flags.stdin ?? false,
         ...(flags.add === undefined ? {} : { add: flags.add }),
         ...(flags.scopes === undefined ? {} : { scopes: flags.scopes }),
+        ...(flags.days === undefined ? {} : { days: flags.days }),
         ...(flags.confirm === undefined ? {} : { confirm: flags.confirm }),
       });
     case "rag":
@@ -194,6 +197,7 @@ function readFlags(argv: readonly string[]) {
       admin: { type: "boolean" },
       add: { type: "string" },
       scopes: { type: "string" },
+      days: { type: "string" },
       confirm: { type: "string" },
       stdin: { type: "boolean" },
       model: { type: "string" },

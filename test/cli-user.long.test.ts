@@ -73,6 +73,46 @@ test("accounts are disabled and keys revoked from the command line, at once for 
   assert.equal(refused.code, 1);
 });
 
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+test("a new account's key ends after 90 days, may what is said, and both are told beside it", async () => {
+  const usual = await user("add", "ann");
+  assert.match(usual.out, /^ck_\w{40}\n$/);
+  assert.equal(
+    usual.err,
+    `API key of ann, shown this once. Scopes: * (all that ann may). It ends on ${inDays(90)}.\n` +
+      "--scopes agents:assistant, for instance, lets a key do less; --days 30 or --days never gives it another end.\n",
+  );
+  const narrow = await user("add", "abe", "--scopes", "agents:assistant, threads:read", "--days", "7");
+  assert.equal(
+    narrow.err,
+    `API key of abe, shown this once. Scopes: agents:assistant threads:read. It ends on ${inDays(7)}.\n`,
+  );
+  const abe = createClient({ url: colloquy.url, token: narrow.out.trim() });
+  await assert.rejects(abe.threads(), { status: 403, code: "insufficient_scope" });
+  assert.match((await user("keys", "abe")).out, new RegExp(`\\tends ${inDays(7)}T\\S+\\n$`));
+
+  const endless = await user("keys", "abe", "--add", "robot", "--scopes", "agents:*", "--days", "never");
+  assert.equal(endless.err, "API key of abe, shown this once. Scopes: agents:*. It never ends.\n");
+  const second = await user("keys", "abe", "--add", "laptop", "--scopes", "agents:*");
+  assert.match(second.err, new RegExp(`It ends on ${inDays(90)}\\.\n`));
+});
+
+test("a mistyped scope or number of days makes no account and no key", async () => {
+  const mistyped = await user("add", "zoe", "--scopes", "agent_assistant");
+  assert.deepEqual([mistyped.code, mistyped.out], [1, ""]);
+  assert.match(mistyped.err, /^colloquy: "agent_assistant" .*Did you mean agents:assistant\?/m);
+  for (const days of ["0", "-1", "soon", "1e9", ""]) {
+    const { code, err } = await user("add", "zoe", `--days=${days}`);
+    assert.deepEqual([code, err.split(",")[0]], [1, "colloquy: --days is a number from 1 to 3660"], days);
+  }
+  assert.match((await user("add", "zoe", "--scopes", "")).err, /^colloquy: What may the key do\?/m);
+  assert.doesNotMatch((await user("list")).out, /zoe/);
+  const keys = (await user("keys", "owner")).out;
+  assert.equal((await user("keys", "owner", "--add", "x", "--scopes", "agent_assistant")).code, 1);
+  assert.equal((await user("keys", "owner")).out, keys);
+});
+
 const password = "correct horse";
 const logIn = (url: string, username: string) =>
   asker(url)<{ access_token: string }>("POST", "/api/auth/login", { body: { username, password } });

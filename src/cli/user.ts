@@ -14,6 +14,8 @@ export type UserOptions = {
   readonly add?: string;
   /** All that it may. */
   readonly scopes?: string;
+  /** After how many days it ends, or `never`. */
+  readonly days?: string;
   /** The new password comes from standard input. */
   readonly stdin: boolean;
   /** The name of who is erased, once more. */
@@ -21,20 +23,28 @@ export type UserOptions = {
 };
 
 const usage = `colloquy user list
-  colloquy user add <name> [--admin]
+  colloquy user add <name> [--admin] [--scopes <scopes>] [--days <number>]
   colloquy user reset <name> [--stdin]
   colloquy user disable <name>
   colloquy user enable <name>
-  colloquy user keys <name> [--add <label> --scopes <scopes>]
+  colloquy user keys <name> [--add <label> --scopes <scopes> [--days <number>]]
   colloquy user revoke <key's id>
   colloquy user erase <name> --confirm <name>`;
 
 type Verb = (users: UserClient, subject: string, options: UserOptions & { readonly config: Config }) => Promise<void>;
 
 const verbs: Readonly<Record<string, Verb>> = {
-  async add(users, name, { admin }) {
-    const { key } = await users.add({ name, role: admin ? "admin" : "user" });
-    tellKey(name, key);
+  async add(users, name, { admin, scopes: given, days }) {
+    const asked = {
+      scopes: given === undefined ? undefined : wordsIn(given, name),
+      expiresInDays: daysIn(days) ?? null,
+    };
+    const { key, scopes, expiresAt } = await users.add({ name, role: admin ? "admin" : "user", ...asked });
+    tellKey(name, { text: key, scopes, expiresAt });
+    if (asked.scopes === undefined)
+      console.error(
+        "--scopes agents:assistant, for instance, lets a key do less; --days 30 or --days never gives it another end.",
+      );
   },
   async reset(users, name, { stdin, config }) {
     const { id } = await named(users, name);
@@ -49,20 +59,21 @@ const verbs: Readonly<Record<string, Verb>> = {
   },
   disable: (users, name) => setDisabled(users, name, true),
   enable: (users, name) => setDisabled(users, name, false),
-  async keys(users, name, { add: label, scopes }) {
+  async keys(users, name, { add: label, scopes: given, days }) {
     const { id } = await named(users, name);
     if (label !== undefined) {
-      const words = (scopes ?? "").split(/[\s,]+/u).filter((word) => word !== "");
-      if (words.length === 0)
-        throw new InvalidInput(
-          `What may the key do? Add --scopes agents:assistant,threads:read for instance, or --scopes "*" for all that ${name} may.`,
-        );
-      return tellKey(name, (await users.addKey(id, { label, scopes: words })).text);
+      const words = wordsIn(given, name);
+      const expiresInDays = daysIn(days);
+      const made = { label, scopes: words, ...(expiresInDays === undefined ? {} : { expiresInDays }) };
+      const { key, text } = await users.addKey(id, made);
+      return tellKey(name, { text, scopes: words, expiresAt: key.expiresAt });
     }
     for (const key of await users.keys(id)) {
       const state = key.revokedAt === null ? `used ${key.lastUsedAt ?? "never"}` : `revoked ${key.revokedAt}`;
       const may = key.scopes?.join(" ") ?? "*";
-      const end = key.unscopedUntil === null ? "" : `\tuntil ${key.unscopedUntil}, unless it is said what it may`;
+      const ends = key.expiresAt === null ? "" : `\tends ${key.expiresAt}`;
+      const end =
+        key.unscopedUntil === null ? ends : `\tuntil ${key.unscopedUntil}, unless it is said what it may${ends}`;
       console.log(`${key.id}\t${key.label}\t${may}\tsince ${key.createdAt}\t${state}${end}`);
     }
   },
@@ -120,10 +131,31 @@ async function named(users: UserClient, name: string): Promise<UserView> {
   return found;
 }
 
+type ToldKey = { readonly text: string; readonly scopes: readonly string[]; readonly expiresAt: string | null };
+
 /** The key alone goes to standard output, for `$(…)`. */
-function tellKey(name: string, key: string): void {
-  console.error(`API key of ${name}, shown this once:`);
+function tellKey(name: string, { text: key, scopes, expiresAt }: ToldKey): void {
+  const all = scopes.includes("*") ? ` (all that ${name} may)` : "";
+  const end = expiresAt === null ? "It never ends." : `It ends on ${expiresAt.slice(0, 10)}.`;
+  console.error(`API key of ${name}, shown this once. Scopes: ${scopes.join(" ")}${all}. ${end}`);
   console.log(key);
+}
+
+function wordsIn(scopes: string | undefined, name: string): readonly string[] {
+  const words = (scopes ?? "").split(/[\s,]+/u).filter((word) => word !== "");
+  if (words.length > 0) return words;
+  throw new InvalidInput(
+    `What may the key do? Add --scopes agents:assistant,threads:read for instance, or --scopes "*" for all that ${name} may.`,
+  );
+}
+
+/** Undefined: the key never ends. */
+function daysIn(text = "90"): number | undefined {
+  if (text === "never") return undefined;
+  const days = Number(text);
+  if (!/^\d+$/.test(text) || days < 1 || days > 3660)
+    throw new InvalidInput("--days is a number from 1 to 3660, or never.");
+  return days;
 }
 
 function lineOf({ name, role, disabled }: UserView): string {

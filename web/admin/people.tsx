@@ -154,9 +154,12 @@ function NewAccount({ onMade, onChange }: NewAccountProps) {
       name={texts.add}
       submit={texts.add}
       onSubmit={async () => {
-        const { user, key } = await users.add({ name, role });
+        const { user, key, expiresAt } = await users.add({ name, role });
         setName("");
-        onMade({ label: texts.keyOf(user.name), text: key });
+        onMade({
+          label: expiresAt === null ? texts.keyOf(user.name) : texts.firstKeyOf(user.name, time(expiresAt)),
+          text: key,
+        });
         onChange();
       }}
     >

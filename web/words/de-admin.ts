@@ -80,6 +80,8 @@ export const de: typeof en = {
     expiredAt: (when) => `abgelaufen am ${when}`,
     revokedAt: (when) => `widerrufen am ${when}`,
     keyOf: (name) => `Der API-Schlüssel von ${name}. Er wird nur dieses eine Mal gezeigt:`,
+    firstKeyOf: (name, end) =>
+      `Der API-Schlüssel von ${name}, für alles, was ${name} darf, bis ${end}. Er wird nur dieses eine Mal gezeigt:`,
     logOut: "Überall abmelden",
     save: "Daten sichern",
     erase: "Löschen …",

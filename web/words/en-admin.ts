@@ -79,6 +79,8 @@ export const en = {
     expiredAt: (when: string) => `expired at ${when}`,
     revokedAt: (when: string) => `revoked at ${when}`,
     keyOf: (name: string) => `The API key of ${name}. It is shown this once:`,
+    firstKeyOf: (name: string, end: string) =>
+      `The API key of ${name}, for all that ${name} may, until ${end}. It is shown this once:`,
     logOut: "Log out everywhere",
     save: "Save their data",
     erase: "Erase …",
