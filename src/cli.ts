@@ -7,7 +7,7 @@ import { openPage } from "./cli/open.ts";
 import { rag } from "./cli/rag/rag.ts";
 import { outliveOutput, outliveReader } from "./cli/closed-pipe.ts";
 import { runPrompt } from "./cli/run.ts";
-import { answer, fork, listLiveRuns, resume } from "./cli/runs.ts";
+import { answer, fork, listRuns, resume } from "./cli/runs.ts";
 import { serve } from "./cli/serve.ts";
 import { serveTools } from "./cli/tools.ts";
 import { user } from "./cli/user.ts";
@@ -29,6 +29,9 @@ const help = `Colloquy: a self-hosted agent server.
       --json                     every event as a line of JSON
       --on-outage wait|fail      what an outage of the model is: a wait, or the end (the usual)
   colloquy runs                  list the runs that are at work, and what waits for a person
+      --all                      those that have ended too, the newest first, and how to go on with them
+      --status <status>          only those: queued, running, waiting, done, failed or cancelled
+      --limit <number>           of these the newest so many (default: 20)
   colloquy answer <question> <decision>   answer what a run waits for, and follow it
                                  (allow, deny; continue, stop; done, failed, retry; model)
       --text <text>              the reason, what is known, or the name of another model
@@ -110,7 +113,11 @@ async function main(argv: readonly string[]): Promise<number> {
         ...(flags.thread === undefined ? {} : { thread: flags.thread }),
       });
     case "runs":
-      return listLiveRuns();
+      return listRuns({
+        all: flags.all ?? false,
+        ...(flags.status === undefined ? {} : { status: flags.status }),
+        ...(flags.limit === undefined ? {} : { limit: flags.limit }),
+      });
     case "answer":
       return answer(rest, {
         always: flags.always ?? false,
@@ -194,6 +201,8 @@ function readFlags(argv: readonly string[]) {
       text: { type: "string" },
       arguments: { type: "string" },
       always: { type: "boolean" },
+      all: { type: "boolean" },
+      status: { type: "string" },
       admin: { type: "boolean" },
       add: { type: "string" },
       scopes: { type: "string" },

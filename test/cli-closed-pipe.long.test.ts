@@ -105,7 +105,7 @@ describe("without a server", () => {
     assert.equal(code, 0, err);
     assert.match(err, /▸ add_task/);
     const listed = await ended(start('exec "$@"', ["runs"], place));
-    assert.equal(listed.out, "No run is at work or waits.\n");
+    assert.equal(listed.out, "No run is at work or waits. --all shows those that have ended too.\n");
   });
 
   test("colloquy export: that it could not be told is a failure; the export is whole", async () => {

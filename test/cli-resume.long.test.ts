@@ -67,6 +67,43 @@ test("a run that has failed goes on and is told from there; what it has done is 
   assert.match(again.err, /^colloquy: The run is done, so there is nothing to resume\. Fork it from one of its steps/m);
 });
 
+test("runs that have ended are listed, the newest first, each with what goes on with it", async () => {
+  const first = await failed(server.client, "Cheese");
+  model.answer("Nothing to note.");
+  const done = await run("run", "note nothing");
+  assert.equal(done.code, 0, done.err);
+  const all = await run("runs", "--all");
+  assert.match(
+    all.out,
+    new RegExp(
+      `^[0-9a-f-]{36} {2}done {2}assistant {2}ended \\d{4}-\\S+ {2}note nothing\\n` +
+        `${first} {2}cancelled {2}assistant {2}ended \\d{4}-\\S+ {2}note Cheese\\n {4}.*does not accept the key.*\\n {4}colloquy resume ${first}\\n`,
+    ),
+  );
+  assert.match(all.err, /colloquy fork <run> <step>/);
+  const newest = /^\S+/.exec(all.out)![0];
+  const some = await run("runs", "--all", "--limit", "1");
+  assert.deepEqual(some.out.split("\n").length, 2);
+  assert.match(some.out, new RegExp(`^${newest} `));
+  assert.match(some.err, /The newest 1; --limit 2 shows more\./);
+  const ended = await run("runs", "--status", "cancelled");
+  assert.match(ended.out, new RegExp(`^${first} {2}cancelled `));
+  assert.doesNotMatch(ended.out, new RegExp(newest));
+  assert.equal((await run("runs")).out, "No run is at work or waits. --all shows those that have ended too.\n");
+  assert.match((await run("runs", "--status", "over")).err, /^colloquy: --status is queued, .*cancelled\./m);
+  assert.match((await run("runs", "--all", "--limit", "501")).err, /^colloquy: --limit is a number from 1 to 500\./m);
+});
+
+test("where a run fails, its id and the next command are told", async () => {
+  model.answer({ status: 401, error: "no such key" });
+  const { code, err } = await run("run", "--on-outage", "fail", "say something");
+  assert.equal(code, 1);
+  const [, id] = /^colloquy resume (\S+) goes on with it/m.exec(err) ?? [];
+  assert.ok(id, err);
+  model.answer("Something.");
+  assert.equal((await resume(id)).out, "Something.\n");
+});
+
 test("a run that is not there, and no run, are told", async () => {
   const unknown = await resume("018f0000-0000-7000-8000-00000000dead");
   assert.deepEqual([unknown.code, unknown.out], [1, ""]);

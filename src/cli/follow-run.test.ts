@@ -109,7 +109,10 @@ test("a stopped room says so once; one stopped member is named", async () => {
   await spoken(all.told, /think$/);
   await client.cancel(whole.id);
   assert.equal(await all.code, exitCodes.failed);
-  assert.deepEqual([all.told.answer, all.told.notes], ["[@data]: Let me think\n", "Stopped.\n"]);
+  assert.deepEqual(
+    [all.told.answer, all.told.notes],
+    ["[@data]: Let me think\n", `Stopped.\ncolloquy resume ${whole.id} goes on with it.\n`],
+  );
 
   lines["data"] = [[{ text: "Let me think" }, { hang: true }]];
   lines["code"] = ["I am here."];

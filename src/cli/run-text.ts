@@ -67,9 +67,15 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
       case "run-end":
         stopped = [];
         speaking = undefined;
-        if (event.status === "cancelled") return [{ kind: "outcome", text: "Stopped." }];
+        if (event.status === "cancelled")
+          return [{ kind: "outcome", text: `Stopped.\n${resumeCommand(event.run)} goes on with it.` }];
         return event.status === "failed"
-          ? [{ kind: "outcome", text: `Failed: ${event.error?.message ?? "unknown"}\n${howToGoOn(event.run)}` }]
+          ? [
+              {
+                kind: "outcome",
+                text: `Failed: ${event.error?.message ?? "unknown"}\n${resumeCommand(event.run)} goes on with it, once what is wrong has been mended.`,
+              },
+            ]
           : [];
       case "run-resume":
         return [{ kind: "activity", text: "It goes on." }];
@@ -100,7 +106,7 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
   };
 }
 
-const howToGoOn = (run: string) => `colloquy resume ${run} goes on with it, once what is wrong has been mended.`;
+export const resumeCommand = (run: string) => `colloquy resume ${run}`;
 
 const brokenOff = "The answer broke off; what came of it does not count.";
 
@@ -119,7 +125,7 @@ function runOf(event: RunEvent): string | undefined {
   return "item" in event ? (event.item.runId ?? undefined) : undefined;
 }
 
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > 100 ? `${line.slice(0, 99)}…` : line;
 }

@@ -1,39 +1,97 @@
-import type { RunView, QuestionView, StartedRun } from "../protocol/threads/run-shapes.ts";
+import type { QuestionView, StartedRun } from "../protocol/threads/run-shapes.ts";
+import type { ListedRunView } from "../protocol/threads/run-trace.ts";
 import { type Client, createClient } from "../client/client.ts";
 import { connect } from "./connect.ts";
 import { exitCodes, type FollowedRun, followRun, processOutput } from "./follow-run.ts";
 import { answerCommand, describeQuestion } from "./ask-person.ts";
+import { oneLine, resumeCommand } from "./run-text.ts";
 import { loadConfig } from "../config/load.ts";
 import type { OnOutage } from "../protocol/agents/agents.ts";
 import { InvalidInput, NotFound } from "../protocol/base/errors.ts";
 import { decisions, type Decision } from "../protocol/threads/items.ts";
+import { isEnded, type RunStatus, runStatuses } from "../protocol/threads/runs.ts";
 
-/** `colloquy runs`: the runs that have not ended, oldest first, and how to answer what they wait for. */
-export async function listLiveRuns(): Promise<number> {
+/** That a server tells at once. */
+const mostRuns = 500;
+
+export type ListOptions = {
+  /** Those that have ended too. */
+  readonly all: boolean;
+  /** Only those that stand so. */
+  readonly status?: string;
+  /** Of `all` or a status, how many. */
+  readonly limit?: string;
+};
+
+/** `colloquy runs`: which there are, and the command that goes on with each that waits or has not come to its end. */
+export async function listRuns({ all, status, limit = "20" }: ListOptions): Promise<number> {
+  const filter = all || status !== undefined ? { status: statusIn(status), limit: limitIn(limit) } : undefined;
   const { server, close } = await connect(loadConfig(), { works: false });
   try {
     const client = createClient(server);
-    const live = await Promise.all(
-      (["running", "queued", "waiting"] as const).map((status) => client.runs({ status, limit: 500 })),
-    );
-    const questions = Map.groupBy(await client.questions(), ({ runId }) => runId);
-    const runs = live.flat().sort((one, other) => (one.id < other.id ? -1 : 1));
-    for (const run of runs) console.log(describeRun(run, questions.get(run.id) ?? []));
-    if (runs.length === 0) console.log("No run is at work or waits.");
-    return exitCodes.done;
+    return await (filter ? listNewest(client, filter) : listLive(client));
   } finally {
     await close();
   }
 }
 
+/** Those that have not ended, oldest first. */
+async function listLive(client: Client): Promise<number> {
+  const live = await Promise.all(
+    (["running", "queued", "waiting"] as const).map((status) => client.runs({ status, limit: mostRuns })),
+  );
+  const runs = live.flat().sort((one, other) => (one.id < other.id ? -1 : 1));
+  await tellRuns(client, runs);
+  if (runs.length === 0) console.log("No run is at work or waits. --all shows those that have ended too.");
+  return exitCodes.done;
+}
+
+/** Newest first, without the parts of others: these go on with what they are parts of. */
+async function listNewest(
+  client: Client,
+  { status, limit }: { readonly status: RunStatus | undefined; readonly limit: number },
+): Promise<number> {
+  const runs = await client.runs({ ...(status && { status }), root: "true", limit });
+  await tellRuns(client, runs);
+  if (runs.length === 0) console.log(status === undefined ? "There is no run yet." : `No run is ${status}.`);
+  if (runs.some((run) => isEnded(run.status)))
+    console.error("colloquy fork <run> <step> begins anew beside a run that has ended, with its steps up to this one.");
+  if (runs.length === limit && limit < mostRuns)
+    console.error(`The newest ${limit}; --limit ${Math.min(limit * 2, mostRuns)} shows more.`);
+  return exitCodes.done;
+}
+
+async function tellRuns(client: Client, runs: readonly ListedRunView[]): Promise<void> {
+  const questions = Map.groupBy(await client.questions(), ({ runId }) => runId);
+  for (const run of runs) console.log(describeRun(run, questions.get(run.id) ?? []));
+}
+
 function describeRun(
-  { id, status, waitReason, retryAt, agent, createdAt }: RunView,
+  { id, status, waitReason, retryAt, agent, createdAt, endedAt, error, text }: ListedRunView,
   questions: readonly QuestionView[],
 ): string {
   const next = retryAt === null ? "" : `, next try at ${retryAt}`;
   const state = waitReason === null ? status : `${status} (${waitReason}${next})`;
+  const when = endedAt === null ? `since ${createdAt}` : `ended ${endedAt}`;
+  const words = oneLine(text ?? "");
   const lines = questions.flatMap((question) => [describeQuestion(question), `  ${answerCommand(question)}`]);
-  return [`${id}  ${state}  ${agent}  since ${createdAt}`, ...lines.flatMap((line) => line.split("\n"))].join("\n    ");
+  if (error !== null) lines.push(oneLine(error.message));
+  if (status === "failed" || status === "cancelled") lines.push(resumeCommand(id));
+  const head = [id, state, agent, when, ...(words === "" ? [] : [words])].join("  ");
+  return [head, ...lines.flatMap((line) => line.split("\n"))].join("\n    ");
+}
+
+function statusIn(text: string | undefined): RunStatus | undefined {
+  const status = runStatuses.find((one) => one === text);
+  if (text !== undefined && !status) throw new InvalidInput(`--status is ${runStatuses.join(", ")}.`);
+  return status;
+}
+
+function limitIn(text: string): number {
+  const limit = Number(text);
+  if (!/^\d+$/.test(text) || limit < 1 || limit > mostRuns)
+    throw new InvalidInput(`--limit is a number from 1 to ${mostRuns}.`);
+  return limit;
 }
 
 export type AnswerOptions = {
@@ -76,7 +134,9 @@ export async function resume(
   { json, onOutage }: Pick<AnswerOptions, "json"> & { readonly onOutage?: OnOutage | undefined },
 ): Promise<number> {
   if (id === undefined)
-    throw new InvalidInput("colloquy resume <run>   (its id, as `colloquy run` and the page of runs show it).");
+    throw new InvalidInput(
+      "colloquy resume <run>   (its id, as `colloquy run` tells it where it fails, and `colloquy runs --all` lists it).",
+    );
   return followBegun(json, (client) => client.resume(id, { held: true, ...(onOutage && { onOutage }) }));
 }
 
@@ -91,7 +151,7 @@ export type ForkOptions = {
 export async function fork([id, step]: readonly string[], { json, ...changes }: ForkOptions): Promise<number> {
   if (id === undefined || step === undefined)
     throw new InvalidInput(
-      "colloquy fork <run> <step>   (the run's id, and the last of its steps that is kept; of a step that it has not, the answer names those that it has).",
+      "colloquy fork <run> <step>   (the run's id, as `colloquy runs --all` lists it, and the last of its steps that is kept; of a step that it has not, the answer names those that it has).",
     );
   return followBegun(json, (client) => client.fork(id, { step, ...changes }));
 }

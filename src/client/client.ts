@@ -8,6 +8,7 @@ import type {
   SeenRun,
   SteeredRun,
 } from "../protocol/threads/run-shapes.ts";
+import type { ListedRunView } from "../protocol/threads/run-trace.ts";
 import type { ThreadView } from "../protocol/threads/threads.ts";
 import type { Finding } from "../protocol/people/overview.ts";
 import { newId } from "../protocol/base/ids.ts";
@@ -80,7 +81,7 @@ export type Client = {
     signal?: AbortSignal,
   ): Promise<StartedRun>;
   run(id: string, signal?: AbortSignal): Promise<SeenRun>;
-  runs(filter?: RunFilter, signal?: AbortSignal): Promise<readonly RunView[]>;
+  runs(filter?: RunFilter, signal?: AbortSignal): Promise<readonly ListedRunView[]>;
   cancel(id: string, signal?: AbortSignal): Promise<RunView>;
   /** The same run, failed or cancelled, goes on. */
   resume(id: string, input?: ResumeRunInput, signal?: AbortSignal): Promise<StartedRun>;
@@ -130,6 +131,8 @@ export type ForkRunInput = {
 type RunFilter = {
   readonly thread?: string;
   readonly status?: RunStatus;
+  /** Only those that no other run began. */
+  readonly root?: "true";
   readonly before?: string;
   readonly limit?: number;
 };
