@@ -18,14 +18,7 @@ export type OriginRules = {
  */
 export function checkLocalOrigin(request: FastifyRequest, rules: OriginRules): void {
   const { host = "", origin } = request.headers;
-  if (!isOwnHost(host, rules))
-    throw new Denied(
-      403,
-      `This server answers to localhost only, not to ${JSON.stringify(host)}; list other names in server.hosts.`,
-      {
-        code: "host_refused",
-      },
-    );
+  if (!isOwnHost(request, rules)) throw new Denied(403, whyNot(host, rules), { code: "host_refused" });
   if (origin !== undefined && !isOwnOrigin(request) && !rules.originsAt(request.url).includes(origin))
     throw new Denied(403, `Pages of ${origin} may not use this server; list it in server.corsOrigins.`, {
       code: "origin_refused",
@@ -71,14 +64,28 @@ export function isLoopbackHost(host: string | undefined): boolean {
   return isLoopback((host ?? "").toLowerCase().replace(/:\d{1,5}$/, ""));
 }
 
-function isOwnHost(host: string, rules: OriginRules): boolean {
+function isOwnHost({ headers }: FastifyRequest, rules: OriginRules): boolean {
+  const { host = "", origin, "sec-fetch-site": site } = headers;
   if (rules.hosts.includes(host)) return true;
   const match = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(host.toLowerCase());
   if (!match) return false;
-  const [, name = "", port = "80"] = match;
+  const [, name = "", port] = match;
   if (rules.hosts.includes(name)) return true;
+  if (!isLoopback(name)) return false;
   const expected = rules.port();
-  return isLoopback(name) && (expected === undefined || Number(port) === expected);
+  // A program may leave the port out. A browser doesn't, but for a page of port 80, which something else leads here.
+  const isOfPage = origin !== undefined || site !== undefined;
+  return expected === undefined || (port === undefined && !isOfPage) || Number(port ?? 80) === expected;
+}
+
+function whyNot(host: string, { port }: OriginRules): string {
+  const shown = JSON.stringify(host);
+  if (!isLoopbackHost(host))
+    return `This server answers to localhost only, not to ${shown}; list other names in server.hosts.`;
+  return (
+    `This server listens on port ${port()}, and was asked for as ${shown}. ` +
+    "If a tunnel or a proxy leads here by that name, list it in server.hosts."
+  );
 }
 
 function isLoopback(name: string): boolean {
