@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { loadConfig } from "../../src/config/load.ts";
 import { type Colloquy, startColloquy } from "../../src/main.ts";
 import { silentLog } from "../../src/protocol/base/log.ts";
+import { createApiKey } from "../../src/store/people/api-keys.ts";
 import { type OpenBrowser, openBrowser, skipBrowser, untilTrue, violationsOf } from "../../test/browser.ts";
 import { buildPage } from "../../test/build-page.ts";
 import { freshDataDirectory, temporaryFolder } from "../../test/pglite.ts";
@@ -75,6 +76,41 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     await page.getByText("revoked").waitFor();
     const late = await fetch(`${server.url}/api/auth/me`, { headers: { authorization: `Bearer ${key}` } });
     assert.equal(late.status, 401);
+  });
+
+  test("an old key is given scopes: it says until when it may all, may what is chosen from then on, and loses its end", async () => {
+    const me = await page.request.get(`${server.url}/api/auth/me`);
+    const { id: userId } = (await me.json()) as { id: string };
+    const { key, text } = await createApiKey(server.database.query, { userId, label: "old laptop", scopes: ["*"] });
+    // As keys of before stand after the update.
+    await server.database.query(
+      "update api_keys set scopes = null, unscoped_until = now() + interval '89 days' where id = $1",
+      [key.id],
+    );
+    const statusOf = async (path: string) =>
+      (await fetch(server.url + path, { headers: { authorization: `Bearer ${text}` } })).status;
+    assert.equal(await statusOf("/api/threads"), 200);
+    await goTo("/access", "Access");
+    const row = page.getByRole("row", { name: /old laptop/ });
+    await row.getByText(/^all that you may, until .*: then it ends, unless you say what it may$/).waitFor();
+    await findsNothing("an old key");
+    const form = row.getByRole("form", { name: "Say what it may: old laptop" });
+    await form.getByLabel("May", { exact: true }).fill("agent_assistant");
+    await page.keyboard.press("Enter");
+    await form
+      .getByRole("alert")
+      .getByText(/Did you mean agents:assistant\?/)
+      .waitFor();
+    await findsNothing("mistyped");
+    assert.equal(await statusOf("/api/threads"), 200, "nothing has changed");
+    await form.getByLabel("May", { exact: true }).fill("agents:assistant, usage:read");
+    await page.keyboard.press("Enter");
+    await row.getByText("agents:assistant usage:read", { exact: true }).waitFor();
+    assert.equal(await row.getByRole("form").count(), 0);
+    assert.equal(await row.getByText(/until/).count(), 0);
+    assert.deepEqual([await statusOf("/api/threads"), await statusOf("/api/usage")], [403, 200]);
+    await row.getByRole("button", { name: "Revoke: old laptop" }).click();
+    await row.getByText("revoked").waitFor();
   });
 
   test("what is shared is listed with its thread, and withdrawn", async () => {
