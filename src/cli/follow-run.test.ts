@@ -167,3 +167,34 @@ test("while a model says nothing, whoever waits is told that it is not over", as
   assert.equal(told.answer, "[@data]: At last.\n");
   assert.match(told.notes, /^(Nothing new for 0 s; Ctrl\+C cancels the run\.\n){2}/);
 });
+
+test("of a forked run, what it keeps is told as kept, and only what follows as done", async () => {
+  const forking = await serveAgents(({ messages }) => {
+    const answered = messages.filter(({ role }) => role === "tool").length;
+    return answered < 2
+      ? [{ text: "Now. " }, { call: "calculate", arguments: { expression: `${answered}+6` } }]
+      : "13.";
+  });
+  try {
+    const asking = createClient({ url: forking.url });
+    const thread = await asking.createThread();
+    const first = await asking.startRun(thread.id, { agent: "assistant", content: "add" });
+    await tell(first, {}, asking).code;
+    const forked = await asking.fork(first.id, { step: "1" });
+    const { told, code } = tell(forked, {}, asking);
+    assert.equal(await code, exitCodes.done);
+    assert.equal(told.answer, "Now. \n13.\n");
+    assert.equal(
+      told.notes,
+      `Kept from run ${first.id}, and not done again:\n  · calculate {"expression":"0+6"}\n` +
+        '▸ calculate {"expression":"1+6"}\n  ✓ 7\n',
+    );
+    const copy = await asking.items((await forking.runs.forkThread(forking.caller, thread.id)).id);
+    assert.ok(
+      copy.every(({ body }) => !("kept" in body)),
+      "a copy of the conversation names no run",
+    );
+  } finally {
+    await forking.close();
+  }
+});

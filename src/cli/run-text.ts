@@ -20,6 +20,7 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
   let speaking: string | undefined;
   /** Who was stopped just before: alone, or with the whole room, which is told only once. */
   let stopped: string[] = [];
+  let hasToldKept = false;
   /** What others did meanwhile; it would stand in the middle of what that turn says. */
   const held: Told[] = [];
 
@@ -62,8 +63,15 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
         return [{ kind: "text", text: event.text }];
       case "step-retry":
         return [{ kind: "activity", text: event.retry?.text ?? brokenOff }];
-      case "call-start":
-        return [{ kind: "activity", text: `▸ ${callOf(event)}` }];
+      case "call-start": {
+        const { kept } = event.item.body;
+        if (kept === undefined) return [{ kind: "activity", text: `▸ ${callOf(event)}` }];
+        const head = hasToldKept ? "" : `Kept from run ${kept}, and not done again:\n`;
+        hasToldKept = true;
+        return [{ kind: "activity", text: `${head}  · ${callOf(event)}` }];
+      }
+      case "call-end":
+        return event.item.body.kept === undefined ? tellAny(event) : [];
       case "run-end":
         stopped = [];
         speaking = undefined;

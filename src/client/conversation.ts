@@ -56,6 +56,8 @@ export type Block =
       /** When it was asked for, or when a person decided what it waited for. */
       readonly startedAt: string;
       readonly endedAt?: string;
+      /** The run that did it, of which this one is a fork. */
+      readonly kept?: string;
       /** A person did not allow it; its result says why, as far as they said. */
       readonly isDenied?: true;
     }
@@ -172,6 +174,7 @@ export function createConversation(): Conversation {
           place: `${item.step}.${item.index}`,
           threadId: item.threadId,
           startedAt: item.createdAt,
+          ...(item.body.kept === undefined ? {} : { kept: item.body.kept }),
         });
       case "result": {
         const call = find(callKey(item), "call");

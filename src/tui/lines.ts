@@ -16,9 +16,13 @@ export function bannerOf(place: Place, version: string): string {
 }
 
 /** What an agent does, in the words of a shell where it is a command. */
-export function callLine({ name, arguments: given }: Pick<BlockOf<"call">, "name" | "arguments">): string {
+export function callLine({
+  name,
+  arguments: given,
+  kept,
+}: Pick<BlockOf<"call">, "name" | "arguments" | "kept">): string {
   const command = commandIn(given);
-  return `Running: ${printable(command ?? (given === "{}" || given === "" ? name : `${name} ${oneLine(given)}`))}`;
+  return `${kept === undefined ? "Running" : `Kept from run ${kept}`}: ${printable(command ?? (given === "{}" || given === "" ? name : `${name} ${oneLine(given)}`))}`;
 }
 
 export function resultLine({ result, output, isDenied }: BlockOf<"call">, isWhole: boolean): string | undefined {

@@ -35,6 +35,8 @@ describe("a run that was stopped", { skip: skipBrowser }, () => {
       stopped: "Stopped.",
       fork: "Fork from here",
       forked: /^Forked from another run after step 1/,
+      kept: "done, kept",
+      keptFrom: "Kept from the run that this one was forked from",
     },
     de: {
       resume: /^Fortsetzen/,
@@ -42,6 +44,8 @@ describe("a run that was stopped", { skip: skipBrowser }, () => {
       stopped: "Angehalten.",
       fork: "Von hier abzweigen",
       forked: /^Nach Schritt 1 von einem anderen Lauf abgezweigt/,
+      kept: "fertig, übernommen",
+      keptFrom: "Übernommen von dem Lauf, von dem dieser abgezweigt wurde",
     },
   }))
     test(`goes on in the conversation, and is forked from its trace (${locale})`, { timeout: 240_000 }, async () => {
@@ -93,6 +97,9 @@ describe("a run that was stopped", { skip: skipBrowser }, () => {
 
       await page.goto(`${server.url}/chat/${thread.id}`);
       await page.getByText("Noted on a branch.").waitFor();
+      await page.getByText(say.kept).click();
+      const from = page.getByRole("link", { name: say.keptFrom });
+      assert.ok((await from.getAttribute("href"))?.endsWith(`/runs/${id}`), "and from which run");
       await shoot("branch");
       assert.deepEqual(browser.complaints(), []);
     });

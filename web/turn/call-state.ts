@@ -7,7 +7,7 @@ import { words } from "../words/words.ts";
 export type CallState = { readonly mark: string; readonly text: string; readonly tone: string };
 
 export function stateOfCall(
-  { result, run, startedAt, endedAt }: BlockOf<"call">,
+  { result, run, startedAt, endedAt, kept }: BlockOf<"call">,
   question?: BlockOf<"question">,
 ): CallState {
   if (!result) return { mark: "…", text: words.running, tone: "text-muted" };
@@ -20,10 +20,11 @@ export function stateOfCall(
     case "unknown":
       return { mark: "?", text: words.unknown, tone: "text-warn" };
     default: {
+      const [mark, word, tone] = endOf(result);
+      if (kept !== undefined) return { mark, text: `${word}, ${words.kept}`, tone: "text-muted" };
       // A copy of another conversation has the times of its copying.
       const took =
         endedAt === undefined || run === undefined ? "" : duration(Date.parse(endedAt) - Date.parse(startedAt));
-      const [mark, word, tone] = endOf(result);
       return { mark, text: took === "" ? word : `${word} ${took}`, tone };
     }
   }

@@ -39,6 +39,8 @@ export function ToolGroup({ calls, show: Show }: GroupProps) {
               … {words.running}
               <Ticking since={running.startedAt} />
             </>
+          ) : calls.every(({ call }) => call.kept !== undefined) ? (
+            words.kept
           ) : (
             calls.every(({ call }) => call.run !== undefined) && duration(timeOfCalls(calls))
           )}

@@ -36,15 +36,16 @@ export function ToolLine({ call, question, isHeld, isInGroup = false }: CallShow
           <SourceList sources={result.sources.map((source, at) => ({ number: at + 1, source }))} />
         </Part>
       )}
+      {call.kept !== undefined && <RunLink run={call.kept} text={words.turn.keptFrom} />}
       {!isInGroup && run !== undefined && <RunLink run={run} />}
     </CallDetails>
   );
 }
 
-export function RunLink({ run }: { readonly run: string }) {
+export function RunLink({ run, text = words.turn.seeRun }: { readonly run: string; readonly text?: string }) {
   return (
     <p>
-      <PageLink to={`/runs/${run}`}>{words.turn.seeRun}</PageLink>
+      <PageLink to={`/runs/${run}`}>{text}</PageLink>
     </p>
   );
 }

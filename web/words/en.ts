@@ -45,6 +45,8 @@ export const en = {
   interrupted: "interrupted",
   unknown: "outcome unknown",
   done: "done",
+  /** Of a call of a forked run that was done in the run that it was forked from. */
+  kept: "kept",
   exitCode: (code: number) => `exit code ${code}`,
   failedCall: "failed",
   arguments: "Arguments",
@@ -93,6 +95,7 @@ export const en = {
     failedCalls: (count: number) => `${count} failed`,
     wordless: "The model answered nothing.",
     seeRun: "Its run: steps, tries, what was written",
+    keptFrom: "Kept from the run that this one was forked from",
     run: "Run",
     task: "Task",
     childRun: "What was said and done",

@@ -3,7 +3,8 @@ import type { RunError, WaitReason } from "./runs.ts";
 
 /**
  * What followers of a thread or run see, in order. Events with `seq` stand in the log; the others are live.
- * Of one step, the `text-delta`s of the last attempt joined are exactly the text of its `message`.
+ * Of one step, the `text-delta`s of the last attempt joined are exactly the text of its `message`; of what a forked run keeps
+ * (`kept`) there are none.
  */
 export type RunEvent =
   | { readonly type: "run-start"; readonly run: string; readonly agent: string }

@@ -19,6 +19,9 @@ export type AttachedFile = {
   readonly isImage?: boolean;
 };
 
+/** Of what a forked run did not do itself: the run that it was forked from, where it was done. */
+type Kept = string;
+
 /** `system`: what a caller's dialect sent as further instructions; it follows the agent's own, never replaces them. */
 export type MessageBody = {
   readonly role: "user" | "assistant" | "system";
@@ -56,10 +59,16 @@ export type MessageBody = {
   readonly from?: readonly string[];
   /** The message of which this is a copy, asked anew: its answer stands beside the earlier ones. */
   readonly again?: string;
+  readonly kept?: Kept;
 };
 
 /** `arguments` is JSON text as the model wrote it. `client`: the caller runs it and brings the result. */
-export type CallBody = { readonly name: string; readonly arguments: string; readonly target: "server" | "client" };
+export type CallBody = {
+  readonly name: string;
+  readonly arguments: string;
+  readonly target: "server" | "client";
+  readonly kept?: Kept;
+};
 
 /** `data` is the tool's own value, for clients; models read `content`. */
 export type ResultBody = {
@@ -74,6 +83,7 @@ export type ResultBody = {
   readonly from?: readonly string[];
   /** The call was not run, or its outcome is not known. */
   readonly outcome?: "not-run" | "interrupted" | "unknown";
+  readonly kept?: Kept;
 };
 
 /**

@@ -102,13 +102,14 @@ function itemEvents(follower: Follower, item: Item, events: RunEvent[]): void {
   switch (item.kind) {
     case "message": {
       const { runId: run, step, attempt, body } = item;
-      // What was asked beside a run's own steps is recorded, but said to nobody.
+      // What was asked beside a run's own steps is recorded, but said to nobody. What a fork keeps it does not say once more.
       if (
         !isNested(item) &&
         run !== null &&
         step !== null &&
         attempt !== null &&
         body.role === "assistant" &&
+        body.kept === undefined &&
         typeof body.content === "string"
       ) {
         const key = `${run}/${step}`;

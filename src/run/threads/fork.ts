@@ -73,7 +73,7 @@ export async function forkThread(
     await query(
       `insert into items (thread_id, seq, id, user_id, parent_id, kind, step, call_index, author, body)
        select $1, x.seq, x.id, i.user_id, x.parent, i.kind, x.step, i.call_index, i.author,
-         (i.body - 'again') || jsonb_strip_nulls(jsonb_build_object('upToSeq', x.up_to, 'seen', x.seen))
+         (i.body - array['again', 'kept']) || jsonb_strip_nulls(jsonb_build_object('upToSeq', x.up_to, 'seen', x.seen))
        from jsonb_to_recordset($2::jsonb) as x (source uuid, id uuid, seq bigint, parent uuid, step text, up_to bigint, seen bigint)
        join items i on i.id = x.source order by x.seq`,
       [made!.id, jsonText(copies)],

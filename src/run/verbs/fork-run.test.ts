@@ -122,6 +122,8 @@ anyRunDatabase((runs) => {
     await service.runs.cancel(service.caller, started.runId);
     const { forked, events } = await fork(service, started.runId, { step: "1" });
     assert.equal(events.at(-1)!.type, "run-wait");
+    const made = events.find((event) => event.type === "call-start");
+    assert.ok(made && made.item.body.kept === undefined, "it is the fork's own");
     const [question] = await service.runs.questions(service.caller, forked.runId);
     await service.runs.decide(service.caller, forked.runId, { questionId: question!.id, input: { decision: "allow" } });
     await until(async () => (await service.runs.get(service.caller, forked.runId)).status === "done");

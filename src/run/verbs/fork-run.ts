@@ -32,7 +32,7 @@ export async function forkRun(runtime: Runtime, caller: Caller, runId: string, i
   if (input.model !== undefined) checkModel(runtime.models, caller, input.model, "model");
   const source = await sourceOf(runtime.database.query, caller, runId);
   const kept = keptOf(source.items, input.step);
-  const copies = copiesOf(kept, source.message.seq);
+  const copies = copiesOf(kept, runId, source.message.seq);
   if (foldOf(kept).answer)
     throw new Conflict(
       `Step ${input.step} is the run's answer, so nothing is left to do after it: fork an earlier one.`,
@@ -142,8 +142,9 @@ function isKept(item: Item, _at: number, all: readonly Item[]): boolean {
 }
 
 /** After the message that began the run. A summary of what the run itself had said would name places that are elsewhere now. */
-function copiesOf(kept: readonly Item[], begun: number): NewItem[] {
+function copiesOf(kept: readonly Item[], runId: string, begun: number): NewItem[] {
   const ids = new Map(kept.map(({ id }) => [id, newId()]));
+  const answered = new Set(kept.filter(({ kind }) => kind === "result").map(callKey));
   return kept.flatMap((item): NewItem[] => {
     if (item.seq === begun || (item.kind === "summary" && item.body.upToSeq >= begun)) return [];
     const { id, kind, step, index, attempt, author } = item;
@@ -155,7 +156,10 @@ function copiesOf(kept: readonly Item[], begun: number): NewItem[] {
       ...(attempt === null ? {} : { attempt }),
       ...(author === null ? {} : { author }),
     };
-    return [{ ...place, body: bodyOf(item, ids) } as NewItem];
+    const body = bodyOf(item, ids);
+    // A call without a result is made by the fork itself.
+    const isDone = kind === "message" || kind === "result" || (kind === "call" && answered.has(callKey(item)));
+    return [{ ...place, body: isDone ? { ...body, kept: runId } : body } as NewItem];
   });
 }
 
