@@ -71,7 +71,7 @@ export const transactions: Readonly<Record<string, readonly TransactionRow[]>> =
   "src/run/threads/fork.ts": [since("a new thread", itself)],
   "src/run/threads/remove-threads.ts": [since("threads without a live run", itself)],
   "src/run/threads/threads.ts": [since("a thread without a live run", itself)],
-  "src/run/turn/create-turn.ts": [
+  "src/run/turn/wait.ts": [
     vanish("a run's row, its root's, its thread", "end"),
     vanish("a run's row, its root's, its thread", "wait"),
   ],

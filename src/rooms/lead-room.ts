@@ -1,3 +1,4 @@
+import { RunWaits } from "../protocol/base/errors.ts";
 import { fillPrompt } from "../agents/prompt-placeholders.ts";
 import type { AgentDefinition, RoomMember, RoomSpec } from "../protocol/agents/agents.ts";
 import { ColloquyError } from "../protocol/base/errors.ts";
@@ -111,7 +112,7 @@ async function lead(turn: RoomsTurn, spec: RoomSpec, running: Running): Promise<
       continue;
     }
     if (waiting.size > 0) {
-      if (await turn.room.wait()) throw new Error("The run waits.");
+      if (await turn.room.wait()) throw new RunWaits();
       waiting.clear();
       continue;
     }

@@ -134,6 +134,13 @@ export class LostRun extends ColloquyError {
   }
 }
 
+/** The run waits now: whoever works on it has nothing left to do. It is no fault. */
+export class RunWaits extends Error {
+  constructor() {
+    super("The run waits.");
+  }
+}
+
 /** The message of anything thrown, without its stack. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

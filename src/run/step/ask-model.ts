@@ -11,10 +11,11 @@ import { untilAnswered } from "./attempts.ts";
 import type { Answer } from "../contract/answer.ts";
 import { hearing } from "../text/heard-text.ts";
 import { emptyAnswer, readAnswer } from "./read-answer.ts";
-import type { Work } from "./turn-state.ts";
+import type { Work } from "./work.ts";
+import { basisIn } from "./run-basis.ts";
 
 export function stepIn(work: Work, key: string): ItemOf<"message"> | undefined {
-  return work.items().find((item): item is ItemOf<"message"> => item.kind === "message" && item.step === key);
+  return work.items.find((item): item is ItemOf<"message"> => item.kind === "message" && item.step === key);
 }
 
 export type Asking = {
@@ -48,7 +49,7 @@ export async function askModel(
         signal: work.signal,
         answer,
         asProtocol,
-        hears: asProtocol || request.format ? undefined : hearing(work.turn.run.tools),
+        hears: asProtocol || request.format ? undefined : hearing(basisIn(work).tools),
         costOf: work.runtime.costOf,
         tell(kind, offset, text) {
           if (tells === "nothing" || (tells === "thoughts" && kind === "text")) return;
@@ -82,7 +83,7 @@ export async function reserveFor(
   request: Pick<ModelRequest, "messages" | "settings" | "tools">,
 ): Promise<ReservedStep> {
   const { limits, agent } = work.taken.definition;
-  if (!work.job) checkOwnLimits(work.items(), agent.limits, { steps: 1 });
+  if (!work.job) checkOwnLimits(work.items, agent.limits, { steps: 1 });
   const input =
     request.messages.reduce((sum, message) => sum + estimate(message.content), 0) + schemaTokens(request.tools ?? []);
   const isLimited = limits.tokens !== undefined || limits.cost !== undefined;

@@ -7,7 +7,8 @@ import { windowOf } from "../log/estimate-tokens.ts";
 import type { ReservedStep } from "../limits/reservation.ts";
 import { askModel, reserveFor, settledStep, type Asking } from "./ask-model.ts";
 import { requestOf, type RequestOptions } from "./step-request.ts";
-import type { Work } from "./turn-state.ts";
+import type { Work } from "./work.ts";
+import { commit, takeIn } from "./commit.ts";
 
 /** How often a step is asked again with less, after a provider said that it was too much. */
 const mostTries = 6;
@@ -38,14 +39,14 @@ export async function askWithin(
   const refused = work.current;
   if (refused) {
     // Its strategy goes on without it; what it came to is counted all the same.
-    await work.commit([], settledStep(work, refused.key, refused));
+    await commit(work, [], settledStep(work, refused.key, refused));
     work.current = undefined;
   }
   let requested = requestOf(work, model, options);
   const reserved = await reserveFor(work, model, requested.request);
   // What a person said meanwhile belongs into this prompt.
-  if (await work.takeIn(reserved.steered)) requested = requestOf(work, model, options);
-  const seen = work.branch().at(-1)?.seq;
+  if (await takeIn(work, reserved.steered)) requested = requestOf(work, model, options);
+  const seen = work.branch.at(-1)?.seq;
   const tooLong: PricedCall[] = [];
   const agent = options.as ?? work.taken.definition.agent;
   let window = windowOf(model, agent);

@@ -6,7 +6,7 @@ import { attemptOf } from "../log/attempts.ts";
 import { liveStep, type LiveStep } from "../log/deltas.ts";
 import { delayOf, retryOf } from "./outage.ts";
 import { emptyAnswer } from "./read-answer.ts";
-import type { Work } from "./turn-state.ts";
+import type { Work } from "./work.ts";
 
 export type Attempts = {
   readonly step: string;

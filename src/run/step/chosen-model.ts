@@ -1,5 +1,5 @@
 import type { Model } from "../../protocol/agents/models.ts";
-import type { Work } from "./turn-state.ts";
+import type { Work } from "./work.ts";
 
 /** The model of this name, or the one that a person chose in its place when it could not be had. Throws NotFound, Unavailable. */
 export function modelFor(work: Work, name: string): Model {
@@ -9,7 +9,7 @@ export function modelFor(work: Work, name: string): Model {
 }
 
 function chosenInstead(work: Work, name: string): string {
-  const items = work.items();
+  const items = work.items;
   let chosen = name;
   for (const { kind, body } of items) {
     if (kind !== "decision" || body.decision !== "model" || body.text === undefined) continue;

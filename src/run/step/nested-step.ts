@@ -7,7 +7,8 @@ import { modelFor } from "./chosen-model.ts";
 import { originOf, reserveFor, settled, settledStep, stepIn } from "./ask-model.ts";
 import type { Answer } from "../contract/answer.ts";
 import { emptyAnswer, messageBody, readAnswer } from "./read-answer.ts";
-import type { Work } from "./turn-state.ts";
+import type { Work } from "./work.ts";
+import { commit } from "./commit.ts";
 
 export type NestedRequest = Omit<StepRequest, "model"> & {
   /** The agent's own when absent. */
@@ -43,7 +44,7 @@ export async function performNestedStep(
     );
   } catch (error) {
     // With no item to commit it with; what was asked for and failed is in the log all the same.
-    await work.commit([], settled(work, { answer, reserved }));
+    await commit(work, [], settled(work, { answer, reserved }));
     throw error;
   }
   const calls = answer.calls.map(({ name, arguments: given }) => ({
@@ -60,7 +61,7 @@ export async function performNestedStep(
     author: definition.agent.id,
     body,
   };
-  await work.commit([message, ...(outcome?.() ?? [])], settledStep(work, key, { answer, reserved }));
+  await commit(work, [message, ...(outcome?.() ?? [])], settledStep(work, key, { answer, reserved }));
   return stepAnswer(body);
 }
 

@@ -4,7 +4,7 @@ import { toolSchemas } from "../../tools/core/registry.ts";
 import { searchName, searchTool } from "../../tools/core/search-tools.ts";
 import { schemaTokens } from "../log/estimate-tokens.ts";
 import { foundAmong, foundIn } from "../prompt/found-tools.ts";
-import type { Work } from "./turn-state.ts";
+import type { Work } from "./work.ts";
 
 /** Of a window, what tools may fill before they are searched for instead, */
 const mostOfWindow = 0.4;
@@ -22,10 +22,10 @@ export type Offered = {
 /** The tools of a run in a prompt of this size: those that were called or found, that the agent names, and the first ones. */
 export function offeredTools(work: Pick<Work, "taken" | "runtime" | "items" | "branch">, window: number): Offered {
   const { definition } = work.taken;
-  const all = [...definition.tools, ...foundIn(definition, work.branch())];
+  const all = [...definition.tools, ...foundIn(definition, work.branch)];
   if (schemaTokens(all) <= window * mostOfWindow) return { tools: all, deferred: [] };
-  const found = foundAmong(new Set(definition.tools.map(({ name }) => name)), work.items());
-  const wanted = new Set([...found.map(({ name }) => name), ...calledIn(work.items())]);
+  const found = foundAmong(new Set(definition.tools.map(({ name }) => name)), work.items);
+  const wanted = new Set([...found.map(({ name }) => name), ...calledIn(work.items)]);
   // What the registry does not have is the run's own, such as handing work on, and can't be searched for.
   const isFixed = ({ name }: ToolSchema) => work.runtime.tools.get(name) === undefined;
   const rank = (tool: ToolSchema) =>

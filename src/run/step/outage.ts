@@ -3,7 +3,7 @@ import type { Retry } from "../../protocol/threads/events.ts";
 import type { ItemOf, Outage } from "../../protocol/threads/items.ts";
 import type { OutagePolicy } from "../contract/runtime.ts";
 import { openQuestions } from "../log/questions.ts";
-import type { Work } from "./turn-state.ts";
+import type { Work } from "./work.ts";
 
 /** No attempt of the same request needs another answer than the first; whatever may pass does. */
 const passing = ["rate-limit", "overloaded", "unreachable", "timeout", "cut", "server", "garbage"] as const;
@@ -67,7 +67,7 @@ export function distanceOf(error: ModelError, waitedMs: number, { firstMs, longe
 
 /** The question of a run that waits for a provider. */
 export function openOutage(work: Pick<Work, "items">): ItemOf<"question"> | undefined {
-  return openQuestions(work.items()).find(({ body }) => body.reason === "provider");
+  return openQuestions(work.items).find(({ body }) => body.reason === "provider");
 }
 
 const providerNames: Readonly<Record<string, string>> = {

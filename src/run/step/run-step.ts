@@ -24,7 +24,9 @@ import { promptOf } from "./step-request.ts";
 import { filtered, hasWorked, nudge, wasWordless, wordsForNothing } from "./wordless-answer.ts";
 import { summarisePast } from "./summarise.ts";
 import type { Note, Reading, SayOptions, StepOptions } from "../contract/turn.ts";
-import type { Work } from "./turn-state.ts";
+import type { Work } from "./work.ts";
+import { commit, takeIn } from "./commit.ts";
+import { basisIn } from "./run-basis.ts";
 
 /** One model call of a strategy: reserved before, told while it comes, committed whole. */
 export async function performStep(work: Work, key: string, options: StepOptions = {}): Promise<void> {
@@ -41,7 +43,7 @@ export async function performStep(work: Work, key: string, options: StepOptions 
   const listened = options.voice && listenTo(asked, options.voice);
   const model = listened?.model ?? asked;
   if (!options.messages && !options.withoutSummary) await makeRoom(work, asked, options);
-  const isAgain = options.final === true && wasWordless(work.items());
+  const isAgain = options.final === true && wasWordless(work.items);
   const { answer, notices, seen, reserved } = await askWithin(work, key, {
     model,
     options: isAgain ? { ...options, after: nudge } : options,
@@ -49,7 +51,7 @@ export async function performStep(work: Work, key: string, options: StepOptions 
     // A client can't unsee text, so an answer that must have a format is told when it has it.
     ...(format ? { tells: "thoughts", keptIn: draftOf(key) } : {}),
   });
-  const { tools } = work.turn.run;
+  const { tools } = basisIn(work);
   answer.calls = mendedCalls(answer.calls, tools);
   const reading = options.read && readProtocol(answer, options.read, tools);
   const extras = settledStep(work, key, { answer, reserved });
@@ -60,7 +62,7 @@ export async function performStep(work: Work, key: string, options: StepOptions 
     const formatted = inFormat(repair.format, answer.text, answer.finish);
     if ("problems" in formatted) {
       const draft = answerItems(answer, { ...place, step: draftOf(key) }, { isClient: () => false });
-      await work.commit([...notices, ...draft], extras);
+      await commit(work, [...notices, ...draft], extras);
       return repairAnswer(work, key, repair);
     }
     answer.text = formatted.text;
@@ -71,17 +73,17 @@ export async function performStep(work: Work, key: string, options: StepOptions 
     ...(seen === undefined ? {} : { seen }),
   });
   const items = [...notices, ...said];
-  if (!isLast) return work.commit(items, extras);
+  if (!isLast) return commit(work, items, extras);
   // Of a room's turn it is a pass, and who delegated is told what was done.
   const mayBeSilent = options.voice !== undefined || !work.job;
   const isFiltered = answer.finish === "filter";
   // Why there are no words is told by each protocol in its own way, beside what was done.
-  if (answer.text.trim() !== "" || (isFiltered ? hasWorked(work.items()) : mayBeSilent))
+  if (answer.text.trim() !== "" || (isFiltered ? hasWorked(work.items) : mayBeSilent))
     return commitLast(work, items, extras);
   // It ends nothing: the strategy asks once more, unless that would bring the same.
-  await work.commit(items, extras);
+  await commit(work, items, extras);
   if (isFiltered) throw filtered(answer);
-  if (isAgain) await say(work, `${key}:end`, wordsForNothing(answer, work.items()), { final: true, as: agent });
+  if (isAgain) await say(work, `${key}:end`, wordsForNothing(answer, work.items), { final: true, as: agent });
 }
 
 /** A message without a model, unless as the answer it must be brought into a format. */
@@ -102,7 +104,7 @@ export async function say(work: Work, key: string, text: string, { final, as }: 
       author: agent.id,
       body: { role: "assistant", content: isAnswer ? formatted.text : text },
     };
-    await (final && isAnswer ? commitLast(work, [message], {}) : work.commit([message]));
+    await (final && isAnswer ? commitLast(work, [message], {}) : commit(work, [message]));
   }
   if (format && !isAnswer) await repairAnswer(work, key, { format, as: agent, instructions: "" });
 }
@@ -133,7 +135,7 @@ async function repairAnswer(work: Work, key: string, { format, ...answerer }: Re
   const whole = { ...answer, calls: [] };
   const formatted = inFormat(format, answer.text, answer.finish);
   if ("problems" in formatted) {
-    await work.commit(answerItems(whole, { ...place, step: repairOf(key) }, { isClient: () => false }), extras);
+    await commit(work, answerItems(whole, { ...place, step: repairOf(key) }, { isClient: () => false }), extras);
     throw formatInvalid(formatted.problems);
   }
   // Of the thoughts those stay that were told.
@@ -163,9 +165,9 @@ function makeRoom(work: Work, model: Model, options: StepOptions): Promise<void>
 
 /** Once for this key. */
 export async function record(work: Work, key: string, note: Note): Promise<void> {
-  if (work.items().some((item) => item.kind === note.kind && item.step === key)) return;
+  if (work.items.some((item) => item.kind === note.kind && item.step === key)) return;
   work.signal.throwIfAborted();
-  await work.commit([{ id: newId(), ...note, step: key, author: work.taken.definition.agent.id }]);
+  await commit(work, [{ id: newId(), ...note, step: key, author: work.taken.definition.agent.id }]);
 }
 
 type PassPlace = { readonly place: AnswerPlace; readonly extras: AppendExtras };
@@ -180,17 +182,17 @@ async function commitPass(work: Work, answer: Answer, { place, extras }: PassPla
 /** With the end of the run, unless a person has said something that this does not answer. */
 async function commitLast(work: Work, given: readonly NewItem[], extras: AppendExtras): Promise<void> {
   const { taken, runtime } = work;
-  const items = await withCitations(given, work.items(), (source) => runtime.sourceText(taken.caller, source));
+  const items = await withCitations(given, work.items, (source) => runtime.sourceText(taken.caller, source));
   try {
-    await work.commit([...items, endItem({ status: "done" })], {
+    await commit(work, [...items, endItem({ status: "done" })], {
       ...extras,
       end: { status: "done" },
-      ifSteered: work.steered(),
+      ifSteered: work.steered,
     });
   } catch (error) {
     // Said while the last answer was being written: it stands, but the run goes on.
-    if (!(error instanceof LostRun) || !(await work.takeIn())) throw error;
-    await work.commit(items, extras);
+    if (!(error instanceof LostRun) || !(await takeIn(work))) throw error;
+    await commit(work, items, extras);
   }
 }
 

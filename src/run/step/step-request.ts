@@ -8,7 +8,7 @@ import { tokensOfTold } from "../log/message-blocks.ts";
 import { buildPrompt, type Prompt, type PromptOptions } from "../prompt/build-prompt.ts";
 import type { StepOptions } from "../contract/turn.ts";
 import { offeredTools, toolsDeferred, wereDeferred, type Offered } from "./offered-tools.ts";
-import type { Work } from "./turn-state.ts";
+import type { Work } from "./work.ts";
 
 export type RequestOptions = StepOptions & {
   /** After all that the thread holds. */
@@ -28,10 +28,10 @@ export function requestOf(work: Work, model: Model, options: RequestOptions): Re
   const { offered, deferred } = offeredIn(work, window, options);
   // Only an answer is held to the run's format, and many models can't call tools while they are.
   const format = options.format ?? (offered.length === 0 ? answerFormat(work, options) : undefined);
-  const first = !work.items().some((item) => !isNested(item) && (item.kind === "call" || isAnswer(item)));
+  const first = !work.items.some((item) => !isNested(item) && (item.kind === "call" || isAnswer(item)));
   // A forced choice is for the first step only: the model could never answer otherwise.
   const choice = first || asked.toolChoice === "none" ? asked.toolChoice : undefined;
-  const prompt = options.messages ? undefined : buildPrompt(work.branch(), promptOf(work, model, options));
+  const prompt = options.messages ? undefined : buildPrompt(work.branch, promptOf(work, model, options));
   const messages = options.messages ?? [...prompt!.messages, ...(options.after ?? [])];
   const taken = tokensOfTold(messages) + schemaTokens(offered);
   const request = {
@@ -133,10 +133,10 @@ function noticesOf(work: Work, { model, window, deferred, shortened }: Degraded)
   const notices: NewItem[] = [];
   const add = (code: string, text: string) => notices.push({ id: newId(), kind: "notice", body: { code, text } });
   const isTold = (item: Item) => item.kind === "notice" && item.body.code === promptShortened;
-  const known = shortened === "past" ? work.branch() : work.items();
+  const known = shortened === "past" ? work.branch : work.items;
   if (shortened && !known.some(isTold))
     add(promptShortened, shortenedText(shortened, `${model.id} (${window} tokens)`));
-  if (deferred.length > 0 && !wereDeferred(work.items()))
+  if (deferred.length > 0 && !wereDeferred(work.items))
     add(
       toolsDeferred,
       `${deferred.length} tools take more room than ${model.id} (${window} tokens) has for them: it searches for those that it needs.`,

@@ -13,7 +13,8 @@ import type { Answer } from "../contract/answer.ts";
 import { emptyAnswer } from "./read-answer.ts";
 import { transcriptOf } from "../prompt/transcript.ts";
 import { visibleText } from "../text/visible-text.ts";
-import type { Work } from "./turn-state.ts";
+import type { Work } from "./work.ts";
+import { commit } from "./commit.ts";
 
 /** Of the room that instructions and input leave: a past that takes more is summarised, */
 const full = 0.7;
@@ -68,9 +69,9 @@ export async function summarisePast(work: Work, options: Summarising): Promise<v
 /** Once in a run, and some times in a thread: what failed costs a model call each time. */
 function isGivenUp(work: Work): boolean {
   const isFailure = (item: Item) => item.kind === "notice" && item.body.code === failureCode;
-  const since = lastSummary(work.branch())?.seq ?? 0;
-  const failures = work.branch().filter((item) => item.seq > since && isFailure(item));
-  return failures.length >= mostFailures || work.items().some(isFailure);
+  const since = lastSummary(work.branch)?.seq ?? 0;
+  const failures = work.branch.filter((item) => item.seq > since && isFailure(item));
+  return failures.length >= mostFailures || work.items.some(isFailure);
 }
 
 type Plan = {
@@ -84,7 +85,7 @@ type Plan = {
 
 /** Undefined: the past fits, or nothing of it could be summarised. */
 function planSummary(work: Work, { window, answer, prompt }: Summarising): Plan | undefined {
-  const branch = work.branch();
+  const branch = work.branch;
   const { system, summary, past, own } = conversationOf(branch, prompt);
   // What the run itself has done meanwhile is in the way of this run only, so it does not count.
   const room = prompt.tokens - estimate(system) - tokensOfBlocks(own.filter(isPersons));
@@ -141,7 +142,7 @@ function fitting(
 }
 
 async function summarise(work: Work, plan: Plan, { model, answer: maxTokens, ask }: Summarising): Promise<void> {
-  const key = `summary/${new Set(work.items().flatMap(({ step }) => (step?.startsWith("summary/") ? [step] : []))).size + 1}`;
+  const key = `summary/${new Set(work.items.flatMap(({ step }) => (step?.startsWith("summary/") ? [step] : []))).size + 1}`;
   const { log, prompts } = work.runtime;
   // Of now, unlike a strategy's: it changes nothing of how the run goes on.
   const content = fillPrompt(prompts.get("summarise"), {
@@ -173,6 +174,6 @@ async function summarise(work: Work, plan: Plan, { model, answer: maxTokens, ask
     const limit = limitOf(error);
     const isHarmless = error instanceof ModelError || (limit !== undefined && limit !== "deadline");
     if (work.signal.aborted || !isHarmless) throw error;
-    await work.commit([failed(messageOf(error))]);
+    await commit(work, [failed(messageOf(error))]);
   }
 }

@@ -5,7 +5,8 @@ import type { RunDefinition } from "../../protocol/threads/runs.ts";
 import { jsonText } from "../../protocol/base/json-text.ts";
 import type { Taken } from "../lifecycle/take-run.ts";
 import { defineRun } from "./define-run.ts";
-import type { Work } from "../step/turn-state.ts";
+import type { Work } from "../step/work.ts";
+import { commit } from "../step/commit.ts";
 
 const awaitedCode = "tools_awaited";
 
@@ -18,10 +19,8 @@ export async function awaitTools(work: Work): Promise<Taken | undefined> {
   const { awaited, ...before } = taken.definition;
   if (!awaited) return undefined;
   const waits = runtime.tools.awaited(before.agent.tools, taken.caller);
-  const isTold = work
-    .items()
-    .some(({ kind, body }) => kind === "notice" && "code" in body && body.code === awaitedCode);
-  if (waits.length > 0 && !isTold) await work.commit([notice(awaitedCode, `Waiting for ${serversText(waits)} …`)]);
+  const isTold = work.items.some(({ kind, body }) => kind === "notice" && "code" in body && body.code === awaitedCode);
+  if (waits.length > 0 && !isTold) await commit(work, [notice(awaitedCode, `Waiting for ${serversText(waits)} …`)]);
   const missing = await runtime.tools.wait(awaited, taken.caller, { signal, tell: () => {} });
   signal.throwIfAborted();
   const definition = withTools(work, before);
@@ -31,7 +30,7 @@ export async function awaitTools(work: Work): Promise<Taken | undefined> {
   );
   if (rows.length === 0) throw new LostRun(work.owner.runId);
   for (const reason of missing.values())
-    await work.commit([notice("tools_missing", `${reason} This run goes on without its tools.`)]);
+    await commit(work, [notice("tools_missing", `${reason} This run goes on without its tools.`)]);
   return { ...taken, definition };
 }
 

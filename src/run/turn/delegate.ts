@@ -14,7 +14,8 @@ import { callKey, foldOf, isErased } from "../log/fold.ts";
 import { itemsOfRun } from "../lifecycle/locked-run.ts";
 import type { DelegateInput } from "./team.ts";
 import { isUntrusted, sourcesIn } from "./untrusted.ts";
-import type { Work } from "../step/turn-state.ts";
+import type { Work } from "../step/work.ts";
+import { basisIn } from "../step/run-basis.ts";
 
 /** Of the conversation that is handed over. */
 const mostHistoryCharacters = 100_000;
@@ -37,7 +38,7 @@ export async function delegate(
   const member = work.taken.definition.team?.find((one) => one.agent.id === agent)?.agent;
   if (!member) return errorResult(`There is no agent ${agent} to hand work to.`);
   const errand = errandOf(agent, task);
-  const path = pathOf(work.taken.definition, work.turn.run.input);
+  const path = pathOf(work.taken.definition, basisIn(work).input);
   const objection = objectionTo(errand, path);
   if (objection) return errorResult(objection);
   const { caller, definition } = work.taken;
@@ -48,7 +49,7 @@ export async function delegate(
     definition: defineRun(work.runtime, caller, { agent: member, options: {}, within }),
     caller,
     content: task,
-    ...(final ? { history: saidIn(work.branch()) } : {}),
+    ...(final ? { history: saidIn(work.branch) } : {}),
   };
   return turnOf(work, async () => {
     const child = await ensureChild(work.runtime.database.query, work.owner, beginning);
@@ -71,7 +72,7 @@ async function bringToEnd(work: Work, first: Child, call: string): Promise<ToolR
     if (child.status === "waiting") return "waits";
     work.signal.throwIfAborted();
     const taken = await takeChild(database, node, { childId: child.id, root: work.root });
-    if (taken) await work.workOnChild(taken);
+    if (taken) await work.workOnChild(work, taken);
     work.signal.throwIfAborted();
     const now = await findChild(database.query, work.owner, call);
     // Not taken, and yet it neither ended nor waits: then it is the root that is not ours.

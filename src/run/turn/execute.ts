@@ -6,7 +6,7 @@ import { runErrorOf } from "../../protocol/threads/runs.ts";
 import { isDatabaseFault } from "../../store/driver/sql-state.ts";
 import type { RunEnd } from "../log/append.ts";
 import { awaitTools } from "./await-tools.ts";
-import { createWork } from "./create-turn.ts";
+import { createTurn } from "./create-turn.ts";
 import type { Job } from "../engine/engine.ts";
 import { branchOf, readHistory } from "../log/history.ts";
 import { settled } from "../step/ask-model.ts";
@@ -19,7 +19,9 @@ import type { ActiveRun, Runtime, StopReason } from "../contract/runtime.ts";
 import { takeRun, type Taken } from "../lifecycle/take-run.ts";
 import { tellChanges } from "./note-changes.ts";
 import type { Strategy } from "../contract/turn.ts";
-import type { Work } from "../step/turn-state.ts";
+import { beginWork, type Work } from "../step/work.ts";
+import { noteProgress } from "../step/commit.ts";
+import { wait, endWork } from "./wait.ts";
 
 /** After this many processes died over a run without any progress, it ends. */
 const mostTakeovers = 5;
@@ -67,7 +69,7 @@ async function giveBack({ engine, database, log }: Runtime, job: Job, taken: Tak
 
 /** In whose name a run is worked on: a root in that of its job, a child in that of the run that called it. */
 type Place = { readonly job: Job; readonly parent?: undefined } | { readonly job?: undefined; readonly parent: Parent };
-export type Parent = Pick<Work, "root" | "signal" | "progressed">;
+export type Parent = Pick<Work, "root" | "signal"> & { readonly progressed: () => Promise<void> };
 
 /** Works on a child until it ends, waits, or can't go on here. Throws only what its parent would be given back for. */
 export function workOnChild(runtime: Runtime, taken: Taken, parent: Parent): Promise<void> {
@@ -99,14 +101,23 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
     // What killed its owners may be what they read.
     const history = poison ? [] : await historyOf(runtime, taken);
     const workOf = (of: Taken, branch: readonly Item[]) =>
-      createWork(runtime, of, {
-        job,
-        ...(parent ? { root: parent.root, progressed: parent.progressed } : {}),
-        history: branch,
-        signal: control.signal,
-        stop,
-        workOnChild: (root, child) => workOnChild(runtime, child, root),
-      });
+      beginWork(
+        {
+          runtime,
+          taken: of,
+          job,
+          ...(parent && { root: parent.root, progressed: parent.progressed }),
+          signal: control.signal,
+          stop,
+          workOnChild: (work, child) =>
+            workOnChild(runtime, child, {
+              root: work.root,
+              signal: work.signal,
+              progressed: () => noteProgress(work),
+            }),
+        },
+        branch,
+      );
     let work = workOf(taken, history);
     try {
       if (taken.cancelAsked) stop("cancelled");
@@ -114,13 +125,13 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
       if (taken.disabled) throw new ColloquyError("account_disabled", 403, "The account of this run is disabled.");
       await runtime.tools.prepare(taken.definition.agent.tools, taken.caller);
       const complete = await awaitTools(work);
-      if (complete) work = workOf(complete, work.branch());
+      if (complete) work = workOf(complete, work.branch);
       if (taken.epoch > 1) tellChanges(runtime, taken);
       control.signal.throwIfAborted();
       await workAsChosen(runtime, work);
-      if (!work.left()) await work.end({ status: "done" });
+      if (!work.left) await endWork(work, { status: "done" });
     } catch (error) {
-      if (work.left() === "waiting") return;
+      if (work.left === "waiting") return;
       if (stopped === "gave-up" && job) return await handOverLater(runtime, work, job);
       if (error instanceof LostRun || stopped === "lost") return await settleLost(runtime, job);
       if (!job && (stopped === "with-parent" || stopped === "hand-over"))
@@ -136,10 +147,10 @@ async function workOn(runtime: Runtime, taken: Taken, { job, parent }: Place): P
         return false;
       });
       if (isPaused) return;
-      await work.end(endOf(error, stopped, runtime, taken));
+      await endWork(work, endOf(error, stopped, runtime, taken));
     }
     if (job) await runtime.engine.complete(job);
-    if (work.pending() > 0) await startNext(runtime, threadId);
+    if (work.pending > 0) await startNext(runtime, threadId);
   } finally {
     clearTimeout(timer);
     parent?.signal.removeEventListener("abort", stopWithParent);
@@ -158,18 +169,19 @@ function reasonOf(signal: AbortSignal | undefined): string | undefined {
 
 /** A strategy may pick another one, which then goes on with the same run. */
 async function workAsChosen(runtime: Runtime, work: Work): Promise<void> {
+  const turn = createTurn(work);
   for (let name = chosenIn(work); ;) {
-    await strategyOf(runtime, work.taken.definition.agent.id, name)(work.turn);
+    await strategyOf(runtime, work.taken.definition.agent.id, name)(turn);
     const chosen = chosenIn(work);
-    if (work.left() || chosen === name) return;
+    if (work.left || chosen === name) return;
     name = chosen;
   }
 }
 
 function chosenIn(work: Work): string {
-  const choice = work
-    .items()
-    .findLast((item): item is ItemOf<"state"> => item.kind === "state" && item.body.type === "strategy");
+  const choice = work.items.findLast(
+    (item): item is ItemOf<"state"> => item.kind === "state" && item.body.type === "strategy",
+  );
   return choice?.body.type === "strategy" ? choice.body.strategy : work.taken.definition.agent.strategy;
 }
 
@@ -237,7 +249,7 @@ async function pausedAtLimit(work: Work, error: unknown): Promise<boolean> {
   // What it waited for before is no longer what holds it up.
   const outage = openOutage(work);
   const items = [...(outage ? [givenUp(outage.id)] : []), question];
-  return work.wait("limit", text, { items, ...(cut && settled(work, cut)) });
+  return wait(work, "limit", text, { items, ...(cut && settled(work, cut)) });
 }
 
 /** What an account's budget must allow before the run can go on. */

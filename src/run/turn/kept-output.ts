@@ -1,6 +1,6 @@
 import { callKey } from "../log/fold.ts";
 import type { Call } from "../log/call-items.ts";
-import type { Work } from "../step/turn-state.ts";
+import type { Work } from "../step/work.ts";
 import { remember } from "./ledger.ts";
 
 /** How often what a command prints is written down while it works; one that ends sooner costs nothing. */

@@ -6,7 +6,8 @@ import type { Tool, ToolResult } from "../../protocol/agents/tools.ts";
 import { printedIn, resultItem, type Call } from "../log/call-items.ts";
 import { type Patience, patiently } from "../log/patiently.ts";
 import { hashOfCall } from "../limits/limits.ts";
-import type { Work } from "../step/turn-state.ts";
+import type { Work } from "../step/work.ts";
+import { commit } from "../step/commit.ts";
 
 export type Before = { readonly remembered: unknown };
 
@@ -177,7 +178,7 @@ export function remember(work: Work, call: Call, what: object): Promise<void> {
 
 /** Ledger and result in one statement: there is a result exactly when the ledger is final. */
 export async function settleWrite(work: Work, call: Call, result: ToolResult): Promise<void> {
-  await work.commit([resultItem(call, result)], {
+  await commit(work, [resultItem(call, result)], {
     ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result },
   });
 }

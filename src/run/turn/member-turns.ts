@@ -13,7 +13,8 @@ import { foldOf } from "../log/fold.ts";
 import { itemsOfRun, publishItems } from "../lifecycle/locked-run.ts";
 import { insertItemsSql, itemsParameter, placeItems } from "../log/rows.ts";
 import type { MemberTurn } from "../contract/turn.ts";
-import type { Work } from "../step/turn-state.ts";
+import type { Work } from "../step/work.ts";
+import { basisIn } from "../step/run-basis.ts";
 
 /**
  * An agent's turn in a room: a run within this one that says what it says in the same thread, in the rights of the person
@@ -28,7 +29,7 @@ export async function takeTurn(work: Work, turn: MemberTurn): Promise<"spoke" | 
     if (child.status === "waiting") return "waits";
     work.signal.throwIfAborted();
     const taken = await takeChild(work.runtime.database, work.runtime.node, { childId: child.id, root: work.root });
-    if (taken) await work.workOnChild(taken);
+    if (taken) await work.workOnChild(work, taken);
     work.signal.throwIfAborted();
     const now = await findChild(query, work.owner, call);
     // Not taken, and yet it neither ended nor waits: then it is the root that is not ours.
@@ -63,8 +64,8 @@ async function callerFor(work: Work, messageId: string | undefined): Promise<Cal
 }
 
 function definitionOf(work: Work, caller: Caller, { agent, answers, within }: MemberTurn): RunDefinition {
-  const { runtime, taken, turn } = work;
-  const path = [...pathOf(taken.definition, turn.run.input), errandOf(agent.id, answers)];
+  const { runtime, taken } = work;
+  const path = [...pathOf(taken.definition, basisIn(work).input), errandOf(agent.id, answers)];
   const definition = defineRun(runtime, caller, {
     agent,
     options: {},

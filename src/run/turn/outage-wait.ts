@@ -6,7 +6,8 @@ import type { Answer } from "../contract/answer.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { settledStep } from "../step/ask-model.ts";
 import { distanceOf, isOutage, mayPass, openOutage, outageOf, whatIsWrong, wordsOf } from "../step/outage.ts";
-import type { Work } from "../step/turn-state.ts";
+import type { Work } from "../step/work.ts";
+import { wait } from "./wait.ts";
 
 /**
  * An outage is a wait where somebody comes back for the answer, or where something has been written that another run would do
@@ -27,7 +28,7 @@ export async function waitedForModel(work: Work, error: unknown): Promise<boolea
   const isKnown =
     asked !== undefined && asked.body.outage?.repeats === repeats && asked.body.outage.code === outage.code;
   const items = isKnown ? [] : [...(asked ? [givenUp(asked.id)] : []), questionOf(error, outage, retryMs)];
-  const waits = await work.wait("provider", whatIsWrong(outage), {
+  const waits = await wait(work, "provider", whatIsWrong(outage), {
     items,
     error: runErrorOf(error),
     retryMs,

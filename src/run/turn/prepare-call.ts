@@ -17,7 +17,7 @@ import { directCall } from "./direct-call.ts";
 import { wereDeferred } from "../step/offered-tools.ts";
 import { allowedHere, readFromOutside, shownSources } from "./untrusted.ts";
 import { leavingBy } from "./what-leaves.ts";
-import type { Work } from "../step/turn-state.ts";
+import type { Work } from "../step/work.ts";
 
 /** What is to become of a call. */
 export type Plan =
@@ -38,7 +38,7 @@ export function toolsOf({ taken, runtime, items }: Work): readonly Tool[] {
   const names = new Set([...tools.map((schema) => schema.name), ...deferred]);
   const own = runtime.tools.select(agent.tools, taken.caller).filter((tool) => names.has(tool.name));
   const later = new Set(deferred);
-  const isAnyLater = wereDeferred(items());
+  const isAnyLater = wereDeferred(items);
   const findable = isAnyLater ? own : own.filter(({ name }) => later.has(name));
   const allowed =
     isAnyLater || deferred.length > 0 ? [...own.filter(({ name }) => name !== searchName), searchTool(findable)] : own;
@@ -85,7 +85,7 @@ export async function prepareCall(work: Work, call: Call, preparing: Preparing):
   if (!tool) return { how: "answered", call, result: notAllowed(work, call) ?? unknownTool(call.body.name, allowed) };
 
   if (twin && !begun) return { how: "same", call, twin };
-  const approval = decisionOn(work.items(), call, "approval");
+  const approval = decisionOn(work.items, call, "approval");
   const parsed = parseCall(tool, approval?.arguments ?? call.body.arguments);
   if (!parsed.ok) return begun ? { how: "unknown", call } : { how: "answered", call, result: parsed.result };
   const doIt: Plan =
@@ -111,7 +111,7 @@ export async function prepareCall(work: Work, call: Call, preparing: Preparing):
     return refused(call, "Nothing is delegated while writes are only planned.");
   if (isOnlyPlanned(definition, call, tool)) {
     const isWrite = (name: string) => allowed.some((one) => one.name === name && one.effect === "write");
-    const planned = planCall(work.items(), call, isWrite);
+    const planned = planCall(work.items, call, isWrite);
     const result = planned.isError ? planned : ((await objection(tool, parsed.input)) ?? planned);
     return { how: "answered", call, result };
   }
@@ -126,7 +126,7 @@ export async function prepareCall(work: Work, call: Call, preparing: Preparing):
       hash,
     }));
   if (isLifted) return doIt;
-  if (questionOn(work.items(), call, "approval")) return { how: "ask", call };
+  if (questionOn(work.items, call, "approval")) return { how: "ask", call };
   // Nobody is asked about what can't be done.
   const result = await objection(tool, parsed.input);
   return result

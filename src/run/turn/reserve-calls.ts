@@ -1,8 +1,9 @@
 import { resultItem } from "../log/call-items.ts";
 import { limitOf, reserve, roomLeft } from "../limits/limits.ts";
 import { errorResult } from "../../tools/core/tool-result.ts";
-import type { Work } from "../step/turn-state.ts";
+import type { Work } from "../step/work.ts";
 import type { Plan } from "./prepare-call.ts";
+import { commit } from "../step/commit.ts";
 
 /**
  * Takes calls and writes from the limits. Of more than are left, what fits is to be done, in its order; the model is told of
@@ -27,7 +28,10 @@ export async function reserveCalls(
       if ((limit === "writes" ? left.writes : left.calls) <= 0) throw error;
       const kept = fits(fitting, left, isCounted);
       const rest = fitting.filter((plan) => !kept.includes(plan));
-      await work.commit(rest.map((plan) => notDone(plan)));
+      await commit(
+        work,
+        rest.map((plan) => notDone(plan)),
+      );
       fitting = kept;
     }
   }

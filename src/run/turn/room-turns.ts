@@ -6,7 +6,9 @@ import { takeTurn } from "./member-turns.ts";
 import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 import type { RunEvent } from "../../protocol/threads/events.ts";
 import type { RoomTurns } from "../contract/turn.ts";
-import type { Work } from "../step/turn-state.ts";
+import { foldIn, type Work } from "../step/work.ts";
+import { commit, takeIn } from "../step/commit.ts";
+import { waitForChildren } from "./wait.ts";
 
 /** Of the newest so many are read at the beginning; what is older decides nothing about whose turn it is. */
 const mostRead = 2000;
@@ -47,10 +49,10 @@ export function createRoomTurns(work: Work): RoomTurns {
     runId: owner.runId,
     async stop(why) {
       const end = { status: "cancelled" } as const;
-      const results = work.turn.fold.openCalls.map((call) =>
+      const results = foldIn(work).openCalls.map((call) =>
         resultItem(call, { content: why, isError: true }, "interrupted"),
       );
-      await work.commit([...results, endItem(end)], { end });
+      await commit(work, [...results, endItem(end)], { end });
     },
     take: (turn) => takeTurn(work, turn),
     async judge(key, { model, messages }) {
@@ -67,17 +69,17 @@ export function createRoomTurns(work: Work): RoomTurns {
     async end() {
       try {
         const end = { status: "done" } as const;
-        await work.commit([endItem(end)], { end, ifSteered: work.steered() });
+        await commit(work, [endItem(end)], { end, ifSteered: work.steered });
         return true;
       } catch (error) {
         // Somebody said something meanwhile.
-        if (!(error instanceof LostRun) || !(await work.takeIn())) throw error;
+        if (!(error instanceof LostRun) || !(await takeIn(work))) throw error;
         return false;
       }
     },
     async wait() {
-      const waits = await work.waitForChildren({ unlessSteered: true });
-      if (!waits) await work.takeIn();
+      const waits = await waitForChildren(work, { unlessSteered: true });
+      if (!waits) await takeIn(work);
       return waits;
     },
     news: (seq, stop) => newsAfter(work, seq, AbortSignal.any([stop, signal])),

@@ -19,7 +19,9 @@ import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
 import { reserveCalls } from "./reserve-calls.ts";
 import { earlierTwin, resultOfTwin } from "./same-intent.ts";
 import { readFromOutside } from "./untrusted.ts";
-import type { Work } from "../step/turn-state.ts";
+import { foldIn, type Work } from "../step/work.ts";
+import { commit, addCommitted } from "../step/commit.ts";
+import { wait, waitForChildren } from "./wait.ts";
 
 /** How often a write is called that takes too long each time. */
 const mostTries = 3;
@@ -49,8 +51,8 @@ type Doing = Extract<Plan, { how: "do" }>;
  */
 export async function performCalls(work: Work, calls: readonly Call[]): Promise<void> {
   for (let open = calls; open.length > 0;) {
-    if ((await performOpen(work, open)) !== "children wait" || (await work.waitForChildren())) return;
-    const { openCalls } = work.turn.fold;
+    if ((await performOpen(work, open)) !== "children wait" || (await waitForChildren(work))) return;
+    const { openCalls } = foldIn(work);
     open = open.filter((call) => openCalls.some(({ id }) => id === call.id));
   }
 }
@@ -66,12 +68,12 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
   const isPlanned = (call: Call) => isAllowedByPlan(work.taken.definition, call);
   const twins = new Map(
     server.flatMap((call) => {
-      const twin = isPlanned(call) ? undefined : earlierTwin(work.items(), call, allowed);
+      const twin = isPlanned(call) ? undefined : earlierTwin(work.items, call, allowed);
       return twin ? [[call.id, twin]] : [];
     }),
   );
   const isCounted = (call: Call) => !isPlanned(call) && !twins.has(call.id);
-  checkRepeats(work.items(), calls.filter(isCounted), {
+  checkRepeats(work.items, calls.filter(isCounted), {
     limits: work.taken.definition.limits,
     isRead: (name) => allowed.some((tool) => tool.name === name && tool.effect === "read"),
   });
@@ -83,25 +85,25 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
         allowed,
         twin: twins.get(call.id),
         absent,
-        objection: (tool, input) => checkCall({ tool, input }, lookingContext(work, call), plannedWrites(work.items())),
+        objection: (tool, input) => checkCall({ tool, input }, lookingContext(work, call), plannedWrites(work.items)),
       }),
     );
   const asked = plans.filter((plan) => plan.how === "ask");
   if (asked.length > 0) {
     const text = `${asked.map((plan) => plan.call.body.name).join(", ")}: a person must allow it first.`;
-    await work.wait("approval", text, { items: questionsOf(asked) });
+    await wait(work, "approval", text, { items: questionsOf(asked) });
     return undefined;
   }
   let fitting: readonly Plan[] = plans;
   if (server.length > 0) {
-    if (!work.job) checkOwnLimits(work.items(), work.taken.definition.agent.limits, { calls: server.length });
+    if (!work.job) checkOwnLimits(work.items, work.taken.definition.agent.limits, { calls: server.length });
     fitting = await reserveCalls(work, plans, ({ call }) => isCounted(call));
   }
   const left = await doInOrder(work, fitting);
-  if (work.left()) return undefined;
+  if (work.left) return undefined;
   if (left === "children wait") return left;
   if (client.length > 0)
-    await work.wait("client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
+    await wait(work, "client", `waiting for the results of ${client.map((call) => call.body.name).join(", ")}`);
   return undefined;
 }
 
@@ -137,8 +139,8 @@ async function doInOrder(work: Work, plans: readonly Plan[]): Promise<"children 
       if (result.ask) asked.push(questionItem(call, result.ask));
       else given.push(resultItem(call, result));
     }
-    if (given.length > 0) await work.commit(given);
-    if (asked.length > 0) await work.wait("question", textOfQuestions(asked), { items: asked });
+    if (given.length > 0) await commit(work, given);
+    if (asked.length > 0) await wait(work, "question", textOfQuestions(asked), { items: asked });
     return given.length === together.length;
   };
   for (const plan of plans) {
@@ -147,7 +149,7 @@ async function doInOrder(work: Work, plans: readonly Plan[]): Promise<"children 
       begin(plan.call, Promise.resolve(plan.result));
     } else if (plan.how === "same") {
       if (!(await flush())) return "children wait";
-      await work.commit([resultItem(plan.call, resultOfTwin(work.items(), plan.twin), "not-run")]);
+      await commit(work, [resultItem(plan.call, resultOfTwin(work.items, plan.twin), "not-run")]);
     } else if (plan.how === "delegate") {
       begin(plan.call, delegate(work, plan.call, plan.input));
     } else if (plan.how === "do" && plan.tool.effect === "read") {
@@ -156,7 +158,7 @@ async function doInOrder(work: Work, plans: readonly Plan[]): Promise<"children 
     } else {
       if (!(await flush())) return "children wait";
       await doWrite(work, plan);
-      if (work.left()) return undefined;
+      if (work.left) return undefined;
     }
   }
   return (await flush()) ? undefined : "children wait";
@@ -169,7 +171,7 @@ function textOfQuestions(questions: readonly NewItem[]): string {
 /** A write that must know something first: what it claimed is given back, since it says that nothing was done. */
 async function askFirst(work: Work, call: Call, ask: ToolQuestion, claimed: boolean): Promise<void> {
   const place = { step: call.step!, index: call.index! };
-  await work.wait("question", ask.text, {
+  await wait(work, "question", ask.text, {
     items: [questionItem(call, ask)],
     ...(claimed ? { ledger: { ...place, status: "withdrawn", result: null } } : {}),
   });
@@ -192,7 +194,7 @@ async function writeLocally(work: Work, { call, tool, input }: Doing): Promise<v
       ledger: { step: call.step!, index: call.index!, status: result.isError ? "failed" : "done", result, entry },
     });
   });
-  if ("items" in appended) work.committed(appended.items);
+  if ("items" in appended) addCommitted(work, appended.items);
   else await askFirst(work, call, appended, false);
 }
 
@@ -215,7 +217,7 @@ async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Pro
       call,
       tool,
       ask: (key, before, signal) => tool.reconcile?.(input, { ...context(key, before), signal }),
-      repeat: decisionOn(work.items(), call, "unknown")?.decision === "retry",
+      repeat: decisionOn(work.items, call, "unknown")?.decision === "retry",
       isOver: tries === 1,
     });
     if (claim.how === "settled") return settleWrite(work, call, claim.result);
@@ -258,7 +260,7 @@ async function executeKeeping(
 async function stopAtUnknown(work: Work, call: Call, reason?: string): Promise<void> {
   const place = { step: call.step!, index: call.index! };
   if (work.taken.definition.agent.onUnknown === "tell-model")
-    return work.commit([unknownResult(call, reason)], { ledger: { ...place, status: "unknown", result: null } });
+    return commit(work, [unknownResult(call, reason)], { ledger: { ...place, status: "unknown", result: null } });
   const text = `It is not known whether ${call.body.name} was done.${reason === undefined ? "" : ` ${reason}`}`;
   const question: NewItem = {
     id: newId(),
@@ -267,8 +269,8 @@ async function stopAtUnknown(work: Work, call: Call, reason?: string): Promise<v
     body: { reason: "unknown", text, tool: call.body.name, arguments: call.body.arguments },
   };
   // An earlier process may have asked.
-  const isAsked = openQuestions(work.items()).some(({ step, index }) => step === call.step && index === call.index);
-  await work.wait("unknown", `It is not known whether ${call.body.name} was done. A person decides.`, {
+  const isAsked = openQuestions(work.items).some(({ step, index }) => step === call.step && index === call.index);
+  await wait(work, "unknown", `It is not known whether ${call.body.name} was done. A person decides.`, {
     items: isAsked ? [] : [question],
     ledger: { ...place, status: "unknown", result: null },
   });
@@ -300,7 +302,7 @@ function contextOf(work: Work, call: Call, { key, query }: { key: string; query:
     signal,
     idempotencyKey: key,
     query,
-    answers: answersTo(work.items(), call),
+    answers: answersTo(work.items, call),
     // What a person calls themselves they have written themselves.
     outside: async () =>
       taken.definition.agent.strategy === directCall

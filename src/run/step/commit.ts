@@ -1,0 +1,111 @@
+import { newId } from "../../protocol/base/ids.ts";
+import type { Item, ItemOf, NewItem } from "../../protocol/threads/items.ts";
+import type { Query } from "../../protocol/agents/tools.ts";
+import type { RunSignal } from "../contract/runtime.ts";
+import { deliveriesOf } from "../lifecycle/webhook-signals.ts";
+import type { AppendExtras, Delivery, RunEnd } from "../log/append.ts";
+import { appendPatiently } from "../log/append-patiently.ts";
+import { itemColumns, type ItemRow, toItem } from "../log/rows.ts";
+import { standing } from "../log/standing.ts";
+import { openOutage } from "./outage.ts";
+import type { Work } from "./work.ts";
+
+/** Appends to the run's thread, with what becomes true together with it. Throws LostRun. */
+export async function commit(work: Work, given: readonly NewItem[], extras: AppendExtras = {}): Promise<void> {
+  // An answer says by itself that the model is back.
+  const outage = given.some(isAnswer) ? openOutage(work) : undefined;
+  const items = outage ? [overcome(outage), ...given] : given;
+  const deliveries = extras.end ? endSignals(work, extras.end) : [];
+  const { runtime, owner, signal } = work;
+  const appended = await appendPatiently(runtime.database.query, owner, {
+    items,
+    extras: { ...extras, deliveries, ...(work.isSuspect ? { progress: true } : {}) },
+    signal,
+    log: runtime.log,
+  });
+  if (work.isSuspect) await work.progressed?.();
+  work.isSuspect = false;
+  work.pending = appended.pending;
+  addCommitted(work, appended.items);
+  if (extras.end) work.left = "ended";
+}
+
+/** What was committed is known to the work, and told to whoever follows. */
+export function addCommitted(work: Work, items: readonly Item[]): void {
+  if (items.length === 0) return;
+  const { feeds, deltas } = work.runtime;
+  feeds.publish(work.owner.threadId, items);
+  deltas.touch(work.owner.threadId);
+  work.items.push(...items);
+  work.branch.push(...items);
+  work.fold = undefined;
+  work.basis = undefined;
+}
+
+/** Reads what others have added to the run: results that a client brought, a message that was taken in. */
+export async function reloadItems(work: Work): Promise<void> {
+  const rows = await work.runtime.database.query<ItemRow>(
+    `select ${itemColumns} from items where run_id = $1 order by seq`,
+    [work.owner.runId],
+  );
+  const known = new Set(work.items.map((item) => item.id));
+  work.items = [...standing(rows.map(toItem))];
+  work.branch.push(...work.items.filter((item) => !known.has(item.id)));
+  work.fold = undefined;
+  work.basis = undefined;
+}
+
+/** Reads what was said since, given how many messages there are now (asks if not); true if there was something. */
+export async function takeIn(work: Work, seen?: number): Promise<boolean> {
+  const now = seen ?? (await steeredNow(work));
+  if (now === undefined || now === work.steered) return false;
+  work.steered = now;
+  await reloadItems(work);
+  return true;
+}
+
+/** How many messages were said while the run worked; undefined: it is lost. */
+export async function steeredNow(
+  { runtime, owner }: Work,
+  query: Query = runtime.database.query,
+): Promise<number | undefined> {
+  const [row] = await query<{ steered: number }>(
+    "select steered from runs where id = $1 and epoch = $2 and status = 'running'",
+    [owner.runId, owner.epoch],
+  );
+  return row?.steered;
+}
+
+/** Something was done below the run: processes that died over it count no more. */
+export async function noteProgress(work: Work): Promise<void> {
+  if (!work.isSuspect) return;
+  const { runId, epoch } = work.owner;
+  await work.runtime.database.query("update runs set takeovers = 0 where id = $1 and epoch = $2", [runId, epoch]);
+  work.isSuspect = false;
+  await work.progressed?.();
+}
+
+/** What the world outside is told; it hears of roots only. */
+export function signalsOf(
+  { runtime, taken, job }: Work,
+  event: RunSignal,
+  rest: { readonly reason?: string; readonly error?: RunEnd["error"] } = {},
+): readonly Delivery[] {
+  if (!job) return [];
+  const { runId, threadId, definition } = taken;
+  const { agent, options } = definition;
+  return deliveriesOf(runtime, { runId, threadId, agent: agent.id, event, callback: options.callback, ...rest });
+}
+
+export function endSignals(work: Work, { status, error }: RunEnd): readonly Delivery[] {
+  return signalsOf(work, status, error ? { error } : {});
+}
+
+function isAnswer(item: NewItem): boolean {
+  return item.kind === "message" && item.step !== undefined && item.body.role === "assistant";
+}
+
+/** Nobody had to decide. */
+function overcome({ id: question }: ItemOf<"question">): NewItem {
+  return { id: newId(), kind: "decision", body: { question, decision: "retry", text: "It answers again." } };
+}
