@@ -94,7 +94,12 @@ export function isSecret(path: string, value: unknown): boolean {
   const secretKey = /(key|token|secret|password)$|^database(\.url)?$|(^|\.)(headers|env)\.|^mcpServers\..*\.args$/i;
   if (secretKey.test(path)) return true;
   if (typeof value !== "string") return false;
-  return /:\/\/[^/]*@/.test(value) || (path.startsWith("mcpServers.") && /:\/\/.*\?/.test(value));
+  return /:\/\/[^/]*@/.test(value) || (path.startsWith("mcpServers.") && hasQuery(value));
+}
+
+function hasQuery(value: string): boolean {
+  const at = value.indexOf("://");
+  return at !== -1 && value.includes("?", at);
 }
 
 /** A short value helps to find the slip; a long one may be a secret in the wrong place. */

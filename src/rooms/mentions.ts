@@ -58,7 +58,7 @@ export function handleFor(name: string, taken: readonly string[]): string {
     .normalize("NFKC")
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}_-]+/gu, "_")
-    .replaceAll(/^[-_]+|[-_]+$/g, "")
+    .replaceAll(/^[-_]+|(?<![-_])[-_]+$/g, "")
     .slice(0, 40);
   const base = plain === "" || everybody.includes(plain) ? "person" : plain;
   for (let number = 1; ; number++) {

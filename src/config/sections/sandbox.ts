@@ -4,7 +4,7 @@ import { sandboxKinds } from "../../protocol/agents/sandboxes.ts";
 
 /** A name, all names below one, an address, a range; with a port. IPv6 stands in brackets if a port follows. */
 export const hostEntry =
-  /^((\*\.)?[a-z\d][a-z\d.-]*(\/\d{1,2})?|[a-f\d:]*:[a-f\d:.]+(\/\d{1,3})?|\[[a-f\d:.]+(\/\d{1,3})?\])(:\d{1,5})?$/i;
+  /^((\*\.)?[a-z\d][a-z\d.-]*(\/\d{1,2})?|[a-f\d]*:[a-f\d:.]+(\/\d{1,3})?|\[[a-f\d:.]+(\/\d{1,3})?\])(:\d{1,5})?$/i;
 const whatHostsAre =
   "must be a host (pypi.org, *.example.org, 10.0.0.0/8), with a port if that is not 80 or 443: api.example.org:8443";
 

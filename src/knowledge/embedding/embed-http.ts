@@ -25,7 +25,7 @@ export async function createHttpEmbedder(
 ): Promise<Embedder> {
   const { origin, host } = new URL(url);
   const { fetch, close } = createGuardedFetch({ origins: [origin], timeoutMs, maxBytes });
-  const address = `${url.replace(/\/+$/, "")}/embeddings`;
+  const address = `${url.replace(/(?<!\/)\/+$/, "")}/embeddings`;
 
   async function ask(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
     const response = await fetch(address, {

@@ -1,6 +1,7 @@
 import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import TurndownService from "turndown";
+import { outside } from "../../protocol/base/closed-blocks.ts";
 import { type Parsed, type Section, shortened, UnreadableFile } from "./parsed.ts";
 import { markdownSections } from "./markdown.ts";
 
@@ -38,7 +39,7 @@ export function htmlSections(html: string): readonly Section[] {
 /** HTML may leave these tags out, and browsers add them; the parser does not. */
 function withBody(html: string): string {
   if (/<body[\s>]/i.test(html)) return html;
-  const content = html.replaceAll(/<!doctype[^>]*>|<\/?(html|head)(\s[^>]*)?>/gi, "");
+  const content = outside(html, tagsIn(html, /<!doctype|<\/?(?:html|head)(?=[\s>])/gi));
   return `<!doctype html><html><head></head><body>${content}</body></html>`;
 }
 
@@ -48,13 +49,26 @@ function toMarkdown(html: string): string {
   return service.turndown(document.body).trim();
 }
 
+type Tag = { readonly begin: RegExpExecArray; readonly from: number; readonly to: number };
+
+/** Tags as they begin (a global pattern), each to its `>`. Patterns of whole tags would follow each that has none to the end of the text. */
+function* tagsIn(html: string, beginning: RegExp): Generator<Tag> {
+  for (let begin = beginning.exec(html); begin; begin = beginning.exec(html)) {
+    const end = html.indexOf(">", beginning.lastIndex);
+    if (end === -1) return;
+    beginning.lastIndex = end + 1;
+    yield { begin, from: begin.index, to: end + 1 };
+  }
+}
+
 /** Counted in the text, before anything builds a tree of it. */
 function checkDepth(html: string): void {
   let depth = 0;
-  for (const [tag, close, name] of html.matchAll(/<(\/?)([a-z][a-z0-9-]*)[^>]*>/gi)) {
+  for (const { begin, to } of tagsIn(html, /<(\/?)([a-z][a-z0-9-]*)/gi)) {
+    const [, close, name] = begin;
     if (/^(area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|td|tr|th|dt|dd|option)$/i.test(name!))
       continue;
-    if (tag!.endsWith("/>")) continue;
+    if (html[to - 2] === "/") continue;
     depth = close === "/" ? Math.max(0, depth - 1) : depth + 1;
     if (depth > mostDepth)
       throw new UnreadableFile("too-large", `The page has more than ${mostDepth} elements within one another.`);

@@ -25,7 +25,7 @@ export async function askOllamaSize(
   if (!("status" in reply) || reply.status !== 200) return undefined;
   const { body } = reply;
   const parameters = fieldOf(body, "parameters");
-  const set = typeof parameters === "string" ? /^\s*num_ctx\s+(\d+)/m.exec(parameters)?.[1] : undefined;
+  const set = typeof parameters === "string" ? /^[ \t]*num_ctx\s+(\d+)/m.exec(parameters)?.[1] : undefined;
   const info = fieldOf(body, "model_info");
   const made = sizeIn(fieldOf(info, `${String(fieldOf(info, "general.architecture"))}.context_length`));
   const tokens = Math.min(sizeIn(Number(set)) ?? usual, made ?? Infinity);

@@ -31,7 +31,7 @@ async function askAllWays(wish: FindWish, dispatcher: Dispatcher): Promise<Found
   const base = new URL(wish.baseUrl);
   base.search = "";
   base.hash = "";
-  const given = base.href.replace(/\/+$/, "");
+  const given = base.href.replace(/(?<!\/)\/+$/, "");
   const root = given.replace(/\/(v1|api)$/, "");
   const bearer: WayToAsk["headers"] = wish.apiKey === undefined ? {} : { authorization: `Bearer ${wish.apiKey}` };
   const ask = async (way: WayToAsk): Promise<Asked> => {

@@ -10,7 +10,7 @@ export function saysTooLong(said: string): boolean {
 const sizes: readonly RegExp[] = [
   // OpenAI, Azure, vLLM, SGLang, DeepSeek, OpenRouter, xAI; Mistral and llama-cpp-python say it the other way round.
   /maximum (?:context|prompt|model) length (?:is|of|\()\s*(\d[\d,]*)/i,
-  /(\d[\d,]*) (?:tokens )?maximum context length/i,
+  /(\d[\d,]{0,20}) (?:tokens )?maximum context length/i,
   /exceed(?:s|ed)? (?:the )?(?:maximum )?context (?:window|length|size) (?:of |\(|is )(\d[\d,]*)/i,
   // OpenAI's larger models.
   /configured limit of (\d[\d,]*) tokens/i,

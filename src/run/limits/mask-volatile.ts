@@ -6,7 +6,7 @@ const masks: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)?(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?/g, "<time>"],
   [/\b\d{1,2}[/.]\d{1,2}[/.]\d{2,4}\b/g, "<time>"],
   [
-    /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{1,4}(?:,? \d{4})?\b/g,
+    /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,9},? )?(?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,9} \d{1,4}(?:,? \d{4})?\b/g,
     "<time>",
   ],
   [/\b\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?: ?[AP]M)?\b/gi, "<time>"],
@@ -24,12 +24,12 @@ const masks: readonly (readonly [pattern: RegExp, instead: string])[] = [
     "<duration>",
   ],
   [
-    /\b(\w*(?:duration|elapsed|uptime|latency|timestamp|time|took|_ms)\w*["']?\s*[:=]?\s*)\d+(?:[.,]\d+)?/gi,
+    /\b(\w{0,40}(?:duration|elapsed|uptime|latency|timestamp|time|took|_ms)\w{0,40}["']?\s{0,10}[:=]?\s{0,10})\d+(?:[.,]\d+)?/gi,
     "$1<duration>",
   ],
   // Ports, processes and numbers that count up: localhost:43121, pid 4711, "id": 17, #17.
   [/\b(localhost|\d{1,3}(?:\.\d{1,3}){3}|\]):\d{2,5}\b/g, "$1:<port>"],
-  [/\b((?:port|pid|process|thread|id|\w+_id|ref)["']?\s*[:=#]?\s*["']?)\d+/gi, "$1<id>"],
+  [/\b((?:port|pid|process|thread|id|\w{1,40}_id|ref)["']?\s{0,10}[:=#]?\s{0,10}["']?)\d+/gi, "$1<id>"],
   [/#\d+\b/g, "<id>"],
   [/\b\d{10,}\b/g, "<id>"],
 ];

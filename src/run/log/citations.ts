@@ -119,7 +119,7 @@ function standsIn(whole: string, quote: string): boolean {
   // Where it may go on: behind each place at which all of it so far ends.
   let ends: readonly number[] | undefined;
   for (const part of parts) {
-    const wanted = part.replace(/[.,;:!?]+$/, "");
+    const wanted = part.replace(/(?<![.,;:!?])[.,;:!?]+$/, "");
     if (wanted === "") return false;
     const next = placesBehind(whole, wanted, ends);
     if (next.length === 0) return false;

@@ -45,7 +45,7 @@ function problemsOf(format: ResponseFormat, value: unknown): readonly string[] {
 }
 
 function candidatesIn(text: string): readonly string[] {
-  const fenced = [...text.matchAll(/```\w*\s*\n([^]*?)```/g)].map(([, inner = ""]) => inner);
+  const fenced = [...text.matchAll(/```\w*[^\S\n]*\n([^]*?)```/g)].map(([, inner = ""]) => inner);
   const begin = text.search(/[[{]/);
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
   const outermost = begin !== -1 && end > begin ? [text.slice(begin, end + 1)] : [];

@@ -13,7 +13,7 @@ export type SummaryCheck = {
 const leastKnown = 0.4;
 const fewestWords = 5;
 /** Numbers, dates, ids, files: what nobody can tell again once they are gone. */
-const fact = /[\p{L}\p{N}_./:-]*\p{N}{2}[\p{L}\p{N}_./:-]*/gu;
+const mayBeFact = /[\p{L}\p{N}_./:-]+/gu;
 
 const refusal =
   /^\W*(?:i['’]?m sorry|sorry|i (?:can(?:no|['’])t|am unable|won['’]t|am not able)|unfortunately|as an ai\b|es tut mir leid|ich kann (?:das |dies )?nicht|lo siento|no puedo|je suis désolée?|je ne peux pas|извините|я не могу|抱歉|对不起|我无法|üzgünüm)/iu;
@@ -32,7 +32,7 @@ export function faultOfSummary(text: string, { finish, source, most }: SummaryCh
   const known = wordsIn(source);
   const shared = [...words].filter((word) => known.has(word)).length;
   if (shared < words.size * leastKnown) return "it speaks of something else";
-  const facts = new Set(source.match(fact) ?? []);
+  const facts = new Set(source.match(mayBeFact)?.filter((each) => /\p{N}{2}/u.test(each)));
   if (facts.size >= 5 && ![...facts].some((each) => text.includes(each)))
     return "it keeps none of the numbers, dates and names with numbers";
   return undefined;

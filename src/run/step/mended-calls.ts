@@ -21,6 +21,12 @@ export function mendedCalls(calls: Answer["calls"], tools: readonly ToolSchema[]
   });
 }
 
+function withoutFence(text: string): string {
+  const [begin] = /^```\w*/.exec(text) ?? [];
+  const isFenced = begin !== undefined && text.endsWith("```") && text.length >= begin.length + 3;
+  return isFenced ? text.slice(begin.length, -3).trim() : text;
+}
+
 /** What is right, or can't be told, stays as it was written. */
 function mendedArguments(text: string): string {
   const value = strictJson(text);
@@ -28,7 +34,7 @@ function mendedArguments(text: string): string {
   // Encoded twice on its way.
   if (typeof value === "string") return isObject(strictJson(value)) ? value : text;
   if (value !== undefined || text.trim() === "") return text;
-  const bare = /^\s*```\w*\s*([^]*?)\s*```\s*$/.exec(text)?.[1] ?? text.trim();
+  const bare = withoutFence(text.trim());
   if (isObject(strictJson(bare))) return bare;
   const found = objectsIn(bare);
   const [first] = found;

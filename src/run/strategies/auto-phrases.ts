@@ -132,7 +132,7 @@ export const toolSigns: readonly {
   {
     reason: "a calculation",
     words:
-      /[\d!)]\s*[*×÷^/]\s*\(*\d{1,12}(?!\s*[/.-]\s*\d)|\d\s+[-+/x]\s+\d|\d\s*\+\s*\d|\d\s*(%|percent|prozent|процент\p{L}*|por ciento|pour cent)\s*(of|on|auf|von|interest|vat|tax|mehrwertsteuer|от|de|sur|zinsen|iva|tva)|%\s*(zinsen|interest)|(?<!\p{L})(calculate|compute|work out|berechne|rechne|calcula|calcule|hesapla|вычисли|посчитай|сколько будет)(?!\p{L})|计算|等于多少|(?<!\p{L})convert\s+[\d.,]+|how (much|many) (is|are|do i|would i|will i)[^.?!]*\d|(?<!\p{L})(?:(?:square )?root of|average of|sum of|percent of|split|divide|add up|multiply|subtract)(?!\p{L})[^.?!]*\d|[\d.,]+\s*(miles|km|kilomet\p{L}+|feet|pounds|kg|usd|eur|dollars|euros)\s+(in|to|into|nach|auf|en)\s+\p{L}+/gu,
+      /[\d!)]\s*[*×÷^/]\s*\(*\d{1,12}(?!\s*[/.-]\s*\d)|\d\s+[-+/x]\s+\d|\d\s*\+\s*\d|\d\s*(%|percent|prozent|процент\p{L}*|por ciento|pour cent)\s*(of|on|auf|von|interest|vat|tax|mehrwertsteuer|от|de|sur|zinsen|iva|tva)|%\s*(zinsen|interest)|(?<!\p{L})(calculate|compute|work out|berechne|rechne|calcula|calcule|hesapla|вычисли|посчитай|сколько будет)(?!\p{L})|计算|等于多少|(?<!\p{L})convert\s+[\d.,]+|how (much|many) (is|are|do i|would i|will i)[^.?!]*\d|(?<!\p{L})(?:(?:square )?root of|average of|sum of|percent of|split|divide|add up|multiply|subtract)(?!\p{L})[^.?!]*\d|[\d.,]{1,20}\s*(miles|km|kilomet\p{L}+|feet|pounds|kg|usd|eur|dollars|euros)\s+(in|to|into|nach|auf|en)\s+\p{L}+/gu,
   },
   {
     reason: "code to run",
@@ -150,13 +150,13 @@ export const toolSigns: readonly {
   {
     reason: "a page",
     words:
-      /https?:\/\/\S+|(?<![\p{L}\p{N}@.])(?:[\w-]+\.)+(?:com|org|net|de|io|dev|eu|fr|es|ru|cn|tr)(?![\p{L}\p{N}])/gu,
+      /https?:\/\/\S+|(?<![\p{L}\p{N}@._-])(?:[\w-]+\.)+(?:com|org|net|de|io|dev|eu|fr|es|ru|cn|tr)(?![\p{L}\p{N}])/gu,
   },
   {
     reason: "a file or a document",
     words: made(() =>
       [
-        "[\\p{L}\\p{N}_-]+\\.(?:csv|tsv|pdf|docx?|xlsx?|md|txt|json|ya?ml|toml|py|tsx?|html?|css|log|pptx?|sql|xml|png|jpe?g|zip|ini|env)(?![\\p{L}\\p{N}])",
+        "(?<![\\p{L}\\p{N}_-])[\\p{L}\\p{N}_-]+\\.(?:csv|tsv|pdf|docx?|xlsx?|md|txt|json|ya?ml|toml|py|tsx?|html?|css|log|pptx?|sql|xml|png|jpe?g|zip|ini|env)(?![\\p{L}\\p{N}])",
         phrases(
           "attached, attachment, workspace, (the|this|my|that|each|every|all|ten) (file|files|folder|directory|spreadsheet|csv|pdf|readme|script|repository|repo), my (documents|notes|letters|contract|mail|inbox|calendar), our …(policy|policies|handbook|wiki|documentation|contract|guidelines|docs|rules)",
           "(save|store|export|write) (it|this|that|them|everything|the result) (as|to|in|into), (save|store) (it|this|that|the), as (a )?(separate )?files?, as (pdf|csv|a pdf|a spreadsheet), slides, presentation, slide deck, powerpoint",
@@ -231,7 +231,7 @@ export const order: readonly Phrases[] = [
 
 /** The parts are counted: "Step 1", or a line that begins with a number or a dash. */
 export const listItem =
-  /(?<!\p{L})(?:step|schritt|paso|étape|шаг|adım)\s*\d+|第[一二三四五六]步|(?<![\p{L}\p{N}(])[a-h]\)\s|^\s*(?:\d+[.)]|[-*•])\s+\S/gmu;
+  /(?<!\p{L})(?:step|schritt|paso|étape|шаг|adım)\s*\d+|第[一二三四五六]步|(?<![\p{L}\p{N}(])[a-h]\)\s|^[^\S\n]*(?:\d+[.)]|[-*•])\s+\S/gmu;
 
 /** Things that a work leaves behind; three kinds of them are a work of many parts. */
 export const results = phrases(

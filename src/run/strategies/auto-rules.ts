@@ -135,7 +135,7 @@ const source = /^(?:https?:\/\/\S+|[\p{L}\p{N}_-]+\.\p{L}{2,4})(?:\s|$)/u;
 
 /** Code, lines of an earlier message, and what stands between any quotation marks. */
 const material =
-  /```[^]*?(?:```|$(?![^]))|`[^`\n]*`|^>[^\n]*|"[^"]*"|(?<=^|\s)'[^'\n]+'(?=[\s.,;:?!]|$)|„[^“”]*[“”]|“[^”]*”|«[^»]*»|「[^」]*」/gm;
+  /```[^]*?(?:```|$(?![^]))|`[^`\n]*`|^>[^\n]*|"[^"]*"|(?<=^|\s)'[^'\n]+'(?=[\s.,;:?!]|$)|„[^„“”]*[“”]|“[^“”]*”|«[^«»]*»|「[^「」]*」/gm;
 
 /** Quotations, code and what follows "Translate:" are material; they ask for nothing. */
 function taskOf(text: string): string {
@@ -179,7 +179,9 @@ function clausesOf(task: string): string[] {
 
 /** What a clause tells to do, if it does. */
 function actionOf(clause: string): { readonly verb: string; readonly needsTool: boolean } | undefined {
-  const [, first = "", last = first] = /^(\S+)(?:.*\s(\S+))?$/s.exec(clause) ?? [];
+  const words = clause.split(/\s+/);
+  const [first = ""] = words;
+  const last = words.at(-1) ?? first;
   if (signs.verbs.tool.has(first)) return { verb: first, needsTool: true };
   if (signs.verbs.make.has(first)) return { verb: first, needsTool: false };
   if (signs.verbs.ends.has(last)) return { verb: last, needsTool: true };

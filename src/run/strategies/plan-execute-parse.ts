@@ -17,8 +17,8 @@ export const planFormat: ResponseFormat = {
 
 const listKeys = ["steps", "plan", "tasks"];
 const textKeys = ["text", "step", "description", "task", "title", "action", "name"];
-const numbered = /^\s*(?:#{1,6}\s*)?[*_]{0,2}(?:step\s*)?\d+\s*[.):][*_]{0,2}\s+(?:\[[ x]\]\s+)?(.+)$/i;
-const pointed = /^\s*[-*•]\s+(?:\[[ x]\]\s+)?(.+)$/i;
+const numbered = /^\s*(?:#{1,6}\s*)?[*_]{0,2}(?:step\s*)?\d+\s*[.):][*_]{0,2}\s+(?:\[[ x]\]\s+)?(\S.*)$/i;
+const pointed = /^\s*[-*•]\s+(?:\[[ x]\]\s+)?(\S.*)$/i;
 /** A list in JSON; prose has brackets too: links, boxes to tick, places in a text. */
 const listBegin = /^\s*\[\s*\]\s*$|\[\s*["'“{]/;
 const stepKey = /^(?:step)?[ _-]?\d+$/i;
@@ -36,7 +36,7 @@ export function parsePlan(text: string): string[] | undefined {
 }
 
 function pointsIn(text: string, point: RegExp): string[] | undefined {
-  const points = text.split("\n").flatMap((line) => point.exec(line)?.[1]?.trim() ?? []);
+  const points = text.split("\n").flatMap((line) => point.exec(line.trim())?.[1] ?? []);
   return points.length > 0 ? points : undefined;
 }
 

@@ -129,13 +129,31 @@ function toolName(written: string, tools: Options["tools"]): string {
 function positional(called: string): string {
   const isNamed = /^\w+\s*=(?!=)/.test(called);
   if (!isNamed && !/^["'\d-]/.test(called)) return called;
-  const object = called.replace(
-    /("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|\b(\w+)\s*=(?!=)/g,
-    (_, quoted: string, key: string) => (key === undefined ? quoted : `"${key}":`),
-  );
-  const value = isNamed ? lenientJson(`{${object}}`) : lenientJson(`[${called}]`);
+  const value = isNamed ? lenientJson(`{${withKeys(called)}}`) : lenientJson(`[${called}]`);
   if (isObject(value)) return JSON.stringify(value);
   return Array.isArray(value) && value.length > 1 ? JSON.stringify(value) : called;
+}
+
+/** Each `key=` outside of quotation marks as `"key":`. */
+function withKeys(called: string): string {
+  const piece = /["']|\b(\w+)\s*=(?!=)/g;
+  const quoted = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/sy;
+  // Behind a mark that nothing closes no other of its kind is closed: none is looked for again, or it would be at each.
+  const open = new Set<string>();
+  let written = "";
+  let kept = 0;
+  for (let found = piece.exec(called); found; found = piece.exec(called)) {
+    const [whole, key] = found;
+    if (key !== undefined) {
+      written += `${called.slice(kept, found.index)}"${key}":`;
+      kept = piece.lastIndex;
+    } else if (!open.has(whole)) {
+      quoted.lastIndex = found.index;
+      if (quoted.test(called)) piece.lastIndex = quoted.lastIndex;
+      else open.add(whole);
+    }
+  }
+  return written + called.slice(kept);
 }
 
 /** `{"action": "web_search", "action_input": {…}}` instead of the two lines. */

@@ -11,7 +11,7 @@ const names = [
   ["observation", "observations?"],
   ["answer", "final[ _-]?answer|answer"],
 ] as const;
-const number = "[ \\t]*#?\\d*";
+const number = "(?:[ \\t]*(?:#\\d*|\\d+))?";
 const labels = names.map(
   ([label, name]) =>
     [
@@ -62,10 +62,11 @@ function labelOf(line: string, within: Section["label"]): { label: Section["labe
 }
 
 function fenceAfter(line: string, fence: string | undefined): string | undefined {
-  const mark = /^\s*(```+|~~~+)(.*)$/.exec(line);
-  if (!mark) return fence;
-  if (fence === undefined) return mark[2]!.includes(mark[1]![0]!) ? undefined : mark[1]!;
-  return mark[1]!.startsWith(fence) && mark[2]!.trim() === "" ? undefined : fence;
+  const [begin, mark] = /^\s*(```+|~~~+)/.exec(line) ?? [];
+  if (begin === undefined || mark === undefined) return fence;
+  const rest = line.slice(begin.length);
+  if (fence === undefined) return rest.includes(mark[0]!) ? undefined : mark;
+  return mark.startsWith(fence) && rest.trim() === "" ? undefined : fence;
 }
 
 /** A stop word that came too late leaves its beginning behind: a last line `Observ`. */

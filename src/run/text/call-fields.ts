@@ -73,7 +73,7 @@ export function nameOf(value: unknown): string | null {
     .trim()
     .slice(0, longestName)
     .replace(/<\|[^]*$/, "")
-    .replace(/^[\s"'`*[]+|[\s"'`*\].,;:]+$/g, "");
+    .replace(/^[\s"'`*[]+|(?<![\s"'`*\].,;:])[\s"'`*\].,;:]+$/g, "");
   return /^(?:|null|none|n\/?a|undefined)$/i.test(name) ? null : name;
 }
 

@@ -1,3 +1,5 @@
+import { closedBlocks, outside } from "../../protocol/base/closed-blocks.ts";
+
 /** What a model said aloud and what it only thought; `call`: it used its own wire format to call a tool. */
 export type VisibleText = {
   readonly text: string;
@@ -6,7 +8,7 @@ export type VisibleText = {
 };
 
 const tag = "(think|thinking|thought|reasoning)";
-const closedBlock = new RegExp(`(^|\\n)[ \\t]*<${tag}>([^]*?)</\\2>`, "gi");
+const beginning = new RegExp(`(?<=^|\\n)[ \\t]*<${tag}>`, "gi");
 const closingTag = new RegExp(`</${tag}>`, "i");
 const openingTag = new RegExp(`^\\s*<${tag}>`, "i");
 
@@ -19,13 +21,9 @@ export function visibleText(text: string): VisibleText {
   const channels = harmonyText(text);
   if (channels) return channels;
   const thoughts: string[] = [];
-  // Without an end, each beginning would be looked at to the end of the text.
-  const spoken = !closingTag.test(text)
-    ? text
-    : text.replace(closedBlock, (_, before: string, _tag, thought: string) => {
-        thoughts.push(thought);
-        return before;
-      });
+  const closed = closedBlocks(text, beginning, ([, name]) => new RegExp(`</${name}>`, "gi"));
+  thoughts.push(...closed.map(({ inner }) => inner));
+  const spoken = outside(text, closed);
   const closing = closingTag.exec(spoken);
   const opening = openingTag.exec(spoken);
   if (closing && !opening && !/^\s*(?:[[{]|```)/.test(spoken)) {
@@ -42,13 +40,17 @@ function visible(text: string, thoughts: readonly string[]): VisibleText {
 }
 
 const message =
-  /([^<>]{0,80})<\|channel\|>([^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>([^]*?)(?=<\|(?:end|call|return|start|channel)\|>|$)/g;
+  /<\|channel\|>([^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>([^]*?)(?=<\|(?:end|call|return|start|channel)\|>|$)/g;
 const mark = /<\|(?:start|end|call|return|message|channel|constrain)\|>/g;
 
 function harmonyText(text: string): VisibleText | undefined {
   if (!/<\|channel\|>|\bto=functions\.|^\s*(?:assistant)?analysis/.test(text)) return undefined;
   const said: { readonly header: string; readonly body: string }[] = [];
-  for (const [, before = "", channel = "", body = ""] of text.matchAll(message)) {
+  for (const { index, 1: channel = "", 2: body = "" } of text.matchAll(message)) {
+    const before = text
+      .slice(Math.max(0, index - 80), index)
+      .split(/[<>]/)
+      .at(-1)!;
     said.push({ header: `${before} ${channel}`, body });
   }
   // The same with its marks already taken out by the server: `commentary to=functions.read_file json{…}`.

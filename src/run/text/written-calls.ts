@@ -1,4 +1,5 @@
 import type { ToolSchema } from "../../protocol/agents/models.ts";
+import { closedBlocks } from "../../protocol/base/closed-blocks.ts";
 import { callFields, knownName, nameOf, textOf } from "./call-fields.ts";
 import { isObject, lenientJson, objectsIn, strictJson } from "./lenient-json.ts";
 import { visibleText } from "./visible-text.ts";
@@ -28,8 +29,12 @@ export function writtenCalls(text: string, tools: readonly ToolSchema[]): Writte
 
 /** The call that a whole answer stands for which is nothing but JSON, in a fence or not; only of a tool that there is. */
 export function soleCall(text: string, tools: readonly ToolSchema[]): WrittenCall | undefined {
-  const bare = /^\s*(?:```\w*\s*)?([[{][^]*[\]}])\s*(?:```)?\s*$/.exec(text)?.[1];
-  if (bare === undefined) return undefined;
+  const bare = text
+    .trim()
+    .replace(/^```\w*/, "")
+    .replace(/```$/, "")
+    .trim();
+  if (!/^[[{][^]*[\]}]$/.test(bare)) return undefined;
   const value = strictJson(bare);
   const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
   const call = isObject(only) ? callOf(only, tools) : undefined;
@@ -67,10 +72,11 @@ function xmlCall(name: string, { body, isWhole }: XmlBody, tools: readonly ToolS
     const schema = isObject(properties) ? properties[parameter] : undefined;
     return isObject(schema) ? schema["type"] : undefined;
   };
-  const pairs = [...body.matchAll(/<parameter=([^>]{1,100})>\n?([^]*?)\n?<\/parameter>/g)].map(([, key, value]) => [
-    key!,
-    typeOf(key!) === "string" ? value! : (strictJson(value!) ?? value!),
-  ]);
+  const pairs = closedBlocks(body, /<parameter=([^>]{1,100})>/g, () => /<\/parameter>/g).map(({ begin, inner }) => {
+    const [, key] = begin;
+    const value = inner.replace(/^\n/, "").replace(/\n$/, "");
+    return [key!, typeOf(key!) === "string" ? value : (strictJson(value) ?? value)];
+  });
   return { name, arguments: JSON.stringify(Object.fromEntries(pairs)) };
 }
 

@@ -158,7 +158,7 @@ function isAddress(text: string): boolean {
     /^(\/\/|www\.)/i.test(text) ||
     (/^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.[a-z]{2,}([:/?#]|$)/i.test(text) &&
       (/[:/?#]/.test(text) || text.split(".").length > 2)) ||
-    /^\[?[0-9a-f:.]*[:.][0-9a-f:.]+\]?([:/]|$)/i.test(text)
+    /^\[?[0-9a-f]*[:.][0-9a-f:.]+\]?([:/]|$)/i.test(text)
   );
 }
 

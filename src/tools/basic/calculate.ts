@@ -136,7 +136,7 @@ export function formatNumber(value: number): string {
   return String(Number(value.toPrecision(significantDigits)));
 }
 
-const tokenPattern = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([a-zA-Z_]\w*)|(\*\*|[-+*/%^(),×÷−]))/y;
+const tokenPattern = /\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([a-zA-Z_]\w*)|(\*\*|[-+*/%^(),×÷−]))/y;
 const spellings: ReadonlyMap<string, string> = new Map([
   ["**", "^"],
   ["×", "*"],

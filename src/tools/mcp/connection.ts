@@ -159,7 +159,7 @@ export class Connection {
     const absent = (error: unknown) => {
       const { server } = this.options;
       const what = `The MCP server ${server} is not there: ${reasonOf(error)}`;
-      return `${what.replace(/[.\s]*$/, "")}. Nothing was done. Try again later; an admin finds more at "colloquy doctor".`;
+      return `${what.replace(/(?<![.\s])[.\s]+$/, "")}. Nothing was done. Try again later; an admin finds more at "colloquy doctor".`;
     };
     return this.arrive({ ...waiting, until: performance.now() + this.waitMs }).then(() => undefined, absent);
   }

@@ -88,7 +88,7 @@ export function reasonOf(error: unknown): string {
   const text = messageOf(error) || (error instanceof Error ? error.name : "it failed");
   return text
     .replace(/^Version negotiation(?: probe)? failed: /, "")
-    .replaceAll(/<[^>]*>/g, " ")
+    .replaceAll(/<[^<>]*>/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim()
     .slice(0, longest);

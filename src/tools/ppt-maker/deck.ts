@@ -41,7 +41,7 @@ export function fileNameOf(title: string): string {
   return (
     plain
       .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
-      .replaceAll(/^-+|-+$/g, "")
+      .replaceAll(/^-|-$/g, "")
       .slice(0, 50) || "slides"
   );
 }
@@ -79,7 +79,7 @@ export async function withPictures(
   return { deck: filled, left: [...left] };
 }
 
-const pictures = /!\[[^\]]*\]\(\s*<?([^\s)>]+)>?[^)]*\)/g;
+const pictures = /!\[[^[\]]*\]\(\s*<?([^\s)>]{1,1000})(?![^\s)>])>?[^)[]*\)/g;
 
 function isPicture(path: string): boolean {
   return pictureTypes.has(mediaTypeOf(path) ?? "");

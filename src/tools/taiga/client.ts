@@ -36,7 +36,7 @@ const readMs = 8000;
 const harmless = ["unreachable", "address_refused", "url_refused"];
 
 export function createTaigaClient(url: string, fetch: GuardedFetch["fetch"]): TaigaClient {
-  const base = `${url.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
+  const base = `${url.replace(/(?<!\/)\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
 
   type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 

@@ -113,7 +113,7 @@ function detailOf({ body }: Refusal): string {
 }
 
 function failed(what: string, advice: string | undefined, options?: ErrorOptions): Unavailable {
-  const text = what.replace(/[.\s]+$/, "");
+  const text = what.replace(/(?<![.\s])[.\s]+$/, "");
   return new Unavailable(
     advice === undefined ? `${text}.` : `${text}. ${advice[0]!.toUpperCase()}${advice.slice(1)}.`,
     {

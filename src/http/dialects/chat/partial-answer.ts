@@ -8,7 +8,8 @@ export type PartialAnswer = {
   thought(): string;
 };
 
-const beginning = /"action"\s*:\s*"final"[^]*?"answer"\s*:\s*"/;
+const finalAction = /"action"\s*:\s*"final"/;
+const answerBegin = /"answer"\s*:\s*"/g;
 const otherAction = /"action"\s*:\s*"(?!final")[^"]*"/;
 const thoughtBefore = /"thought"\s*:\s*("(?:[^"\\]|\\.)*")/;
 /** As far as a JSON string is complete: not its end, nor half an escape or half a character. */
@@ -31,10 +32,12 @@ export function createPartialAnswer(): PartialAnswer {
         if (!before.includes("{")) before = "";
         isOther = otherAction.test(before);
         if (isOther) return "";
-        const found = beginning.exec(before);
-        if (!found) return "";
-        rest = before.slice(found.index + found[0].length);
-        thought = unescaped(thoughtBefore.exec(before.slice(0, found.index))?.[1] ?? '""') ?? "";
+        const action = finalAction.exec(before);
+        if (!action) return "";
+        answerBegin.lastIndex = action.index + action[0].length;
+        if (!answerBegin.test(before)) return "";
+        rest = before.slice(answerBegin.lastIndex);
+        thought = unescaped(thoughtBefore.exec(before.slice(0, action.index))?.[1] ?? '""') ?? "";
       } else {
         rest += text;
       }
