@@ -24,7 +24,7 @@ export function contentOf(sentence: string, tool: ToolSchema): string {
     const piece = pieces[at]!;
     if (connectors.has(piece.toLowerCase())) return tidy(pieces.slice(at + 1).join(" "));
     const word = wordsOf(piece)[0] ?? "";
-    const bare = piece.toLowerCase().replace(/[,.!?]+$/, "");
+    const bare = piece.toLowerCase().replace(/(?<![,.!?])[,.!?]+$/, "");
     if (!(word === "" || dropped.has(word) || politeWords.has(bare) || /^#?\d+[:.]?$/.test(piece))) break;
     if (piece.endsWith(":")) return tidy(pieces.slice(at + 1).join(" "));
   }
@@ -35,7 +35,7 @@ function tidy(text: string): string {
   return text
     .trim()
     .replace(/[\s,]*\b(?:please|thanks|thank you)\b[.!]*$/i, "")
-    .replace(/[.!?]+$/, "")
+    .replace(/(?<![.!?])[.!?]+$/, "")
     .trim();
 }
 
@@ -60,7 +60,7 @@ export function argumentsFrom(
   const supply: Supply = {
     sentence,
     texts: quoted.length > 0 ? [...quoted] : content === "" ? [] : [content],
-    numbers: (sentence.match(/(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\w)/g) ?? []).map(Number),
+    numbers: (sentence.match(/(?<![\w.])-?\d+(?:\.\d+)?(?!\w|\.[\w.]*\w)/g) ?? []).map(Number),
   };
   const schema = tool.parameters;
   const required = requiredOf(schema);
@@ -132,5 +132,5 @@ function expressionIn(sentence: string): string {
   return found
     .reduce((longest, text) => (text.length > longest.length ? text : longest), "")
     .trim()
-    .replace(/[.\s]+$/, "");
+    .replace(/(?<![.\s])[.\s]+$/, "");
 }

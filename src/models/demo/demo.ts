@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ModelError } from "../../protocol/base/errors.ts";
 import type { ModelRequest, ModelStream, ToolSchema } from "../../protocol/agents/models.ts";
+import { closedBlocks, outside } from "../../protocol/base/closed-blocks.ts";
 import type { Adapter } from "../transport/adapter.ts";
 import { AnswerWriter } from "../transport/answer-writer.ts";
 import { doneSince, formatOf, textOf, roomFormat } from "./formats.ts";
@@ -73,7 +74,10 @@ function withFiles(next: Next | undefined, files: ReadonlyMap<string, string>): 
 function saidIn(text: string): { readonly said: string; readonly files: ReadonlyMap<string, string> } {
   const places = text.matchAll(/^<attached-file>\nFile: (.+)\nPath: (.+) \(in the workspace\)$/gm);
   return {
-    said: text.replaceAll(/^<attached-file>\n[\s\S]*?\n<\/attached-file>$/gm, ""),
+    said: outside(
+      text,
+      closedBlocks(text, /^<attached-file>\n/gm, () => /\n<\/attached-file>$/gm),
+    ),
     files: new Map([...places].map(([, name = "", path = ""]) => [name, path])),
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonSchema, ModelMessage, ModelRequest, ToolSchema } from "../../protocol/agents/models.ts";
+import { closedBlocks } from "../../protocol/base/closed-blocks.ts";
 import { introduction, label, shortIntroduction } from "./introduction.ts";
 import { tell, wishesIn, type Next, type Result, type Work } from "./next-step.ts";
 import { propertiesOf } from "./schema-instance.ts";
@@ -35,7 +36,7 @@ export function formatOf(request: ModelRequest): Format | string | undefined {
 
 function planFormat(request: ModelRequest, instructions: string, last: string): Format | string | undefined {
   if (/^The plan for the request can't go on as it is:/m.test(last)) return JSON.stringify({ steps: [] });
-  const [, brought] = /^What the steps have brought:\n([^]*?)\n\nNow write the answer to the user/m.exec(last) ?? [];
+  const brought = firstBlock(last, /^What the steps have brought:\n/gm, /\n\nNow write the answer to the user/g);
   if (brought !== undefined) return `${brought.replaceAll(/^\d+\. .* \[done\]\n/gm, "")}\n\n${label}`;
   const [, step] = /^Your step now:\n\d+\. (.+)$/m.exec(last) ?? [];
   if (step !== undefined)
@@ -58,13 +59,17 @@ function planFormat(request: ModelRequest, instructions: string, last: string): 
   };
 }
 
+function firstBlock(text: string, beginning: RegExp, end: RegExp): string | undefined {
+  return closedBlocks(text, beginning, () => end)[0]?.inner;
+}
+
 /** Lines of thought, action and observation. */
 function thoughtFormat(instructions: string, last: string): Format | string {
   const at = last.lastIndexOf("\n\nYour work on the request");
   const said = at === -1 ? last.split("\n\n", 1)[0]! : last.slice(0, at);
   const actions = at === -1 ? [] : actionsIn(last.slice(at));
   const tools = toolsIn(instructions);
-  const [, result] = /^<result>\n([^]*?)\n<\/result>$/m.exec(last) ?? [];
+  const result = firstBlock(last, /^<result>\n/gm, /\n<\/result>$/gm);
   const seen = result === undefined ? undefined : { name: actions.at(-1)?.name ?? "", content: result, isError: false };
   const results = seen ? [...actions.slice(0, -1), seen] : actions;
   const work = { tools, rounds: actions.map(({ name }) => name), results };
@@ -150,10 +155,9 @@ function stepsIn(context: string, query: string) {
     if (action["action"] === "delegate" && typeof given?.task === "string")
       [task, rounds, results] = [given.task, [], []];
   }
-  for (const [, name = "", content = ""] of query.matchAll(
-    /^Tool `(\S+)` output:\n([^]*?)(?=\n\nTool `|\n\nNow continue your reasoning)/gm,
-  ))
-    results.push({ name, content, isError: false });
+  const outputEnd = /\n\n(?=Tool `|Now continue your reasoning)/g;
+  for (const { begin, inner } of closedBlocks(query, /^Tool `(\S{1,200})` output:\n/gm, () => outputEnd))
+    results.push({ name: begin[1]!, content: inner, isError: false });
   return { task, rounds, results };
 }
 
@@ -176,7 +180,7 @@ function toolsIn(prompt: string): readonly ToolSchema[] {
   for (const line of prompt.split("\n")) {
     const [, name, description = ""] = /^([a-z][\w.-]*): (.+)$/.exec(line) ?? [];
     if (name !== undefined) tools.push({ name, description, properties: {}, required: [] });
-    const [, key, kind = ""] = /^ {2}- ([\w.-]+) \((.+?)\)(?:: .*)?$/.exec(line) ?? [];
+    const [, key, kind = ""] = /^ {2}- ([\w.-]+) \((.+?)\)(?:$|: )/.exec(line) ?? [];
     const tool = tools.at(-1);
     if (!tool || key === undefined) continue;
     tool.properties[key] = schemaOf(kind.replace(/, optional$/, ""));

@@ -72,7 +72,7 @@ function callsFor(
   { tools, looked, mayLook }: Surroundings,
 ): readonly Call[] | undefined {
   const key = numberKey(tool);
-  const named = /(?<![\w.])#?\d+(?![\w.]*\w)/.test(clause);
+  const named = /(?<![\w.])#?\d+(?!\w|\.[\w.]*\w)/.test(clause);
   if (key !== undefined && !named) {
     const lister = tools.find(
       (other) => nameWords(other.name).some((word) => deedOf(word)?.[0] === "list") && sameThings(other, tool),
@@ -104,7 +104,9 @@ function sameThings(one: ToolSchema, other: ToolSchema): boolean {
 /** The number that stands before a title in a listing, as JSON or as lines. */
 function numberIn(listing: string, titles: readonly string[]): number | undefined {
   const rows = [
-    ...listing.matchAll(/"id"\s*:\s*(\d+)[^{}]*?"title"\s*:\s*"((?:[^"\\]|\\.)*)"|^\D{0,8}?(\d+)\W+(.+)$/gm),
+    ...listing.matchAll(
+      /"id"\s*:\s*(\d{1,15})(?!\d)(?:(?!"id")[^{}])*?"title"\s*:\s*"((?:[^"\\]|\\.)*)"|^\D{0,8}?(\d+)\W+(.+)$/gm,
+    ),
   ];
   for (const title of titles) {
     const wanted = wordsOf(title);
