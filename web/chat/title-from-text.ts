@@ -9,7 +9,7 @@ export function titleOf(text: string): string {
       .split("\n", 1)[0]!,
   ).trim();
   const sentence = /^.{8,}?[.!?…](?=\s|$)/u.exec(line)?.[0] ?? line;
-  const plain = sentence.replace(/[.:,;]+$/, "");
+  const plain = sentence.replace(/(?<![.:,;])[.:,;]+$/, "");
   if (plain.length <= longest) return plain === "" ? text.trim().slice(0, longest) : plain;
   const cut = plain.slice(0, longest).replace(/\s+\S*$/, "");
   return `${(cut === "" ? plain.slice(0, longest) : cut).toWellFormed()}…`;
@@ -21,5 +21,5 @@ function unmarked(line: string): string {
     .slice(0, 1000)
     .replaceAll(/(?<![\w*])(\*\*?)(?=[^\s*])([^*]*[^\s*])\1(?![\w*])/g, "$2")
     .replaceAll(/(?<!\w)__(?=\S)([^_]*\S)__(?!\w)/g, "$1")
-    .replaceAll(/(`+)(?=[^`])([^`]*[^`])\1/g, "$2");
+    .replaceAll(/(?<!`)(`+)(?=[^`])([^`]*[^`])\1/g, "$2");
 }

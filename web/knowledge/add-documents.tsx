@@ -87,7 +87,7 @@ export function AddDocuments({ id, choices }: { readonly id: string; readonly ch
         setWriting((before) =>
           before
             ? { ...before, text: [before.text, text].filter((each) => each !== "").join("\n") }
-            : { kind: /^(https?:\/\/\S+\s*)+$/.test(text) ? "web" : "text", text },
+            : { kind: text.split(/\s+/).every((word) => /^https?:\/\/\S/.test(word)) ? "web" : "text", text },
         );
       else return;
       event.preventDefault();

@@ -71,7 +71,11 @@ function Passage({ candidate, text }: { readonly candidate: CandidateView; reado
 
 /** Without empty lines, so that more of it is seen. */
 function close(text: string): string {
-  return text.replaceAll(/\s*\n\s*\n/g, "\n").trim();
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .join("\n")
+    .trim();
 }
 
 /** What stands now where it was found. */

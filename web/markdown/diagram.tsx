@@ -45,7 +45,9 @@ export function Diagram({ text, code }: DiagramProps) {
 /** Where it can't be read stands in the lines below the first. */
 function inShort(reason: string): string {
   const [first = "", ...others] = reason.split("\n").map((line) => line.trim());
-  const got = / got '.*'$/.exec(others.at(-1) ?? "")?.[0] ?? "";
+  const last = others.at(-1) ?? "";
+  const at = last.indexOf(" got '");
+  const got = at !== -1 && last.slice(at + " got '".length).endsWith("'") ? last.slice(at) : "";
   return first.endsWith(":") ? `${first} ${others[0] ?? ""}${got && `,${got}`}` : first;
 }
 

@@ -25,7 +25,7 @@ export function markdownBlocks(text: string): readonly string[] {
   return piece === "" ? pieces : [...pieces, piece];
 }
 
-const definitions = /^ {0,3}\[[^\]\n]+\]:/m;
+const definitions = /^ {0,3}\[[^\]\n\r\u2028\u2029]+\]:/m;
 const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])\s/;
 
 /** Within a list, an item or anything indented belongs to what came before. */
@@ -102,7 +102,7 @@ export function withFormulas(block: string): string {
 
 /** Code stays as it is; then lines of a formula alone, then `\(…\)`, then what stands between two single dollars. */
 const inCodeOrFormula =
-  /(`+)[\s\S]*?\1|^([ \t]*)(?:\$\$((?:(?!\$\$)[^\n]){1,1000})\$\$|\\\[((?:(?!\\\])[^\n]){1,1000})\\\])[ \t]*$|\\\(([^\n]{1,1000}?)\\\)|(?<![\\$\w])\$(?![\s$])([^$\n]{1,300}?)(?<![\s\\])\$(?![$\w])/gm;
+  /(`{1,20})[\s\S]*?\1|^([ \t]*)(?:\$\$((?:(?!\$\$)[^\n]){1,1000})\$\$|\\\[((?:(?!\\\])[^\n]){1,1000})\\\])[ \t]*$|\\\(((?:(?!\\[()])[^\n]){1,1000})\\\)|(?<![\\$\w])\$(?![\s$])([^$\n]{1,300}?)(?<![\s\\])\$(?![$\w])/gm;
 
 function isFormula(text: string): boolean {
   return /[\\^_={}]/.test(text) || /^[A-Za-z]'?$/.test(text);
