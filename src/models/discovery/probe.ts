@@ -39,7 +39,7 @@ export async function probeBackends(options: ProbeOptions): Promise<readonly Pro
   const { ownPort, timeoutMs = 400, urls } = options;
   return Promise.all(
     (Object.keys(defaultUrls) as BackendKind[]).map(async (kind) => {
-      const url = (urls?.[kind] ?? defaultUrls[kind]).replace(/\/+$/, "");
+      const url = (urls?.[kind] ?? defaultUrls[kind]).replace(/(?<!\/)\/+$/, "");
       if (isOwn(url, ownPort))
         return { kind, url, outcome: "own-port" as const, detail: "that is this server's own port", models: [] };
       const ask = (path: string) => askJson(url + path, { timeoutMs });

@@ -4,7 +4,7 @@
  */
 export function endpoint(baseUrl: string, path: string, options?: { readonly version: string }): URL {
   const url = new URL(baseUrl);
-  const base = url.pathname.replace(/\/+$/, "");
+  const base = url.pathname.replace(/(?<!\/)\/+$/, "");
   url.pathname = base === "" && options ? `/${options.version}/${path}` : `${base}/${path}`;
   return url;
 }
