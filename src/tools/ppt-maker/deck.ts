@@ -79,7 +79,7 @@ export async function withPictures(
   return { deck: filled, left: [...left] };
 }
 
-const pictures = /!\[[^[\]]*\]\(\s*<?([^\s)>]{1,1000})(?![^\s)>])>?[^)[]*\)/g;
+const pictures = /!\[[^[\]]*\]\(\s*<?((?:(?!!\[)[^\s)>])+)(?![^\s)>])>?[^)[]*\)/g;
 
 function isPicture(path: string): boolean {
   return pictureTypes.has(mediaTypeOf(path) ?? "");

@@ -41,7 +41,13 @@ export function createTaiga({ url, webUrl, marker, patience = usualPatience, ...
   const client = createTaigaClient(url, fetch);
   const access = createTaigaAccess({ ...options, client });
   const unanswered = createUnanswered();
-  const kit = { access, marker, unanswered, writeMs: patience.writeMs, webUrl: (webUrl ?? origin).replace(/(?<!\/)\/+$/, "") };
+  const kit = {
+    access,
+    marker,
+    unanswered,
+    writeMs: patience.writeMs,
+    webUrl: (webUrl ?? origin).replace(/(?<!\/)\/+$/, ""),
+  };
   return {
     tools: [...readTools(kit), ...milestoneTools(kit), ...workTools(kit)],
     access,
