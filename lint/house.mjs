@@ -50,7 +50,7 @@ function isStyle(file) {
 /** Each import of a file; `isType` if nothing of it is left when types are stripped. */
 function importsOf(text) {
   const found = [];
-  const statement = /^(?:import|export)\s+(type\s+)?((?:[^"';]|\n)*?)from\s+"([^"]+)"/gm;
+  const statement = /^(?:import|export)\s+(type\s+)?([^"';]*?)from\s+"([^"]+)"/gm;
   for (const [, type, names, source] of text.matchAll(statement)) {
     const named = /^\{([^}]*)\}\s*$/.exec(names.trim());
     const isType = type !== undefined || (named?.[1].split(",").every((each) => /^\s*(type\s|$)/.test(each)) ?? false);

@@ -1,7 +1,6 @@
-import { RunWaits } from "../protocol/base/errors.ts";
 import { fillPrompt } from "../agents/prompt-placeholders.ts";
 import type { AgentDefinition, RoomMember, RoomSpec } from "../protocol/agents/agents.ts";
-import { ColloquyError } from "../protocol/base/errors.ts";
+import { ColloquyError, RunWaits } from "../protocol/base/errors.ts";
 import type { Item } from "../protocol/threads/items.ts";
 import type { Turn } from "../run/contract/turn.ts";
 import { isErased } from "../run/log/fold.ts";
