@@ -8,7 +8,7 @@ export const pages = [
   "AGENTS.md",
   "CHANGELOG.md",
   "SECURITY.md",
-  ...globSync("docs/**/*.md", { cwd: root }).sort(),
+  ...globSync(["docs/**/*.md", "examples/*/README.md"], { cwd: root }).sort(),
 ];
 export const read = (page: string) => readFileSync(join(root, page), "utf8");
 
@@ -20,4 +20,11 @@ export function blocksOf(page: string): Block[] {
     language: language!,
     text: text!,
   }));
+}
+
+/** What a page shows of an output: `…` stands for anything, also for nothing; numbers of tasks may be others. */
+export function patternOf(shown: string): RegExp {
+  const parts = shown.trim().split(/\s*…\s*/);
+  const pattern = parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join(".*?");
+  return new RegExp(`^${pattern.replaceAll(/(no\\\. |"id":)\d+/g, "$1\\d+")}\\s*$`, "s");
 }

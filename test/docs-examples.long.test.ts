@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { blocksOf, read, root } from "./doc-pages.ts";
+import { blocksOf, patternOf, read, root } from "./doc-pages.ts";
 import { skipCurl } from "./left-out.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 
@@ -102,10 +102,3 @@ describe("examples for the shell", () => {
     for (const [option] of stdout.matchAll(/--\w+/g)) assert.ok(page.includes(option), option);
   });
 });
-
-/** What a page shows of an output: `…` stands for anything, also for nothing; numbers of tasks may be others. */
-function patternOf(shown: string): RegExp {
-  const parts = shown.trim().split(/\s*…\s*/);
-  const pattern = parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join(".*?");
-  return new RegExp(`^${pattern.replaceAll(/(no\\\. |"id":)\d+/g, "$1\\d+")}\\s*$`, "s");
-}
