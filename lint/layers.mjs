@@ -6,7 +6,7 @@
 import { dirname, relative, resolve } from "node:path";
 
 /** What each room, and each file directly in src/, may import from the others. "*": everything but the page. */
-const mayImport = {
+export const mayImport = {
   protocol: [],
   store: ["protocol"],
   egress: ["protocol"],
@@ -44,7 +44,7 @@ const mayImport = {
  * The floors of a room, the lowest first: a floor imports from those below it. A floor is a folder or a file of the room;
  * those in one list are neighbours that do not know each other.
  */
-const floors = {
+export const floors = {
   protocol: ["base", "knowledge", "agents", "threads", "people"],
   store: [
     ...["driver", "schema", "secrets"],

@@ -7,6 +7,7 @@ export const pages = [
   "README.md",
   "AGENTS.md",
   "CHANGELOG.md",
+  "CONTRIBUTING.md",
   "SECURITY.md",
   ...globSync(["docs/**/*.md", "examples/*/README.md"], { cwd: root }).sort(),
 ];

@@ -50,18 +50,23 @@ describe("examples for the shell", () => {
     assert.deepEqual(await gone, [0, null]);
   });
 
-  test("README.md shows what a start prints", () => {
-    const transcript = blocksOf("README.md")
-      .find(({ language }) => language === "console")!
-      .text.split("\n");
+  test("docs/tour.md shows what a start prints, and README.md a part of it", () => {
+    const linesOf = (page: string) =>
+      blocksOf(page)
+        .find(({ language }) => language === "console")!
+        .text.split("\n");
+    const transcript = linesOf("docs/tour.md");
     assert.ok(printed.length > 3);
     for (const line of printed) {
       const shown = line.replaceAll(env["COLLOQUY_DATA"]!, "/home/ada/colloquy/data").replaceAll(`:${port}`, ":8000");
-      assert.ok(transcript.includes(shown), `not in the README: ${shown}`);
+      assert.ok(transcript.includes(shown), `not in the tour: ${shown}`);
     }
+    for (const line of linesOf("README.md")) assert.ok(transcript.includes(line) || line.trim() === "…", line);
   });
 
   for (const page of [
+    // First, since it answers the only question that is open.
+    "docs/tour.md",
     "README.md",
     "docs/runs.md",
     "docs/rooms.md",

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, test } from "node:test";
@@ -24,16 +25,58 @@ describe("links", () => {
   }
 });
 
-test("each promise of README.md has tests, and these have the names it says", () => {
-  const promises = read("README.md")
-    .split("\n")
-    .filter((line) => line.startsWith("| **"));
-  assert.equal(promises.length, 8);
-  for (const promise of promises) {
-    const tests = [...promise.matchAll(/\[([^\]]+)\]\(([^)]+\.test\.ts)\)/g)];
+test("each promise has a section with tests, and these have the names it says", () => {
+  const [, ...sections] = read("docs/promises.md").split(/^## /m);
+  const table = [...read("docs/promises.md").matchAll(/^\| \[(.*?)\]\(#.*?\) \|/gm)].map(([, promise]) => promise!);
+  assert.equal(table.length, 8);
+  for (const promise of table) {
+    const section = sections.find((text) => text.startsWith(`${promise}\n`)) ?? assert.fail(`${promise}: no section`);
+    const tests = [...section.matchAll(/^- \[(.+)\]\(\.\.\/(.+\.test\.ts)\)$/gm)];
     assert.ok(tests.length > 0, promise);
     for (const [, name, file] of tests) assert.ok(read(file!).includes(name!), `${file} has no test: ${name}`);
   }
+});
+
+test("the drawing of the code's rooms is as lint/layers.mjs says", () => {
+  execFileSync(process.execPath, [join(root, "scripts/draw-layers.mjs"), "--check"]);
+});
+
+test("the drawing of a request's path names only files that are there", () => {
+  const named = [...read("docs/path.svg").matchAll(/>([a-z]+\/[\w/.-]*)/g)].map(([, path]) =>
+    path!.replace(/[:,]$/, ""),
+  );
+  assert.ok(named.length > 5);
+  for (const path of named) assert.ok(existsSync(join(root, "src", path)), path);
+});
+
+test("README.md has at most 700 words", () => {
+  assert.ok(read("README.md").trim().split(/\s+/).length <= 700);
+});
+
+describe("docs/README.md", () => {
+  // Decisions are many and have an order of their own: their folder stands for them.
+  const ofDocs = pages.filter((page) => page.startsWith("docs/") && !page.startsWith("docs/decisions/"));
+  const index = read("docs/README.md");
+
+  test("leads from the start to the internals", () => {
+    const headings = [...index.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+    assert.deepEqual(headings, ["Start", "Use", "Extend", "Operate", "Internals"]);
+    assert.equal(/\]\(([^)]+)\)/.exec(index.split("## Start")[1]!)?.[1], "tour.md");
+  });
+
+  test("has every page", () => {
+    const linked = [...index.matchAll(/\]\(([\w/-]+\.md)\)/g)].map(([, page]) => join("docs", page!));
+    assert.deepEqual(
+      ofDocs.filter((page) => page !== "docs/README.md" && !linked.includes(page)),
+      [],
+    );
+    assert.match(index, /\]\(decisions\)/);
+  });
+
+  for (const page of ofDocs)
+    test(`${page} says first whom it is for`, () => {
+      assert.match(read(page), /^# .+\n\n\*For [^*\n]+\.\*\n\n/);
+    });
 });
 
 /** As GitHub makes them of headings. */
@@ -76,7 +119,7 @@ function variablesFor(yaml: string): Record<string, string> {
 }
 
 describe("configuration examples", () => {
-  for (const page of ["README.md", "docs/models.md", "docs/configuration.md"]) {
+  for (const page of ["docs/models.md", "docs/configuration.md"]) {
     const examples = blocksOf(page).filter(({ language }) => language === "yaml");
     for (const [index, { text }] of examples.entries()) {
       test(`${page}, example ${index + 1}: it loads, and its models are there`, async () => {
