@@ -79,6 +79,19 @@ describe("docs/README.md", () => {
     });
 });
 
+test("CHANGELOG.md tells each change in a line, and has the version of package.json", () => {
+  const { version }: { version: string } = JSON.parse(read("package.json"));
+  const lines = read("CHANGELOG.md").split("\n");
+  assert.ok(
+    lines.some((line) => line === `## ${version}` || line.startsWith(`## ${version} `)),
+    version,
+  );
+  for (const line of lines.slice(4).filter((each) => each !== ""))
+    assert.match(line, /^(## |\*\*|- |The first version)/);
+  const long = lines.filter((line) => line.replaceAll(/\]\([^)]*\)/g, "]").length > 160);
+  assert.deepEqual(long, []);
+});
+
 /** As GitHub makes them of headings. */
 function anchorsOf(page: string): string[] {
   return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
