@@ -20,7 +20,9 @@ export function examineHouse(root, files) {
     ...fullFolders(files),
     ...looseFiles(files),
     ...unusedPackages(JSON.parse(read("package.json")), imports, files.filter(isStyle).map(read)),
-    ...unownedTables(files.filter((file) => file.startsWith("src/store/schema/migrations/")).map(read)),
+    ...unownedTables(
+      files.filter((file) => /^src\/store\/schema\/.*\.(sql|ts)$/.test(file) && !isTest(file)).map(read),
+    ),
     ...madeCallers(code, read),
     ...brokenPaths(root, files, read),
   ];

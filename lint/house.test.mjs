@@ -79,6 +79,11 @@ const broken = [
     problem: "nobody is named to write the table notes (lint/layers.mjs)",
   },
   {
+    name: "such a table of the baseline",
+    files: { "src/store/schema/baseline/notes.sql": "create table notes (id int);\n" },
+    problem: "nobody is named to write the table notes (lint/layers.mjs)",
+  },
+  {
     name: "a link that leads nowhere",
     files: { "docs/runs.md": "[turn](../src/run/gone.ts)" },
     problem: "docs/runs.md names ../src/run/gone.ts, which does not exist",

@@ -323,7 +323,7 @@ const isOwned = new Set(writers.flatMap(({ tables }) => tables));
 const tables = {
   create(context) {
     const place = placeOf(context.filename);
-    if (place === undefined || isTest(place) || /^(store\/schema\/migrations|web)\//.test(place)) return {};
+    if (place === undefined || isTest(place) || /^(store\/schema\/(old-)?migrations|web)\//.test(place)) return {};
     const mine = new Set(
       writers.filter((each) => each.in.some((start) => isBelow(place, start))).flatMap((each) => each.tables),
     );

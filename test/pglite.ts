@@ -24,7 +24,7 @@ import { openDatabase } from "../src/store/driver/open.ts";
 import { openPGlite } from "../src/store/driver/pglite.ts";
 import { databaseFolder } from "./memory-folder.ts";
 
-const migrations = join(import.meta.dirname, "../src/store/schema/migrations");
+const schema = join(import.meta.dirname, "../src/store/schema");
 const modules = join(import.meta.dirname, "..", "node_modules");
 const temporary: string[] = [];
 const dayMs = 24 * 3_600_000;
@@ -79,7 +79,7 @@ function isAlive(pid: number): boolean {
  */
 export async function freshDataDirectory({ migrated = true }: { readonly migrated?: boolean } = {}): Promise<string> {
   const folder = temporaryFolder("data", databaseFolder());
-  const made = await kept(migrated ? { name: `migrated-${migrationsHash()}`, make: makeMigrated } : empty);
+  const made = await kept(migrated ? { name: `migrated-${schemaHash()}`, make: makeMigrated } : empty);
   // A tenth of the CPU of its asynchronous sister.
   cpSync(join(made, "db"), join(folder, "db"), { recursive: true });
   return folder;
@@ -106,14 +106,14 @@ async function makeMigrated(folder: string): Promise<void> {
   await database.close();
 }
 
-/** Of everything that tables are made by: the migrations, what they import, and the job queue. */
-function migrationsHash(): string {
-  const files = globSync("*.ts", { cwd: migrations, exclude: (name) => name.endsWith(".test.ts") }).sort();
-  const texts = files.map((file) => readFileSync(join(migrations, file), "utf8"));
+/** Of everything that the tables of an empty database are made by: the baseline, what came later, and the job queue. */
+function schemaHash(): string {
+  const made = globSync(["baseline.ts", "baseline/*.sql", "migrations/*.ts"], { cwd: schema });
+  const texts = made.sort().map((file) => readFileSync(join(schema, file), "utf8"));
   const imported = new Set(
-    texts.flatMap((text) => [...text.matchAll(/ from "(\.\.\/[^"]+)"/g)].map(([, path]) => path!)),
+    texts.flatMap((text) => [...text.matchAll(/ from "\.\.\/([^"]+)"/g)].map(([, path]) => path!)),
   );
-  for (const path of imported) texts.push(readFileSync(join(migrations, path), "utf8"));
+  for (const path of imported) texts.push(readFileSync(join(schema, path), "utf8"));
   for (const path of [join(modules, "pg-boss/package.json"), join(import.meta.dirname, "../src/run/engine/engine.ts")])
     texts.push(readFileSync(path, "utf8"));
   return createHash("sha256").update(texts.join("\n")).digest("hex").slice(0, 16);

@@ -7,8 +7,7 @@ import type { Database } from "../driver/database.ts";
 import { everySeconds, type MoveOptions } from "./export.ts";
 import { type FileLine, fileLineSchema, linesOf, type Manifest, readManifest, sumOfFile } from "./export-format.ts";
 import { getMeta, setMeta } from "../schema/meta.ts";
-import { migrate } from "../schema/migrate.ts";
-import { migrations } from "../schema/migrations/index.ts";
+import { migrate, migrationNames } from "../schema/migrate.ts";
 import { importKey, type MovedTable, movedTables } from "./moved-tables.ts";
 import { columnsOf, oneMoment, sumOf } from "./table-lines.ts";
 
@@ -117,15 +116,12 @@ async function* filesOf(folder: string): AsyncGenerator<FileLine> {
 
 /** The tables as they were when the rows were read; later migrations come after the rows. */
 async function migrateTo(database: Database, manifest: Manifest): Promise<void> {
-  const newer = manifest.migrations.filter((name) => !migrations.some((migration) => migration.name === name));
+  const newer = manifest.migrations.filter((name) => !migrationNames.includes(name));
   if (newer.length > 0)
     throw new Conflict(`The export was made by a newer version of Colloquy: it has ${newer.join(", ")}.`, {
       code: "export_newer",
     });
-  await migrate(
-    database,
-    migrations.filter(({ name }) => manifest.migrations.includes(name)),
-  );
+  await migrate(database, { only: (name) => manifest.migrations.includes(name) });
 }
 
 async function beginOrGoOn(query: Query, manifest: Manifest): Promise<Progress> {

@@ -4,16 +4,12 @@ import { eachDatabase } from "../../../test/databases.ts";
 import { newId } from "../../protocol/base/ids.ts";
 import { migrate } from "./migrate.ts";
 import { findUser } from "../people/users.ts";
-import { migrations } from "./migrations/index.ts";
 
 eachDatabase((databases) => {
   test("who was there before keeps all: the owner is the owner, live runs and messages that wait may what they might", async () => {
     const database = await databases.open({ migrated: false });
     const { query } = database;
-    await migrate(
-      database,
-      migrations.filter(({ name }) => name < "0008"),
-    );
+    await migrate(database, { only: (name) => name < "0008" });
     const [owner, user, thread] = [newId(), newId(), newId()];
     await query("insert into users (id, name, role) values ($1, 'owner', 'admin'), ($2, 'ann', 'user')", [owner, user]);
     await query("insert into threads (id, user_id) values ($1, $2)", [thread, user]);
@@ -32,10 +28,7 @@ eachDatabase((databases) => {
       [newId(), newId(), thread, user, JSON.stringify({ caller: { permissions: [] }, runId: "x" })],
     );
 
-    await migrate(
-      database,
-      migrations.filter(({ name }) => name < "0009"),
-    );
+    await migrate(database, { only: (name) => name < "0009" });
     assert.deepEqual(await query("select id from users where is_owner"), [{ id: owner }]);
     const may = ["agent:*", "model:*", "tool:*"];
     assert.deepEqual((await findUser(query, user))!.permissions, may);
