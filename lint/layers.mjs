@@ -118,6 +118,9 @@ const apart = [
   { folder: "http/dialects", shared: [] },
 ];
 
+/** Folders with one door: only the file named opens it, by import(), so that nobody loads them who has no need of them. */
+const doors = [{ folder: "store/schema/old-migrations/", by: "store/schema/migrate" }];
+
 /** Where a heavy package may be imported: the beginnings of paths in src/ (their tests included). */
 const homes = [
   { packages: /^undici$/, in: ["models/", "egress/"] },
@@ -244,7 +247,14 @@ function importRule(check) {
         if (typeof source?.value !== "string") return;
         const isRelative = source.value.startsWith(".");
         const target = isRelative ? resolve(dirname(context.filename), source.value) : undefined;
-        const message = check({ place, specifier: source.value, target, targetPlace: target && placeOf(target) });
+        const isLazy = node.type === "ImportExpression";
+        const message = check({
+          place,
+          specifier: source.value,
+          target,
+          targetPlace: target && placeOf(target),
+          isLazy,
+        });
         if (message) context.report({ node, message });
       };
       return {
@@ -285,6 +295,13 @@ const siblings = importRule(({ place, targetPlace }) => {
       return `In ${group.folder}/, ${from} may not import its sibling ${to}: hand it in, or move what both need.`;
   }
   return undefined;
+});
+
+const doorsRule = importRule(({ place, targetPlace, isLazy }) => {
+  if (targetPlace === undefined || isTest(place)) return undefined;
+  const door = doors.find(({ folder }) => targetPlace.startsWith(folder) && !place.startsWith(folder));
+  if (!door || (isLazy && stem(place) === door.by)) return undefined;
+  return `src/${door.folder} is imported by src/${door.by}.ts alone, with import().`;
 });
 
 const packages = importRule(({ place, specifier, target }) => {
@@ -344,4 +361,7 @@ const tables = {
 /** For the check that no table is forgotten. */
 export const ownedTables = isOwned;
 
-export default { meta: { name: "layers" }, rules: { imports, floors: floorsRule, siblings, packages, places, tables } };
+export default {
+  meta: { name: "layers" },
+  rules: { imports, floors: floorsRule, siblings, doors: doorsRule, packages, places, tables },
+};
