@@ -2,7 +2,7 @@ import type { Query } from "../src/protocol/agents/tools.ts";
 
 /**
  * What the catalog tells of the schema `public`: for each kind of thing a query whose rows are a name and all that it is. Columns
- * carry their place, since `select *` and a copy without names go by it.
+ * carry their place, since `select *` and a copy without names go by it. Functions and comments of extensions are theirs.
  */
 const kinds: Readonly<Record<string, string>> = {
   relation: `select relname as name, concat_ws(' ', relkind, relpersistence, am.amname, array_to_string(reloptions, ','),
@@ -40,7 +40,8 @@ const kinds: Readonly<Record<string, string>> = {
     from pg_type t where typnamespace = 'public'::regnamespace and typtype not in ('b', 'c')`,
   statistics: `select stxname as name, pg_get_statisticsobjdef(oid) as is from pg_statistic_ext where stxnamespace = 'public'::regnamespace`,
   comment: `select o.type || ' ' || o.identity as name, description as is
-    from pg_description d, pg_identify_object(d.classoid, d.objoid, d.objsubid) o where o.schema = 'public'`,
+    from pg_description d, pg_identify_object(d.classoid, d.objoid, d.objsubid) o where o.schema = 'public'
+      and not exists (select from pg_depend e where e.classid = d.classoid and e.objid = d.objoid and e.deptype = 'e')`,
   extension: `select extname as name, extversion as is from pg_extension`,
 };
 
