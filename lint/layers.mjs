@@ -20,7 +20,7 @@ export const mayImport = {
   tools: ["protocol", "store", "egress", "sandbox", "knowledge"],
   run: ["protocol", "store", "agents", "tools"],
   rooms: ["protocol", "store", "agents", "run"],
-  definitions: ["protocol", "store", "agents", "models", "tools"],
+  definitions: ["protocol", "store", "egress", "agents", "models", "tools"],
   people: ["protocol", "store", "egress", "sandbox", "knowledge", "run"],
   http: [
     ...["protocol", "store", "egress", "models", "sandbox", "agents", "knowledge", "tools", "run", "rooms"],

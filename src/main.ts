@@ -310,7 +310,7 @@ export async function startColloquy(
       shares: createShares(database.query),
       uploads,
       knowledge,
-      retrieval: { retrieve, traces: tracesOf(database.listing.query), rerankers: rerankersOf(config) },
+      retrieval: { retrieve, traces: tracesOf(database.listing.query, knowledge), rerankers: rerankersOf(config) },
       ...serveRooms(openedRooms, { query: database.query, runs: service.runs, agents, log, opened }),
       ragFolders: config.rag.folders,
       overview: {

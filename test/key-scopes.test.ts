@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import { newId } from "../src/protocol/base/ids.ts";
 import { examineDatabase } from "../src/store/installation/examine.ts";
 import { createApiKey } from "../src/store/people/api-keys.ts";
+import { createUser } from "../src/store/people/users.ts";
 import { accountServices, asker, codeOf, type LoginBody, machineToken, password } from "./accounts.ts";
 import { connectMcp } from "./mcp-client.ts";
 import { serve, type Serving } from "./serve.ts";
@@ -81,6 +82,36 @@ test("a key for an agent asks it in each dialect, and reads, follows and cancels
   const asked = await mcp.callTool({ name: "ask_assistant", arguments: { message: "hi" } });
   assert.match(JSON.stringify(asked.content), /said/);
   await mcp.close();
+});
+
+test("an admin's key in one area reaches no admin's account, and starts no program", async () => {
+  const { query } = backend.database;
+  const admin = await createUser(query, { name: "root", role: "admin" });
+  const keyFor = (scope: string) => createApiKey(query, { userId: admin.id, label: scope, scopes: [scope] });
+  const { text: people, key } = await keyFor("admin:users");
+  const refused = [
+    ["GET", `/api/admin/users/${admin.id}/export`],
+    ["DELETE", `/api/admin/keys/${key.id}`],
+    ["DELETE", `/api/admin/users/${admin.id}/sessions`],
+    ["POST", `/api/admin/users/${admin.id}/reset`],
+    ["PATCH", `/api/admin/users/${admin.id}`, { disabled: true }],
+    ["POST", `/api/admin/users/${admin.id}/erase`, { confirm: "root" }],
+  ] as const;
+  for (const [method, path, given] of refused) {
+    const answer = await ask(method, path, { token: people, ...(given && { body: given }) });
+    assert.deepEqual([answer.status, codeOf(answer)], [403, "key_scoped"], path);
+  }
+  assert.equal(
+    (await ask("GET", `/api/admin/users/${userId}/keys`, { token: people })).status,
+    200,
+    "of people it is for",
+  );
+  const { text: definitions } = await keyFor("admin:definitions");
+  const program = { id: "mine", definition: { command: "id" }, confirm: "id" };
+  for (const path of ["/api/admin/mcp-servers/try", "/api/admin/mcp-servers"]) {
+    const answer = await ask("POST", path, { token: definitions, body: program });
+    assert.deepEqual([answer.status, codeOf(answer)], [403, "key_scoped"], path);
+  }
 });
 
 test("it touches nothing that others of its account began, whichever way it asks", async () => {
@@ -211,6 +242,14 @@ test("a key from before there were scopes keeps what it had for 90 days, says so
   const findings = await examineDatabase(backend.database, { dataDirectory: process.cwd() });
   const told = findings.filter(({ about }) => about === "keys");
   assert.match(told[0]!.text, new RegExp(`"old laptop" of ann .${key.id}. is from before .* ends on`));
+
+  await keepUntil("89 days", null);
+  for (const [method, path] of [
+    ["GET", "/api/auth/keys"],
+    ["GET", "/api/auth/me/export"],
+  ] as const)
+    assert.equal(codeOf(await ask(method, path, { token: text })), "key_scoped", path);
+  await keepUntil("89 days", ["agent:assistant"]);
 
   const late = await createApiKey(query, { userId, label: "late", scopes: ["*"] });
   await query("update api_keys set scopes = null, unscoped_until = now() where id = $1", [late.key.id]);

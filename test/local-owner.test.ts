@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { isAnothersPort } from "../src/egress/port-owner.ts";
+import { probeBackends } from "../src/models/discovery/probe.ts";
 import { allRoutes } from "../src/http/all-routes.ts";
 import { askerScopes, scopesFor } from "../src/protocol/base/scopes.ts";
 import { skipCurl, skipStranger, stranger } from "./left-out.ts";
@@ -117,6 +120,7 @@ test("what the owner has is not reached by asking, whatever is guessed or known"
   assert.doesNotMatch(one({ ...task, ...asksFor("list my tasks") }, stranger).text, /milk/i);
   one({ ...task, ...asksFor("delete task 1") }, stranger);
   one(post("/api/tools/delete_task", { task_id: 1 }), stranger);
+  assert.doesNotMatch(one({ path: "/api/tasks" }, stranger).text, /milk/i);
   assert.match(one({ path: "/api/tasks" }).text, /Buy milk/);
 
   const history = one({ path: "/api/chat/history?session_id=shopping" }, stranger);
@@ -145,6 +149,57 @@ test(
     const { url } = JSON.parse(one({ method: "PUT", path, body: "hi" }).text) as { url: string };
     assert.equal(one({ path: url }, stranger).status, 200);
     assert.equal(one({ path }, stranger).status, 404);
+  },
+);
+
+test("a page that may only ask works with the todo agent, on a list of its own", { skip: skipCurl }, () => {
+  const headers = { origin: "http://localhost:3000", "sec-fetch-site": "same-site" };
+  const body = { conversation_id: 7, message: "add a task to water the plants" };
+  const told = one({ method: "POST", path: "/chatkit", headers, body }).text;
+  assert.match(told, /message_complete/);
+  assert.match(
+    one({ path: "/api/tasks", headers }).text + one({ path: "/api/tasks" }, stranger).text,
+    /Water the plants/,
+  );
+  assert.doesNotMatch(one({ path: "/api/tasks" }).text, /plants/i);
+});
+
+test("a model server of another person is not taken for one's own", { skip: skipStranger }, async () => {
+  const code = `require("http").createServer((_, response) => response.end('{"models":[{"name":"theirs"}]}')).listen(11434, "127.0.0.1", () => console.log("up"))`;
+  const theirs = spawn("/usr/bin/env", ["node", "-e", code], {
+    stdio: ["ignore", "pipe", "ignore"],
+    cwd: "/",
+    ...stranger,
+  });
+  try {
+    await once(theirs.stdout, "data");
+    const probed = await probeBackends({ ownPort: 0, isAnothers: isAnothersPort });
+    const { outcome, detail } = probed.find(({ kind }) => kind === "ollama")!;
+    assert.equal(outcome, "not-it");
+    assert.match(detail, /another user of this machine/);
+  } finally {
+    theirs.kill();
+  }
+});
+
+test(
+  "what guests may is looked up again: the owner takes it from all of them, and gives it back",
+  { skip: skipStranger },
+  () => {
+    const model = { model: "demo", messages: [{ role: "user", content: "hi" }] };
+    const asked = { method: "POST", path: "/v1/chat/completions", body: model };
+    const guest = (
+      JSON.parse(one({ path: "/api/admin/users" }).text) as { data: { id: string; name: string }[] }
+    ).data.find(({ name }) => name === "guest")!;
+    const disable = (disabled: boolean) =>
+      one({ method: "PATCH", path: `/api/admin/users/${guest.id}`, body: { disabled } }).status;
+    assert.equal(one(asked, stranger).status, 200);
+    assert.equal(disable(true), 200);
+    const refused = one(asked, stranger);
+    assert.deepEqual([refused.status, codeOf(refused)], [403, "account_disabled"]);
+    assert.equal(one({ path: "/api/threads" }).status, 200, "the owner is no guest");
+    assert.equal(disable(false), 200);
+    assert.equal(one(asked, stranger).status, 200);
   },
 );
 

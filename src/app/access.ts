@@ -5,12 +5,14 @@ import type { Access, LocalOwning, ServerSettings, Spending } from "../http/serv
 import { callerOf } from "../protocol/base/callers.ts";
 import { askerScopes } from "../protocol/base/scopes.ts";
 import { createLocalLogins } from "../people/local-logins.ts";
+import { Denied } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import { createKeyFinder } from "../store/people/api-keys.ts";
 import type { Database } from "../store/driver/database.ts";
 import { shareCounts, type SharedCounts } from "../store/metering/shared-counts.ts";
 import { createUserAdmin, type UserAdmin } from "../store/people/user-admin.ts";
-import { ensureGuest, type User } from "../store/people/users.ts";
+import { createMemory, type Memory } from "../store/people/recent-lookups.ts";
+import { ensureGuest, findUser, type User } from "../store/people/users.ts";
 import { createRequestHolds } from "../run/limits/reserve-spending.ts";
 import { budgetsOf, listBudgets, removeBudget, saveBudget } from "../store/metering/spending.ts";
 
@@ -44,17 +46,22 @@ export async function openAccess(
   const keys = createKeyFinder(database.query);
   const caller = callerOf(owner, "local");
   if (config.auth.mode === "local") {
-    const owning = await localOwning(config, { database, secret, owner, token, findByKey: keys.findByKey });
+    const guests = createMemory((id) => findUser(database.query, id));
+    const owning = await localOwning(config, { database, secret, owner, guests, token, findByKey: keys.findByKey });
+    const forget = (): void => {
+      keys.forget();
+      guests.forget();
+    };
     return {
       access: { mode: "local", owner: caller, owning },
-      users: createUserAdmin(database, keys),
+      users: createUserAdmin(database, { forget }),
       token,
       setupToken: async () => undefined,
       async codeMaker() {
         if (owning === "open" || (owning.rule === "auto" && (await canTellPeers()))) return undefined;
         return async () => (await owning.logins.makeCode()).code;
       },
-      forget: keys.forget,
+      forget,
       close: async () => {},
     };
   }
@@ -87,17 +94,27 @@ async function localOwning(
     database,
     secret,
     owner,
+    guests,
     ...shown
   }: Pick<LocalOwning, "token" | "findByKey"> & {
     readonly database: Database;
+    readonly guests: Memory<User>;
     readonly secret: string;
     readonly owner: User;
   },
 ): Promise<"open" | LocalOwning> {
   if (auth.local === "open") return "open";
   const logins = createLocalLogins(database, { secret, owner, lifeMs: auth.tokenHours * 60 * 60_000 });
-  const guest = await ensureGuest(database.query);
-  return { rule: auth.local, asker: callerOf(guest, "local", askerScopes), logins, ...shown };
+  const { id } = await ensureGuest(database.query);
+  const asker = async () => {
+    const guest = await guests.find(id);
+    if (!guest || guest.disabled)
+      throw new Denied(403, "The account for guests is disabled: only this server's owner may ask.", {
+        code: "account_disabled",
+      });
+    return callerOf(guest, "local", askerScopes);
+  };
+  return { rule: auth.local, asker, logins, ...shown };
 }
 
 /** What is configured of the server, as the routes want it. */

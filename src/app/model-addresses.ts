@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/schema.ts";
-import { isRefusedAddress } from "../definitions/refused-hosts.ts";
+import { isRefusedAddress } from "../egress/secret-hosts.ts";
 import { addressesOf, type Resolve } from "../egress/addresses.ts";
 import { allowedHosts } from "../egress/allow-proxy.ts";
 import { type AddressGuard, guardedConnector } from "../egress/guarded-connector.ts";

@@ -1,3 +1,4 @@
+import { isAnothersPort } from "../egress/port-owner.ts";
 import { join } from "node:path";
 import { type Config, modelChoiceOf } from "../config/schema.ts";
 import { type ModelAddresses, modelAddressesOf } from "./model-addresses.ts";
@@ -35,7 +36,7 @@ export async function openModels(
     ownPort,
   }: { readonly database: Database; readonly log: Log; readonly opened: Opened; readonly ownPort: () => string },
 ): Promise<OpenedModels> {
-  const choice = await chooseModels(modelChoiceOf(config));
+  const choice = await chooseModels({ ...modelChoiceOf(config), isAnothers: isAnothersPort });
   const costOf = createPrices(config.prices);
   const priced = (record: ModelCallRecord): PricedCall => {
     const { model, inputTokens, outputTokens } = record;

@@ -9,7 +9,7 @@ import {
   type RetrievalTrace,
   type Traces,
 } from "../knowledge/search/retrieve.ts";
-import type { Caller } from "../protocol/base/callers.ts";
+import { type Caller, mayUse } from "../protocol/base/callers.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { Source } from "../protocol/knowledge/sources.ts";
 import type { Query } from "../protocol/agents/tools.ts";
@@ -51,11 +51,15 @@ export function rerankersOf({ rag }: Pick<Config, "rag">): Retrieval["rerankers"
   return { names: Object.keys(rag.rerankers), standard: rag.reranker };
 }
 
-/** How passages were found. */
-export function tracesOf(query: Query): Traces {
+/** How passages were found; of whoever may not see all collections, only in those that it may. */
+export function tracesOf(query: Query, { collections }: Pick<Knowledge, "collections">): Traces {
+  const seenBy = async (caller: Caller) =>
+    mayUse(caller, "collection", "*") ? null : (await collections.list(caller)).map(({ id }) => id);
   return {
-    list: ({ userId }, page) => listTraces(query, { userId, ...page }),
-    get: ({ userId }, id) => getTrace<RetrievalTrace>(query, userId, id),
+    list: async (caller, page) =>
+      listTraces(query, { userId: caller.userId, collections: await seenBy(caller), ...page }),
+    get: async (caller, id) =>
+      getTrace<RetrievalTrace>(query, { userId: caller.userId, id, collections: await seenBy(caller) }),
   };
 }
 

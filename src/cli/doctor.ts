@@ -1,3 +1,4 @@
+import { isAnothersPort } from "../egress/port-owner.ts";
 import { join } from "node:path";
 import { styleText } from "node:util";
 import type { Finding } from "../protocol/people/overview.ts";
@@ -86,7 +87,7 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
   };
   const servers = Object.keys(config.mcpServers);
   if (servers.length > 0) yield { grade: "ok", about: "mcp", text: `configured: ${servers.join(", ")}` };
-  const choice = await chooseModels(modelChoiceOf(config));
+  const choice = await chooseModels({ ...modelChoiceOf(config), isAnothers: isAnothersPort });
   yield { grade: "ok", about: "tools", text: [...ownTools, ...tools.tools].map(({ name }) => name).join(", ") };
   yield* examineWrites(tools.tools);
   yield* examineAllowances(config.approval, agents.agents.list());

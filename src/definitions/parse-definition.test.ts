@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseDefinition } from "./parse-definition.ts";
-import { isRefusedHost } from "./refused-hosts.ts";
+import { isRefusedHost } from "../egress/secret-hosts.ts";
 
 const model = { provider: "openai", model: "m" };
 const program = { command: "npx", args: ["server"] };

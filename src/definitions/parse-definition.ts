@@ -4,7 +4,7 @@ import { type AgentDefinition, agentSchema } from "../protocol/agents/agents.ts"
 import type { DefinitionKind, DefinitionProblem } from "../protocol/agents/definitions.ts";
 import { type McpServerConfig, mcpServerSchema, mcpServersSchema } from "../protocol/agents/mcp-servers.ts";
 import { schemaProblems } from "../protocol/agents/schema-problems.ts";
-import { isRefusedHost, refusedHost } from "./refused-hosts.ts";
+import { isRefusedHost, refusedHost } from "../egress/secret-hosts.ts";
 
 /** What each kind is once it has been checked. */
 export type Parsed = {

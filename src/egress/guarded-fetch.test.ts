@@ -138,3 +138,15 @@ test("an answer that is too large, too slow, or not wanted any more", async () =
   setTimeout(() => stop.abort(new Error("enough")), 20);
   await assert.rejects(waiting, /enough/);
 });
+
+test("what is refused is not asked, though the operator named a host that leads there", async () => {
+  let asked = 0;
+  const { port } = await serve((_, response) => void response.end(String(++asked)));
+  const origin = `http://rebound.test:${port}`;
+  const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
+  const named = web([origin], { resolve });
+  assert.equal(await (await named.fetch(origin)).text(), "1");
+  const guarded = web([origin], { resolve, refuse: (address) => address === "127.0.0.1" });
+  await assert.rejects(guarded.fetch(origin), refused("address_refused"));
+  assert.equal(asked, 1);
+});

@@ -14,6 +14,8 @@ export type GuardedFetchOptions = {
   readonly timeoutMs?: number;
   /** Of an answer, or of one event in a stream of them; 10 MB when absent. */
   readonly maxBytes?: number;
+  /** Addresses that are refused whatever the operator named. */
+  readonly refuse?: ((address: string) => boolean) | undefined;
   /** Finds the addresses of a name instead of the operating system. */
   readonly resolve?: Resolve;
 };
@@ -52,10 +54,10 @@ const mostRedirects = 5;
  * connection checks the address it goes to, so neither a redirect nor a name that changes its mind leads into our networks.
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
-  const { origins, timeoutMs = 60_000, maxBytes = 10_000_000, resolve } = options;
+  const { origins, timeoutMs = 60_000, maxBytes = 10_000_000, refuse, resolve } = options;
   const agentFor = (isNamed: boolean) =>
     new Agent({
-      connect: guardedConnector((host) => addressesOf(host, { allow: isNamed ? [host] : [], resolve }), {
+      connect: guardedConnector((host) => addressesOf(host, { allow: isNamed ? [host] : [], refuse, resolve }), {
         timeoutMs: connectTimeoutMs,
       }),
       connections: mostConnections,

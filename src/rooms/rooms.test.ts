@@ -148,7 +148,11 @@ anyRunDatabase((suite) => {
     const second = await say(bob, "@one send it again");
     await until(async () => (await rooms.questions(ada, id)).length > 0, "the question");
     const [other] = await rooms.questions(ada, id);
-    await rooms.decide(ada, id, { questionId: other!.id, input: { decision: "allow" } });
+    const changed = { decision: "allow", arguments: '{"to":"ada"}' } as const;
+    await assert.rejects(rooms.decide(ada, id, { questionId: other!.id, input: changed }), /may change what is sent/);
+    const kept = { decision: "allow", always: true, here: true, read: true } as const;
+    await rooms.decide(ada, id, { questionId: other!.id, input: kept });
+    assert.deepEqual(await service.runs.grants(bob), [], "nothing holds for bob from now on");
     await over(second);
     assert.deepEqual(done, [ada.name, bob.name]);
     assert.equal(seen.filter((event) => event.type === "decision").length, 2);

@@ -316,10 +316,14 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       if (!asker) throw new NotFound(`The room has no question ${questionId}.`, { code: "question_not_found" });
       if (asker.userId !== caller.userId && room.ownerId !== caller.userId)
         throw new Denied(403, "Only who began this may decide it, or the room's owner.");
-      // "Always" is a person's own word, for that person's own runs.
-      const { always, ...rest } = input;
-      const own = asker.userId === caller.userId && always !== undefined ? { ...rest, always } : rest;
-      await runs.decide(asDecider(caller, room, asker.userId), asker.run, { questionId, input: own });
+      const isOwn = asker.userId === caller.userId;
+      // It would be done with rights that the owner may not have.
+      if (!isOwn && input.arguments !== undefined)
+        throw new Denied(403, "Only who began this may change what is sent; allow it as it is, or deny it.");
+      // What is to hold from now on is a person's own word, for that person's own runs.
+      const { always: _always, here: _here, read: _read, ...once } = input;
+      const decision = isOwn ? input : once;
+      await runs.decide(asDecider(caller, room, asker.userId), asker.run, { questionId, input: decision });
     },
     async asOwner(caller, id) {
       const { ownerId } = await find(caller, id);

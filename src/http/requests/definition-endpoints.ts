@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { commandLineOf } from "../../protocol/agents/command-line.ts";
-import { InvalidInput } from "../../protocol/base/errors.ts";
+import { Denied, InvalidInput } from "../../protocol/base/errors.ts";
 import type { Caller } from "../../protocol/base/callers.ts";
 import { type DefinitionKind, entrySchema, type EntryView, problemSchema } from "../../protocol/agents/definitions.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -40,13 +40,20 @@ type GivenDraft = {
   readonly confirm?: string | undefined;
 };
 
-/** Throws InvalidInput `command_unconfirmed` for what is in order but would run a program that nobody has confirmed. */
+/**
+ * Throws InvalidInput `command_unconfirmed` for what is in order but would run a program that nobody has confirmed, and Denied
+ * `key_scoped` for a key: what runs a program as the server's user may do all that this user may.
+ */
 export function confirmedDraft(
-  { definitions }: Services,
+  { services: { definitions }, caller }: Asked,
   kind: DefinitionKind,
   { id, definition, confirm }: GivenDraft,
 ): Omit<GivenDraft, "confirm"> {
   const command = commandLineOf(kind, definition);
+  if (command !== undefined && caller.key !== undefined)
+    throw new Denied(403, "No key defines what runs a program: log in for that, or put it into colloquy.yaml.", {
+      code: "key_scoped",
+    });
   const isConfirmed = command === undefined || command === confirm;
   if (!isConfirmed && definitions.check(kind, { id, definition }).problems.length === 0)
     throw new InvalidInput(
@@ -106,7 +113,7 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
     body: draftSchema,
     answers: { 201: viewSchema },
     async handle({ body, caller, services, reply }) {
-      const entry = await services.definitions.create(kind, confirmedDraft(services, kind, body), caller);
+      const entry = await services.definitions.create(kind, confirmedDraft({ services, caller }, kind, body), caller);
       reply.code(201);
       return view({ services, caller }, entry);
     },
@@ -122,7 +129,7 @@ export function definitionEndpoints<Fields extends z.ZodRawShape>(
     body: z.strictObject({ revision: revisionSchema, definition: definitionSchema, confirm: confirmSchema }),
     answers: { 200: viewSchema },
     async handle({ params, body, caller, services }) {
-      const draft = confirmedDraft(services, kind, { id: params.id, ...body });
+      const draft = confirmedDraft({ services, caller }, kind, { id: params.id, ...body });
       return view(
         { services, caller },
         await services.definitions.change(kind, { ...draft, revision: body.revision }, caller),

@@ -27,7 +27,8 @@ export function auditRequest(
     userId: caller?.userId ?? null,
     userName: caller?.name ?? triedName(request),
     via: caller?.via ?? "none",
-    address: request.ip,
+    // Of a connection that is gone nobody knows it.
+    address: request.ip ?? "",
     method: request.method,
     path: route === "/chatkit" ? `${route} ${operationOf(request)}` : pathOf(request).slice(0, 500) + madeIn(request),
     status: reply.raw.headersSent ? reply.statusCode : 499,

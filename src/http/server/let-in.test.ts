@@ -63,8 +63,6 @@ test("it never lists, decides, shares, deletes or manages, and is refused before
     ["GET", "/api/auth/me/export"],
     ["POST", "/api/admin/mcp-servers/try"],
     ["GET", "/api/admin/settings"],
-    ["GET", "/api/tasks"],
-    ["POST", "/mcp/todo"],
   ] as const;
   for (const [method, path] of refused) {
     const body = method === "GET" || method === "DELETE" ? {} : { body: "no JSON {" };

@@ -17,17 +17,17 @@ export function letIn(caller: Caller, needs: Needs): Caller {
         code: "owner_needed",
       },
     );
-  if (!caller.scopes) throw new Denied(403, "Only an admin may do this.");
   if (needs === "account")
     throw new Denied(403, "No key changes the account: log in for that.", {
       code: "key_scoped",
     });
+  if (!caller.scopes) throw new Denied(403, "Only an admin may do this.");
   throw new Denied(403, `This needs the scope ${scopesFor(needs).join(" or ")}, which the key does not have.`, {
     code: "insufficient_scope",
   });
 }
 
-/** Where an admin makes a way in for somebody who is, or becomes, an admin: with a scoped key one could make one that may all. */
+/** What changes how an admin comes in, or takes an admin's data along, is for an admin who has logged in: no key reaches further than it names. */
 export function letInFor(caller: Caller, role: Caller["role"] | undefined): void {
   if (role === "admin") letIn(caller, "account");
 }

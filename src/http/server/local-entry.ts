@@ -19,7 +19,7 @@ export function createLocalAuthenticate(
 ): Authenticate {
   const owns: Entry = { caller: owner };
   if (owning === "open") return () => owns;
-  const asks: Entry = { caller: owning.asker };
+  const asks = async (): Promise<Entry> => ({ caller: await owning.asker() });
   const peerUid = createPeerUid();
   const isSameUser = async (request: FastifyRequest) => {
     const uid = await peerUid(request.raw.socket);
@@ -27,11 +27,11 @@ export function createLocalAuthenticate(
   };
   return async (request) => {
     const entry = await enterWithKey(request, owning, owns);
-    if (!isOwnOrigin(request)) return asks;
+    if (!isOwnOrigin(request)) return asks();
     if (entry) return entry;
     const isDirect = !trustProxy?.length && !cameByProxy(request) && isLoopbackHost(request.headers.host);
     const mayOwn = owning.rule === "auto" && isDirect && !isOfAnotherPage(request);
-    return mayOwn && (await isSameUser(request)) ? owns : asks;
+    return mayOwn && (await isSameUser(request)) ? owns : asks();
   };
 }
 

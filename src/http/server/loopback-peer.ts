@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { open } from "node:fs/promises";
+import { open, readlink } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, isIP, isIPv4, type Socket } from "node:net";
 import { endianness, release } from "node:os";
 
@@ -25,13 +25,24 @@ const loopbackOfV6 = [...Array<number>(15).fill(0), 1];
  * Asks Linux for the owner of the socket at the other end of a loopback connection, once for each connection. A peer that has
  * gone, in another network namespace, or on a system without /proc is not told.
  */
-export function createPeerUid(readTables: () => Promise<string> = readKernelTables, kernel = release()): PeerUid {
+export function createPeerUid({
+  readTables = readKernelTables,
+  readInode = inodeOf,
+  kernel = release(),
+}: {
+  readonly readTables?: () => Promise<string>;
+  readonly readInode?: (socket: Socket) => Promise<string | undefined>;
+  readonly kernel?: string;
+} = {}): PeerUid {
   const known = new WeakMap<Socket, Promise<number | undefined>>();
   const snapshot = shareReads(readTables);
   return (socket) => {
     let uid = known.get(socket);
     if (!uid)
-      known.set(socket, (uid = find(socket, snapshot).then((found) => (isRelay(found, kernel) ? undefined : found))));
+      known.set(
+        socket,
+        (uid = find(socket, { snapshot, readInode }).then((found) => (isRelay(found, kernel) ? undefined : found))),
+      );
     return uid;
   };
 }
@@ -62,13 +73,35 @@ export async function canTellPeers(): Promise<boolean> {
   }
 }
 
-async function find(socket: Socket, snapshot: () => Promise<string>): Promise<number | undefined> {
+type Look = {
+  readonly snapshot: () => Promise<string>;
+  readonly readInode: (socket: Socket) => Promise<string | undefined>;
+};
+
+async function find(socket: Socket, { snapshot, readInode }: Look): Promise<number | undefined> {
   const { remoteAddress = "", remotePort = 0, localAddress = "", localPort = 0 } = socket;
   const client = { address: plain(remoteAddress), port: remotePort };
   const server = { address: plain(localAddress), port: localPort };
   if (!isLoopback(client.address) || !isLoopback(server.address)) return undefined;
-  // A second look: lines move while a long table is read.
-  return uidOf(await snapshot(), client, server) ?? uidOf(await snapshot(), client, server);
+  const inode = await readInode(socket);
+  let [before, after] = [await snapshot(), await snapshot()];
+  // A third look: lines move while a long table is read.
+  if (uidOf(before, client, server) === undefined) [before, after] = [after, await snapshot()];
+  // Whoever is gone may have left its port to somebody else. While our own end is there, the other one is still the same.
+  return inode !== undefined && inodeIn(after, server, client) === inode ? uidOf(before, client, server) : undefined;
+}
+
+/** The number that the kernel's tables have for our end of a connection. */
+async function inodeOf(socket: Socket): Promise<string | undefined> {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly fd?: number } | null };
+  if (handle?.fd === undefined || handle.fd < 0) return undefined;
+  const link = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => "");
+  return /^socket:\[(\d+)\]$/.exec(link)?.[1];
+}
+
+/** Of an established connection, by its two ends. */
+function inodeIn(table: string, own: End, other: End): string | undefined {
+  return rowOf(table, own, other)?.inode;
 }
 
 /**
@@ -76,24 +109,29 @@ async function find(socket: Socket, snapshot: () => Promise<string>): Promise<nu
  * number 0, as if it were root's.
  */
 export function uidOf(table: string, client: End, server: End): number | undefined {
-  for (const form of formsOf(client.address, server.address)) {
-    const line = `: ${form.client}:${portText(client.port)} ${form.server}:${portText(server.port)} 01 `;
+  const uid = rowOf(table, client, server)?.uid;
+  return uid === unknownUid ? undefined : uid;
+}
+
+/** The row of one end of an established connection. */
+function rowOf(table: string, own: End, other: End): { readonly uid: number; readonly inode: string } | undefined {
+  for (const form of formsOf(own.address, other.address)) {
+    const line = `: ${form.own}:${portText(own.port)} ${form.other}:${portText(other.port)} 01 `;
     const at = table.indexOf(line);
     if (at === -1) continue;
-    const [, , , uid, , inode] = table.slice(at + line.length, at + line.length + 120).split(/\s+/);
-    if (uid === undefined || !/^\d+$/.test(uid) || !/^[1-9]\d*$/.test(inode ?? "")) return undefined;
-    return Number(uid) === unknownUid ? undefined : Number(uid);
+    const [, , , uid = "", , inode = ""] = table.slice(at + line.length, at + line.length + 120).split(/\s+/);
+    return /^\d+$/.test(uid) && /^[1-9]\d*$/.test(inode) ? { uid: Number(uid), inode } : undefined;
   }
   return undefined;
 }
 
 /** How the kernel writes two addresses; a client may speak IPv4 through a socket of IPv6. */
-function formsOf(client: string, server: string): { client: string; server: string }[] {
-  if (isIPv4(client) !== isIPv4(server)) return [];
-  if (!isIPv4(client)) return [{ client: words(loopbackOfV6), server: words(loopbackOfV6) }];
+function formsOf(own: string, other: string): { own: string; other: string }[] {
+  if (isIPv4(own) !== isIPv4(other)) return [];
+  if (!isIPv4(own)) return [{ own: words(loopbackOfV6), other: words(loopbackOfV6) }];
   return [[], mappedV4].map((before) => ({
-    client: words([...before, ...client.split(".").map(Number)]),
-    server: words([...before, ...server.split(".").map(Number)]),
+    own: words([...before, ...own.split(".").map(Number)]),
+    other: words([...before, ...other.split(".").map(Number)]),
   }));
 }
 

@@ -64,8 +64,8 @@ export type FindByKey = (
 export type LocalOwning = {
   /** `auto`: the kernel is asked whose the client is. `token`: only a key counts. */
   readonly rule: "auto" | "token";
-  /** The guests' account, cut to what everybody on this machine may. */
-  readonly asker: Caller;
+  /** The guests' account as it is now, cut to what everybody on this machine may. Throws Denied if nobody may ask. */
+  readonly asker: () => Promise<Caller>;
   /** Of whoever can read the data directory. */
   readonly token: string;
   readonly findByKey: FindByKey;

@@ -67,11 +67,19 @@ eachDatabase((databases) => {
         [[id, "lexical"]],
       );
       assert.equal(trace.candidates[0]!.place, 1);
-      const stored = await getTrace<RetrievalTrace>(on.database.query, on.ada.userId, traceId);
+      const stored = await getTrace<RetrievalTrace>(on.database.query, {
+        userId: on.ada.userId,
+        id: traceId,
+        collections: null,
+      });
       assert.deepEqual(stored.trace, JSON.parse(JSON.stringify(trace)));
-      await assert.rejects(getTrace(on.database.query, on.bob.userId, traceId), { status: 404 });
+      await assert.rejects(getTrace(on.database.query, { userId: on.bob.userId, id: traceId, collections: null }), {
+        status: 404,
+      });
       await on.knowledge.collections.remove(on.ada, id);
-      await assert.rejects(getTrace(on.database.query, on.ada.userId, traceId), { status: 404 });
+      await assert.rejects(getTrace(on.database.query, { userId: on.ada.userId, id: traceId, collections: null }), {
+        status: 404,
+      });
       await assert.rejects(ask("heron", { collections: [id] }), { status: 404 });
     });
 
@@ -164,7 +172,7 @@ eachDatabase((databases) => {
         on.bob.userId,
       ]);
       assert.deepEqual(row, { count: 500 });
-      const [newest] = await listTraces(on.database.query, { userId: on.bob.userId, limit: 1 });
+      const [newest] = await listTraces(on.database.query, { userId: on.bob.userId, collections: null, limit: 1 });
       assert.equal(newest!.question, "anything");
     });
 

@@ -1,5 +1,5 @@
 import type { ModelConfig } from "../config.ts";
-import { chooseBackend, probeBackends, type BackendWish, type Probe } from "./probe.ts";
+import { chooseBackend, probeBackends, type BackendWish, type Probe, type ProbeOptions } from "./probe.ts";
 
 export type ChooseOptions = {
   /** As configured. */
@@ -8,7 +8,7 @@ export type ChooseOptions = {
   readonly probe: boolean;
   /** Where this server itself will listen: never asked. */
   readonly ownPort: number;
-};
+} & Pick<ProbeOptions, "isAnothers">;
 
 export type ModelChoice = {
   /** The configured models, and `default` in any case. */
@@ -24,7 +24,7 @@ export type ModelChoice = {
 };
 
 /** Decides what `default` is: what the config says, else the first model it names, else what is found on this machine, else the demo. */
-export async function chooseModels({ models, wish, probe, ownPort }: ChooseOptions): Promise<ModelChoice> {
+export async function chooseModels({ models, wish, probe, ownPort, isAnothers }: ChooseOptions): Promise<ModelChoice> {
   if (models.some(({ id }) => id === "default"))
     return { models, ofAdmins: [], probes: [], detail: "default, as configured", demo: false };
   const withDefault = (extra: readonly ModelConfig[], id: string): readonly ModelConfig[] => [
@@ -42,7 +42,7 @@ export async function chooseModels({ models, wish, probe, ownPort }: ChooseOptio
       demo: false,
     };
 
-  const probes = probe || wish.backend !== undefined ? await probeBackends({ ownPort }) : [];
+  const probes = probe || wish.backend !== undefined ? await probeBackends({ ownPort, isAnothers }) : [];
   const { config, detail: found } = chooseBackend(probes, wish);
   if (config) return { models: withDefault([config], config.id), ofAdmins: [], probes, detail: found, demo: false };
   if (first)

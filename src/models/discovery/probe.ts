@@ -21,6 +21,8 @@ export type ProbeOptions = {
   readonly ownPort: number;
   readonly timeoutMs?: number;
   readonly urls?: Readonly<Partial<Record<BackendKind, string>>>;
+  /** Whether another person of this machine listens at a port of it: nobody's questions go there unless that is configured. */
+  readonly isAnothers?: ((port: number) => Promise<boolean>) | undefined;
 };
 
 const defaultUrls: Readonly<Record<BackendKind, string>> = {
@@ -36,12 +38,13 @@ const titles: Readonly<Record<BackendKind, string>> = {
 
 /** Asks the usual places of model servers, all at once. Never throws: a miss is a result that says why. */
 export async function probeBackends(options: ProbeOptions): Promise<readonly Probe[]> {
-  const { ownPort, timeoutMs = 400, urls } = options;
+  const { ownPort, timeoutMs = 400, urls, isAnothers } = options;
   return Promise.all(
     (Object.keys(defaultUrls) as BackendKind[]).map(async (kind) => {
       const url = (urls?.[kind] ?? defaultUrls[kind]).replace(/(?<!\/)\/+$/, "");
       if (isOwn(url, ownPort))
         return { kind, url, outcome: "own-port" as const, detail: "that is this server's own port", models: [] };
+      if (await isAnothers?.(Number(new URL(url).port))) return { kind, url, ...ofAnother };
       const ask = (path: string) => askJson(url + path, { timeoutMs });
       return { kind, url, ...(await look[kind](ask)) };
     }),
@@ -52,6 +55,12 @@ function isOwn(url: string, ownPort: number): boolean {
   const { hostname, port } = new URL(url);
   return Number(port) === ownPort && /^(localhost|127\.|0\.0\.0\.0|\[::1?\])/.test(hostname);
 }
+
+const ofAnother: Finding = {
+  outcome: "not-it",
+  detail: "another user of this machine listens there; to use it, name it in colloquy.yaml",
+  models: [],
+};
 
 type Ask = (path: string) => Promise<Reply>;
 type Finding = Omit<Probe, "kind" | "url">;

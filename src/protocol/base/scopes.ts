@@ -38,7 +38,7 @@ export type Scope = (typeof scopes)[number];
 export type Needs = "nothing" | "account" | Scope | readonly (Scope | "own")[];
 
 /** What is open to everybody on this machine, in an account that is not the owner's. */
-export const askerScopes: readonly string[] = ["ask"];
+export const askerScopes: readonly string[] = ["ask", "tasks:read", "tasks:write"];
 
 /** A word of a key, or a glob. People name collections and rooms as they like. */
 export const wordPattern =

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { freshDataDirectory } from "../../../test/pglite.ts";
 import { startTestRuns } from "../../../test/runs.ts";
+import { newId } from "../../protocol/base/ids.ts";
 import { callerOf } from "../../protocol/base/callers.ts";
 import { ensureGuest, ensureOwner } from "../../store/people/users.ts";
 import { migrate } from "../../store/schema/migrate.ts";
@@ -34,9 +35,13 @@ test("each session is a file too: what was said on the shown branch, under its n
   const first = await begin();
   const threadId = await say(first, "my-chat", "hi");
   const odd = await say(first, "../../../tmp/out", "out");
+  const likeAnId = await say(first, newId(), "under the id of another thread");
   const ofGuest = await say(first, "my-chat", "hi, from somebody else", guest);
   await first.stop(1000);
-  assert.deepEqual((await readdir(folder)).sort(), [`${odd}.json`, `${ofGuest}.json`, "my-chat.json"].sort());
+  assert.deepEqual(
+    (await readdir(folder)).sort(),
+    [`${odd}.json`, `${ofGuest}.json`, `${likeAnId}.json`, "my-chat.json"].sort(),
+  );
   const file = await read("my-chat.json");
   assert.equal(file.session_id, "my-chat");
   assert.deepEqual(

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { messageOf } from "../../protocol/base/errors.ts";
+import { isId } from "../../protocol/base/ids.ts";
 import { textOf, type Item } from "../../protocol/threads/items.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
@@ -46,7 +47,8 @@ export function createMirror({ query, folder, namedFor, log }: MirrorOptions): M
       [threadId],
     );
     if (!row) return undefined;
-    const isNamed = row.userId === namedFor && isFileName(row.name);
+    // A name that looks like an id could be another thread's.
+    const isNamed = row.userId === namedFor && isFileName(row.name) && !isId(row.name);
     return { ...row, file: join(folder, `${isNamed ? row.name : threadId}.json`) };
   };
 

@@ -43,12 +43,20 @@ export async function addTrace(
   );
 }
 
-/** Throws NotFound for what is not the user's. */
-export async function getTrace<Trace>(query: Query, userId: string, id: string): Promise<StoredTrace<Trace>> {
+/** Throws NotFound for what is not the user's. `collections`: the only ones that may have been searched; null: any. */
+export async function getTrace<Trace>(
+  query: Query,
+  {
+    userId,
+    id,
+    collections,
+  }: { readonly userId: string; readonly id: string; readonly collections: readonly string[] | null },
+): Promise<StoredTrace<Trace>> {
   const [row] = isId(id)
     ? await query<StoredTrace<Trace>>(
-        `select id, question, run_id as "runId", created_at as "createdAt", trace from rag_traces where user_id = $1 and id = $2`,
-        [userId, id],
+        `select id, question, run_id as "runId", created_at as "createdAt", trace from rag_traces
+         where user_id = $1 and id = $2 and ($3::uuid[] is null or collection_ids <@ $3)`,
+        [userId, id, collections],
       )
     : [];
   if (!row) throw new NotFound(`There is no trace ${id}.`, { code: "trace_not_found" });
@@ -60,11 +68,13 @@ export function listTraces(
   query: Query,
   {
     userId,
+    collections,
     runId,
     before,
     limit,
   }: {
     readonly userId: string;
+    readonly collections: readonly string[] | null;
     readonly runId?: string | undefined;
     readonly before?: string | undefined;
     readonly limit: number;
@@ -72,7 +82,8 @@ export function listTraces(
 ): Promise<readonly Omit<StoredTrace<never>, "trace">[]> {
   return query(
     `select id, question, run_id as "runId", created_at as "createdAt" from rag_traces
-     where user_id = $1 and ($2::uuid is null or run_id = $2) and ($3::uuid is null or id < $3) order by id desc limit $4`,
-    [userId, runId ?? null, before ?? null, limit],
+     where user_id = $1 and ($2::uuid is null or run_id = $2) and ($3::uuid is null or id < $3)
+       and ($5::uuid[] is null or collection_ids <@ $5) order by id desc limit $4`,
+    [userId, runId ?? null, before ?? null, limit, collections],
   );
 }

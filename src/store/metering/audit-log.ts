@@ -2,6 +2,7 @@ import { newId } from "../../protocol/base/ids.ts";
 import type { Log } from "../../protocol/base/log.ts";
 import { messageOf } from "../../protocol/base/errors.ts";
 import { plainText } from "../../protocol/base/json-text.ts";
+import { isDatabaseFault } from "../driver/sql-state.ts";
 import type { AuditView } from "../../protocol/people/overview.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 
@@ -30,11 +31,17 @@ export function createAuditLog(query: Query, log: Log): AuditLog {
   async function write(): Promise<void> {
     for (const entry of waiting) {
       const { id, at, userId, userName, via, address, method, path, status, requestId } = entry;
-      await query(
-        `insert into audit_log (id, at, user_id, user_name, via, address, method, path, status, request_id)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
-        [id, at, userId, plainText(userName), via, address, method, plainText(path), status, requestId],
-      );
+      try {
+        await query(
+          `insert into audit_log (id, at, user_id, user_name, via, address, method, path, status, request_id)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
+          [id, at, userId, plainText(userName), via, address, method, plainText(path), status, requestId],
+        );
+      } catch (error) {
+        if (isDatabaseFault(error)) throw error;
+        // One that the database refuses must not keep back all that come after it.
+        log.error({ error: messageOf(error), id, method, path }, "a row of the audit log was refused");
+      }
       waiting.delete(entry);
     }
   }

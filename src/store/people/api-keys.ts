@@ -1,6 +1,7 @@
 import { createHash, randomInt } from "node:crypto";
 import { NotFound } from "../../protocol/base/errors.ts";
-import { newId } from "../../protocol/base/ids.ts";
+import type { Role } from "../../protocol/base/callers.ts";
+import { isId, newId } from "../../protocol/base/ids.ts";
 import type { Query } from "../../protocol/agents/tools.ts";
 import { createMemory, type MemoryOptions } from "./recent-lookups.ts";
 import { type User, userColumns } from "./users.ts";
@@ -72,6 +73,17 @@ export async function revokeApiKey(
     [id, userId ?? null],
   );
   if (rows.length === 0) throw new NotFound(`There is no API key ${id}.`, { code: "key_not_found" });
+}
+
+/** Of whom a key is. Throws NotFound. */
+export async function roleOfKey(query: Query, id: string): Promise<Role> {
+  const [row] = isId(id)
+    ? await query<{ role: Role }>("select role from users where id = (select user_id from api_keys where id = $1)", [
+        id,
+      ])
+    : [];
+  if (!row) throw new NotFound(`There is no API key ${id}.`, { code: "key_not_found" });
+  return row.role;
 }
 
 /** Names what a key of the user's may, or calls it something else. Throws NotFound. */

@@ -10,6 +10,7 @@ import {
   type KeyChange,
   listApiKeys,
   type NewKey,
+  roleOfKey,
   revokeApiKey,
 } from "./api-keys.ts";
 import type { Database } from "../driver/database.ts";
@@ -29,6 +30,8 @@ export type UserAdmin = {
   list(): Promise<readonly User[]>;
   /** Throws NotFound. */
   roleOf(userId: string): Promise<Role>;
+  /** Of whom the key is. Throws NotFound. */
+  roleOfKey(keyId: string): Promise<Role>;
   /** With a first key. Throws Conflict `user_exists`. */
   add(
     user: { readonly name: string; readonly role: Role },
@@ -76,6 +79,7 @@ export function createUserAdmin(
   return {
     list: () => listUsers(query),
     roleOf: async (userId) => (await existingUser(query, userId)).role,
+    roleOfKey: (keyId) => roleOfKey(query, keyId),
     add: (input, key) =>
       transaction(async (within) => {
         const user = await createUser(within, input);

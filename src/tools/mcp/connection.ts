@@ -1,3 +1,4 @@
+import { isRefusedAddress } from "../../egress/secret-hosts.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded-fetch.ts";
@@ -100,6 +101,7 @@ export class Connection {
             origins: [new URL(url).origin],
             timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
             maxBytes,
+            refuse: isRefusedAddress,
           });
   }
 

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded-fetch.ts";
+import { isRefusedAddress } from "../../egress/secret-hosts.ts";
+import { isAnothersPort } from "../../egress/port-owner.ts";
 import type { McpServerConfig, McpServerState } from "../../protocol/agents/mcp-servers.ts";
 import type { Tool, ToolContext, ToolResult } from "../../protocol/agents/tools.ts";
 import { jsonObjectSchema } from "../../protocol/base/shapes.ts";
@@ -51,7 +53,7 @@ export class InvokeServer {
     this.config = config;
     this.isDefault = isDefault;
     this.url = url.replace(/\/$/, "");
-    this.web = createGuardedFetch({ origins: [new URL(url).origin], timeoutMs, maxBytes });
+    this.web = createGuardedFetch({ origins: [new URL(url).origin], timeoutMs, maxBytes, refuse: isRefusedAddress });
     const input = inputSchema(defaultTool);
     this.tool = {
       ...defineTool({
@@ -114,6 +116,8 @@ export class InvokeServer {
   ): Promise<ToolResult> {
     const failed = (reason: string) => errorResult(`ERROR(mcp:${this.url},${tool}): ${reason}`);
     if (this.isRetired) return failed("it has another definition by now, or was taken out of the configuration");
+    if (this.isDefault && (await isAnothersPort(Number(new URL(this.url).port))))
+      return failed("another user of this machine listens there; to use it, name it in mcpServers");
     try {
       const answer = await this.web.fetch(`${this.url}/invoke`, {
         method: "POST",

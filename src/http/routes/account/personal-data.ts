@@ -1,3 +1,4 @@
+import { letInFor } from "../../server/let-in.ts";
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { Conflict, NotFound } from "../../../protocol/base/errors.ts";
@@ -30,7 +31,8 @@ export const exportPerson = endpoint({
   description,
   params: idParams,
   answers: archive,
-  handle(call) {
+  async handle(call) {
+    letInFor(call.caller, await call.services.users.roleOf(call.params.id));
     return send(call, call.params.id);
   },
 });

@@ -46,6 +46,10 @@ export const tryMcpServerDraft = endpoint({
   body: draftSchema,
   answers: { 200: mcpTrialSchema },
   async handle({ body, caller, services, reply }) {
-    return services.trials.server(confirmedDraft(services, "mcp-server", body), caller, closedSignal(reply));
+    return services.trials.server(
+      confirmedDraft({ services, caller }, "mcp-server", body),
+      caller,
+      closedSignal(reply),
+    );
   },
 });

@@ -10,7 +10,7 @@ import {
   draftSchema,
 } from "../../requests/definition-endpoints.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { isRefusedHost, refusedHost } from "../../../definitions/refused-hosts.ts";
+import { isRefusedHost, refusedHost } from "../../../egress/secret-hosts.ts";
 import { sendable } from "../../../definitions/parse-definition.ts";
 import { closedSignal } from "../../stream/sse.ts";
 
@@ -85,7 +85,7 @@ export const tryModelDraft = endpoint({
   body: draftSchema.extend({ prompt: promptSchema }),
   answers: { 200: modelTrialSchema },
   handle({ body: { prompt, ...draft }, caller, services, reply }) {
-    return services.trials.model(confirmedDraft(services, "model", draft), {
+    return services.trials.model(confirmedDraft({ services, caller }, "model", draft), {
       prompt,
       caller,
       signal: closedSignal(reply),

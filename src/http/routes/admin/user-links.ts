@@ -35,7 +35,8 @@ export const logUserOut = endpoint({
   description: "Here at once, on other nodes within 30 seconds. Its API keys stay.",
   params: idParams,
   answers: { 204: z.null() },
-  async handle({ params, services, reply }) {
+  async handle({ caller, params, services, reply }) {
+    letInFor(caller, await services.users.roleOf(params.id));
     await services.users.logOut(params.id);
     reply.code(204);
   },

@@ -55,6 +55,7 @@ export const changeUser = endpoint({
   answers: { 200: userSchema },
   async handle({ caller, params, body, services }) {
     letInFor(caller, body.role);
+    letInFor(caller, await services.users.roleOf(params.id));
     return view(await services.users.change(params.id, body));
   },
 });
@@ -97,7 +98,8 @@ export const revokeKey = endpoint({
   description: "At once on this node, within 30 seconds on others; open event streams of it end within as long again.",
   params: idParams,
   answers: { 204: z.null() },
-  async handle({ params, services, reply }) {
+  async handle({ caller, params, services, reply }) {
+    letInFor(caller, await services.users.roleOfKey(params.id));
     await services.users.revokeKey(params.id);
     reply.code(204);
   },

@@ -1,18 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isRefusedHost } from "./refused-hosts.ts";
+import { isRefusedHost } from "./secret-hosts.ts";
 
 test("where a cloud tells its secrets is refused in whatever form an IPv6 address carries it", () => {
   const forms = (ipv4: string, hex: string) => [
     ipv4,
     `[::ffff:${ipv4}]`,
     `[::${ipv4}]`,
+    `[::ffff:0:${ipv4}]`,
     `[64:ff9b::${ipv4}]`,
     `[64:ff9b:1::${ipv4}]`,
     `[2002:${hex}::1]`,
   ];
   const hosts = [...forms("169.254.169.254", "a9fe:a9fe"), ...forms("168.63.129.16", "a83f:8110")];
-  hosts.push(...forms("192.0.0.192", "c000:c0"), "[fd00:ec2::254]", "[fd20:ce::254]", "[fd00:42::42]");
+  hosts.push(
+    ...forms("192.0.0.192", "c000:c0"),
+    "[fd00:ec2::254]",
+    "[fd00:ec2::23]",
+    "[fd20:ce::254]",
+    "[fd00:42::42]",
+  );
   for (const host of [...hosts, ...forms("100.100.100.200", "6464:64c8"), "[2001:0:a9fe:a9fe::1]", "2852039166"])
     assert.ok(isRefusedHost(`http://${host}/v1`), host);
 });

@@ -7,8 +7,10 @@ refused.addSubnet("fe80::", 10, "ipv6");
 refused.addAddress("100.100.100.200", "ipv4");
 refused.addAddress("168.63.129.16", "ipv4");
 refused.addAddress("192.0.0.192", "ipv4");
-for (const address of ["fd00:ec2::254", "fd20:ce::254", "fd00:42::42"]) refused.addAddress(address, "ipv6");
-// The same within an IPv6 address: IPv4-compatible, NAT64 and 6to4; mapped ones Node.js reads as what they carry.
+// All of Amazon's: its machines are told their secrets at one, its clusters theirs at another.
+refused.addSubnet("fd00:ec2::", 32, "ipv6");
+for (const address of ["fd20:ce::254", "fd00:42::42"]) refused.addAddress(address, "ipv6");
+// The same within an IPv6 address: IPv4-compatible, translated, NAT64 and 6to4; mapped ones Node.js reads as what they carry.
 for (const [hex, bits] of [
   ["a9fe:0", 16],
   ["6464:64c8", 32],
@@ -16,6 +18,7 @@ for (const [hex, bits] of [
   ["c000:c0", 32],
 ] as const) {
   refused.addSubnet(`::${hex}`, 96 + bits, "ipv6");
+  refused.addSubnet(`::ffff:0:${hex}`, 96 + bits, "ipv6");
   refused.addSubnet(`64:ff9b::${hex}`, 96 + bits, "ipv6");
   refused.addSubnet(`2002:${hex}::`, 16 + bits, "ipv6");
 }
