@@ -1,18 +1,8 @@
 import { parseArgs } from "node:util";
-import { doctor } from "./cli/doctor.ts";
-import { exportTo, importFrom } from "./cli/export-import.ts";
 import { helpFor } from "./cli/help.ts";
-import { serveMcp } from "./cli/mcp.ts";
-import { openPage } from "./cli/open.ts";
-import { rag } from "./cli/rag/rag.ts";
 import { outliveOutput, outliveReader } from "./cli/closed-pipe.ts";
-import { runPrompt } from "./cli/run.ts";
-import { answer, fork, listRuns, resume } from "./cli/runs.ts";
-import { serve } from "./cli/serve.ts";
-import { serveTools } from "./cli/tools.ts";
-import { user } from "./cli/user.ts";
-import { version } from "./main.ts";
 import { ColloquyError, InvalidInput, messageOf } from "./protocol/base/errors.ts";
+import { version } from "./protocol/base/version.ts";
 
 const help = `Colloquy: a self-hosted agent server.
 
@@ -85,6 +75,7 @@ A command that finds the server running talks to it; otherwise it opens the data
 
 type Flags = ReturnType<typeof readFlags>["values"];
 
+/** Each command is loaded when it is asked for: a server is 1,500 modules, a command that asks one 220. */
 async function main(argv: readonly string[]): Promise<number> {
   const { flags, positionals } = parse(argv);
   const [command, ...rest] = positionals;
@@ -95,9 +86,9 @@ async function main(argv: readonly string[]): Promise<number> {
   if (flags.help || command === undefined) return say(helpFor(help, positionals));
   switch (command) {
     case "serve":
-      return serve();
+      return (await import("./cli/serve.ts")).serve();
     case "run":
-      return runPrompt({
+      return (await import("./cli/run.ts")).runPrompt({
         message: rest.join(" "),
         agent: flags.agent ?? "assistant",
         json: flags.json ?? false,
@@ -105,7 +96,6 @@ async function main(argv: readonly string[]): Promise<number> {
         ...(flags.thread === undefined ? {} : { thread: flags.thread }),
       });
     case "chat":
-      // Not what the other commands must wait for.
       return (await import("./cli/chat.ts")).chat({
         plain: flags.plain ?? false,
         json: flags.json ?? false,
@@ -113,45 +103,48 @@ async function main(argv: readonly string[]): Promise<number> {
         ...(flags.thread === undefined ? {} : { thread: flags.thread }),
       });
     case "runs":
-      return listRuns({
+      return (await import("./cli/runs.ts")).listRuns({
         all: flags.all ?? false,
         ...(flags.status === undefined ? {} : { status: flags.status }),
         ...(flags.limit === undefined ? {} : { limit: flags.limit }),
       });
     case "answer":
-      return answer(rest, {
+      return (await import("./cli/runs.ts")).answer(rest, {
         always: flags.always ?? false,
         json: flags.json ?? false,
         ...(flags.text === undefined ? {} : { text: flags.text }),
         ...(flags.arguments === undefined ? {} : { arguments: flags.arguments }),
       });
     case "resume":
-      return resume(rest[0], { json: flags.json ?? false, onOutage: onOutageIn(flags["on-outage"]) });
+      return (await import("./cli/runs.ts")).resume(rest[0], {
+        json: flags.json ?? false,
+        onOutage: onOutageIn(flags["on-outage"]),
+      });
     case "fork":
-      return fork(rest, {
+      return (await import("./cli/runs.ts")).fork(rest, {
         json: flags.json ?? false,
         ...(flags.model === undefined ? {} : { model: flags.model }),
         ...(flags.text === undefined ? {} : { input: flags.text }),
       });
     case "open":
-      return openPage();
+      return (await import("./cli/open.ts")).openPage();
     case "doctor":
-      return doctor({ json: flags.json ?? false });
+      return (await import("./cli/doctor.ts")).doctor({ json: flags.json ?? false });
     case "export":
-      return exportTo(rest[0]);
+      return (await import("./cli/export-import.ts")).exportTo(rest[0]);
     case "import":
-      return importFrom(rest[0]);
+      return (await import("./cli/export-import.ts")).importFrom(rest[0]);
     case "mcp":
-      return serveMcp();
+      return (await import("./cli/mcp.ts")).serveMcp();
     case "tools":
-      return serveTools(rest, {
+      return (await import("./cli/tools.ts")).serveTools(rest, {
         ...(flags.port === undefined ? {} : { port: flags.port }),
         ...(flags.host === undefined ? {} : { host: flags.host }),
         ...(flags.user === undefined ? {} : { user: flags.user }),
         ...(flags.database === undefined ? {} : { database: flags.database }),
       });
     case "user":
-      return user(rest, {
+      return (await import("./cli/user.ts")).user(rest, {
         admin: flags.admin ?? false,
         stdin: flags.stdin ?? false,
         ...(flags.add === undefined ? {} : { add: flags.add }),
@@ -160,7 +153,7 @@ async function main(argv: readonly string[]): Promise<number> {
         ...(flags.confirm === undefined ? {} : { confirm: flags.confirm }),
       });
     case "rag":
-      return rag(rest, {
+      return (await import("./cli/rag/rag.ts")).rag(rest, {
         json: flags.json ?? false,
         model: flags.model,
         chunkSize: flags["chunk-size"],

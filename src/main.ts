@@ -35,6 +35,7 @@ import type { ModelChoice } from "./models/discovery/choose.ts";
 import { openToolsServer, strayToolModels, toolsServerFinding, withoutSandboxed } from "./app/remote-tools.ts";
 import { messageOf } from "./protocol/base/errors.ts";
 import type { Log } from "./protocol/base/log.ts";
+import { version } from "./protocol/base/version.ts";
 import { withRooms } from "./rooms/room-agents.ts";
 import { roomStrategies } from "./rooms/strategies.ts";
 import { createRuns, type RunsOptions } from "./run/create-runs.ts";
@@ -59,8 +60,6 @@ import { createToolRegistry } from "./tools/core/registry.ts";
 import { taigaSystem } from "./tools/taiga/access.ts";
 import { createTaiga, type Taiga } from "./tools/taiga/taiga.ts";
 import { loadUserTools } from "./tools/core/user-tools.ts";
-
-export const version = "0.1.0";
 
 export type Colloquy = {
   readonly url: string;

@@ -2,8 +2,8 @@ import { createClient } from "../client/client.ts";
 import { brokenPipe, readerGone } from "./closed-pipe.ts";
 import { connect } from "./connect.ts";
 import { loadConfig } from "../config/load.ts";
-import { version } from "../main.ts";
 import { NotFound } from "../protocol/base/errors.ts";
+import { version } from "../protocol/base/version.ts";
 import { findPlace } from "../tui/place.ts";
 import { startChat } from "../tui/start-chat.ts";
 

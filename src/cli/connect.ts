@@ -3,8 +3,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../client/request.ts";
 import type { Config } from "../config/schema.ts";
-import { createLog } from "../app/log.ts";
-import { startColloquy } from "../main.ts";
 import { Unavailable } from "../protocol/base/errors.ts";
 import { readHolder } from "../store/driver/lock.ts";
 
@@ -33,6 +31,9 @@ export async function connect(config: Config, { works, logFile }: ConnectOptions
     console.error(
       `${config.data} has no data yet: a new installation begins there (COLLOQUY_DATA names another folder).`,
     );
+  // Only here: a command that finds a server needs none of what a server is made of.
+  const { createLog } = await import("../app/log.ts");
+  const { startColloquy } = await import("../main.ts");
   const log = createLog({
     level: config.log.level === "info" ? "warn" : config.log.level,
     pretty: process.stderr.isTTY,

@@ -6,7 +6,8 @@ import { createLog } from "../app/log.ts";
 import { sandboxLine } from "../app/sandbox.ts";
 import type { ModelChoice } from "../models/discovery/choose.ts";
 import { openBrowser, openLink } from "./open.ts";
-import { startColloquy, version, type Colloquy } from "../main.ts";
+import { startColloquy, type Colloquy } from "../main.ts";
+import { version } from "../protocol/base/version.ts";
 
 /** Stop takes at most the grace for running steps and this. */
 const exitWithinMs = 16_000;
