@@ -20,8 +20,7 @@ test("a member from elsewhere: its endpoint is asked with its key, and its model
   });
   const own = createModels({ models: [] });
   const hidden: string[] = [];
-  const opened: (() => Promise<unknown> | void)[] = [own.close];
-  const models = withRoomModels(own, [file], { isOwn: () => false, hide: (key) => hidden.push(key), opened });
+  const { models, close } = withRoomModels(own, [file], { isOwn: () => false, hide: (key) => hidden.push(key) });
   const { model } = roomAgent(file, createAgentRegistry([])).room!.members[0]!.agent;
   assert.equal(model, modelIdOf("desk", "guest"));
   server.answer("I am far away.");
@@ -36,5 +35,6 @@ test("a member from elsewhere: its endpoint is asked with its key, and its model
   assert.deepEqual(hidden, ["sk-guest"]);
   assert.ok(!models.list().some(({ id }) => id === model));
   assert.throws(() => models.get("nothing"), { code: "model_not_found" });
-  for (const close of opened) await close();
+  await close();
+  await own.close();
 });

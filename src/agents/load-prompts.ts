@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { messageOf, NotFound } from "../protocol/base/errors.ts";
 import { silentLog, type Log } from "../protocol/base/log.ts";
 import { nearNames } from "../protocol/base/near-names.ts";
-import { faultsOfPrompt, promptPlaceholders } from "./prompt-placeholders.ts";
+import { faultsOfPrompt, fillPrompt, promptPlaceholders } from "./prompt-placeholders.ts";
 
 export type PromptProblem = { readonly file: string; readonly line?: number; readonly message: string };
 
@@ -22,6 +22,12 @@ export type PromptRegistry = {
   refresh(): Promise<void>;
 };
 
+export type LoadedPrompts = {
+  readonly prompts: PromptRegistry;
+  /** What was wrong with files when they were first read. */
+  readonly problems: readonly PromptProblem[];
+};
+
 const builtInFolder = join(import.meta.dirname, "prompts");
 const maximumFileBytes = 100_000;
 
@@ -34,7 +40,7 @@ export async function loadPrompts(options: {
   readonly log?: Log;
   /** How old what was read may be. */
   readonly maximumAgeMs?: number;
-}): Promise<{ readonly prompts: PromptRegistry; readonly problems: readonly PromptProblem[] }> {
+}): Promise<LoadedPrompts> {
   const { folder, log = silentLog, maximumAgeMs = 1000 } = options;
   const builtIn = await loadBuiltIn();
   const first = await readFolder(folder);
@@ -74,6 +80,14 @@ export async function loadPrompts(options: {
     },
   };
   return { prompts, problems: first.problems };
+}
+
+/** Fills a prompt with values, as it stands in its file when it is needed. */
+export function promptFiller(prompts: PromptRegistry, name: string) {
+  return async (values: Readonly<Record<string, string>>): Promise<string> => {
+    await prompts.refresh();
+    return fillPrompt(prompts.get(name), values);
+  };
 }
 
 type Prompts = ReadonlyMap<string, Prompt>;

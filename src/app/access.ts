@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Config } from "../config/schema.ts";
 import { canTellPeers } from "../http/server/loopback-peer.ts";
-import type { Access, LocalOwning, ServerSettings, Spending } from "../http/server/services.ts";
+import { createFileLinks } from "../http/files/file-links.ts";
+import type { LocalOwning, ServerSettings, Services } from "../http/server/services.ts";
 import { callerOf } from "../protocol/base/callers.ts";
 import { askerScopes } from "../protocol/base/scopes.ts";
 import { createLocalLogins } from "../people/local-logins.ts";
@@ -10,37 +11,33 @@ import type { Log } from "../protocol/base/log.ts";
 import { createKeyFinder } from "../store/people/api-keys.ts";
 import type { Database } from "../store/driver/database.ts";
 import { shareCounts, type SharedCounts } from "../store/metering/shared-counts.ts";
-import { createUserAdmin, type UserAdmin } from "../store/people/user-admin.ts";
+import { createUserAdmin } from "../store/people/user-admin.ts";
 import { createMemory, type Memory } from "../store/people/recent-lookups.ts";
 import { ensureGuest, findUser, type User } from "../store/people/users.ts";
-import { createRequestHolds } from "../run/limits/reserve-spending.ts";
-import { budgetsOf, listBudgets, removeBudget, saveBudget } from "../store/metering/spending.ts";
+import type { Store } from "./store.ts";
 
 export type OpenAccess = {
-  readonly access: Access;
-  readonly users: UserAdmin;
   /** What a command on this machine shows to come in as the owner. */
   readonly token: string;
-  /** The secret part of the link that makes the first admin; undefined: none is needed. */
-  setupToken(): Promise<string | undefined>;
+  /** Where the first admin of the server at this URL is made; undefined: none is needed. */
+  setupLink(url: string): Promise<string | undefined>;
   /** Makes codes for browsers of the owner; undefined: the system tells whose they are, or people log in. */
   codeMaker(): Promise<(() => Promise<string>) | undefined>;
   /** What all nodes count of requests; undefined where one process is alone. */
   readonly counts?: SharedCounts | undefined;
   /** What is remembered of users and keys is asked again. */
   forget(): void;
-  close(): Promise<void>;
+  readonly services: Pick<Services, "access" | "users" | "fileLinks">;
+  readonly close: () => Promise<void>;
 };
 
 /** Who may come in, and how accounts are kept. */
 export async function openAccess(
   config: Config,
   {
-    database,
-    secret,
-    owner,
+    store: { database, secret, owner },
     log,
-  }: { readonly database: Database; readonly secret: string; readonly owner: User; readonly log: Log },
+  }: { readonly store: Pick<Store, "database" | "secret" | "owner">; readonly log: Log },
 ): Promise<OpenAccess> {
   const token = database.token ?? `ct_${randomBytes(32).toString("base64url")}`;
   const keys = createKeyFinder(database.query);
@@ -53,15 +50,18 @@ export async function openAccess(
       guests.forget();
     };
     return {
-      access: { mode: "local", owner: caller, owning },
-      users: createUserAdmin(database, { forget }),
       token,
-      setupToken: async () => undefined,
+      setupLink: async () => undefined,
       async codeMaker() {
         if (owning === "open" || (owning.rule === "auto" && (await canTellPeers()))) return undefined;
         return async () => (await owning.logins.makeCode()).code;
       },
       forget,
+      services: {
+        access: { mode: "local", owner: caller, owning },
+        users: createUserAdmin(database, { forget }),
+        fileLinks: createFileLinks({ secret, isOpen: owning === "open" }),
+      },
       close: async () => {},
     };
   }
@@ -74,13 +74,20 @@ export async function openAccess(
     accounts.forget();
   };
   return {
-    access: { mode: "accounts", findByKey: keys.findByKey, accounts, local: { token, owner: caller } },
-    users: createUserAdmin(database, { forget }),
     token,
-    setupToken,
+    async setupLink(url) {
+      const setup = await setupToken();
+      const { publicUrl, basePath } = config.server;
+      return setup === undefined ? undefined : `${publicUrl ?? url}${basePath}/setup#${setup}`;
+    },
     codeMaker: async () => undefined,
     counts,
     forget,
+    services: {
+      access: { mode: "accounts", findByKey: keys.findByKey, accounts, local: { token, owner: caller } },
+      users: createUserAdmin(database, { forget }),
+      fileLinks: createFileLinks({ secret, isOpen: false }),
+    },
     async close() {
       await counts?.close();
       await close();
@@ -123,25 +130,4 @@ export function serverSettingsOf({ server, auth, source }: Config, sharedCounts?
   const limits = auth.mode === "accounts" ? { requestsPerMinute: auth.requestsPerMinute, sharedCounts } : {};
   const corsPaths = source.get("server.corsOrigins") === "default" ? "asking" : "all";
   return { corsOrigins, hosts, bodyLimit, publicUrl, basePath, trustProxy, streamsPerUser, corsPaths, ...limits };
-}
-
-/** What accounts may spend, as the routes ask for it. */
-export function openSpending(options: Parameters<typeof createRequestHolds>[0]): Spending & { close(): void } {
-  const { query } = options;
-  const holds = createRequestHolds(options);
-  return {
-    holds,
-    list: () => listBudgets(query),
-    budgetsOf: (userId) => budgetsOf(query, userId),
-    async save(budget) {
-      const saved = await saveBudget(query, budget);
-      await holds.changed();
-      return saved;
-    },
-    async remove(id) {
-      await removeBudget(query, id);
-      await holds.changed();
-    },
-    close: holds.close,
-  };
 }

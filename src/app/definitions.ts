@@ -1,50 +1,59 @@
 import type { Finding } from "../protocol/people/overview.ts";
 import { withModels } from "../agents/choose-model.ts";
-import { createLiveAgents, type LiveAgents } from "../agents/live-agents.ts";
+import { createLiveAgents } from "../agents/live-agents.ts";
 import { loadAgents, type AgentProblem } from "../agents/load.ts";
 import { strayNames, type KnownNames } from "../agents/unknown-references.ts";
 import { plainEnvironment } from "../config/load.ts";
 import { type Config, modelChoiceOf } from "../config/schema.ts";
 import { watchConfig } from "../config/watch.ts";
 import { createDefinitions, type Definitions } from "../definitions/definitions.ts";
-import { createTrials, type Trials } from "../definitions/trials.ts";
-import type { OpenedModels } from "./models.ts";
+import { createTrials } from "../definitions/trials.ts";
+import type { Services } from "../http/server/services.ts";
 import type { ModelChoice } from "../models/discovery/choose.ts";
-import type { Opened } from "./store.ts";
+import type { AgentRegistry } from "../protocol/agents/agents.ts";
 import { definitionKinds, type DefinitionPlace } from "../protocol/agents/definitions.ts";
 import { InvalidInput } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
+import { version } from "../protocol/base/version.ts";
+import { withRooms } from "../rooms/room-agents.ts";
 import { strategies } from "../run/strategies/strategies.ts";
-import type { Database } from "../store/driver/database.ts";
-import type { McpServers } from "../tools/mcp/mcp-servers.ts";
+import type { OpenMcp } from "./mcp.ts";
+import type { OpenedModels } from "./models.ts";
+import { createOpening } from "./start/opening.ts";
+import type { OpenedRooms } from "./rooms.ts";
+import type { Store } from "./store.ts";
+import type { OpenTools } from "./tools.ts";
 
-export type OpenedDefinitions = {
-  /** Those of files, of the database and built in; changes while the server runs. */
-  readonly agents: LiveAgents;
+export type OpenDefinitions = {
+  /** Those of files, of the database and built in, and the rooms; changes while the server runs. */
+  readonly agents: AgentRegistry;
+  readonly agentsWithoutRooms: AgentRegistry;
   readonly definitions: Definitions;
-  readonly trials: Trials;
   /** Of files with agents. */
   readonly problems: readonly AgentProblem[];
-  /** What these name that is not there. */
+  /** What these name that is not there, a sentence each. */
   readonly strays: () => readonly string[];
+  readonly services: Pick<Services, "agents" | "definitions" | "trials" | "probes">;
+  readonly findings: () => Promise<readonly Finding[]>;
+  readonly close: () => Promise<void>;
 };
 
-export type DefinitionsKit = Pick<OpenedModels, "choice" | "models" | "callLog" | "isOwn" | "addresses" | "hide"> & {
-  readonly database: Database;
-  readonly secret: string;
-  readonly servers: McpServers;
-  /** Ids of rooms. */
-  readonly rooms: readonly string[];
-  readonly toolNames: () => readonly string[];
-  readonly version: string;
-  readonly works: boolean;
-  readonly opened: Opened;
+type Deps = {
+  readonly store: Pick<Store, "database" | "secret">;
+  readonly models: Pick<OpenedModels, "choice" | "changeable" | "callLog" | "isOwn" | "addresses" | "hide">;
+  readonly mcp: Pick<OpenMcp, "servers">;
+  readonly tools: Pick<OpenTools, "names">;
+  readonly rooms: Pick<OpenedRooms, "files">;
   readonly log: Log;
+  readonly works: boolean;
 };
 
 /** Agents, models and MCP servers as they are defined anywhere, and how admins define them. */
-export async function openDefinitions(config: Config, kit: DefinitionsKit): Promise<OpenedDefinitions> {
-  const { database, secret, choice, models, servers, works, opened, log } = kit;
+export async function openDefinitions(config: Config, deps: Deps): Promise<OpenDefinitions> {
+  const { store, tools, rooms, works, log } = deps;
+  const { choice, changeable: models, callLog, isOwn, addresses, hide } = deps.models;
+  const { servers } = deps.mcp;
+  await using opening = createOpening(log);
   const { agents: written, own, files, problems } = await loadAgents({ folder: config.agents });
   const agents = createLiveAgents(withModels(written, models.list()));
   const both = agents.list().find(({ id }) => models.has(id));
@@ -53,14 +62,14 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
   const knownNames = (): KnownNames => ({
     agents: agents.list().map(({ id }) => id),
     strategies: Object.keys(strategies),
-    tools: [...new Set(kit.toolNames())],
+    tools: [...new Set(tools.names())],
     toolPrefixes: servers.sources.map(({ prefix }) => prefix ?? ""),
     hasModel: models.has,
   });
   const { models: configured, wish } = modelChoiceOf(config);
   const definitions = await createDefinitions({
-    database,
-    secret,
+    database: store.database,
+    secret: store.secret,
     programs: (config.definitions.programs ?? (config.auth.mode === "local" ? "admins" : "off")) === "admins",
     base: {
       models: configured,
@@ -68,7 +77,7 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
       choice,
       agents: written.list(),
       agentFiles: files,
-      rooms: kit.rooms,
+      rooms: rooms.files.map(({ id }) => id),
       servers: config.mcpServers,
       defaultAgent:
         config.defaultAgent === undefined ? undefined : { id: config.defaultAgent, ...placeAt(config, "defaultAgent") },
@@ -77,30 +86,30 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
     models: {
       ...models,
       update(all, ofAdmins) {
-        for (const model of all) if ("apiKey" in model && model.apiKey !== undefined) kit.hide(model.apiKey);
+        for (const model of all) if ("apiKey" in model && model.apiKey !== undefined) hide(model.apiKey);
         models.update(all, ofAdmins);
       },
     },
     agents,
     servers: works ? servers : undefined,
     strategies: Object.keys(strategies),
-    whyNotAsked: kit.addresses.whyNotAsked,
+    whyNotAsked: addresses.whyNotAsked,
     knownNames,
     log,
   });
   if (works) {
-    opened.push(await definitions.follow());
+    opening.add({ close: await definitions.follow() });
     const onServers = (changed: Config) =>
       definitions.reconfigure({ servers: changed.mcpServers, placeOf: placesIn(changed) });
-    opened.push(watchConfig(config, { log, onServers }));
+    opening.add({ close: watchConfig(config, { log, onServers }) });
   }
   const trials = createTrials({
     definitions,
     servers,
-    onCall: (record) => kit.callLog.add(record),
-    isOwn: kit.isOwn,
-    connect: kit.addresses.connect,
-    version: kit.version,
+    onCall: (record) => callLog.add(record),
+    isOwn,
+    connect: addresses.connect,
+    version,
     environment: plainEnvironment(),
     log,
   });
@@ -113,14 +122,20 @@ export async function openDefinitions(config: Config, kit: DefinitionsKit): Prom
       ...(problem === null ? [] : [`the default agent: ${problem}`]),
     ];
   };
-  return { agents, definitions, trials, problems, strays };
+  const withAll = withRooms(agents, rooms.files);
+  return {
+    ...{ agents: withAll, agentsWithoutRooms: agents, definitions, problems, strays },
+    services: { agents: withAll, definitions, trials, probes: () => definitions.choice().probes },
+    findings: () => definitionFindings({ definitions, strays }),
+    close: opening.done(),
+  };
 }
 
 /** For doctor: what `default` is, names that lead nowhere, and what admins have defined and does not count. */
-export async function definitionFindings({
+async function definitionFindings({
   definitions,
   strays,
-}: Pick<OpenedDefinitions, "definitions" | "strays">): Promise<Finding[]> {
+}: Pick<OpenDefinitions, "definitions" | "strays">): Promise<Finding[]> {
   const lost = strays().map((text): Finding => ({ grade: "trouble", about: "agents", text }));
   const apart = definitionKinds.flatMap((kind) =>
     definitions.entries(kind).flatMap(({ id, state, problems, stored }): Finding[] => {

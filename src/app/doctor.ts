@@ -7,7 +7,7 @@ import { missingTools, strayNames, type KnownNames } from "../agents/unknown-ref
 import type { Config } from "../config/schema.ts";
 import { codeFindings, slidesFindings } from "./tools.ts";
 import { pythonFindings, pythonSourceOf, sandboxFindings, sandboxOf, spaceOf, unmetDemands } from "./sandbox.ts";
-import { spaceFindings } from "./workspace-totals.ts";
+import { spaceFindings } from "./space.ts";
 import type { Models } from "../models/registry.ts";
 import { findModels } from "../models/discovery/find-models.ts";
 import { nearNames } from "../protocol/base/near-names.ts";

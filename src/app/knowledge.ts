@@ -1,33 +1,60 @@
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { plainEnvironment } from "../config/load.ts";
-import type { CheckDisk } from "./free-disk.ts";
+import type { Services } from "../http/server/services.ts";
 import { createKnowledge, type Knowledge } from "../knowledge/knowledge.ts";
+import type { Retrieve } from "../knowledge/search/retrieve.ts";
 import type { Log } from "../protocol/base/log.ts";
-import type { Database } from "../store/driver/database.ts";
-import type { FileProof } from "../store/installation/data-folder.ts";
+import { createOpening } from "./start/opening.ts";
+import { keepIndexes, openRetrieval, rerankersOf, tracesOf } from "./retrieval.ts";
+import type { OpenSpace } from "./space.ts";
+import type { Store } from "./store.ts";
 
 const megabyte = 1024 * 1024;
 const hourMs = 60 * 60_000;
 
-export type KnowledgeParts = {
-  readonly database: Database;
-  readonly fileProof: FileProof;
-  readonly checkDisk: CheckDisk;
+export type OpenKnowledge = {
+  readonly knowledge: Knowledge;
+  readonly retrieve: Retrieve;
+  readonly services: Pick<Services, "knowledge" | "retrieval" | "ragFolders">;
+  readonly close: () => Promise<void>;
+};
+
+type Deps = {
+  readonly store: Pick<Store, "database" | "fileProof">;
+  readonly space: Pick<OpenSpace, "checkDisk">;
   readonly log: Log;
   /** False: this process reads no documents. */
   readonly works: boolean;
-  readonly onReady?: (collectionId: string) => void;
 };
 
-/** Collections of documents as they are configured; what was left over is removed at the start and each hour. */
-export async function openKnowledge(config: Config, parts: KnowledgeParts): Promise<Knowledge> {
-  const { database, fileProof, checkDisk, log, works, onReady } = parts;
+/** Collections of documents, and how passages are found in them. */
+export async function openKnowledge(config: Config, deps: Deps): Promise<OpenKnowledge> {
+  const { store, log, works } = deps;
+  await using opening = createOpening(log);
+  const database = store.database.listing;
+  const indexes = opening.add(keepIndexes({ database: store.database.maintenance, log }, works));
+  const knowledge = opening.add(await openCollections(config, { ...deps, onReady: indexes.wake }));
+  const { retrieve } = opening.add(openRetrieval(config, { database, knowledge, log }));
+  const retrieval = { retrieve, traces: tracesOf(database.query), rerankers: rerankersOf(config) };
+  return {
+    ...{ knowledge, retrieve },
+    services: { knowledge, retrieval, ragFolders: config.rag.folders },
+    close: opening.done(),
+  };
+}
+
+/** Collections as they are configured; what was left over is removed at the start and each hour. */
+async function openCollections(
+  config: Config,
+  { store, space, log, works, onReady }: Deps & { readonly onReady: (collectionId: string) => void },
+): Promise<Knowledge> {
+  const { fileProof } = store;
   const { rag, data } = config;
   const { retrieval, chunkSize, chunkOverlap, hybridWeight, indexType, language, embeddingModel } = rag;
   const standard = { chunkSize, chunkOverlap, hybridWeight, indexType, language, embeddingModel, rewrite: false };
   const knowledge = await createKnowledge({
-    database,
+    database: store.database.listing,
     folder: join(data, "rag_documents"),
     defaults: retrieval === undefined ? standard : { ...standard, retrieval },
     models: rag.embeddingModels,
@@ -40,11 +67,11 @@ export async function openKnowledge(config: Config, parts: KnowledgeParts): Prom
       },
     },
     documentBytes: rag.documentMb * megabyte,
-    checkDisk,
+    checkDisk: space.checkDisk,
     limits: { bytes: rag.userMb * megabyte, documents: rag.userDocuments },
     readers: works ? rag.readers : 0,
     allow: rag.allow,
-    ...(onReady && { onReady }),
+    onReady,
     refusal:
       fileProof === "apart"
         ? "This node's data directory is not that of the others, so it can't work with documents of theirs."

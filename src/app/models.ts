@@ -1,21 +1,31 @@
 import { isAnothersPort } from "../egress/port-owner.ts";
+import { type ModelAddresses, modelAddressesOf } from "./model-addresses.ts";
 import { join } from "node:path";
 import { type Config, modelChoiceOf } from "../config/schema.ts";
-import { type ModelAddresses, modelAddressesOf } from "./model-addresses.ts";
-import type { Opened } from "./store.ts";
+import { relayWire } from "../http/dialects/chat-completions/relay-wire.ts";
+import type { HealthDetails, Services } from "../http/server/services.ts";
 import { createCallLog } from "../models/serving/call-log.ts";
 import { chooseModels, type ModelChoice } from "../models/discovery/choose.ts";
 import { createPrices } from "../models/serving/prices.ts";
 import { createPromptLog } from "../models/serving/prompt-log.ts";
-import { createModels } from "../models/registry.ts";
+import { createModels, type Models } from "../models/registry.ts";
 import type { Log } from "../protocol/base/log.ts";
-import type { ModelCallRecord } from "../protocol/agents/models.ts";
-import type { Database } from "../store/driver/database.ts";
+import type { ModelCallRecord, ModelRegistry } from "../protocol/agents/models.ts";
 import { insertModelCalls, type PricedCall } from "../store/metering/model-calls.ts";
+import { createModelRelay, type ModelRelay } from "../tools/core/model-relay.ts";
+import { type Address, portOf } from "./start/address.ts";
+import { createOpening } from "./start/opening.ts";
+import { type OpenedRooms, withRoomModels } from "./rooms.ts";
+import type { Store } from "./store.ts";
 
 export type OpenedModels = {
   readonly choice: ModelChoice;
-  readonly models: ReturnType<typeof createModels>;
+  /** All that agents may ask, those that members of rooms bring along among them. */
+  readonly models: ModelRegistry;
+  /** Those of the configuration, which admins may change. */
+  readonly changeable: Models;
+  /** How tools that work on another server ask them. */
+  readonly relay: ModelRelay;
   readonly callLog: ReturnType<typeof createCallLog>;
   readonly costOf: ReturnType<typeof createPrices>;
   /** Whether requests to it come to this very server. */
@@ -24,18 +34,21 @@ export type OpenedModels = {
   readonly addresses: ModelAddresses;
   /** A key that came later: no log of prompts shows it. */
   readonly hide: (key: string) => void;
+  readonly services: Pick<Services, "models" | "callLog" | "relay">;
+  readonly health: () => HealthDetails;
+  readonly close: () => Promise<void>;
+};
+
+type Deps = {
+  readonly store: Pick<Store, "database">;
+  readonly rooms: Pick<OpenedRooms, "files">;
+  readonly address: Pick<Address, "port">;
+  readonly log: Log;
 };
 
 /** The models of the configuration, or those that were found here, and the log of what they are asked. */
-export async function openModels(
-  config: Config,
-  {
-    database,
-    log,
-    opened,
-    ownPort,
-  }: { readonly database: Database; readonly log: Log; readonly opened: Opened; readonly ownPort: () => string },
-): Promise<OpenedModels> {
+export async function openModels(config: Config, { store, rooms, address, log }: Deps): Promise<OpenedModels> {
+  await using opening = createOpening(log);
   const choice = await chooseModels({ ...modelChoiceOf(config), isAnothers: isAnothersPort });
   const costOf = createPrices(config.prices);
   const priced = (record: ModelCallRecord): PricedCall => {
@@ -43,27 +56,30 @@ export async function openModels(
     const cost = costOf(model, { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
     return cost === undefined ? record : { ...record, cost };
   };
-  const callLog = createCallLog({ log, write: (records) => insertModelCalls(database.query, records.map(priced)) });
-  opened.push(callLog.close);
+  const write = (records: readonly ModelCallRecord[]) => insertModelCalls(store.database.query, records.map(priced));
+  const callLog = opening.add(createCallLog({ log, write }));
   const keys = keysOf(config);
-  const promptLog = config.log.prompts
-    ? createPromptLog({ path: join(config.data, "logs", "prompts.log"), secrets: keys, log })
-    : undefined;
-  if (promptLog) opened.push(promptLog.close);
-  const isOwn = ({ hostname, port }: URL) =>
-    config.server.hosts.includes(hostname) || (port === ownPort() && isLocalHost(hostname, config.server.host));
-  const addresses = modelAddressesOf(config);
-  const models = createModels({
-    models: choice.models,
-    connect: addresses.connect,
-    ...(promptLog ? { prompts: promptLog } : {}),
-    isOwn,
-  });
-  opened.push(models.close);
   const hide = (key: string) => {
     if (!keys.includes(key)) keys.push(key);
   };
-  return { choice, models, callLog, costOf, isOwn, addresses, hide };
+  const prompts = config.log.prompts
+    ? opening.add(createPromptLog({ path: join(config.data, "logs", "prompts.log"), secrets: keys, log }))
+    : undefined;
+  const isOwn = (url: URL) =>
+    config.server.hosts.includes(url.hostname) ||
+    (portOf(url) === address.port() && isLocalHost(url.hostname, config.server.host));
+  const addresses = modelAddressesOf(config);
+  const changeable = opening.add(
+    createModels({ models: choice.models, connect: addresses.connect, ...(prompts ? { prompts } : {}), isOwn }),
+  );
+  const { models } = opening.add(withRoomModels(changeable, rooms.files, { isOwn, hide }));
+  const relay = createModelRelay(relayWire);
+  return {
+    ...{ choice, models, changeable, relay, callLog, costOf, isOwn, addresses, hide },
+    services: { models, callLog, relay },
+    health: () => ({ models: models.list() }),
+    close: opening.done(),
+  };
 }
 
 function isLocalHost(hostname: string, own: string): boolean {

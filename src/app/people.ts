@@ -1,52 +1,74 @@
 import { join, resolve, sep } from "node:path";
 import type { Config } from "../config/schema.ts";
-import { archivePerson, type Persons, type PersonSources } from "../people/archive.ts";
-import type { Knowledge } from "../knowledge/knowledge.ts";
+import { archivePerson, type PersonSources } from "../people/archive.ts";
+import type { Services } from "../http/server/services.ts";
 import type { Uploads } from "../knowledge/uploads/uploads.ts";
-import { createErasures, type ErasureParts, type Erasures } from "../people/erasures.ts";
-import { createRetention, type Retention } from "../people/retention.ts";
-import type { Opened } from "./store.ts";
+import { createErasures } from "../people/erasures.ts";
+import { createRetention, retentionFindings } from "../people/retention.ts";
 import { NotFound } from "../protocol/base/errors.ts";
 import { retentionNames } from "../protocol/people/retention.ts";
+import type { Finding } from "../protocol/people/overview.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { RunsService } from "../run/create-runs.ts";
-import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
-import type { Database } from "../store/driver/database.ts";
 import type { ConfiguredDays } from "../store/privacy/retention.ts";
-import type { FileProof } from "../store/installation/data-folder.ts";
+import { createShares } from "../store/shares.ts";
+import type { OpenAccess } from "./access.ts";
+import type { OpenKnowledge } from "./knowledge.ts";
+import type { OpenMcp } from "./mcp.ts";
+import { createOpening } from "./start/opening.ts";
+import type { Store } from "./store.ts";
+import type { OpenUploads } from "./uploads.ts";
+import type { OpenWorkspaces } from "./workspaces.ts";
 
-type Parts = Pick<ErasureParts, "signOut" | "forget"> & {
-  readonly database: Database;
-  readonly service: RunsService;
-  readonly uploads: Uploads;
-  readonly workspaces: Workspaces;
-  readonly knowledge: Knowledge;
-  readonly fileProof: FileProof;
+export type OpenPeople = {
+  readonly services: Pick<Services, "retention" | "persons" | "erasures" | "shares">;
+  readonly findings: () => Promise<readonly Finding[]>;
+  readonly close: () => Promise<void>;
+};
+
+type Deps = {
+  readonly store: Pick<Store, "database" | "fileProof">;
+  readonly runs: RunsService;
+  readonly uploads: Pick<OpenUploads, "uploads">;
+  readonly workspaces: Pick<OpenWorkspaces, "withoutUploads">;
+  readonly knowledge: Pick<OpenKnowledge, "knowledge">;
+  readonly access: Pick<OpenAccess, "forget">;
+  readonly mcp: Pick<OpenMcp, "signOut">;
   readonly log: Log;
   /** Whether old things are removed and erasures gone on with in this process. */
   readonly works: boolean;
-  readonly opened: Opened;
 };
 
-/** How long things are kept, what a person may take with them, and how they are erased. */
-export function openPersonal(
-  config: Config,
-  { database, service, uploads, workspaces, knowledge, fileProof, works, opened, ...rest }: Parts,
-): { readonly retention: Retention; readonly persons: Persons; readonly erasures: Erasures } {
-  const { log } = rest;
-  const withFiles = fileProof === "shared";
-  const files = { database, uploads, workspaces, log, withFiles };
-  const retention = createRetention({ ...files, old: service.old, configured: configuredRetention(config) });
+/** How long things are kept, what a person may share and take with them, and how they are erased. */
+export function openPeople(config: Config, deps: Deps): OpenPeople {
+  const { store, runs, log, works } = deps;
+  const database = store.database.listing;
+  const { uploads } = deps.uploads;
+  // What was uploaded is among a person's data by itself.
+  const workspaces = deps.workspaces.withoutUploads;
+  const configured = configuredRetention(config);
+  const files = { database, uploads, workspaces, log, withFiles: store.fileProof === "shared" };
+  const retention = createRetention({ ...files, old: runs.old, configured });
   const erasures = createErasures({
     ...files,
-    ...rest,
-    runs: service.erasure,
-    schedules: service.schedules,
-    collections: knowledge.collections,
+    signOut: deps.mcp.signOut,
+    forget: deps.access.forget,
+    runs: runs.erasure,
+    schedules: runs.schedules,
+    collections: deps.knowledge.knowledge.collections,
   });
-  if (works) opened.push(retention.begin(), erasures.begin());
-  const sources = { query: database.query, runs: service.runs, workspaces, placeOf: placesIn(config, uploads) };
-  return { retention, erasures, persons: { archive: (userId) => archivePerson(sources, userId) } };
+  const opening = createOpening(log);
+  if (works) {
+    opening.add({ close: retention.begin() });
+    opening.add({ close: erasures.begin() });
+  }
+  const sources = { query: database.query, runs: runs.runs, workspaces, placeOf: placesIn(config, uploads) };
+  const persons = { archive: (userId: string) => archivePerson(sources, userId) };
+  return {
+    services: { retention, erasures, persons, shares: createShares(store.database.query) },
+    findings: () => retentionFindings(database.query, configured),
+    close: opening.done(),
+  };
 }
 
 /** What the configuration says of how long things are kept. */

@@ -1,18 +1,29 @@
 import type { Finding } from "../protocol/people/overview.ts";
 import type { Config } from "../config/schema.ts";
+import type { HealthDetails } from "../http/server/services.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { ToolSettings } from "../protocol/agents/tool-settings.ts";
 import type { Tool } from "../protocol/agents/tools.ts";
-import type { ModelRelay } from "../tools/core/model-relay.ts";
 import { createRemoteTools, type RemoteTools, type RemoteToolsState } from "../tools/remote/remote-tools.ts";
+import type { Address } from "./start/address.ts";
+import type { OpenedModels } from "./models.ts";
 
 export const defaultToolsPort = 10_006;
 
-export type ToolsServerOptions = {
-  readonly relay: ModelRelay;
-  /** Where this server listens; asked when a call is made. */
-  readonly ownUrl: () => string;
+export type OpenToolsServer = {
+  /** Undefined: all tools work here. */
+  readonly remote: RemoteTools | undefined;
+  readonly findings?: () => readonly Finding[];
+  readonly health?: () => HealthDetails;
+  readonly close?: () => Promise<void>;
+};
+
+type Deps = {
+  readonly models: Pick<OpenedModels, "relay">;
+  readonly address: Pick<Address, "url">;
   readonly log: Log;
+  /** False: this process calls no tools. */
+  readonly works: boolean;
 };
 
 /** Those that work here beside a server of tools: code runs there, or not at all. */
@@ -21,7 +32,7 @@ export function withoutSandboxed(tools: readonly Tool[]): readonly Tool[] {
 }
 
 /** What `colloquy doctor` says of it. One that is away may come back by itself, so it is no trouble. */
-export function toolsServerFinding({ url, state, reason, tools }: RemoteToolsState): Finding {
+function toolsServerFinding({ url, state, reason, tools }: RemoteToolsState): Finding {
   const text = `${url}: ${state}${reason === undefined ? "" : `, ${reason}`}; ${tools} tools`;
   return { grade: state === "failed" ? "note" : "ok", about: "tools", text };
 }
@@ -33,23 +44,29 @@ export function strayToolModels({ byName }: ToolSettings, hasModel: (name: strin
   );
 }
 
-/** The server of tools that the configuration names; undefined: all tools work here. */
+/** The server of tools that the configuration names, if any. */
 export function openToolsServer(
   { tools: { host, port, token }, server }: Config,
-  { relay, ownUrl, log }: ToolsServerOptions,
-): RemoteTools | undefined {
-  if (host === undefined && port === undefined) return undefined;
+  { models: { relay }, address, log, works }: Deps,
+): OpenToolsServer {
+  if (!works || (host === undefined && port === undefined)) return { remote: undefined };
   const { origin, hostname } = originOf(host ?? "127.0.0.1", port ?? defaultToolsPort);
   const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  return createRemoteTools({
+  const remote = createRemoteTools({
     origin,
     token,
     log,
     grantRelay(step) {
-      const base = isHere ? ownUrl() : server.publicUrl;
+      const base = isHere ? address.url() : server.publicUrl;
       return base === undefined ? undefined : { url: `${base}/api/model-relay/v1`, ...relay.grant(step) };
     },
   });
+  return {
+    remote,
+    findings: () => [toolsServerFinding(remote.state())],
+    health: () => ({ toolsServer: remote.state() }),
+    close: remote.close,
+  };
 }
 
 function originOf(host: string, port: number): URL {

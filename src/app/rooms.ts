@@ -1,5 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import { environmentVariable } from "../config/load.ts";
+import type { Services } from "../http/server/services.ts";
 import { createModels } from "../models/registry.ts";
 import type { AgentRegistry } from "../protocol/agents/agents.ts";
 import type { Log } from "../protocol/base/log.ts";
@@ -11,8 +12,8 @@ import { createPresence } from "../rooms/presence.ts";
 import { modelIdOf, unknownMembers } from "../rooms/room-agents.ts";
 import type { RoomFile } from "../rooms/room-file.ts";
 import { createRooms } from "../rooms/rooms.ts";
-import type { Runs } from "../run/runs.ts";
-import type { Opened } from "./store.ts";
+import type { RunsService } from "../run/create-runs.ts";
+import type { Store } from "./store.ts";
 
 export type OpenedRooms = {
   readonly files: readonly RoomFile[];
@@ -22,7 +23,11 @@ export type OpenedRooms = {
 };
 
 /** The rooms of the configuration, before anything that works in them. */
-export async function openRooms(config: Config, { query }: { readonly query: Query }): Promise<OpenedRooms> {
+export async function openRooms(
+  config: Config,
+  { store }: { readonly store: { readonly database: { readonly query: Query } } },
+): Promise<OpenedRooms> {
+  const { query } = store.database;
   const { rooms: files, problems } = await loadRooms({ folder: config.rooms, variable: environmentVariable });
   return {
     files,
@@ -42,22 +47,20 @@ export async function openRooms(config: Config, { query }: { readonly query: Que
 export function withRoomModels(
   models: ModelRegistry,
   files: readonly RoomFile[],
-  {
-    isOwn,
-    hide,
-    opened,
-  }: { readonly isOwn: (url: URL) => boolean; readonly hide: (key: string) => void; readonly opened: Opened },
-): ModelRegistry {
+  { isOwn, hide }: { readonly isOwn: (url: URL) => boolean; readonly hide: (key: string) => void },
+): { readonly models: ModelRegistry; readonly close: () => Promise<void> } {
   const configs = files.flatMap((file) => file.members.flatMap((member) => endpointOf(file.id, member)));
-  if (configs.length === 0) return models;
+  if (configs.length === 0) return { models, close: async () => {} };
   for (const config of configs) if ("apiKey" in config && config.apiKey !== undefined) hide(config.apiKey);
   const brought = createModels({ models: configs, isOwn });
-  opened.push(brought.close);
   const isBrought = (name: string) => configs.some(({ id }) => id === name);
   return {
-    get: (name) => (isBrought(name) ? brought : models).get(name),
-    has: (name) => isBrought(name) || models.has(name),
-    list: () => models.list(),
+    models: {
+      get: (name) => (isBrought(name) ? brought : models).get(name),
+      has: (name) => isBrought(name) || models.has(name),
+      list: () => models.list(),
+    },
+    close: brought.close,
   };
 }
 
@@ -68,13 +71,18 @@ function endpointOf(roomId: string, member: RoomFile["members"][number]): ModelC
   return [{ id, provider: "openai", baseUrl: member.endpoint, model: member.model ?? "default", ...key }];
 }
 
+/** What is wrong with a file, for people. */
+export function problemText({ file, line, message }: RoomProblem): string {
+  return `${file}${line === undefined ? "" : `:${line}`}: ${message}`;
+}
+
 /** What is wrong with rooms, a sentence each. */
 export function roomProblems(
   { files, problems }: OpenedRooms,
   { agents, models }: { readonly agents: AgentRegistry; readonly models: ModelRegistry },
 ): string[] {
   return [
-    ...problems.map(({ file, line, message }) => `${file}${line === undefined ? "" : `:${line}`}: ${message}`),
+    ...problems.map(problemText),
     ...files.flatMap((file) => {
       if (agents.has(file.id) || models.has(file.id))
         return [`room ${file.id}: there is an agent or a model of this name, which comes first; rename the room.`];
@@ -84,18 +92,20 @@ export function roomProblems(
   ];
 }
 
-export type RoomsParts = {
-  readonly query: Query;
-  readonly runs: Runs;
-  /** Those with the rooms among them. */
-  readonly agents: AgentRegistry;
+type ServeDeps = {
+  readonly store: Pick<Store, "database">;
+  readonly runs: Pick<RunsService, "runs">;
+  /** Agents, with the rooms among them. */
+  readonly definitions: { readonly agents: AgentRegistry };
   readonly log: Log;
-  readonly opened: Opened;
 };
 
+export type ServedRooms = { readonly services: Pick<Services, "rooms" | "presence">; readonly close: () => void };
+
 /** How people use rooms, and who is in them. */
-export function serveRooms({ files }: OpenedRooms, { query, runs, agents, log, opened }: RoomsParts) {
+export function serveRooms({ files }: OpenedRooms, { store, runs, definitions, log }: ServeDeps): ServedRooms {
+  const { query } = store.database;
   const presence = createPresence({ query, log });
-  opened.push(async () => presence.close());
-  return { rooms: createRooms({ query, runs, agents, files }), presence };
+  const rooms = createRooms({ query, runs: runs.runs, agents: definitions.agents, files });
+  return { services: { rooms, presence }, close: () => presence.close() };
 }

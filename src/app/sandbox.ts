@@ -5,6 +5,7 @@ import type { Finding } from "../protocol/people/overview.ts";
 import { engineEnvironment, plainEnvironment } from "../config/load.ts";
 import { type Config } from "../config/schema.ts";
 import { openAllowProxy } from "../egress/allow-proxy.ts";
+import type { HealthDetails } from "../http/server/services.ts";
 import type { AgentRegistry } from "../protocol/agents/agents.ts";
 import type { SandboxState } from "../protocol/agents/sandboxes.ts";
 import { unmetDemand } from "../run/contract/required-sandbox.ts";
@@ -19,6 +20,25 @@ import type { DriverSettings, SandboxDriver, SandboxLimits, SandboxSource } from
 import { simulatedDriver } from "../sandbox/drivers/simulated.ts";
 import { createSpace, type Space, type Totals } from "../sandbox/workspace/space.ts";
 import { unsafeNativeDriver } from "../sandbox/drivers/unsafe-native.ts";
+
+export type OpenSandbox = SandboxSource & {
+  readonly findings: () => Promise<readonly Finding[]>;
+  readonly health: () => HealthDetails;
+};
+
+/** The sandbox of a server. With `works` it is tried at once, while the rest starts; whoever needs it waits for it. */
+export function openSandbox(
+  config: Config,
+  { space: { space }, works }: { readonly space: { readonly space: Space }; readonly works: boolean },
+): OpenSandbox {
+  const sandbox = sandboxOf(config, space);
+  if (works) void sandbox.state();
+  return {
+    ...sandbox,
+    findings: async () => sandboxFindings(await sandbox.state()),
+    health: () => ({ sandbox: sandbox.known() ?? "not tried yet" }),
+  };
+}
 
 /** The sandbox that commands run in, as the configuration wants it; `space` is that of the workspaces. */
 export function sandboxOf(config: Config, space = spaceOf(config)): SandboxSource {

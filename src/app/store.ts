@@ -1,15 +1,24 @@
 import type { Config } from "../config/schema.ts";
 import type { Log } from "../protocol/base/log.ts";
+import type { HealthDetails } from "../http/server/services.ts";
+import type { Finding } from "../protocol/people/overview.ts";
 import type { Database } from "../store/driver/database.ts";
 import { refuseHalfImported } from "../store/moving/import.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { ensureSecret, type FileProof, proveFiles } from "../store/installation/data-folder.ts";
 import { closeDataFolder, howToClose, mendedText } from "../store/installation/data-modes.ts";
+import { examineDatabase } from "../store/installation/examine.ts";
 import { openDatabase, type OpenOptions } from "../store/driver/open.ts";
 import { ensureOwner } from "../store/people/users.ts";
+import { createOpening } from "./start/opening.ts";
 
-/** How to close what was opened, in the order of opening. */
-export type Opened = (() => Promise<unknown> | void)[];
+export type StoreOptions = {
+  readonly log: Log;
+  /** What takes so long, for a person. */
+  readonly onStep?: (text: string) => void;
+  /** Nothing works any more in this process; what was accepted goes on at the next start. */
+  readonly onFatal?: (error: Error) => void;
+};
 
 export type Store = {
   readonly database: Database;
@@ -17,6 +26,9 @@ export type Store = {
   readonly secret: Awaited<ReturnType<typeof ensureSecret>>;
   readonly fileProof: FileProof;
   readonly owner: Awaited<ReturnType<typeof ensureOwner>>;
+  readonly findings: () => Promise<readonly Finding[]>;
+  readonly health: () => HealthDetails;
+  readonly close: () => Promise<void>;
 };
 
 /** What the configuration says of PostgreSQL. */
@@ -26,21 +38,11 @@ export function postgresOf({ database }: Config): Pick<OpenOptions, "url" | "con
 }
 
 /** The database of the configuration, migrated, with what every node of it shares. */
-export async function openStore(
-  config: Config,
-  {
-    log,
-    onStep,
-    opened,
-  }: { readonly log: Log; readonly onStep: ((text: string) => void) | undefined; readonly opened: Opened },
-): Promise<Store> {
-  const database = await openDatabase({
-    ...postgresOf(config),
-    dataDirectory: config.data,
-    log,
-    ...(onStep ? { onStep } : {}),
-  });
-  opened.push(database.close);
+export async function openStore(config: Config, { log, onStep, onFatal }: StoreOptions): Promise<Store> {
+  await using opening = createOpening(log);
+  const database = opening.add(
+    await openDatabase({ ...postgresOf(config), dataDirectory: config.data, log, ...(onStep ? { onStep } : {}) }),
+  );
   const { mended, open } = closeDataFolder(config.data, { deep: false });
   if (mended > 0) log.warn({ data: config.data }, mendedText(mended));
   for (const path of open) log.warn({ path }, howToClose(path));
@@ -53,5 +55,12 @@ export async function openStore(
   const fileProof = await proveFiles(database, config.data);
   if (fileProof === "apart")
     log.warn({ data: config.data }, "this is not the data directory of the other nodes: no work with files here");
-  return { database, secret, fileProof, owner: await ensureOwner(database.query) };
+  const owner = await ensureOwner(database.query);
+  void database.failed?.then((error) => onFatal?.(error));
+  return {
+    ...{ database, secret, fileProof, owner },
+    findings: () => examineDatabase(database.maintenance, { dataDirectory: config.data, fileProof }),
+    health: () => ({ database: database.label, files: fileProof }),
+    close: opening.done(),
+  };
 }

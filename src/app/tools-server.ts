@@ -1,7 +1,7 @@
 import { readdir, stat, utimes } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { loadPrompts } from "../agents/load-prompts.ts";
+import { loadPrompts, promptFiller } from "../agents/load-prompts.ts";
 import { isLoopback } from "../config/load.ts";
 import { type Config } from "../config/schema.ts";
 import { toolSettingsOf } from "../config/sections/tools.ts";
@@ -9,6 +9,7 @@ import { relayWire } from "../http/dialects/chat-completions/relay-wire.ts";
 import { listen } from "../http/server/listen.ts";
 import { createToolsApp } from "../http/tools-server/tools-app.ts";
 import { ownToolsOf } from "./tools.ts";
+import { webToolsOf } from "./web-tools.ts";
 import { sandboxOf, spaceOf } from "./sandbox.ts";
 import { defaultToolsPort } from "./remote-tools.ts";
 import { workspacesOf } from "./workspaces.ts";
@@ -55,7 +56,8 @@ export async function startToolsServer(
   const workspaces = keepingTime(workspacesOf(config, { fileProof: "shared", sandbox, space }));
   const { prompts } = await loadPrompts({ folder: config.prompts, log });
   const relay = createModelRelay(relayWire);
-  const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, prompts: () => prompts, works: true });
+  const web = webToolsOf(config, promptFiller(prompts, "websearch_answer"));
+  const ownTools = ownToolsOf(config, { sandbox, workspaces, relay, prompts, web, works: true });
   const userTools = await loadUserTools(config.tools.folder, { taken: ownTools });
   const all = createToolRegistry([...ownTools, ...userTools.tools], [], { settings: toolSettingsOf(config.tools) });
   // What works on tables, or by rights that are known elsewhere, stays where these are.

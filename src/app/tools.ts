@@ -1,40 +1,103 @@
 import type { Finding } from "../protocol/people/overview.ts";
-import type { PromptRegistry } from "../agents/load-prompts.ts";
-import { fillPrompt } from "../agents/prompt-placeholders.ts";
+import { type LoadedPrompts, promptFiller, type PromptRegistry } from "../agents/load-prompts.ts";
 import { plainEnvironment } from "../config/load.ts";
 import { type Config } from "../config/schema.ts";
-import { pythonSourceOf, sandboxLimitsOf } from "./sandbox.ts";
-import { webToolsOf } from "./web-tools.ts";
+import { toolSettingsOf } from "../config/sections/tools.ts";
+import type { Services } from "../http/server/services.ts";
 import type { Retrieve } from "../knowledge/search/retrieve.ts";
-import type { Tool } from "../protocol/agents/tools.ts";
+import type { Tool, ToolRegistry } from "../protocol/agents/tools.ts";
 import type { SandboxSource } from "../sandbox/sandbox.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
 import { builtInTools, codeTools, fileTools } from "../tools/built-in.ts";
 import type { ModelRelay } from "../tools/core/model-relay.ts";
+import { createToolRegistry } from "../tools/core/registry.ts";
+import { loadUserTools, type ToolProblem } from "../tools/core/user-tools.ts";
 import { ragTool } from "../tools/basic/rag.ts";
 import { chromiumInstall, findMarp, marpInstall, type MarpWish } from "../tools/ppt-maker/marp.ts";
 import { pptMakerTool } from "../tools/ppt-maker/ppt-maker.ts";
 import { findNpmProgram } from "../tools/code/npm-program.ts";
 import { nanocoderMissing } from "../tools/code/python-coder/nanocoder.ts";
+import type { OpenKnowledge } from "./knowledge.ts";
+import type { OpenMcp } from "./mcp.ts";
+import type { OpenedModels } from "./models.ts";
+import { type OpenToolsServer, strayToolModels, withoutSandboxed } from "./remote-tools.ts";
+import { pythonSourceOf, sandboxLimitsOf } from "./sandbox.ts";
+import type { OpenTaiga } from "./taiga.ts";
+import type { OpenWebTools } from "./web-tools.ts";
+import type { OpenWorkspaces } from "./workspaces.ts";
 
-export type OwnToolsKit = {
+export type OpenTools = {
+  readonly tools: ToolRegistry;
+  /** Also of those that another server has in their place. */
+  readonly names: () => readonly string[];
+  /** What is wrong with files of tools. */
+  readonly problems: readonly ToolProblem[];
+  /** Models that the configuration names for tools and that are not there, a sentence each. */
+  readonly strayModels: (hasModel: (name: string) => boolean) => readonly string[];
+  readonly services: Pick<Services, "tools">;
+  readonly findings: () => Promise<readonly Finding[]>;
+};
+
+type Deps = {
+  readonly sandbox: SandboxSource;
+  readonly workspaces: Pick<OpenWorkspaces, "workspaces">;
+  readonly models: Pick<OpenedModels, "relay">;
+  readonly knowledge: Pick<OpenKnowledge, "retrieve">;
+  readonly prompts: LoadedPrompts;
+  readonly web: OpenWebTools;
+  readonly mcp: Pick<OpenMcp, "servers">;
+  readonly taiga: Pick<OpenTaiga, "tools" | "rights">;
+  readonly toolsServer: Pick<OpenToolsServer, "remote">;
+  /** Whether commands may run in this process. */
+  readonly works: boolean;
+};
+
+/** All tools: built in, of the operator's files, of other systems, of MCP servers, of a server of tools. */
+export async function openTools(config: Config, deps: Deps): Promise<OpenTools> {
+  const { workspaces, models, knowledge, web, mcp, taiga, toolsServer, prompts, ...rest } = deps;
+  const ownTools = ownToolsOf(config, {
+    ...rest,
+    prompts: prompts.prompts,
+    workspaces: workspaces.workspaces,
+    relay: models.relay,
+    retrieve: knowledge.retrieve,
+    web: web.tools,
+  });
+  const userTools = await loadUserTools(config.tools.folder, { taken: ownTools });
+  const here = [...ownTools, ...taiga.tools, ...userTools.tools];
+  const settings = toolSettingsOf(config.tools);
+  const tools = createToolRegistry(toolsServer.remote ? withoutSandboxed(here) : here, mcp.servers.sources, {
+    rights: taiga.rights,
+    settings,
+    instead: toolsServer.remote?.source,
+  });
+  return {
+    tools,
+    names: () => [...tools.list(), ...here].map(({ name }) => name),
+    problems: userTools.problems,
+    strayModels: (hasModel) => strayToolModels(settings, hasModel),
+    services: { tools },
+    findings: () => codeFindings(config),
+  };
+}
+
+export type OwnToolsDeps = {
   readonly sandbox: SandboxSource;
   readonly workspaces: Workspaces;
   readonly relay: ModelRelay;
   /** Absent: this process has no collections. */
   readonly retrieve?: Retrieve;
-  /** They may be loaded later. */
-  readonly prompts: () => PromptRegistry;
+  readonly prompts: PromptRegistry;
+  /** Those of `web-tools.ts`. */
+  readonly web: readonly Tool[];
   /** Whether commands may run in this process. */
   readonly works: boolean;
-  /** Where this server is reached; absent: as configured. */
-  readonly ownPort?: () => number;
 };
 
 /** The tools that are built in, as the configuration wants them. */
 export function ownToolsOf(
   config: Config,
-  { sandbox, workspaces, relay, retrieve, prompts, works, ownPort }: OwnToolsKit,
+  { sandbox, workspaces, relay, retrieve, prompts, web, works }: OwnToolsDeps,
 ): readonly Tool[] {
   const { mode, nanocoder, nanocoderTimeout } = config.tools.python_coder;
   const python = pythonSourceOf(config, sandbox);
@@ -50,19 +113,14 @@ export function ownToolsOf(
     nanocoder,
     nanocoderSeconds: nanocoderTimeout,
   });
-  const prompt = (name: string) => async (values: Readonly<Record<string, string>>) => {
-    await prompts().refresh();
-    return fillPrompt(prompts().get(name), values);
-  };
-  const slides = pptMakerTool({ ...place, ...marpWishOf(config), prompt: prompt("ppt_maker") });
-  const web = webToolsOf(config, prompt("websearch_answer"), ownPort);
+  const slides = pptMakerTool({ ...place, ...marpWishOf(config), prompt: promptFiller(prompts, "ppt_maker") });
   return [
     ...builtInTools,
     ...fileTools(workspaces),
     ...code,
     slides,
     ...web,
-    ...(retrieve ? [ragTool({ retrieve, prompt: prompt("rag_query") })] : []),
+    ...(retrieve ? [ragTool({ retrieve, prompt: promptFiller(prompts, "rag_query") })] : []),
   ];
 }
 

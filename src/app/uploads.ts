@@ -2,46 +2,57 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
-import type { CheckDisk } from "./free-disk.ts";
 import { createUploads, type Uploads } from "../knowledge/uploads/uploads.ts";
+import type { Services } from "../http/server/services.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { Workspace } from "../sandbox/workspace/workspace.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
 import type { Database } from "../store/driver/database.ts";
-import type { FileProof } from "../store/installation/data-folder.ts";
 import { type Attached, listAttached } from "../store/knowledge/uploads.ts";
+import type { OpenSpace } from "./space.ts";
+import type { Store } from "./store.ts";
 
 const megabyte = 1024 * 1024;
 const hourMs = 60 * 60_000;
 /** In a workspace: the ids of the uploads that were copied into it, so that what was deleted there stays deleted. */
 const noted = ".colloquy/uploads";
 
-type UploadsKit = {
-  readonly database: Database;
-  readonly fileProof: FileProof;
-  readonly checkDisk: CheckDisk;
-  readonly log: Log;
+export type OpenUploads = {
+  readonly uploads: Uploads;
+  readonly services: Pick<Services, "uploads">;
+  readonly close: () => Promise<void>;
 };
 
-export function uploadsOf(config: Config, { database, fileProof, checkDisk, log }: UploadsKit): Uploads {
+type Deps = {
+  readonly store: Pick<Store, "database" | "fileProof">;
+  readonly space: Pick<OpenSpace, "checkDisk">;
+  readonly log: Log;
+  /** False: this process removes none. */
+  readonly works: boolean;
+};
+
+/** The files that people hand over. */
+export function openUploads(config: Config, { store, space, log, works }: Deps): OpenUploads {
   const { fileMb, userMb, userFiles } = config.uploads;
-  return createUploads({
-    database,
+  const uploads = createUploads({
+    database: store.database,
     folder: join(config.data, "uploads"),
     fileBytes: fileMb * megabyte,
     limits: { files: userFiles, bytes: userMb * megabyte },
-    checkDisk,
+    checkDisk: space.checkDisk,
     log,
     refusal:
-      fileProof === "apart"
+      store.fileProof === "apart"
         ? "This node's data directory is not that of the others, so it can't work with files of theirs."
         : undefined,
   });
+  const close = works && store.fileProof === "shared" ? beginRemovingUploads(uploads, log) : async () => {};
+  return { uploads, services: { uploads }, close };
 }
 
 /** Uploads that were never finished go, at the start and each hour. */
-export function beginRemovingUploads(uploads: Uploads, log: Log): () => Promise<void> {
+function beginRemovingUploads(uploads: Uploads, log: Log): () => Promise<void> {
   let round = Promise.resolve();
   const go = () =>
     (round = round

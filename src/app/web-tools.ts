@@ -1,4 +1,5 @@
 import type { Finding } from "../protocol/people/overview.ts";
+import { type LoadedPrompts, promptFiller } from "../agents/load-prompts.ts";
 import type { Config } from "../config/schema.ts";
 import type { Tool } from "../protocol/agents/tools.ts";
 import { brave } from "../tools/web/brave.ts";
@@ -10,6 +11,7 @@ import { createSearchWeb } from "../tools/web/search-web.ts";
 import { searxng } from "../tools/web/searxng.ts";
 import { tavily } from "../tools/web/tavily.ts";
 import { websearchTool } from "../tools/web/websearch.ts";
+import type { Address } from "./start/address.ts";
 
 type Settings = Config["websearch"];
 type ProviderName = Settings["providers"][number];
@@ -20,7 +22,20 @@ const atOnce = 4;
 const howToSetUp =
   "No search provider is set up: set TAVILY_API_KEY, SEARXNG_URL or BRAVE_API_KEY, or websearch in colloquy.yaml, and start again.";
 
-/** `websearch` and `fetch_page`, as the configuration wants them. */
+export type OpenWebTools = { readonly tools: readonly Tool[]; readonly findings: () => readonly Finding[] };
+
+/** `websearch` and `fetch_page` of a server. */
+export function openWebTools(
+  config: Pick<Config, "websearch" | "server">,
+  { prompts, address }: { readonly prompts: LoadedPrompts; readonly address: Pick<Address, "port"> },
+): OpenWebTools {
+  return {
+    tools: webToolsOf(config, promptFiller(prompts.prompts, "websearch_answer"), address.port),
+    findings: () => websearchFindings(config),
+  };
+}
+
+/** The same, as the configuration wants them. */
 export function webToolsOf(
   { websearch: settings, server }: Pick<Config, "websearch" | "server">,
   prompt: (values: Readonly<Record<string, string>>) => Promise<string>,
@@ -48,7 +63,7 @@ export function webToolsOf(
 }
 
 /** For doctor. */
-export function websearchFindings({ websearch }: Pick<Config, "websearch">): Finding[] {
+function websearchFindings({ websearch }: Pick<Config, "websearch">): Finding[] {
   const about = "websearch";
   const names = providersOf(websearch).map(({ name }) => name);
   return names.length === 0

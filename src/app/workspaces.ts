@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Config } from "../config/schema.ts";
-import { sandboxLimitsOf } from "./sandbox.ts";
+import type { Services } from "../http/server/services.ts";
 import { InvalidInput, messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { Space } from "../sandbox/workspace/space.ts";
@@ -10,6 +10,12 @@ import { createWorkspaces, type Workspaces } from "../sandbox/workspace/workspac
 import type { Database } from "../store/driver/database.ts";
 import type { FileProof } from "../store/installation/data-folder.ts";
 import { forgetRemovedThread, listRemovedThreads, postponeRemovedThread } from "../store/privacy/removed-threads.ts";
+import { createOpening } from "./start/opening.ts";
+import type { OpenedRooms } from "./rooms.ts";
+import { sandboxLimitsOf } from "./sandbox.ts";
+import type { OpenSpace } from "./space.ts";
+import type { Store } from "./store.ts";
+import { type OpenUploads, withAttachedFiles } from "./uploads.ts";
 
 const everyMs = 10_000;
 const dayMs = 24 * 60 * 60_000;
@@ -25,6 +31,46 @@ export type WorkspacesKit = {
   /** A folder that the files of this thread begin with instead of the usual one. */
   readonly templateFor?: (threadId: string) => Promise<string | undefined>;
 };
+
+export type OpenWorkspaces = {
+  /** With the files in them that messages of their threads brought. */
+  readonly workspaces: Workspaces;
+  /** The same without: what was uploaded is found by itself. */
+  readonly withoutUploads: Workspaces;
+  readonly services: Pick<Services, "workspaces">;
+  readonly close: () => Promise<void>;
+};
+
+type Deps = {
+  readonly store: Pick<Store, "database" | "fileProof">;
+  readonly space: Pick<OpenSpace, "space" | "totals">;
+  readonly sandbox: SandboxSource;
+  readonly uploads: Pick<OpenUploads, "uploads">;
+  readonly rooms: Pick<OpenedRooms, "templateFor">;
+  readonly log: Log;
+  /** False: this process removes and counts nothing. */
+  readonly works: boolean;
+};
+
+/** The files of threads. */
+export function openWorkspaces(config: Config, deps: Deps): OpenWorkspaces {
+  const { store, space, sandbox, uploads, rooms, log, works } = deps;
+  const { fileProof } = store;
+  const withoutUploads = workspacesOf(config, {
+    fileProof,
+    sandbox,
+    space: space.space,
+    templateFor: rooms.templateFor,
+  });
+  const workspaces = withAttachedFiles(withoutUploads, { uploads: uploads.uploads, database: store.database, log });
+  const opening = createOpening(log);
+  if (works && fileProof === "shared") {
+    const database = store.database.listing;
+    opening.add({ close: beginRemovingFiles(workspaces, { database, log }) });
+    opening.add({ close: space.totals.begin(workspaces, { query: database.query, log }) });
+  }
+  return { workspaces, withoutUploads, services: { workspaces }, close: opening.done() };
+}
 
 /** The files of threads, as the configuration wants them. Throws InvalidInput if the folder they begin with is missing. */
 export function workspacesOf(

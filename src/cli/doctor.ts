@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { styleText } from "node:util";
 import type { Finding } from "../protocol/people/overview.ts";
 import { loadAgents } from "../agents/load.ts";
-import { loadPrompts } from "../agents/load-prompts.ts";
+import { loadPrompts, promptFiller } from "../agents/load-prompts.ts";
 import { createClient } from "../client/client.ts";
 import { findServer } from "./connect.ts";
 import { shownSetting } from "../config/shown-setting.ts";
@@ -11,6 +11,7 @@ import { describeConfig, loadConfig } from "../config/load.ts";
 import { modelChoiceOf, type Config } from "../config/schema.ts";
 import { relayWire } from "../http/dialects/chat-completions/relay-wire.ts";
 import { ownToolsOf } from "../app/tools.ts";
+import { webToolsOf } from "../app/web-tools.ts";
 import { modelFinding } from "../app/definitions.ts";
 import { configuredRetention } from "../app/people.ts";
 import { retentionFindings } from "../people/retention.ts";
@@ -68,7 +69,8 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
     sandbox: sandboxOf(config),
     workspaces,
     relay,
-    prompts: () => prompts.prompts,
+    prompts: prompts.prompts,
+    web: webToolsOf(config, promptFiller(prompts.prompts, "websearch_answer")),
     retrieve: () => Promise.reject(new Error("doctor finds no passages")),
     works: false,
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openSpending } from "../../../app/access.ts";
+import { spendingOf } from "../../../app/spending.ts";
 import { silentLog } from "../../../protocol/base/log.ts";
 import type { Script } from "../../../models/demo/scripted.ts";
 import { createUser } from "../../../store/people/users.ts";
@@ -14,7 +14,7 @@ const script: Script = () => [{ text: "yes" }, { finish: "stop", usage: { inputT
 eachDatabase((databases) => {
   let agents: AgentServing;
   let serving: Serving;
-  let spending: ReturnType<typeof openSpending>;
+  let spending: ReturnType<typeof spendingOf>;
   let trips: string[] = [];
   before(async () => {
     const database = await databases.open();
@@ -25,7 +25,7 @@ eachDatabase((databases) => {
       trips.push(text);
       return query(text, values);
     };
-    spending = openSpending({ query: counted, costOf, log: silentLog, works: false });
+    spending = spendingOf({ query: counted, costOf, log: silentLog, works: false });
     serving = await serve({ ...agents.services, spending });
   });
   after(async () => {

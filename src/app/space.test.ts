@@ -10,8 +10,7 @@ import { silentLog } from "../protocol/base/log.ts";
 import { createSpace } from "../sandbox/workspace/space.ts";
 import { createWorkspaces } from "../sandbox/workspace/workspaces.ts";
 import { createDocumentFiles } from "../knowledge/documents/document-files.ts";
-import { checkDiskBy } from "./free-disk.ts";
-import { openWorkspaceTotals } from "./workspace-totals.ts";
+import { checkDiskBy, openWorkspaceTotals } from "./space.ts";
 
 const megabyte = 1024 ** 2;
 

@@ -1,15 +1,51 @@
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/schema.ts";
-import { messageOf } from "../protocol/base/errors.ts";
+import type { HealthDetails } from "../http/server/services.ts";
+import { messageOf, Unavailable } from "../protocol/base/errors.ts";
 import { isId } from "../protocol/base/ids.ts";
 import type { Log } from "../protocol/base/log.ts";
 import type { Finding } from "../protocol/people/overview.ts";
 import { measure } from "../sandbox/workspace/measure.ts";
 import { megabytes, type Space, type Totals } from "../sandbox/workspace/space.ts";
 import type { Workspaces } from "../sandbox/workspace/workspaces.ts";
+import { spaceOf } from "./sandbox.ts";
 import type { Query } from "../protocol/agents/tools.ts";
 import { ownersOfThreads } from "../store/people/thread-owners.ts";
+
+/** Throws Unavailable if less would stay free of the folder's disk than must: the database must never be what finds it full. */
+export type CheckDisk = (folder: string, bytes: number) => Promise<void>;
+
+export type OpenSpace = {
+  readonly space: Space;
+  readonly totals: WorkspaceTotals;
+  readonly checkDisk: CheckDisk;
+  readonly findings: () => Promise<readonly Finding[]>;
+  readonly health: () => HealthDetails;
+};
+
+/** What files may take of the disk. */
+export function openSpace(config: Config): OpenSpace {
+  const totals = openWorkspaceTotals(config);
+  const space = spaceOf(config, totals.totals);
+  return {
+    space,
+    totals,
+    checkDisk: checkDiskBy(space),
+    findings: () => spaceFindings(config, { space, state: totals.state() }),
+    health: () => ({ space: { ...totals.state(), reservedBytes: space.reserved() } }),
+  };
+}
+
+export function checkDiskBy(space: Pick<Space, "keepFree">): CheckDisk {
+  return async (folder, bytes) => {
+    const { free, least } = await space.keepFree(folder);
+    if (free - bytes < least)
+      throw new Unavailable("The server's disk is nearly full, so it takes no files now (sandbox.keepFreeMb).", {
+        code: "disk_full",
+      });
+  };
+}
 
 /** What all workspaces of the data folder hold, as far as they were counted. */
 export type WorkspaceTotals = {

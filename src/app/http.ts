@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { createApp } from "../http/app.ts";
+import { loadPage } from "../http/files/page-files.ts";
+import { listen } from "../http/server/listen.ts";
+import type { Services } from "../http/server/services.ts";
+import type { Log } from "../protocol/base/log.ts";
+import { version } from "../protocol/base/version.ts";
+import { type OpenAccess, serverSettingsOf } from "./access.ts";
+import type { Address } from "./start/address.ts";
+import { type Capability, createOpening, findingsOf, healthOf } from "./start/opening.ts";
+import type { Store } from "./store.ts";
+
+export type OpenHttp = { readonly url: string; readonly close: () => Promise<void> };
+
+type Deps = {
+  /** Those of all parts. */
+  readonly services: Omit<Services, "page" | "health" | "examine" | "server" | "log" | "version">;
+  /** In the order in which doctor and health tell of them. */
+  readonly parts: readonly Capability[];
+  readonly store: Pick<Store, "database">;
+  readonly access: Pick<OpenAccess, "counts">;
+  readonly address: Pick<Address, "set">;
+  readonly log: Log;
+  readonly quiet: boolean;
+  /** How long answers that are under way may take at stop. */
+  readonly graceMs: number;
+};
+
+/** Answers over HTTP. Closed before anything else, so that probes hear at once that this node stops. */
+export async function openHttp(config: Config, deps: Deps): Promise<OpenHttp> {
+  const { services, parts, store, access, address, log, quiet, graceMs } = deps;
+  await using opening = createOpening(log);
+  const routes = parts.flatMap((part) => part.routes ?? []);
+  const app = await createApp(
+    {
+      ...services,
+      page: loadPage(join(import.meta.dirname, "../../.cache/page")),
+      health: async () => ({ version, ...healthOf(parts) }),
+      examine: () => findingsOf(parts),
+      server: { ...serverSettingsOf(config, access.counts), graceMs, quiet },
+      log,
+      version,
+    },
+    routes,
+  );
+  opening.add({ close: () => app.close() });
+  const url = await listen(app, { ...config.server, advice: "COLLOQUY_PORT=8010 npm start" });
+  address.set(url);
+  store.database.announce?.({ url });
+  return { url, close: opening.done() };
+}

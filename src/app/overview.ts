@@ -1,0 +1,26 @@
+import { describeConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { shownSetting } from "../config/shown-setting.ts";
+import type { Services } from "../http/server/services.ts";
+import type { Log } from "../protocol/base/log.ts";
+import { createAuditLog } from "../store/metering/audit-log.ts";
+import { readModelHealth, readUsage } from "../store/metering/usage.ts";
+import type { Store } from "./store.ts";
+
+export type OpenOverview = { readonly services: Pick<Services, "overview">; readonly close: () => Promise<void> };
+
+/** What administrators look at, beside the runs. */
+export function openOverview(
+  config: Config,
+  { store: { database }, log }: { readonly store: Pick<Store, "database">; readonly log: Log },
+): OpenOverview {
+  const audit = createAuditLog(database.query, log);
+  const overview: Services["overview"] = {
+    usage: (question) => readUsage(database.listing.query, question),
+    modelHealth: () => readModelHealth(database.listing.query),
+    settings: () =>
+      describeConfig(config).map(({ path, value, source }) => ({ path, value: shownSetting(path, value), source })),
+    audit,
+  };
+  return { services: { overview }, close: audit.close };
+}

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import type { LoadedPrompts } from "../agents/load-prompts.ts";
+import type { Config } from "../config/schema.ts";
+import { outagesOf } from "../config/sections/outages.ts";
+import type { HealthDetails, Services } from "../http/server/services.ts";
+import type { Log } from "../protocol/base/log.ts";
+import { roomStrategies } from "../rooms/strategies.ts";
+import { createRuns, type RunsOptions, type RunsService } from "../run/create-runs.ts";
+import { strategies } from "../run/strategies/strategies.ts";
+import type { SandboxSource } from "../sandbox/sandbox.ts";
+import type { OpenDefinitions } from "./definitions.ts";
+import type { OpenKnowledge } from "./knowledge.ts";
+import type { OpenMcp } from "./mcp.ts";
+import type { OpenedModels } from "./models.ts";
+import type { OpenToolsServer } from "./remote-tools.ts";
+import { sourceTextOf } from "./retrieval.ts";
+import type { Store } from "./store.ts";
+import type { OpenTools } from "./tools.ts";
+import type { OpenUploads } from "./uploads.ts";
+import type { OpenWebhooks } from "./webhooks.ts";
+
+export type OpenRuns = RunsService & {
+  readonly services: Pick<Services, "runs" | "adminRuns" | "schedules" | "unready" | "drain">;
+  readonly health: () => HealthDetails;
+  readonly close: () => Promise<void>;
+};
+
+type Deps = {
+  readonly store: Pick<Store, "database" | "secret" | "owner">;
+  readonly models: Pick<OpenedModels, "models" | "costOf">;
+  readonly definitions: Pick<OpenDefinitions, "agents">;
+  readonly tools: Pick<OpenTools, "tools">;
+  readonly toolsServer: Pick<OpenToolsServer, "remote">;
+  readonly sandbox: SandboxSource;
+  readonly mcp: Pick<OpenMcp, "servers">;
+  readonly uploads: Pick<OpenUploads, "uploads">;
+  readonly knowledge: Pick<OpenKnowledge, "knowledge">;
+  readonly webhooks: Pick<OpenWebhooks, "hooksFor">;
+  readonly prompts: Pick<LoadedPrompts, "prompts">;
+  readonly log: Log;
+  readonly works: boolean;
+  /** How long runs that are at work may take at stop. */
+  readonly graceMs: number;
+};
+
+/** Conversations, and the runs that work in them. */
+export async function openRuns(config: Config, deps: Deps): Promise<OpenRuns> {
+  const { store, models, toolsServer, sandbox, prompts, log, works, graceMs } = deps;
+  const { remote } = toolsServer;
+  const service = await createRuns({
+    database: store.database,
+    models: models.models,
+    agents: deps.definitions.agents,
+    tools: deps.tools.tools,
+    strategies: { ...strategies, ...roomStrategies },
+    strategySettings: config.strategies,
+    prompts: prompts.prompts,
+    secret: store.secret,
+    limits: config.limits,
+    concurrency: config.concurrency,
+    outages: outagesOf(config.outages),
+    retention: config.retention,
+    approval: config.approval,
+    sandbox: remote ? async () => remote.sandbox() : sandbox.state,
+    deferAbove: config.mcp.deferAbove,
+    mirror: mirrorOf(config, store.owner.id),
+    onRunEnd: deps.mcp.servers.runEnded,
+    imageUrl: deps.uploads.uploads.imageUrl,
+    sourceText: sourceTextOf(deps.knowledge.knowledge),
+    costOf: models.costOf,
+    works,
+    hooksFor: deps.webhooks.hooksFor,
+    log,
+  });
+  const { runs, adminRuns, schedules, unready, drain } = service;
+  return {
+    ...service,
+    services: { runs, adminRuns, schedules, unready, drain },
+    health: () => ({ active: service.active() }),
+    close: () => service.stop(graceMs),
+  };
+}
+
+function mirrorOf({ sessions, auth, data }: Config, ownerId: string): RunsOptions["mirror"] {
+  const isLocal = auth.mode === "local";
+  if (!(sessions.mirror ?? isLocal)) return undefined;
+  return { folder: join(data, "sessions"), namedFor: isLocal ? ownerId : undefined };
+}
