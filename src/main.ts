@@ -50,7 +50,7 @@ export async function startColloquy(config: Config, options: StartOptions): Prom
 
   const tasks = add(openTasks({ store, log }));
   const mcp = add(openMcp(config, { store, tasks, address, log, works }));
-  const taiga = add(openTaiga(config, { store }));
+  const taiga = add(await openTaiga(config, { store }));
   const toolsServer = add(openToolsServer(config, { models, address, log, works }));
   const prompts = await loadPrompts({ folder: config.prompts, log });
   const web = add(openWebTools(config, { prompts, address }));

@@ -36,7 +36,7 @@ export async function openKnowledge(config: Config, deps: Deps): Promise<OpenKno
   const indexes = opening.add(keepIndexes({ database: store.database.maintenance, log }, works));
   const knowledge = opening.add(await openCollections(config, { ...deps, onReady: indexes.wake }));
   const { retrieve } = opening.add(openRetrieval(config, { database, knowledge, log }));
-  const retrieval = { retrieve, traces: tracesOf(database.query), rerankers: rerankersOf(config) };
+  const retrieval = { retrieve, traces: tracesOf(database.query, knowledge), rerankers: rerankersOf(config) };
   return {
     ...{ knowledge, retrieve },
     services: { knowledge, retrieval, ragFolders: config.rag.folders },

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Finding } from "../protocol/people/overview.ts";
 import { engineEnvironment, plainEnvironment } from "../config/load.ts";
-import { type Config } from "../config/schema.ts";
+import type { Config } from "../config/schema.ts";
 import { openAllowProxy } from "../egress/allow-proxy.ts";
 import type { HealthDetails } from "../http/server/services.ts";
 import type { AgentRegistry } from "../protocol/agents/agents.ts";

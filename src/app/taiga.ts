@@ -2,8 +2,6 @@ import type { Config } from "../config/schema.ts";
 import type { Services } from "../http/server/services.ts";
 import type { RightsSource, Tool } from "../protocol/agents/tools.ts";
 import { readRunSecret, replaceRunSecret } from "../store/secrets/run-secrets.ts";
-import { taigaSystem } from "../tools/taiga/access.ts";
-import { createTaiga } from "../tools/taiga/taiga.ts";
 import type { Store } from "./store.ts";
 
 export type OpenTaiga = {
@@ -14,11 +12,14 @@ export type OpenTaiga = {
 };
 
 /** The Taiga that the configuration names, if any. Tokens that callers hand over for a run are kept sealed beside it. */
-export function openTaiga(
+export async function openTaiga(
   { taiga: configured }: Config,
   { store: { database, secret } }: { readonly store: Pick<Store, "database" | "secret"> },
-): OpenTaiga {
+): Promise<OpenTaiga> {
   if (!configured) return { tools: [], rights: [], services: {} };
+  // Most servers have none.
+  const { createTaiga } = await import("../tools/taiga/taiga.ts");
+  const { taigaSystem } = await import("../tools/taiga/access.ts");
   const { username, password, token, ...settings } = configured;
   const name = taigaSystem;
   const { tools, access, desk, close } = createTaiga({

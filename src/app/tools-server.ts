@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { loadPrompts, promptFiller } from "../agents/load-prompts.ts";
 import { isLoopback } from "../config/load.ts";
-import { type Config } from "../config/schema.ts";
+import type { Config } from "../config/schema.ts";
 import { toolSettingsOf } from "../config/sections/tools.ts";
 import { relayWire } from "../http/dialects/chat-completions/relay-wire.ts";
 import { listen } from "../http/server/listen.ts";

@@ -1,7 +1,7 @@
 import type { Finding } from "../protocol/people/overview.ts";
 import { type LoadedPrompts, promptFiller, type PromptRegistry } from "../agents/load-prompts.ts";
 import { plainEnvironment } from "../config/load.ts";
-import { type Config } from "../config/schema.ts";
+import type { Config } from "../config/schema.ts";
 import { toolSettingsOf } from "../config/sections/tools.ts";
 import type { Services } from "../http/server/services.ts";
 import type { Retrieve } from "../knowledge/search/retrieve.ts";

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { stopSignal } from "./stop-signal.ts";
 import { postgresOf } from "../app/store.ts";
 import { loadConfig } from "../config/load.ts";
-import { type Config } from "../config/schema.ts";
+import type { Config } from "../config/schema.ts";
 import { sayToReader } from "./closed-pipe.ts";
 import { ColloquyError, Conflict, InvalidInput } from "../protocol/base/errors.ts";
 import type { Database } from "../store/driver/database.ts";

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { stopSignal } from "./stop-signal.ts";
 import { loadConfig } from "../config/load.ts";
-import { type Config } from "../config/schema.ts";
+import type { Config } from "../config/schema.ts";
 import { createLog } from "../app/log.ts";
 import { sandboxLine } from "../app/sandbox.ts";
 import type { ModelChoice } from "../models/discovery/choose.ts";

@@ -1,6 +1,6 @@
 import { stopSignal } from "./stop-signal.ts";
 import { loadConfig } from "../config/load.ts";
-import { type Config } from "../config/schema.ts";
+import type { Config } from "../config/schema.ts";
 import { listen } from "../http/server/listen.ts";
 import { createTodoApp } from "../http/mcp/todo-app.ts";
 import { createTaskCalls } from "../tools/basic/task-calls.ts";

@@ -5,7 +5,7 @@ import type { UserClient } from "../client/users.ts";
 import { createClient } from "../client/client.ts";
 import { connect } from "./connect.ts";
 import { loadConfig } from "../config/load.ts";
-import { type Config } from "../config/schema.ts";
+import type { Config } from "../config/schema.ts";
 import { InvalidInput, NotFound } from "../protocol/base/errors.ts";
 
 export type UserOptions = {

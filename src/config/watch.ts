@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { loadConfigAgain } from "./load.ts";
-import { type Config } from "./schema.ts";
+import type { Config } from "./schema.ts";
 import { messageOf } from "../protocol/base/errors.ts";
 import type { Log } from "../protocol/base/log.ts";
 
