@@ -6,72 +6,72 @@ import { version } from "./protocol/base/version.ts";
 
 const help = `Colloquy: a self-hosted agent server.
 
-  colloquy serve                 start the server (the same as npm start); Ctrl+C stops it
+  colloquy serve                 start the server (same as npm start); Ctrl+C stops it
                                  (no options: colloquy.yaml, or COLLOQUY_PORT, COLLOQUY_HOST, COLLOQUY_DATA, DATABASE_URL and
                                  more; docs/configuration.md lists every key)
-  colloquy chat [room | agent]   talk, here in the terminal (default: assistant)
-      --thread <id>              go on with a conversation
-      --plain                    lines instead of a screen, as into a pipe
-      --json                     what happens, as lines of JSON
-  colloquy run "<message>"       ask an agent; its answer is streamed here
-      --agent <id>               which agent (default: assistant)
-      --thread <id>              go on with a thread
-      --json                     every event as a line of JSON
-      --on-outage wait|fail      what an outage of the model is: a wait, or the end (the usual)
-  colloquy runs                  list the runs that are at work, and what waits for a person
-      --all                      those that have ended too, the newest first, and how to go on with them
-      --status <status>          only those: queued, running, waiting, done, failed or cancelled
-      --limit <number>           of these the newest so many (default: 20)
-  colloquy answer <question> <decision>   answer what a run waits for, and follow it
+  colloquy chat [room | agent]   chat in the terminal (default: assistant)
+      --thread <id>              continue a conversation
+      --plain                    plain lines instead of a full screen, as in a pipe
+      --json                     print events as JSON lines
+  colloquy run "<message>"       send a message to an agent and stream its answer
+      --agent <id>               agent to use (default: assistant)
+      --thread <id>              continue a thread
+      --json                     print events as JSON lines
+      --on-outage wait|fail      if the model is unavailable: wait, or fail (default)
+  colloquy runs                  list active runs and their open questions
+      --all                      include runs that have ended, newest first, and how to continue them
+      --status <status>          only queued, running, waiting, done, failed or cancelled runs
+      --limit <number>           maximum number of runs (default: 20)
+  colloquy answer <question> <decision>   answer a run's question and follow the run
                                  (allow, deny; continue, stop; done, failed, retry; model)
-      --text <text>              the reason, what is known, or the name of another model
-      --arguments <json>         allow, but with these arguments
+      --text <text>              reason, answer, or name of another model
+      --arguments <json>         allow with these arguments instead
       --always                   allow, and don't ask again for this call
-  colloquy resume <run>          go on with a run that failed or was stopped, where it was, and follow it
-      --json                     every event as a line of JSON
-      --on-outage wait|fail      as of \`run\`
-  colloquy fork <run> <step>     begin anew beside a run, with its steps up to this one, and follow it
-      --model <model>            another model from there on
-      --text <text>              instead of the message that began it
-      --json                     every event as a line of JSON
-  colloquy open                  a link that lets a browser of this machine manage the server, once
+  colloquy resume <run>          continue a failed or stopped run where it ended, and follow it
+      --json                     print events as JSON lines
+      --on-outage wait|fail      same as for \`run\`
+  colloquy fork <run> <step>     start a new run with a run's steps up to this one, and follow it
+      --model <model>            use another model from there on
+      --text <text>              replace the message that started it
+      --json                     print events as JSON lines
+  colloquy open                  create a one-time link that lets a browser on this machine manage the server
   colloquy doctor                check configuration, database and models   [--json]
-  colloquy export <folder>       write all rows and files into a folder (with PGlite, stop the server first)
-  colloquy import <folder>       bring an export into an empty database and data directory
-  colloquy user add <name>       make an account and print its API key   [--admin]
-      --scopes <scopes>          all that the key may (default: * for all that the account may)
-      --days <number>            when it ends (default: 90); never: it does not
-  colloquy user list             list the accounts
-  colloquy user reset <name>     a link to set a new password   [--stdin: it is read from here instead]
-  colloquy user disable <name>   nobody comes in with its keys any more; \`enable\` undoes it
-  colloquy user keys <name>      list its API keys   [--add <label> --scopes <scopes> [--days <number>]: make another one]
-  colloquy user revoke <key>     end an API key, by the id that \`keys\` shows
-  colloquy user erase <name>     remove a person with all that is theirs   [--confirm <name>: there is no way back]
-  colloquy rag list [<collection>]   collections of documents, or the documents of one   [--json]
-  colloquy rag add <collection> <place>…   add files, folders and addresses, and wait until they are read
-      --model <model>            of a new collection: its embedding model (none, http:…, onnx:…, gguf:…)
-  colloquy rag remove <collection> [<document>…]   remove documents, or all of it
-  colloquy rag reindex <collection>   read its documents anew   [--model <model>] [--chunk-size <tokens>]
-  colloquy rag export <collection> <folder>   everything of a collection as one folder
-  colloquy rag import <folder>   make a collection of that   [--name <name>]
-  colloquy rag query <collection> "<question>"   try a question: passages, and how each was found   [--json]
-      --retrieval <way>          lexical, vector or hybrid instead of the collection's own
-      --limit <number>           passages at most (default: 8)
-  colloquy rag eval [<folder>]   how well questions find what they should (default: a small set that comes with it)   [--json]
-      --collection <name>        one that has the documents already
-  colloquy mcp                   Colloquy as an MCP server over standard input and output
-  colloquy tools serve           the tools of this machine, for servers that name it as TOOLS_HOST
-      --port <port>              where it listens (default: 10006)
-      --host <address>           another one than 127.0.0.1 needs TOOLS_TOKEN
-  colloquy tools todo            the task tools alone, as an MCP server at /mcp
-      --port <port>              where it listens (default: 8001)
-      --user <name>              whose tasks they are
-      --database <url>           a PostgreSQL server instead of the configuration's database
+  colloquy export <folder>       write all rows and files to a folder (with PGlite, stop the server first)
+  colloquy import <folder>       load an export into an empty database and data directory
+  colloquy user add <name>       create an account and print its API key   [--admin]
+      --scopes <scopes>          what the key may do (default: * for everything the account may do)
+      --days <number>            days until it expires (default: 90), or never
+  colloquy user list             list accounts
+  colloquy user reset <name>     create a link to set a new password   [--stdin: read the password from standard input]
+  colloquy user disable <name>   block an account and its keys; \`enable\` undoes it
+  colloquy user keys <name>      list its API keys   [--add <label> --scopes <scopes> [--days <number>]: create a key]
+  colloquy user revoke <key>     revoke an API key, by the id that \`keys\` shows
+  colloquy user erase <name>     permanently delete an account and all its data   [--confirm <name>]
+  colloquy rag list [<collection>]   list collections, or the documents of one   [--json]
+  colloquy rag add <collection> <place>…   add files, folders and web addresses, and wait until they are indexed
+      --model <model>            embedding model of a new collection (none, http:…, onnx:…, gguf:…)
+  colloquy rag remove <collection> [<document>…]   delete documents, or the whole collection
+  colloquy rag reindex <collection>   re-index its documents   [--model <model>] [--chunk-size <tokens>]
+  colloquy rag export <collection> <folder>   write a collection to a folder
+  colloquy rag import <folder>   create a collection from an export   [--name <name>]
+  colloquy rag query <collection> "<question>"   test a query: passages, and how each was found   [--json]
+      --retrieval <way>          lexical, vector or hybrid (default: the collection's)
+      --limit <number>           maximum number of passages (default: 8)
+  colloquy rag eval [<folder>]   measure retrieval quality (default: a small built-in set)   [--json]
+      --collection <name>        use a collection that already has the documents
+  colloquy mcp                   run as an MCP server over standard input and output
+  colloquy tools serve           serve this machine's tools, for servers that name it as TOOLS_HOST
+      --port <port>              port to listen on (default: 10006)
+      --host <address>           address to listen on (default: 127.0.0.1; others need TOOLS_TOKEN)
+  colloquy tools todo            serve only the task tools, as an MCP server at /mcp
+      --port <port>              port to listen on (default: 8001)
+      --user <name>              whose tasks to use
+      --database <url>           PostgreSQL server to use instead of the configured database
 
   --help, --version
 
 Configuration: colloquy.yaml here, or the file named by COLLOQUY_CONFIG; colloquy.example.yaml explains every key.
-A command that finds the server running talks to it; otherwise it opens the data directory itself.`;
+If the server is running, commands talk to it; otherwise they open the data directory themselves.`;
 
 type Flags = ReturnType<typeof readFlags>["values"];
 
@@ -163,7 +163,7 @@ async function main(argv: readonly string[]): Promise<number> {
         limit: flags.limit,
       });
     default:
-      throw new InvalidInput(`There is no command "${command}". \`colloquy --help\` lists them.`);
+      throw new InvalidInput(`Unknown command "${command}". Run \`colloquy --help\` for a list.`);
   }
 }
 
@@ -172,13 +172,13 @@ function parse(argv: readonly string[]): { flags: Flags; positionals: readonly s
     const { values, positionals } = readFlags(argv);
     return { flags: values, positionals };
   } catch (error) {
-    throw new InvalidInput(`${messageOf(error)}. \`colloquy --help\` shows how it goes.`, { cause: error });
+    throw new InvalidInput(`${messageOf(error)}. Run \`colloquy --help\` for usage.`, { cause: error });
   }
 }
 
 function onOutageIn(text: string | undefined): "wait" | "fail" | undefined {
   if (text === undefined || text === "wait" || text === "fail") return text;
-  throw new InvalidInput("--on-outage is wait or fail.");
+  throw new InvalidInput("--on-outage must be wait or fail.");
 }
 
 function readFlags(argv: readonly string[]) {

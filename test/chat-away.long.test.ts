@@ -47,9 +47,9 @@ describe("a chat whose server is away for a while", () => {
       await terminal.until(/\[@assistant\]:\n[\s\S]*rule-based\)/);
       await server.end("SIGKILL");
       await terminal.type("hello two", "Enter");
-      await terminal.until(/sent as soon as the server is back: hello two/);
+      await terminal.until(/sent when the server is back: hello two/);
       await terminal.type("hello three", "Enter");
-      await terminal.until(/sent as soon as the server is back: hello three/);
+      await terminal.until(/sent when the server is back: hello three/);
       server = await startServerProcess({ cwd, env });
       // What was not yet stored of the first answer is told anew, so the first lines may have left the screen.
       const last = /\[@user\]: hello two[\s\S]*\[@user\]: hello three\n\n\[@assistant\]:\n.+/;
@@ -79,7 +79,7 @@ describe("a chat whose server is away for a while", () => {
     await until(/"kind":"end"/);
     await server.end("SIGKILL");
     child.stdin.end("hello two\n");
-    await until(/sent as soon as the server is back: hello two/);
+    await until(/sent when the server is back: hello two/);
     server = await startServerProcess({ cwd, env: { ...env, COLLOQUY_PORT: "0" } });
     const [code] = (await once(child, "close")) as [number];
     assert.equal(code, 0, output);

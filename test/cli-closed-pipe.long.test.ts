@@ -105,14 +105,14 @@ describe("without a server", () => {
     assert.equal(code, 0, err);
     assert.match(err, /▸ add_task/);
     const listed = await ended(start('exec "$@"', ["runs"], place));
-    assert.equal(listed.out, "No run is at work or waits. --all shows those that have ended too.\n");
+    assert.equal(listed.out, "No active runs. Use --all to include runs that have ended.\n");
   });
 
   test("colloquy export: that it could not be told is a failure; the export is whole", async () => {
     const folder = join(place.cwd, "export");
     const { code, err } = await unread(place, ["export", folder]);
     assert.equal(code, 1, err);
-    assert.match(err, /colloquy: Nobody reads standard output any more\. .* rows and \d+ files exported to /);
+    assert.match(err, /colloquy: Standard output was closed\. .* rows and \d+ files exported to /);
     assert.doesNotMatch(err, /EPIPE|at .*:\d+/);
   });
 

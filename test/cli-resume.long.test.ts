@@ -89,7 +89,7 @@ test("runs that have ended are listed, the newest first, each with what goes on 
   const ended = await run("runs", "--status", "cancelled");
   assert.match(ended.out, new RegExp(`^${first} {2}cancelled `));
   assert.doesNotMatch(ended.out, new RegExp(newest));
-  assert.equal((await run("runs")).out, "No run is at work or waits. --all shows those that have ended too.\n");
+  assert.equal((await run("runs")).out, "No active runs. Use --all to include runs that have ended.\n");
   assert.match((await run("runs", "--status", "over")).err, /^colloquy: --status is queued, .*cancelled\./m);
   assert.match((await run("runs", "--all", "--limit", "501")).err, /^colloquy: --limit is a number from 1 to 500\./m);
 });
@@ -98,7 +98,7 @@ test("where a run fails, its id and the next command are told", async () => {
   model.answer({ status: 401, error: "no such key" });
   const { code, err } = await run("run", "--on-outage", "fail", "say something");
   assert.equal(code, 1);
-  const [, id] = /^colloquy resume (\S+) goes on with it/m.exec(err) ?? [];
+  const [, id] = /^(?:Once the problem is fixed, c|C)ontinue with: colloquy resume (\S+)$/m.exec(err) ?? [];
   assert.ok(id, err);
   model.answer("Something.");
   assert.equal((await resume(id)).out, "Something.\n");

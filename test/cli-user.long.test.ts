@@ -61,7 +61,7 @@ test("accounts are disabled and keys revoked from the command line, at once for 
   });
   await second.threads();
   const listed = (await user("keys", "ada")).out;
-  assert.match(listed, /^\S+\tfirst\t\*\tsince \S+\tused \d{4}-.*\n\S+\tlaptop\t\*\tsince \S+\tused \d{4}-.*\n$/);
+  assert.match(listed, /^\S+\tfirst\t\*\tcreated \S+\tused \d{4}-.*\n\S+\tlaptop\t\*\tcreated \S+\tused \d{4}-.*\n$/);
   const [, id] = /^(\S+)\tlaptop/m.exec(listed)!;
   assert.equal((await user("revoke", id!)).code, 0);
   await assert.rejects(second.threads(), { status: 401, code: "invalid_api_key" });
@@ -80,22 +80,22 @@ test("a new account's key ends after 90 days, may what is said, and both are tol
   assert.match(usual.out, /^ck_\w{40}\n$/);
   assert.equal(
     usual.err,
-    `API key of ann, shown this once. Scopes: * (all that ann may). It ends on ${inDays(90)}.\n` +
-      "--scopes agents:assistant, for instance, lets a key do less; --days 30 or --days never gives it another end.\n",
+    `API key for ann (shown only once). Scopes: * (everything ann may do). Expires ${inDays(90)}.\n` +
+      "To limit a key: --scopes agents:assistant. To change its expiry: --days 30 or --days never.\n",
   );
   const narrow = await user("add", "abe", "--scopes", "agents:assistant, threads:read", "--days", "7");
   assert.equal(
     narrow.err,
-    `API key of abe, shown this once. Scopes: agents:assistant threads:read. It ends on ${inDays(7)}.\n`,
+    `API key for abe (shown only once). Scopes: agents:assistant threads:read. Expires ${inDays(7)}.\n`,
   );
   const abe = createClient({ url: colloquy.url, token: narrow.out.trim() });
   await assert.rejects(abe.threads(), { status: 403, code: "insufficient_scope" });
   assert.match((await user("keys", "abe")).out, new RegExp(`\\tends ${inDays(7)}T\\S+\\n$`));
 
   const endless = await user("keys", "abe", "--add", "robot", "--scopes", "agents:*", "--days", "never");
-  assert.equal(endless.err, "API key of abe, shown this once. Scopes: agents:*. It never ends.\n");
+  assert.equal(endless.err, "API key for abe (shown only once). Scopes: agents:*. Never expires.\n");
   const second = await user("keys", "abe", "--add", "laptop", "--scopes", "agents:*");
-  assert.match(second.err, new RegExp(`It ends on ${inDays(90)}\\.\n`));
+  assert.match(second.err, new RegExp(`Expires ${inDays(90)}\\.\n`));
 });
 
 test("a mistyped scope or number of days makes no account and no key", async () => {
@@ -127,15 +127,15 @@ test("a person is erased from the command line, with their name said twice", asy
   await eve.threads();
   const erased = await user("erase", "eve", "--confirm", "eve");
   assert.deepEqual([erased.code, erased.err], [0, ""]);
-  assert.match(erased.out, /^erased; the record of it is [0-9a-f-]{36}\n$/);
+  assert.match(erased.out, /^erased \(record [0-9a-f-]{36}\)\n$/);
   await assert.rejects(eve.threads(), { status: 401 });
-  assert.match((await user("erase", "eve", "--confirm", "eve")).err, /There is no user eve/);
+  assert.match((await user("erase", "eve", "--confirm", "eve")).err, /User eve not found/);
 });
 
 test("a password is set by a link that a command makes, or by the command itself", async () => {
   await user("add", "eva");
   const made = await user("reset", "eva");
-  assert.match(made.err, /With this link eva sets a new password, once, until 20/);
+  assert.match(made.err, /eva can set a new password with this link, once, until 20/);
   const [, token] = /^http:\/\/\S+\/reset#(\S+)\n$/.exec(made.out)!;
   assert.equal((await asker(colloquy.url)("POST", "/api/auth/reset", { body: { token, password } })).status, 204);
   const { body } = await logIn(colloquy.url, "eva");
@@ -164,7 +164,7 @@ test("accounts are made, reset and listed while no server runs, and the first st
   const key = (await alone(undefined, "add", "ada", "--admin")).out.trim();
   assert.equal(
     (await alone(`${password}\n`, "reset", "ada", "--stdin")).out,
-    "ada has a new password; all logins have ended\n",
+    "Password of ada changed; logged out everywhere\n",
   );
   assert.equal((await alone(undefined, "list")).out, "ada\tadmin\nowner\tadmin\n");
 

@@ -168,7 +168,7 @@ describe("the commands", () => {
   test("run with the name of a room: all speak; what a member asks is answered, and the room goes on", async () => {
     const asked = await colloquy("run", "--agent", "desk", "@assistant what is 3*4?");
     assert.equal(asked.code, 2, asked.err);
-    const id = /waits for your answer:[\s\S]*colloquy answer ([0-9a-f-]{36}) allow\|deny/.exec(asked.err)?.[1];
+    const id = /waiting for your answer:[\s\S]*colloquy answer ([0-9a-f-]{36}) allow\|deny/.exec(asked.err)?.[1];
     assert.ok(id, asked.err);
     const answered = await colloquy("answer", id, "allow");
     assert.equal(answered.code, 0, answered.err);

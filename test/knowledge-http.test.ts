@@ -253,7 +253,7 @@ test("a collection is exported as a folder and imported from it, without being r
       collection: { id },
       refused,
     } = await importCollection(rag, folder, { name: `lie ${JSON.stringify(lie)}`, say });
-    assert.equal(said.filter((line) => line.startsWith("not taken: ")).length, 1, JSON.stringify([lie, said]));
+    assert.equal(said.filter((line) => line.startsWith("failed: ")).length, 1, JSON.stringify([lie, said]));
     assert.equal(refused, 1);
     await rag.removeCollection(id);
   }

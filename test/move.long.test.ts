@@ -64,7 +64,7 @@ test("live runs move from PGlite to PostgreSQL and go on there", { skip, timeout
   const place = { cwd: temporaryFolder("move"), data, url: await postgres.createDatabase() };
   const [exporting, importing, examining] = exampleOf("export-import.md", "sh").trim().split("\n");
   assert.match((await colloquy(exporting!, place)).stdout, /rows and 0 files exported/);
-  assert.match((await colloquy(importing!, place)).stdout, /imported and compared/);
+  assert.match((await colloquy(importing!, place)).stdout, /imported and verified/);
   assert.match((await colloquy(examining!, place)).stdout, /ok.*a result stands after its call/);
 
   const target = await openDatabase({ url: place.url, dataDirectory: data });

@@ -80,7 +80,10 @@ test("a question is tried with its passages, and how each was found", async (con
   assert.match(lines[0]!, /^\[1\] b\.md, Birds\n {4}words: 1 \(\d.*meaning: 1 \(0\.\d+\)\n {4}# Birds\n/);
   assert.match(notes[0]!, /^1 candidates \(1 taken\) by bm25, exact$/);
   assert.equal(await tryQuery(rag, ["birds", "zeppelin"], { json: true, retrieval: "lexical", limit: "3" }), 1);
-  await assert.rejects(tryQuery(rag, ["birds", "x"], { json: false, retrieval: "magic" }), /--retrieval is one of/);
+  await assert.rejects(
+    tryQuery(rag, ["birds", "x"], { json: false, retrieval: "magic" }),
+    /--retrieval must be one of/,
+  );
   await assert.rejects(tryQuery(rag, ["birds", "x"], { json: false, limit: "0" }), /--limit/);
   await assert.rejects(ragCommand(["query", "birds"], { json: false }), /colloquy rag query/);
 });

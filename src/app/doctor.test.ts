@@ -36,8 +36,8 @@ test("what is not asked about after text from outside is named, with who said so
   assert.deepEqual(
     [...examineAllowances(policy, [agent, agentSchema.parse({ id: "quiet", model: "m" })])].map(({ text }) => text),
     [
-      "approval.allowAfterUntrusted: not asked about after text from outside: bash, gh_* (read)",
-      "the agent poster: not asked about after text from outside: post",
+      "approval.allowAfterUntrusted: allowed without asking after external content was read: bash, gh_* (read)",
+      "agent poster: allowed without asking after external content was read: post",
     ],
   );
 });
@@ -56,7 +56,7 @@ test("a model whose server is away, refuses the key, or has no such model is in 
   };
   assert.match(await look("large", "right"), /^ok mine: .* has large$/);
   assert.match(await look("larg", "right"), /^trouble mine: .*Did you mean large\?/);
-  assert.match(await look("large", "wrong"), /^trouble mine: .*Set apiKey of the model "mine"/);
+  assert.match(await look("large", "wrong"), /^trouble mine: .*Set apiKey of model "mine"/);
   server.closeAllConnections();
   server.close();
   await once(server, "close");

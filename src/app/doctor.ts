@@ -50,7 +50,7 @@ export async function* examineNames(
     yield {
       grade: "note",
       about: "agents",
-      text: `built-in agents name tools that are not there: ${[...later].join(", ")}`,
+      text: `built-in agents name unavailable tools: ${[...later].join(", ")}`,
     };
   await models.close();
 }
@@ -62,7 +62,7 @@ export function* examineWrites(tools: readonly Tool[]): Generator<Finding> {
       yield {
         grade: "note",
         about: "tools",
-        text: `${name} (${source}) writes elsewhere, and neither honours keys (idempotent) nor can be asked (reconcile): when an answer is lost, a person must find out`,
+        text: `${name} (${source}) writes elsewhere but is neither idempotent nor has reconcile: if an answer is lost, a person must check`,
       };
 }
 
@@ -70,11 +70,11 @@ export function* examineWrites(tools: readonly Tool[]): Generator<Finding> {
 export function* examineAllowances(policy: ApprovalPolicy, agents: readonly AgentDefinition[]): Generator<Finding> {
   const told = (whose: string, { allowAfterUntrusted: rules = [] }: ApprovalRules): Finding[] => {
     const names = rules.map((rule) => (typeof rule === "string" ? rule : `${rule.tool} (${rule.effect})`));
-    const text = `${whose}: not asked about after text from outside: ${names.join(", ")}`;
+    const text = `${whose}: allowed without asking after external content was read: ${names.join(", ")}`;
     return names.length === 0 ? [] : [{ grade: "note", about: "approval", text }];
   };
   yield* told("approval.allowAfterUntrusted", policy);
-  for (const { id, approval } of agents) yield* told(`the agent ${id}`, approval);
+  for (const { id, approval } of agents) yield* told(`agent ${id}`, approval);
 }
 
 export async function* examineModels(config: Config, probes: readonly Probe[]): AsyncGenerator<Finding> {
@@ -90,7 +90,7 @@ export async function* examineModels(config: Config, probes: readonly Probe[]): 
   );
   yield* await Promise.all(asked);
   for (const path of config.absent.keys())
-    yield { grade: "note", about: "models", text: `${path} is absent: \${${config.absent.get(path)}} is not set` };
+    yield { grade: "note", about: "models", text: `${path} is skipped: \${${config.absent.get(path)}} is not set` };
 }
 
 type Configured = Extract<Config["models"][number], { readonly model: string }>;
@@ -106,14 +106,14 @@ export async function examineModel(
     about: "models",
     text: `${id}: ${text}`,
   });
-  if (wantsKey) return found("trouble", `${baseUrl} does not accept its key. Set apiKey of the model "${id}".`);
+  if (wantsKey) return found("trouble", `${baseUrl} rejects the API key. Set apiKey of model "${id}".`);
   if (models.length === 0) {
     const outcomes = tried.map(({ url, outcome }) => `${url}: ${outcome}`).join("; ");
     // Some servers have no list, and answer all the same.
     const isThere = tried.some(({ outcome }) => outcome.startsWith("no list"));
     return isThere
-      ? found("note", `${baseUrl} answers, but does not say which models it has. (${outcomes})`)
-      : found("trouble", `${baseUrl} does not answer. Start the model server, or change baseUrl. (${outcomes})`);
+      ? found("note", `${baseUrl} answers but doesn't list its models. (${outcomes})`)
+      : found("trouble", `${baseUrl} is not responding. Start the model server or change baseUrl. (${outcomes})`);
   }
   if (models.includes(model) || models.includes(`${model}:latest`)) return found("ok", `${baseUrl} has ${model}`);
   const near = nearNames(model, models);

@@ -23,9 +23,9 @@ export function answerCommand({ id, reason, decisions }: QuestionView): string {
   const command = `colloquy answer ${id}`;
   if (reason !== "provider") return `${command} ${decisions.join("|")}`;
   return [
-    `${command} retry                 asks now`,
-    `${command} model --text <name>   goes on with another model`,
-    `${command} stop                  ends the run`,
+    `${command} retry                 retry now`,
+    `${command} model --text <name>   continue with another model`,
+    `${command} stop                  end the run`,
   ].join("\n  ");
 }
 
@@ -66,29 +66,29 @@ async function readDecision(question: QuestionView, ask: Ask): Promise<DecisionI
     case "approval":
       return readApproval(question, ask);
     case "limit": {
-      const letter = (await ask("go on? [y/n] ")).toLowerCase()[0];
+      const letter = (await ask("continue? [y/n] ")).toLowerCase()[0];
       if (letter === "y") return { decision: "continue" };
-      return letter === "n" ? { decision: "stop" } : "y or n, please.";
+      return letter === "n" ? { decision: "stop" } : "Enter y or n.";
     }
     case "question": {
       const text = await ask(question.schema ? "JSON (empty: decline): " : "answer (empty: decline): ");
       if (text === "") return { decision: "decline" };
       if (!question.schema) return { decision: "answer", text };
-      return isJson(text) ? { decision: "answer", arguments: text } : "That is not JSON.";
+      return isJson(text) ? { decision: "answer", arguments: text } : "This is not valid JSON.";
     }
     case "provider": {
-      const [word = "", ...name] = (await ask("try [n]ow / model <another one's name> / [e]nd: ")).split(/\s+/);
+      const [word = "", ...name] = (await ask("retry [n]ow / model <name of another> / [e]nd: ")).split(/\s+/);
       const letter = word.toLowerCase()[0];
       if (letter === "n") return { decision: "retry" };
       if (letter === "e") return { decision: "stop" };
       if (letter === "m" && name.length > 0) return { decision: "model", text: name.join(" ") };
-      return "n, e, or model and its name, please.";
+      return "Enter n, e, or model and a name.";
     }
     case "unknown": {
       const word = (await ask("Was it done? done / failed / retry: ")).toLowerCase();
       return word === "done" || word === "failed" || word === "retry"
         ? { decision: word }
-        : "done, failed or retry, please.";
+        : "Enter done, failed or retry.";
     }
   }
 }
@@ -99,28 +99,28 @@ async function readApproval(
 ): Promise<DecisionInput | string> {
   const seen = argumentsHash === undefined ? {} : { argumentsHash };
   const always = eachTime ? "" : " / [a]lways";
-  const here = receivers ? ` / always for ${receivers.join(", ").replaceAll("mcp:", "")} [h]ere` : "";
+  const here = receivers ? ` / always allow ${receivers.join(", ").replaceAll("mcp:", "")} [h]ere` : "";
   const read = outside ? " / I have [r]ead this" : "";
   switch ((await ask(`allow? [y]es / [n]o / [e]dit${always}${here}${read}: `)).toLowerCase()[0]) {
     case "y":
       return { decision: "allow", ...seen };
     case "a":
-      if (eachTime) return "This is asked each time.";
+      if (eachTime) return "This is asked every time.";
       return { decision: "allow", always: true, ...seen };
     case "h":
-      return receivers ? { decision: "allow", here: true, ...seen } : "Nobody is named for whom it could be allowed.";
+      return receivers ? { decision: "allow", here: true, ...seen } : "There is no receiver to allow.";
     case "r":
-      return outside ? { decision: "allow", read: true, ...seen } : "Nothing from outside was read.";
+      return outside ? { decision: "allow", read: true, ...seen } : "No external content was read.";
     case "n": {
-      const text = await ask("why not? (may be empty) ");
+      const text = await ask("reason (optional): ");
       return { decision: "deny", ...(text === "" ? {} : { text }) };
     }
     case "e": {
       const edited = await ask("arguments: ", given);
-      return isJson(edited) ? { decision: "allow", arguments: edited, ...seen } : "That is not JSON.";
+      return isJson(edited) ? { decision: "allow", arguments: edited, ...seen } : "This is not valid JSON.";
     }
     default:
-      return "y, n, e or a, please.";
+      return "Enter y, n, e or a.";
   }
 }
 

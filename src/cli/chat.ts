@@ -20,7 +20,7 @@ export async function chat({ name, thread, plain, json }: ChatCommandOptions): P
   const client = createClient(server);
   try {
     const found = await findPlace(client, name);
-    if (!found) throw new NotFound(`There is no room and no agent "${name}".`, { code: "agent_not_found" });
+    if (!found) throw new NotFound(`No room or agent is called "${name}".`, { code: "agent_not_found" });
     const place = thread === undefined ? found : await found.resume(thread);
     // Of a server that was started here the work would end with the chat.
     const code = await startChat(client, { place, version, plain, json, ...(isOwn ? {} : { gone: readerGone }) });

@@ -29,7 +29,7 @@ export async function connect(config: Config, { works, logFile }: ConnectOptions
   // Whoever is in another folder than yesterday would wonder where everything is.
   if (config.database.url === undefined && !existsSync(join(config.data, "db")))
     console.error(
-      `${config.data} has no data yet: a new installation begins there (COLLOQUY_DATA names another folder).`,
+      `${config.data} has no data yet: starting a new installation there (set COLLOQUY_DATA to use another folder).`,
     );
   // Only here: a command that finds a server needs none of what a server is made of.
   const { createLog } = await import("../app/log.ts");
@@ -40,7 +40,7 @@ export async function connect(config: Config, { works, logFile }: ConnectOptions
     ...(logFile === undefined ? {} : { file: join(config.data, "logs", logFile) }),
   });
   if (logFile !== undefined && process.stderr.isTTY)
-    console.error("No server runs here: one is started for as long as this takes.");
+    console.error("No server is running: starting one for this command.");
   const colloquy = await startColloquy(
     { ...config, server: { ...config.server, host: "127.0.0.1", port: 0 } },
     { log, works, onStep: (text) => console.error(text) },
@@ -56,7 +56,7 @@ export async function findServer(config: Config): Promise<Server | undefined> {
     if (!holder) return undefined;
     if (holder.url !== undefined) return asItMoves(config, { url: holder.url, token: holder.token });
     if (performance.now() > end)
-      throw new Unavailable(`Process ${holder.pid ?? "?"} holds ${config.data}, but does not say where it listens.`);
+      throw new Unavailable(`Process ${holder.pid ?? "?"} is using ${config.data}, but hasn't reported its address.`);
     await sleep(200);
   }
 }

@@ -51,7 +51,7 @@ function lineOf({ grade, about, text }: Finding): string {
   const mark = {
     ok: styleText("green", "ok     "),
     note: styleText("yellow", "note   "),
-    trouble: styleText("red", "trouble"),
+    trouble: styleText("red", "error  "),
   }[grade];
   return `${mark} ${about.padEnd(10)} ${text}`;
 }
@@ -99,7 +99,11 @@ async function* examine(config: Config): AsyncGenerator<Finding> {
     yield modelFinding(choice);
     const models = defined.filter(({ kind }) => kind === "model").map(({ id }) => id);
     if (models.length > 0)
-      yield { grade: "note", about: "model", text: `the server looks at those of admins, too: ${models.join(", ")}` };
+      yield {
+        grade: "note",
+        about: "model",
+        text: `models defined by admins are checked by the server: ${models.join(", ")}`,
+      };
     yield* examineNames(config, agents, {
       tools: [...ownTools, ...tools.tools],
       models: createModels({ models: choice.models }),

@@ -18,13 +18,15 @@ export async function exportTo(folder: string | undefined): Promise<number> {
   const config = loadConfig();
   const target = folderOf("export", folder);
   if (config.database.url === undefined && !existsSync(join(config.data, "db")))
-    throw new InvalidInput(`There is nothing to export: ${config.data} holds no database.`);
+    throw new InvalidInput(`Nothing to export: ${config.data} has no database.`);
   const manifest = await move(config, "export", async (database, signal) => {
     await refuseHalfImported(database.query);
     await migrate(database);
     return exportAll(database, { folder: target, dataDirectory: config.data, onProgress: tell, signal });
   });
-  return report(`${summary(manifest)} exported to ${target}. It holds secrets: keep it as safe as the data directory.`);
+  return report(
+    `${summary(manifest)} exported to ${target}. It contains secrets: keep it as safe as the data directory.`,
+  );
 }
 
 /** `colloquy import <folder>`: an export into the empty database and data directory of the configuration. */
@@ -34,13 +36,13 @@ export async function importFrom(folder: string | undefined): Promise<number> {
   const manifest = await move(config, "import", (database, signal) =>
     importAll(database, { folder: source, dataDirectory: config.data, onProgress: tell, signal }),
   );
-  return report(`${summary(manifest)} imported and compared. What was at work goes on when the server starts.`);
+  return report(`${summary(manifest)} imported and verified. Unfinished runs continue when the server starts.`);
 }
 
 /** Whoever moves data must learn that it arrived: that nobody reads it is a failure. */
 async function report(text: string): Promise<number> {
   if (await sayToReader(text)) return 0;
-  throw new ColloquyError("output_closed", 500, `Nobody reads standard output any more. ${text}`);
+  throw new ColloquyError("output_closed", 500, `Standard output was closed. ${text}`);
 }
 
 function folderOf(command: string, folder: string | undefined): string {
@@ -55,7 +57,7 @@ async function move(
 ): Promise<Manifest> {
   const control = new AbortController();
   void stopSignal().then(() =>
-    control.abort(new ColloquyError("broken_off", 499, "Broken off. The same command goes on where it was.")),
+    control.abort(new ColloquyError("broken_off", 499, "Interrupted. Run the same command again to continue.")),
   );
   const database = await open(config, command);
   try {
@@ -70,7 +72,7 @@ async function open(config: Config, command: string): Promise<Database> {
     return await openDatabase({ ...postgresOf(config), dataDirectory: config.data, onStep: tell });
   } catch (error) {
     if (!(error instanceof Conflict) || error.code !== "data_in_use") throw error;
-    throw new Conflict(`${error.message} Stop it first: ${command} needs the database for itself.`, {
+    throw new Conflict(`${error.message} Stop it first: ${command} needs exclusive access to the database.`, {
       code: error.code,
       cause: error,
     });

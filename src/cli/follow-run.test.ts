@@ -98,7 +98,7 @@ test("a member that waits for a person: how to answer, exit code 2; the answer g
   assert.equal(await asked.code, exitCodes.waiting);
   const [question] = (await client.run(run.id)).questions;
   assert.ok(question);
-  assert.match(asked.told.notes, /▸ @code send_mail \{"to":"ann"\}\nThe run waits for your answer:\n/);
+  assert.match(asked.told.notes, /▸ @code send_mail \{"to":"ann"\}\nThe run is waiting for your answer:\n/);
   assert.ok(asked.told.notes.endsWith(`${answerCommand(question)}\n`), asked.told.notes);
 });
 
@@ -111,7 +111,7 @@ test("a stopped room says so once; one stopped member is named", async () => {
   assert.equal(await all.code, exitCodes.failed);
   assert.deepEqual(
     [all.told.answer, all.told.notes],
-    ["[@data]: Let me think\n", `Stopped.\ncolloquy resume ${whole.id} goes on with it.\n`],
+    ["[@data]: Let me think\n", `Stopped.\nContinue with: colloquy resume ${whole.id}\n`],
   );
 
   lines["data"] = [[{ text: "Let me think" }, { hang: true }]];
@@ -142,10 +142,10 @@ test("a model that is away: what is waited for, when it is asked again, and how 
     assert.equal(await code, exitCodes.waiting);
     const { retryAt, questions } = await asking.run(run.id);
     const time = new Date(retryAt!).toTimeString().slice(0, 8);
-    assert.match(told.notes, new RegExp(`The run waits for its model, and asks again by itself at ${time}\\.`));
+    assert.match(told.notes, new RegExp(`The run is waiting for the model. Next attempt at ${time}\\.`));
     assert.doesNotMatch(told.notes, /your answer/);
     const { id } = questions[0]!;
-    for (const how of [`${id} retry +asks now`, `${id} model --text <name> +`, `${id} stop +ends the run`])
+    for (const how of [`${id} retry +retry now`, `${id} model --text <name> +`, `${id} stop +end the run`])
       assert.match(told.notes, new RegExp(`  colloquy answer ${how}`));
   } finally {
     await away.close();
@@ -161,11 +161,11 @@ test("while a model says nothing, whoever waits is told that it is not over", as
   const gate = Promise.withResolvers<void>();
   lines["data"] = [[{ gate: () => gate.promise }, { text: "At last." }]];
   const { told, code } = tell(await begin("hello"), { quietMs: 50 });
-  await until(() => told.notes.split("Nothing new for ").length > 3);
+  await until(() => told.notes.split("No news for ").length > 3);
   gate.resolve();
   assert.equal(await code, exitCodes.done);
   assert.equal(told.answer, "[@data]: At last.\n");
-  assert.match(told.notes, /^(Nothing new for 0 s; Ctrl\+C cancels the run\.\n){2}/);
+  assert.match(told.notes, /^(No news for 0 s\. Press Ctrl\+C to cancel the run\.\n){2}/);
 });
 
 test("of a forked run, what it keeps is told as kept, and only what follows as done", async () => {

@@ -77,9 +77,9 @@ export async function followRun(client: Client, run: FollowedRun, output: Follow
 
 function waitsFor({ waitReason, retryAt, questions }: SeenRun): string {
   if (retryAt !== null)
-    return `The run waits for its model, and asks again by itself at ${new Date(retryAt).toTimeString().slice(0, 8)}.`;
-  if (waitReason === "provider") return "The run waits for its model, until what is wrong with it has been mended:";
-  return questions.length > 0 ? "The run waits for your answer:" : `The run waits (${waitReason}).`;
+    return `The run is waiting for the model. Next attempt at ${new Date(retryAt).toTimeString().slice(0, 8)}.`;
+  if (waitReason === "provider") return "The run is waiting for the model until the problem is fixed:";
+  return questions.length > 0 ? "The run is waiting for your answer:" : `The run is waiting (${waitReason}).`;
 }
 
 /** A decision that can't be taken says why; the question may be open still. */
@@ -116,7 +116,7 @@ async function tell(
     else if (kind !== "break") notes.write(`${kind === "activity" ? dim(text) : text}\n`);
   };
   const sayQuiet = (seconds: number) =>
-    write({ kind: "activity", text: `Nothing new for ${seconds} s; Ctrl+C cancels the run.` });
+    write({ kind: "activity", text: `No news for ${seconds} s. Press Ctrl+C to cancel the run.` });
   const quiet = quietMs === undefined ? undefined : whileQuiet(quietMs, sayQuiet);
   try {
     // The thread's events: members of a room speak in runs of their own there.
@@ -124,7 +124,7 @@ async function tell(
       cursor: from,
       ...(gone ? { signal: gone } : {}),
       onConnection: (isConnected) =>
-        void notes.write(isConnected ? "The server is there again.\n" : "The server can't be reached; trying again.\n"),
+        void notes.write(isConnected ? "Reconnected.\n" : "Connection lost. Reconnecting…\n"),
     })) {
       if (!teller.isOf(event)) continue;
       quiet?.heard();

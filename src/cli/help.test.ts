@@ -11,7 +11,7 @@ const help = `Colloquy.
   colloquy user list         list them
 
   --help, --version`;
-const more = "\n\n`colloquy --help` lists all commands.";
+const more = "\n\nRun `colloquy --help` for all commands.";
 
 test("the help of a command is what the whole help says of it", () => {
   assert.equal(helpFor(help, ["run"]), `  colloquy run "<message>"   ask\n      --json                 lines${more}`);

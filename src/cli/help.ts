@@ -5,5 +5,5 @@ export function helpFor(help: string, [command, second]: readonly string[]): str
   const about = (words: string) => entries.filter((entry) => entry.startsWith(`  colloquy ${words} `));
   const narrow = second === undefined ? [] : about(`${command} ${second}`);
   const own = narrow.length > 0 ? narrow : about(command);
-  return own.length > 0 ? `${own.join("\n")}\n\n\`colloquy --help\` lists all commands.` : help;
+  return own.length > 0 ? `${own.join("\n")}\n\nRun \`colloquy --help\` for all commands.` : help;
 }

@@ -5,7 +5,7 @@ import { stopSignal } from "./stop-signal.ts";
 import { loadConfig } from "../config/load.ts";
 
 /**
- * `colloquy mcp`: Colloquy as an MCP server over standard input and output. What is said goes to the server that runs, or to
+ * `colloquy mcp`: run as an MCP server over standard input and output. What is said goes to the server that runs, or to
  * one started here until the input ends; standard output carries the protocol and nothing else.
  */
 export async function serveMcp(): Promise<number> {

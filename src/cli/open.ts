@@ -12,12 +12,12 @@ import { connect } from "./connect.ts";
 export async function openPage(): Promise<number> {
   const config = loadConfig();
   if (config.auth.mode !== "local")
-    throw new Conflict("Nobody needs a link here: with auth.mode accounts people log in.", { code: "no_links" });
+    throw new Conflict("No link needed: with auth.mode accounts, people log in.", { code: "no_links" });
   const { server, isOwn, close } = await connect(config, { works: false });
   try {
     const { code, expiresAt } = await createAccountClient(server).makeOpenCode();
     const link = openLink(config, isOwn ? configuredUrl(config) : server.url, code);
-    console.error(`With this link one browser manages this server, once, until ${expiresAt}:`);
+    console.error(`Open this link to manage this server from one browser. It works once, until ${expiresAt}:`);
     console.log(link);
     openBrowser(config, link);
     return 0;

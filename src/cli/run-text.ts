@@ -51,7 +51,7 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
         if (speaking === run) speaking = undefined;
         if (event.status === "cancelled") stopped.push(name);
         if (event.status !== "failed") return [{ kind: "break", text: "" }];
-        return [{ kind: "outcome", text: `@${name} could not answer: ${event.error?.message ?? "unknown"}` }];
+        return [{ kind: "outcome", text: `@${name} failed: ${event.error?.message ?? "unknown error"}` }];
       default:
         return tellAny(event);
     }
@@ -76,17 +76,17 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
         stopped = [];
         speaking = undefined;
         if (event.status === "cancelled")
-          return [{ kind: "outcome", text: `Stopped.\n${resumeCommand(event.run)} goes on with it.` }];
+          return [{ kind: "outcome", text: `Stopped.\nContinue with: ${resumeCommand(event.run)}` }];
         return event.status === "failed"
           ? [
               {
                 kind: "outcome",
-                text: `Failed: ${event.error?.message ?? "unknown"}\n${resumeCommand(event.run)} goes on with it, once what is wrong has been mended.`,
+                text: `Failed: ${event.error?.message ?? "unknown error"}\nOnce the problem is fixed, continue with: ${resumeCommand(event.run)}`,
               },
             ]
           : [];
       case "run-resume":
-        return [{ kind: "activity", text: "It goes on." }];
+        return [{ kind: "activity", text: "Continued." }];
       default:
         return tellAny(event);
     }
@@ -116,7 +116,7 @@ export function createTeller(root: string, turns: ReadonlyMap<string, string> = 
 
 export const resumeCommand = (run: string) => `colloquy resume ${run}`;
 
-const brokenOff = "The answer broke off; what came of it does not count.";
+const brokenOff = "The answer was cut off and is discarded.";
 
 function tellAny(event: RunEvent): readonly Told[] {
   if (event.type === "call-end")

@@ -20,7 +20,7 @@ export type RunPromptOptions = {
  */
 export async function runPrompt({ message, agent, thread, json, onOutage }: RunPromptOptions): Promise<number> {
   const content = message || (process.stdin.isTTY ? "" : await readInput());
-  if (!content.trim()) throw new InvalidInput('What shall the agent do? colloquy run "add a task to buy milk"');
+  if (!content.trim()) throw new InvalidInput('Enter a message, for example: colloquy run "add a task to buy milk"');
   const { server, isOwn, close } = await connect(loadConfig(), { works: true });
   const client = createClient(server);
   try {
@@ -29,7 +29,7 @@ export async function runPrompt({ message, agent, thread, json, onOutage }: RunP
       .startRun(threadId, { agent, content, held: true, ...(onOutage ? { options: { onOutage } } : {}) })
       .catch((error: unknown) => {
         if (!(error instanceof ColloquyError) || error.code !== "thread_is_room") throw error;
-        throw new Conflict(`${threadId} is a room, where several take part. Talk there: colloquy chat ${threadId}`, {
+        throw new Conflict(`${threadId} is a room. To chat there, run: colloquy chat ${threadId}`, {
           code: error.code,
           cause: error,
         });
@@ -46,7 +46,7 @@ async function readInput(): Promise<string> {
   let text = "";
   for await (const chunk of process.stdin.setEncoding("utf8")) {
     text += String(chunk);
-    if (text.length > limit) throw new InvalidInput("The message on standard input is longer than 1 MB.");
+    if (text.length > limit) throw new InvalidInput("The message on standard input exceeds 1 MB.");
   }
   return text;
 }

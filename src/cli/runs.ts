@@ -42,7 +42,7 @@ async function listLive(client: Client): Promise<number> {
   );
   const runs = live.flat().sort((one, other) => (one.id < other.id ? -1 : 1));
   await tellRuns(client, runs);
-  if (runs.length === 0) console.log("No run is at work or waits. --all shows those that have ended too.");
+  if (runs.length === 0) console.log("No active runs. Use --all to include runs that have ended.");
   return exitCodes.done;
 }
 
@@ -53,11 +53,11 @@ async function listNewest(
 ): Promise<number> {
   const runs = await client.runs({ ...(status && { status }), root: "true", limit });
   await tellRuns(client, runs);
-  if (runs.length === 0) console.log(status === undefined ? "There is no run yet." : `No run is ${status}.`);
+  if (runs.length === 0) console.log(status === undefined ? "No runs yet." : `No ${status} runs.`);
   if (runs.some((run) => isEnded(run.status)))
-    console.error("colloquy fork <run> <step> begins anew beside a run that has ended, with its steps up to this one.");
+    console.error("To start a new run with the steps of one that has ended: colloquy fork <run> <step>");
   if (runs.length === limit && limit < mostRuns)
-    console.error(`The newest ${limit}; --limit ${Math.min(limit * 2, mostRuns)} shows more.`);
+    console.error(`Showing the newest ${limit}. For more: --limit ${Math.min(limit * 2, mostRuns)}`);
   return exitCodes.done;
 }
 
@@ -70,7 +70,7 @@ function describeRun(
   { id, status, waitReason, retryAt, agent, createdAt, endedAt, error, text }: ListedRunView,
   questions: readonly QuestionView[],
 ): string {
-  const next = retryAt === null ? "" : `, next try at ${retryAt}`;
+  const next = retryAt === null ? "" : `, next attempt at ${retryAt}`;
   const state = waitReason === null ? status : `${status} (${waitReason}${next})`;
   const when = endedAt === null ? `since ${createdAt}` : `ended ${endedAt}`;
   const words = oneLine(text ?? "");
@@ -109,7 +109,7 @@ export async function answer(
 ): Promise<number> {
   if (questionId === undefined || !isDecision(decision))
     throw new InvalidInput(
-      "colloquy answer <question> <decision>   (allow, deny; continue, stop; done, failed, retry; answer --text, decline; retry, model --text, stop). `colloquy runs` shows what is asked.",
+      "colloquy answer <question> <decision>   (allow, deny; continue, stop; done, failed, retry; answer --text, decline; retry, model --text, stop). Run `colloquy runs` to see open questions.",
     );
   const { server, isOwn, close } = await connect(loadConfig(), { works: true });
   try {
@@ -117,7 +117,7 @@ export async function answer(
     const question = (await client.questions()).find(({ id }) => id === questionId);
     if (!question)
       throw new NotFound(
-        `No run of yours waits for an answer to ${questionId}. \`colloquy runs\` shows what is asked.`,
+        `No run of yours is waiting for an answer to ${questionId}. Run \`colloquy runs\` to see open questions.`,
       );
     const run = await whatWaits(client, question);
     await client.decide(question, { decision, ...rest, ...(always ? { always } : {}) });
@@ -135,7 +135,7 @@ export async function resume(
 ): Promise<number> {
   if (id === undefined)
     throw new InvalidInput(
-      "colloquy resume <run>   (its id, as `colloquy run` tells it where it fails, and `colloquy runs --all` lists it).",
+      "colloquy resume <run>   (the run's id, as shown by `colloquy run` when it fails and by `colloquy runs --all`).",
     );
   return followBegun(json, (client) => client.resume(id, { held: true, ...(onOutage && { onOutage }) }));
 }
@@ -151,7 +151,7 @@ export type ForkOptions = {
 export async function fork([id, step]: readonly string[], { json, ...changes }: ForkOptions): Promise<number> {
   if (id === undefined || step === undefined)
     throw new InvalidInput(
-      "colloquy fork <run> <step>   (the run's id, as `colloquy runs --all` lists it, and the last of its steps that is kept; of a step that it has not, the answer names those that it has).",
+      "colloquy fork <run> <step>   (the run's id, as shown by `colloquy runs --all`, and the last step to keep; an unknown step lists the steps it has).",
     );
   return followBegun(json, (client) => client.fork(id, { step, ...changes }));
 }

@@ -20,7 +20,7 @@ export async function serve(): Promise<number> {
   console.log(`${styleText("bold", "Colloquy")} ${version}`);
   line("data", config.data);
   const onFatal = (error: Error) => {
-    log.fatal({ error: error.message }, "the database is gone; start again, and what was accepted goes on");
+    log.fatal({ error: error.message }, "lost the database; restart to continue accepted work");
     process.exit(1);
   };
   const colloquy = await startColloquy(config, {
@@ -30,12 +30,13 @@ export async function serve(): Promise<number> {
   const isTried = colloquy.sandbox.known() !== undefined;
   await report(colloquy, config, isTried);
   const setup = await colloquy.setupLink();
-  if (setup !== undefined) line("set-up", `${styleText("bold", setup)}  (makes the first admin, once, within a day)`);
+  if (setup !== undefined)
+    line("set-up", `${styleText("bold", setup)}  (creates the first admin account; works once, for one day)`);
   await offerLink(colloquy, config);
   if (!isTried) void reportSandbox(colloquy);
 
   const signal = await stopSignal();
-  log.info({ signal }, "stopping: running steps may finish, the rest goes on at the next start");
+  log.info({ signal }, "stopping: running steps may finish; the rest continues at the next start");
   setTimeout(() => process.exit(1), exitWithinMs).unref();
   await colloquy.stop();
   return 0;
@@ -46,9 +47,9 @@ async function offerLink({ codeMaker, url }: Colloquy, config: Config): Promise<
   const makeCode = await codeMaker();
   if (!makeCode) return;
   if (!process.stdout.isTTY)
-    return line("open", "`./colloquy open` makes a link that lets a browser manage this server");
+    return line("open", "run `./colloquy open` for a link that lets a browser manage this server");
   const link = openLink(config, url, await makeCode());
-  line("open", `${styleText("bold", link)}  (lets one browser manage this server, once, within ten minutes)`);
+  line("open", `${styleText("bold", link)}  (lets one browser manage this server; works once, for ten minutes)`);
   openBrowser(config, link);
 }
 
@@ -63,10 +64,10 @@ async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolea
   if (unused.length > 0)
     line(
       "keys",
-      `${unused.join(", ")} found; not used unless a model in colloquy.yaml names them, since they cost money`,
+      `${unused.join(", ")} found, but not used: they cost money, so a model in colloquy.yaml must name them`,
     );
   const isSeen = choice.probes.some(({ outcome }) => outcome === "found");
-  const seen = isSeen ? "" : " (not asked yet; `colloquy doctor` asks it)";
+  const seen = isSeen ? "" : " (not tested yet; `colloquy doctor` tests it)";
   line("model", choice.demo ? `${choice.detail}. ${adviceOn(choice)}, for real answers` : `${choice.detail}${seen}`);
   for (const problem of problems) line("problem", problem);
   if (isSandboxTried) await reportSandbox(colloquy);
@@ -77,7 +78,7 @@ async function report(colloquy: Colloquy, config: Config, isSandboxTried: boolea
 function adviceOn({ models }: ModelChoice): string {
   const others = models.filter(({ id }) => id !== "default" && id !== "demo").length;
   if (others === 0) return "Start Ollama, or name a model in colloquy.yaml";
-  return `Choose ${others === 1 ? "the other model" : `one of ${others} others`} in Administration, Models`;
+  return `Choose ${others === 1 ? "the other model" : `one of ${others} others`} in Administration → Models`;
 }
 
 /** A container takes a while to try; who listens already is told later. */

@@ -63,7 +63,7 @@ async function serveTodo(options: ToolsOptions): Promise<number> {
     // Nobody logs in, so nobody but this machine may come.
     const host = access.mode === "local" ? "127.0.0.1" : config.server.host;
     const url = await listen(app, { host, port, advice: "colloquy tools todo --port 8011" });
-    const whose = access.mode === "local" ? `The tasks of ${access.owner.name}` : "Everybody's own tasks";
+    const whose = access.mode === "local" ? `Tasks of ${access.owner.name}` : "Each account's own tasks";
     console.log(`${whose}, in ${database.label}: listening on ${url}/mcp`);
     const signal = await stopSignal();
     log.info({ signal }, "stopping");
@@ -121,7 +121,7 @@ async function serveToolsServer({ port: given, host }: ToolsServeOptions): Promi
   console.log(`sandbox: ${driver} (${grade})`);
   console.log(`listening on ${server.url}`);
   const signal = await stopSignal();
-  log.info({ signal }, "stopping: calls at work may finish");
+  log.info({ signal }, "stopping: running calls may finish");
   await server.stop();
   return 0;
 }

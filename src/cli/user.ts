@@ -42,9 +42,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     const { key, scopes, expiresAt } = await users.add({ name, role: admin ? "admin" : "user", ...asked });
     tellKey(name, { text: key, scopes, expiresAt });
     if (asked.scopes === undefined)
-      console.error(
-        "--scopes agents:assistant, for instance, lets a key do less; --days 30 or --days never gives it another end.",
-      );
+      console.error("To limit a key: --scopes agents:assistant. To change its expiry: --days 30 or --days never.");
   },
   async reset(users, name, { stdin, config }) {
     const { id } = await named(users, name);
@@ -52,9 +50,9 @@ const verbs: Readonly<Record<string, Verb>> = {
     if (stdin) {
       // A terminal and a pipe end the line; a password can't hold a line's end anyway.
       await users.setPassword(link.token, (await text(process.stdin)).replace(/\r?\n$/, ""));
-      return console.log(`${name} has a new password; all logins have ended`);
+      return console.log(`Password of ${name} changed; logged out everywhere`);
     }
-    console.error(`With this link ${name} sets a new password, once, until ${link.expiresAt}:`);
+    console.error(`${name} can set a new password with this link, once, until ${link.expiresAt}:`);
     console.log(placeOf(config, link));
   },
   disable: (users, name) => setDisabled(users, name, true),
@@ -71,10 +69,9 @@ const verbs: Readonly<Record<string, Verb>> = {
     for (const key of await users.keys(id)) {
       const state = key.revokedAt === null ? `used ${key.lastUsedAt ?? "never"}` : `revoked ${key.revokedAt}`;
       const may = key.scopes?.join(" ") ?? "*";
-      const ends = key.expiresAt === null ? "" : `\tends ${key.expiresAt}`;
-      const end =
-        key.unscopedUntil === null ? ends : `\tuntil ${key.unscopedUntil}, unless it is said what it may${ends}`;
-      console.log(`${key.id}\t${key.label}\t${may}\tsince ${key.createdAt}\t${state}${end}`);
+      const ends = key.expiresAt === null ? "" : `\texpires ${key.expiresAt}`;
+      const end = key.unscopedUntil === null ? ends : `\texpires ${key.unscopedUntil} unless it gets scopes${ends}`;
+      console.log(`${key.id}\t${key.label}\t${may}\tcreated ${key.createdAt}\t${state}${end}`);
     }
   },
   async revoke(users, id) {
@@ -85,7 +82,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     const { id } = await named(users, name);
     if (confirm !== name)
       throw new InvalidInput(
-        `This removes ${name}'s account with all conversations, files and keys, and can't be undone. To go on: ` +
+        `This permanently deletes ${name}'s account with all conversations, files and keys. To confirm, run: ` +
           `colloquy user erase ${name} --confirm ${name}`,
       );
     let erasure = await users.erase(id, confirm);
@@ -93,7 +90,7 @@ const verbs: Readonly<Record<string, Verb>> = {
       if (erasure.problem !== null && erasure.problem !== problem) console.error((problem = erasure.problem));
       await sleep(200);
     }
-    console.log(`erased; the record of it is ${erasure.id}`);
+    console.log(`erased (record ${erasure.id})`);
   },
 };
 
@@ -127,7 +124,7 @@ async function setDisabled(users: UserClient, name: string, disabled: boolean): 
 
 async function named(users: UserClient, name: string): Promise<UserView> {
   const found = (await users.list()).find((known) => known.name === name);
-  if (!found) throw new NotFound(`There is no user ${name}. \`colloquy user list\` shows all.`);
+  if (!found) throw new NotFound(`User ${name} not found. Run \`colloquy user list\` to see all users.`);
   return found;
 }
 
@@ -135,9 +132,9 @@ type ToldKey = { readonly text: string; readonly scopes: readonly string[]; read
 
 /** The key alone goes to standard output, for `$(…)`. */
 function tellKey(name: string, { text: key, scopes, expiresAt }: ToldKey): void {
-  const all = scopes.includes("*") ? ` (all that ${name} may)` : "";
-  const end = expiresAt === null ? "It never ends." : `It ends on ${expiresAt.slice(0, 10)}.`;
-  console.error(`API key of ${name}, shown this once. Scopes: ${scopes.join(" ")}${all}. ${end}`);
+  const all = scopes.includes("*") ? ` (everything ${name} may do)` : "";
+  const end = expiresAt === null ? "Never expires." : `Expires ${expiresAt.slice(0, 10)}.`;
+  console.error(`API key for ${name} (shown only once). Scopes: ${scopes.join(" ")}${all}. ${end}`);
   console.log(key);
 }
 
@@ -145,7 +142,7 @@ function wordsIn(scopes: string | undefined, name: string): readonly string[] {
   const words = (scopes ?? "").split(/[\s,]+/u).filter((word) => word !== "");
   if (words.length > 0) return words;
   throw new InvalidInput(
-    `What may the key do? Add --scopes agents:assistant,threads:read for instance, or --scopes "*" for all that ${name} may.`,
+    `Add scopes for the key, for example --scopes agents:assistant,threads:read, or --scopes "*" for all of ${name}'s permissions.`,
   );
 }
 
@@ -154,7 +151,7 @@ function daysIn(text = "90"): number | undefined {
   if (text === "never") return undefined;
   const days = Number(text);
   if (!/^\d+$/.test(text) || days < 1 || days > 3660)
-    throw new InvalidInput("--days is a number from 1 to 3660, or never.");
+    throw new InvalidInput("--days must be a number from 1 to 3660, or never.");
   return days;
 }
 

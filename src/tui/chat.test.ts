@@ -94,10 +94,7 @@ test("into a pipe: questions are answered by lines, and one that is not is the e
 
 test("another model may be asked", async () => {
   const { output } = await inLines("/model nonsense\n/model other\n/model\nhi\n");
-  assert.match(
-    output,
-    /There is no model "nonsense"[\s\S]*From here on other is asked\.\n    default\n    script\n  ▸ other\n/,
-  );
+  assert.match(output, /Unknown model "nonsense"[\s\S]*Switched to other\.\n    default\n    script\n  ▸ other\n/);
   assert.match(output, /\[@assistant\]: the other one\n/);
 });
 
@@ -128,7 +125,7 @@ test("as lines of JSON", async () => {
       ["call", "2"],
       ["message", "Two."],
       ["end"],
-      ["note", "There is no command /nonsense. /help lists them; // begins a message with a slash."],
+      ["note", "Unknown command /nonsense. Type /help for a list, or // to start a message with a slash."],
     ],
   );
 });
@@ -141,7 +138,7 @@ test("on a terminal", { skip: skipTmux }, async (t) => {
   await t.test("an answer is shown while it comes; Ctrl+C stops it, and what came stays", async () => {
     answers = [[{ text: "# A tale\n\nOnce **upon** a time" }, { hang: true }]];
     await terminal.type("tell me a tale", "Enter");
-    await terminal.until(/Once upon a time[\s\S]*@assistant works/);
+    await terminal.until(/Once upon a time[\s\S]*@assistant is working/);
     await terminal.type("", "C-c");
     const stopped = await terminal.until(/\[System\]: Stopped\./);
     assert.match(stopped, /\[@user\]: tell me a tale\n\n\[@assistant\]: \[stopped\]\nA tale\n\nOnce upon a time/);
@@ -158,16 +155,16 @@ test("on a terminal", { skip: skipTmux }, async (t) => {
       const after = await runs();
       assert.deepEqual([after.length, after[0]!.id, after[0]!.status], [before.length, before[0]!.id, "done"]);
       await terminal.type("/continue", "Enter");
-      await terminal.until(/Nothing here has failed or was stopped\./);
+      await terminal.until(/No failed or stopped run here\./);
     },
   );
 
   await t.test("what was said meanwhile has its turn, also if the one before is stopped", async () => {
     answers = [[{ text: "Begun" }, { hang: true }], "Now to you."];
     await terminal.type("first", "Enter");
-    await terminal.until(/Begun[\s\S]*@assistant works/);
+    await terminal.until(/Begun[\s\S]*@assistant is working/);
     await terminal.type("second", "Enter");
-    await terminal.until(/waits its turn: second/);
+    await terminal.until(/queued: second/);
     await terminal.type("", "Escape");
     await terminal.until(/Stopped\.[\s\S]*\[@user\]: second\n\n\[@assistant\]:\nNow to you\./);
   });
@@ -183,17 +180,17 @@ test("on a terminal", { skip: skipTmux }, async (t) => {
     await terminal.type("/hel");
     await terminal.until(/→ \/help/);
     await terminal.type("", "Tab", "Enter");
-    await terminal.until(/\/resume +the latest conversations/);
+    await terminal.until(/\/resume +list recent conversations/);
   });
 
   await t.test("what needs a person waits for them", async () => {
     answers = [[{ call: "send_mail", arguments: { to: "fred" } }], "Fred knows."];
     await terminal.type("mail fred", "Enter");
-    await terminal.until(/allow\? \[y\]es[\s\S]*waiting for you/);
+    await terminal.until(/allow\? \[y\]es[\s\S]*needs your input/);
     await terminal.type("y", "Enter");
     const screen = await terminal.until(/Fred knows\./);
     assert.match(screen, /\[@assistant\]: Running: send_mail \{"to":"fred"\}\n\[result\]: sent to fred/);
-    assert.doesNotMatch(screen, /waiting for you/);
+    assert.doesNotMatch(screen, /needs your input/);
   });
 
   await t.test("two lines, and the last message again", async () => {
@@ -220,7 +217,7 @@ test("on a terminal", { skip: skipTmux }, async (t) => {
 
   await t.test("Ctrl+C twice leaves, and nothing is left of what was typed into", async () => {
     await terminal.type("", "C-c");
-    await terminal.until(/Ctrl\+C again leaves/);
+    await terminal.until(/Press Ctrl\+C again to quit/);
     await terminal.type("", "C-c");
     const last = await terminal.until(/exit 0/);
     assert.match(last, /\[System\]: Goodbye!\nexit 0$/);

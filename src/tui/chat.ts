@@ -65,7 +65,7 @@ export function createChat(
 
   const closed = new AbortController();
   const giveUp = (error: unknown) => {
-    display.note(`The connection is lost: ${messageOf(error)}`);
+    display.note(`Connection lost: ${messageOf(error)}`);
     for (const each of waiting) each.reject(error);
     waiting.clear();
   };
@@ -99,7 +99,7 @@ export function createChat(
     const { signal } = following;
     const own = conversation;
     const onConnection = (isConnected: boolean) =>
-      display.note(isConnected ? "The server is there again." : "The server can't be reached; trying again.");
+      display.note(isConnected ? "Reconnected." : "Connection lost. Reconnecting…");
     try {
       for await (const { event } of place.follow(threadId, { cursor, signal, patienceMs, onConnection })) {
         if (event.type === "presence") continue;
@@ -135,7 +135,7 @@ export function createChat(
       return display.edit(typed.edit);
     }
     const asked = conversation.open().find(({ key }) => key === question);
-    if (!asked) return display.note("Somebody else has decided already.");
+    if (!asked) return display.note("Someone else has already decided.");
     const [at, of] = [place, conversation];
     let tries = 0;
     await outbox.send(text, async () => {
@@ -154,7 +154,7 @@ export function createChat(
     if (!run.waits) conversation.atWork([run]);
     else if (!conversation.working().has(run.id)) {
       queued.add(run.id);
-      display.note(`waits its turn: ${text}`);
+      display.note(`queued: ${text}`);
     }
     const threadId = place.thread();
     if (!isFollowed && threadId !== undefined) void follow(threadId, "0");

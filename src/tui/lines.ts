@@ -48,12 +48,12 @@ export function endLine(
   const speaker = kind === "room" ? members.find(({ id }) => id === `@${author}`)?.id : undefined;
   if (status === "cancelled") return speaker ? `[System]: ${speaker} was stopped.` : "[System]: Stopped.";
   if (status !== "failed") return undefined;
-  return `[System]: ${speaker ? `${speaker} could not answer` : "Failed"}: ${printable(error ?? "nobody knows why")}`;
+  return `[System]: ${speaker ? `${speaker} failed` : "Failed"}: ${printable(error ?? "unknown error")}`;
 }
 
 /** That a run that had ended goes on. */
 export function resumeLine({ by }: BlockOf<"resume">): string {
-  return `[System]: It goes on${by === "" ? "" : `, resumed by ${printable(by)}`}.`;
+  return `[System]: Continued${by === "" ? "" : `, resumed by ${printable(by)}`}.`;
 }
 
 /** That a whole room was stopped, when who was speaking has just been told as stopped. */

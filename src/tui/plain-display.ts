@@ -64,7 +64,7 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
   }
 
   function restart(): number {
-    output.write("\n[System]: the answer broke off; what came of it does not count\n");
+    output.write("\n[System]: The answer was cut off and is discarded.\n");
     return 0;
   }
 
@@ -127,7 +127,7 @@ export function createPlainDisplay({ output, version, echo }: PlainOptions): Dis
       line(bannerOf(at, version));
     },
     edit(text) {
-      line(`  ${printable(text)}\nsend the arguments as they should be`);
+      line(`  ${printable(text)}\nedit the arguments and send them`);
     },
   };
 }

@@ -17,16 +17,16 @@ export function promptOf(body: QuestionBody): string {
 
 /** What else an approval takes. */
 function moreHints({ eachTime, receivers, outside }: QuestionBody): string {
-  const here = receivers ? ` / always for ${receivers.join(", ").replaceAll("mcp:", "")} [h]ere` : "";
+  const here = receivers ? ` / always allow ${receivers.join(", ").replaceAll("mcp:", "")} [h]ere` : "";
   return `${eachTime ? "" : " / [a]lways"}${here}${outside ? " / I have [r]ead this" : ""}`;
 }
 
 const hints: Record<QuestionBody["reason"], string> = {
-  approval: "allow? [y]es / [n]o, and why / [e]dit",
-  limit: "go on? [y]es / [n]o",
+  approval: "allow? [y]es / [n]o <reason> / [e]dit",
+  limit: "continue? [y]es / [n]o",
   unknown: "was it done? done / failed / retry",
   question: "your answer (- to decline)",
-  provider: "try [n]ow / model <another one's name> / [e]nd",
+  provider: "retry [n]ow / model <name of another> / [e]nd",
 };
 
 /** Undefined: it is no answer to this question, but something to say. */
@@ -46,20 +46,18 @@ export function readAnswer(body: QuestionBody, text: string): Typed | undefined 
     case "provider":
       if (isWord(letter, "now") || letter === "retry") return { decision: "retry" };
       if (letter === "model")
-        return rest.length > 0 ? { decision: "model", text: rest.join(" ") } : { wrong: "model, and its name." };
+        return rest.length > 0 ? { decision: "model", text: rest.join(" ") } : { wrong: "Enter model and a name." };
       return isWord(letter, "end") || letter === "stop" ? { decision: "stop" } : undefined;
     case "question":
       if (text.trim() === "-") return { decision: "decline" };
       if (!body.schema) return { decision: "answer", text };
-      return isJson(text)
-        ? { decision: "answer", arguments: text }
-        : { wrong: "The form wants JSON, or - to decline." };
+      return isJson(text) ? { decision: "answer", arguments: text } : { wrong: "Enter JSON, or - to decline." };
   }
 }
 
 /** The arguments as a person changed them. */
 export function readEdited({ argumentsHash }: QuestionBody, text: string): Typed {
-  if (!isJson(text)) return { wrong: "That is not JSON." };
+  if (!isJson(text)) return { wrong: "This is not valid JSON." };
   return { decision: "allow", arguments: text, ...(argumentsHash === undefined ? {} : { argumentsHash }) };
 }
 
@@ -73,7 +71,7 @@ function readApproval(
   if (rest !== "") return undefined;
   if (isWord(letter, "yes")) return { decision: "allow", ...seen };
   if (isWord(letter, "always"))
-    return eachTime ? { wrong: "This is asked each time." } : { decision: "allow", always: true, ...seen };
+    return eachTime ? { wrong: "This is asked every time." } : { decision: "allow", always: true, ...seen };
   if (receivers && isWord(letter, "here")) return { decision: "allow", here: true, ...seen };
   if (outside && isWord(letter, "read")) return { decision: "allow", read: true, ...seen };
   return isWord(letter, "edit") ? { edit: given } : undefined;

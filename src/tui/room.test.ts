@@ -116,10 +116,7 @@ test("in lines: a stop is told once, whether all are stopped or one; who could n
   );
   lines["data"] = [[{ error: "refused", message: "no credit" }]];
   lines["code"] = ["I can."];
-  assert.match(
-    (await talk("who can? @code?\n", new PassThrough())) ?? "",
-    /\[System\]: @data could not answer: .*no credit/,
-  );
+  assert.match((await talk("who can? @code?\n", new PassThrough())) ?? "", /\[System\]: @data failed: .*no credit/);
 });
 
 test("on a terminal: completed names, one agent stopped, the other goes on", { skip: skipTmux }, async (t) => {
@@ -137,7 +134,7 @@ test("on a terminal: completed names, one agent stopped, the other goes on", { s
   await terminal.until(/→ @code/);
   await terminal.type("", "Tab");
   await terminal.type("or think", "Enter");
-  await terminal.until(/Let me think about[\s\S]*@data works/);
+  await terminal.until(/Let me think about[\s\S]*@data is working/);
   await terminal.type("/stop @data ", "Enter");
   const screen = await terminal.until(/\[stopped\][\s\S]*\n─+\n\n─/);
   assert.match(screen, /\[@user\]: ask @code or think\n\n\[@data\]: \[stopped\]\nLet me think about/);

@@ -91,7 +91,7 @@ export async function showScreen(client: Client, { place: first, version, colour
   function leave(): void {
     if (Date.now() - interruptedAt < againMs) return left.resolve();
     interruptedAt = Date.now();
-    chat.note("Ctrl+C again leaves; what is at work goes on.");
+    chat.note("Press Ctrl+C again to quit; runs continue.");
   }
 
   async function onInterrupt(): Promise<void> {
@@ -119,7 +119,7 @@ export async function showScreen(client: Client, { place: first, version, colour
     }
     if (matchesKey(data, "ctrl+o")) {
       const last = [...chat.conversation().blocks()].findLast((block) => block.kind === "call");
-      chat.note((last && resultLine(last, true)) ?? "No tool has answered yet.");
+      chat.note((last && resultLine(last, true)) ?? "No tool results yet.");
       return { consume: true };
     }
     return undefined;
@@ -233,13 +233,13 @@ function scrollbackKept<Kind extends Terminal>(terminal: Kind): Kind {
 function statusLine(chat: Chat, colours: Colours, now: number): string {
   const conversation = chat.conversation();
   const open = conversation.open().length;
-  if (open > 0) return colours.bold(`waiting for you${open > 1 ? `: ${open} questions` : ""}`);
+  if (open > 0) return colours.bold(`needs your input${open > 1 ? `: ${open} questions` : ""}`);
   const place = chat.place();
   const working = [...conversation.working().values()].flatMap((agent) =>
     agent !== undefined && place.members.some(({ id }) => id === `@${agent}`) ? [`@${agent}`] : [],
   );
   if (conversation.working().size === 0) return "";
-  const who = working.length > 0 ? `${working.join(", ")} ${working.length > 1 ? "work" : "works"}` : "at work";
+  const who = working.length > 0 ? `${working.join(", ")} ${working.length > 1 ? "are" : "is"} working` : "working";
   const running = [...conversation.blocks()].findLast(({ kind, ...rest }) => kind === "call" && !("endedAt" in rest));
   const since = running?.kind === "call" ? ` · ${running.name} · ${seconds(now - Date.parse(running.startedAt))}` : "";
   return colours.dim(`${who}${since}  (Esc stops)`);

@@ -36,7 +36,7 @@ export function createOutbox({ note, onEmpty, onGivenUp, patienceMs, signal }: O
         for (let [next] = kept; next; [next] = kept) {
           await next.send().catch((error: unknown) => {
             if (isAway(error)) throw error;
-            note(`The server did not take "${next!.text}": ${messageOf(error)}`);
+            note(`The server rejected "${next!.text}": ${messageOf(error)}`);
           });
           kept.shift();
         }
@@ -44,7 +44,7 @@ export function createOutbox({ note, onEmpty, onGivenUp, patienceMs, signal }: O
         if (Date.now() - since > patienceMs) return onGivenUp(error);
       }
     }
-    note("The server is back, and has what you wrote.");
+    note("The server is back; your messages were sent.");
     onEmpty();
   }
 
@@ -60,11 +60,11 @@ export function createOutbox({ note, onEmpty, onGivenUp, patienceMs, signal }: O
           return await send();
         } catch (error) {
           if (!isAway(error)) throw error;
-          note(`${messageOf(error)}. It is sent as soon as the server is back: ${text}`);
+          note(`${messageOf(error)}. Will be sent when the server is back: ${text}`);
         }
       } else if (kept.length === mostKept)
-        throw new Error(`Not kept, since ${mostKept} messages wait already: ${text}`);
-      else note(`It is sent as soon as the server is back: ${text}`);
+        throw new Error(`Not queued, ${mostKept} messages are already waiting: ${text}`);
+      else note(`Will be sent when the server is back: ${text}`);
       kept.push({ text, send });
       if (isFirst) void deliver();
     },

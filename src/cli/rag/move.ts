@@ -50,7 +50,7 @@ export async function exportCollection(
     for (const document of page) {
       const exported = await exportDocument(rag, document, join(folder, "documents"), documents.length + 1);
       if (exported) documents.push(exported);
-      else say(`left out, since it was never fetched: ${document.name}`);
+      else say(`skipped, never fetched: ${document.name}`);
     }
     after = page.at(-1)?.name;
     if (after === undefined) break;
@@ -107,7 +107,7 @@ export async function importCollection(
       say(`${outcome}: ${document.name}`);
     } catch (error) {
       refused++;
-      say(`not taken: ${document.name}: ${error instanceof Error ? error.message : String(error)}`);
+      say(`failed: ${document.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   return { collection, refused };
@@ -139,11 +139,11 @@ async function formOf(
 
 async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, "collection.json"), "utf8").catch((cause: unknown) => {
-    throw new InvalidInput(`${folder} holds no exported collection: it has no collection.json.`, { cause });
+    throw new InvalidInput(`${folder} is not an exported collection: it has no collection.json.`, { cause });
   });
   const parsed = manifestSchema.safeParse(JSON.parse(text));
   if (!parsed.success)
-    throw new InvalidInput(`${folder}/collection.json is not of the format ${format}.`, { cause: parsed.error });
+    throw new InvalidInput(`${folder}/collection.json does not have the format ${format}.`, { cause: parsed.error });
   return parsed.data;
 }
 

@@ -97,7 +97,7 @@ async function add(
           const bytes = new Uint8Array(await readFile(file.path));
           const { outcome, document } = await knowledge.addFile(collection.id, { name: file.name, bytes });
           if (outcome !== "unchanged") added.push(document);
-          if (outcome === "duplicate") console.error(`the same as ${document.name}: ${file.name}`);
+          if (outcome === "duplicate") console.error(`duplicate of ${document.name}: ${file.name}`);
         } catch (error) {
           if (!(error instanceof ColloquyError)) throw error;
           problem(file.path, error.message);
@@ -120,7 +120,7 @@ async function remove(knowledge: KnowledgeClient, [name, ...documents]: readonly
     await knowledge.removeDocument(document.id);
     console.log(`removed ${document.name}`);
   }
-  if (wanted.size > 0) throw new NotFound(`There is no document ${[...wanted].join(", ")} in ${name}.`);
+  if (wanted.size > 0) throw new NotFound(`No document ${[...wanted].join(", ")} in ${name}.`);
   return 0;
 }
 
@@ -203,7 +203,7 @@ function statsOf(place: string): Promise<Stats> {
 async function named(knowledge: KnowledgeClient, name: string): Promise<CollectionView> {
   const all = (await knowledge.collections()).filter((each) => each.name === name || each.id === name);
   const own = all.find(({ isOwn }) => isOwn) ?? all[0];
-  if (!own) throw new NotFound(`There is no collection ${name}. \`colloquy rag list\` shows all.`);
+  if (!own) throw new NotFound(`Collection ${name} not found. Run \`colloquy rag list\` to see all collections.`);
   return own;
 }
 
@@ -211,7 +211,7 @@ async function namedOrNew(knowledge: KnowledgeClient, name: string, { model }: R
   const own = (await knowledge.collections()).find((each) => each.isOwn && (each.name === name || each.id === name));
   if (own && model !== undefined && model !== own.embeddingModel)
     throw new InvalidInput(
-      `${name} has the embedding model ${own.embeddingModel}: colloquy rag reindex ${name} --model ${model} changes that.`,
+      `${name} uses the embedding model ${own.embeddingModel}. To change it, run: colloquy rag reindex ${name} --model ${model}`,
     );
   return own ?? knowledge.create({ name, ...(model !== undefined && { embeddingModel: model }) });
 }
@@ -220,9 +220,9 @@ function lineOf({ name, owner, isOwn, embeddingModel, counts }: CollectionView):
   const { documents, chunks, queued, working, failed } = counts;
   const open = queued + working;
   const parts = [`${documents} documents`, `${chunks} chunks`, `embeddings: ${embeddingModel}`];
-  if (open > 0) parts.push(`${open} to be read`);
+  if (open > 0) parts.push(`${open} pending`);
   if (failed > 0) parts.push(`${failed} failed`);
-  if (!isOwn) parts.push(`of ${owner}`);
+  if (!isOwn) parts.push(`owner: ${owner}`);
   return `${name}\t${parts.join(", ")}`;
 }
 

@@ -58,7 +58,7 @@ export async function tryQuery(
     `${trace.candidates.length} candidates (${counts || "none"}) by ${[...trace.lexical, ...trace.vector].join(", ")}`,
   );
   for (const { name, indexing } of trace.collections)
-    if (indexing !== undefined) console.error(`${name}: indexing ${indexing} %`);
+    if (indexing !== undefined) console.error(`${name}: indexing ${indexing}%`);
   for (const note of trace.notes) console.error(note);
   return passages.length > 0 ? 0 : 1;
 }
@@ -102,7 +102,7 @@ export async function evaluate(
 
 async function existing(knowledge: KnowledgeClient, name: string): Promise<CollectionView> {
   const found = (await knowledge.collections()).find((each) => each.name === name || each.id === name);
-  if (!found) throw new InvalidInput(`There is no collection ${name}. \`colloquy rag list\` shows all.`);
+  if (!found) throw new InvalidInput(`Collection ${name} not found. Run \`colloquy rag list\` to see all collections.`);
   return found;
 }
 
@@ -113,7 +113,7 @@ async function filled(
   { folder, model }: { readonly folder: string; readonly model: string | undefined },
 ): Promise<{ readonly collection: CollectionView; readonly same: ReadonlyMap<string, string> }> {
   if (documents.length === 0)
-    throw new InvalidInput(`${folder} has no documents: name a collection that has them by --collection.`);
+    throw new InvalidInput(`${folder} has no documents. Name a collection that has them with --collection.`);
   const { id } = await knowledge.create({
     name: `eval-${newId()}`,
     description: about.description ?? "",
@@ -174,7 +174,7 @@ function tableOf(rows: readonly EvaluationRow[], questions: number): string[] {
     row.map((cell, at) => (at === 0 ? cell.padEnd(8) : cell.padStart(22))).join("");
   const hasGain = rows.some(({ gain }) => gain);
   return [
-    `${questions} questions; in brackets where 95 of 100 such samples would lie`,
+    `${questions} questions; 95% confidence intervals in brackets`,
     cells(["", "nDCG@10", "recall@10", "recall@100", ...(hasGain ? ["nDCG@10 over words"] : [])]),
     ...rows.map(({ retrieval, gain, ...row }) =>
       cells([
@@ -192,12 +192,13 @@ function shown({ mean, low, high }: Interval): string {
 
 function checkedRetrieval(text: string): Retrieval {
   const found = retrievals.find((each) => each === text);
-  if (!found) throw new InvalidInput(`--retrieval is one of ${retrievals.join(", ")}.`);
+  if (!found) throw new InvalidInput(`--retrieval must be one of ${retrievals.join(", ")}.`);
   return found;
 }
 
 function checkedLimit(text: string): number {
   const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 50) throw new InvalidInput("--limit is a number from 1 to 50.");
+  if (!Number.isInteger(limit) || limit < 1 || limit > 50)
+    throw new InvalidInput("--limit must be a number from 1 to 50.");
   return limit;
 }
