@@ -85,13 +85,13 @@ test("runs that have ended are listed, the newest first, each with what goes on 
   const some = await run("runs", "--all", "--limit", "1");
   assert.deepEqual(some.out.split("\n").length, 2);
   assert.match(some.out, new RegExp(`^${newest} `));
-  assert.match(some.err, /The newest 1; --limit 2 shows more\./);
+  assert.match(some.err, /Showing the newest 1\. For more: --limit 2/);
   const ended = await run("runs", "--status", "cancelled");
   assert.match(ended.out, new RegExp(`^${first} {2}cancelled `));
   assert.doesNotMatch(ended.out, new RegExp(newest));
   assert.equal((await run("runs")).out, "No active runs. Use --all to include runs that have ended.\n");
-  assert.match((await run("runs", "--status", "over")).err, /^colloquy: --status is queued, .*cancelled\./m);
-  assert.match((await run("runs", "--all", "--limit", "501")).err, /^colloquy: --limit is a number from 1 to 500\./m);
+  assert.match((await run("runs", "--status", "over")).err, /^colloquy: --status must be queued, .*cancelled\./m);
+  assert.match((await run("runs", "--all", "--limit", "501")).err, /^colloquy: --limit must be a number from 1 to 500\./m);
 });
 
 test("where a run fails, its id and the next command are told", async () => {

@@ -104,9 +104,9 @@ test("a mistyped scope or number of days makes no account and no key", async () 
   assert.match(mistyped.err, /^colloquy: "agent_assistant" .*Did you mean agents:assistant\?/m);
   for (const days of ["0", "-1", "soon", "1e9", ""]) {
     const { code, err } = await user("add", "zoe", `--days=${days}`);
-    assert.deepEqual([code, err.split(",")[0]], [1, "colloquy: --days is a number from 1 to 3660"], days);
+    assert.deepEqual([code, err.split(",")[0]], [1, "colloquy: --days must be a number from 1 to 3660"], days);
   }
-  assert.match((await user("add", "zoe", "--scopes", "")).err, /^colloquy: What may the key do\?/m);
+  assert.match((await user("add", "zoe", "--scopes", "")).err, /^colloquy: Add scopes for the key/m);
   assert.doesNotMatch((await user("list")).out, /zoe/);
   const keys = (await user("keys", "owner")).out;
   assert.equal((await user("keys", "owner", "--add", "x", "--scopes", "agent_assistant")).code, 1);

@@ -83,14 +83,14 @@ function describeRun(
 
 function statusIn(text: string | undefined): RunStatus | undefined {
   const status = runStatuses.find((one) => one === text);
-  if (text !== undefined && !status) throw new InvalidInput(`--status is ${runStatuses.join(", ")}.`);
+  if (text !== undefined && !status) throw new InvalidInput(`--status must be ${runStatuses.join(", ")}.`);
   return status;
 }
 
 function limitIn(text: string): number {
   const limit = Number(text);
   if (!/^\d+$/.test(text) || limit < 1 || limit > mostRuns)
-    throw new InvalidInput(`--limit is a number from 1 to ${mostRuns}.`);
+    throw new InvalidInput(`--limit must be a number from 1 to ${mostRuns}.`);
   return limit;
 }
 

@@ -109,9 +109,15 @@ export const screens: readonly Screen[] = [
     isRefused: true,
   }),
 
-  at("rooms", "empty", "/rooms", (page) => page.getByRole("main").getByRole("button", { name: "Begin", exact: true }), {
-    who: "fresh",
-  }),
+  at(
+    "rooms",
+    "empty",
+    "/rooms",
+    (page) => page.getByRole("main").getByRole("button", { name: "Create room", exact: true }),
+    {
+      who: "fresh",
+    },
+  ),
   at("rooms", "list", "/rooms", (page) => page.getByRole("main").getByRole("link", { name: /Third quarter/ })),
   {
     ...at("rooms", "filled", "", (page) => page.getByRole("log").locator("strong", { hasText: "31,750" })),

@@ -49,29 +49,29 @@ describe("the administration, with accounts", { skip: skipBrowser }, () => {
     await send("login", { username: "eve", password });
     const known = page.waitForResponse(/api\/auth\/me/);
     await page.goto(server.url);
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await known;
     assert.equal(await page.getByRole("link", { name: "Administration" }).count(), 0);
     assert.equal(await page.getByRole("link", { name: "Connect a model" }).count(), 0);
     await page.goto(`${server.url}/admin/people`);
-    await page.getByText("Only admins may look at this.").waitFor();
+    await page.getByText("Only admins can view this page.").waitFor();
   });
 
   test("links for people, which stand there once; the owner stays an admin", async () => {
     await send("login", { username: "root", password });
     await page.goto(`${server.url}/admin/people`);
-    await page.getByRole("button", { name: "New password …: eve" }).click();
+    await page.getByRole("button", { name: "Reset password…: eve" }).click();
     await page.getByText(/\/reset#/).waitFor();
     await page.getByText("Invitations (0 open)").click();
     await page.getByRole("button", { name: "Invite", exact: true }).click();
     await page.getByText(/\/signup#/).waitFor();
     await page.getByText("Invitations (1 open)").waitFor();
-    await page.getByRole("button", { name: "Withdraw" }).click();
+    await page.getByRole("button", { name: "Revoke" }).click();
     await page.getByText("Invitations (0 open)").waitFor();
     await page.getByRole("button", { name: "Make user: root" }).click();
-    await page.getByRole("alert").getByText("The owner stays an admin").waitFor();
+    await page.getByRole("alert").getByText("The owner must stay an admin").waitFor();
     const download = page.waitForEvent("download");
-    await page.getByRole("link", { name: "Save their data: eve" }).click();
+    await page.getByRole("link", { name: "Export data: eve" }).click();
     assert.match((await download).suggestedFilename(), /^colloquy-.*\.tar\.gz$/);
   });
 });

@@ -25,18 +25,18 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
 
   test("people: made, invited, disabled, in a group, with a budget, erased", async () => {
     await section("People").click();
-    const make = page.getByRole("form", { name: "Make an account" });
+    const make = page.getByRole("form", { name: "Create account" });
     await make.getByLabel("Name").fill("ada");
-    await make.getByRole("button", { name: "Make an account" }).click();
+    await make.getByRole("button", { name: "Create account" }).click();
     await page.getByText(/^ck_/).waitFor();
     await page.getByRole("button", { name: "Disable: ada" }).click();
     await row("ada").getByText("disabled").waitFor();
     await page.getByRole("button", { name: "Enable: ada" }).click();
     await row("ada").getByText("active").waitFor();
     await findsNothing(page, "people");
-    await page.getByRole("button", { name: "Keys …: ada" }).click();
+    await page.getByRole("button", { name: "Keys…: ada" }).click();
     const keys = page.getByRole("region", { name: "API keys of ada" }).first();
-    await keys.getByLabel("What for").fill("her laptop");
+    await keys.getByLabel("Label").fill("her laptop");
     await keys.getByRole("button", { name: "New key" }).click();
     await keys
       .getByRole("row", { name: /her laptop/ })
@@ -45,21 +45,21 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await keys.getByRole("button", { name: "Revoke: her laptop" }).click();
     await keys
       .getByRole("row", { name: /her laptop/ })
-      .getByText("revoked at")
+      .getByText("revoked ")
       .waitFor();
     await findsNothing(page, "keys");
     await keys.getByRole("button", { name: "Close" }).click();
 
     await section("Groups").click();
     await page.getByLabel("Name").fill("writers");
-    await page.getByRole("button", { name: "Make a group" }).click();
+    await page.getByRole("button", { name: "Create group" }).click();
     const group = page.getByRole("region", { name: "writers" });
     await group.getByRole("textbox").fill("agent:*\nmodel:filed");
-    await group.getByRole("button", { name: "Keep" }).click();
+    await group.getByRole("button", { name: "Save" }).click();
     await row("writers").getByText("agent:*, model:filed").waitFor();
     await group.getByRole("combobox", { name: "Name" }).selectOption("ada");
-    await group.getByRole("button", { name: "Put into the group" }).click();
-    await group.getByRole("button", { name: "Take out: ada" }).waitFor();
+    await group.getByRole("button", { name: "Add to group" }).click();
+    await group.getByRole("button", { name: "Remove: ada" }).waitFor();
     await findsNothing(page, "groups");
     const deletion = page.getByRole("button", { name: "Delete: writers" });
     await deletion.click();
@@ -70,24 +70,24 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await deletion.waitFor({ state: "detached" });
 
     await section("Budgets").click();
-    await page.getByRole("combobox", { name: "Whose" }).selectOption("ada");
+    await page.getByRole("combobox", { name: "Applies to" }).selectOption("ada");
     await page.getByLabel("Tokens").fill("1000");
-    await page.getByRole("button", { name: "Set the budget" }).click();
+    await page.getByRole("button", { name: "Set budget" }).click();
     await row("ada").getByText("0 of 1,000 tokens").waitFor();
-    await row("ada").getByText("within it").waitFor();
+    await row("ada").getByText("within budget").waitFor();
     await findsNothing(page, "budgets");
 
     await section("People").click();
-    await page.getByRole("button", { name: "Erase …: ada" }).click();
+    await page.getByRole("button", { name: "Erase…: ada" }).click();
     const erase = page.getByRole("region", { name: "Erase ada" });
-    await erase.getByLabel("Type the name").fill("adam");
-    await erase.getByRole("button", { name: "Erase for ever" }).click();
+    await erase.getByLabel("Type the account name").fill("adam");
+    await erase.getByRole("button", { name: "Delete permanently" }).click();
     await erase.getByRole("alert").waitFor();
     await findsNothing(page, "erase");
-    await erase.getByLabel("Type the name").fill("ada");
-    await erase.getByRole("button", { name: "Erase for ever" }).click();
+    await erase.getByLabel("Type the account name").fill("ada");
+    await erase.getByRole("button", { name: "Delete permanently" }).click();
     await row("ada").waitFor({ state: "detached" });
-    await page.getByText("erased at").waitFor({ state: "attached" });
+    await page.getByText(/: erased \d/).waitFor({ state: "attached" });
   });
 
   test("everybody's runs: found, stopped, run again", async () => {
@@ -107,29 +107,29 @@ describe("the administration, all else", { skip: skipBrowser }, () => {
     await row("@assistant").getByText("stopped").waitFor();
     await findsNothing(page, "runs");
     server.served.answer({ text: ["done now"] });
-    await page.getByRole("button", { name: "Run again as new: owner, @assistant" }).click();
+    await page.getByRole("button", { name: "Rerun as new: owner, @assistant" }).click();
     await page.getByRole("combobox", { name: "State" }).selectOption("all");
     await row("@assistant").nth(1).waitFor();
   });
 
   test("how long things are kept, what happened, what is set, what is wrong", async () => {
     await section("Retention").click();
-    await row("Audit log").getByText("to be changed there").waitFor();
+    await row("Audit log").getByText("change it there").waitFor();
     await page.getByLabel("Days to keep: Conversations", { exact: true }).fill("365");
-    await page.getByRole("button", { name: "What would go?: Conversations", exact: true }).click();
-    await row("with their runs and files").getByText("would go now: 0").waitFor();
-    await page.getByRole("button", { name: "Keep so long: Conversations", exact: true }).click();
+    await page.getByRole("button", { name: "Preview: Conversations", exact: true }).click();
+    await row("with their runs and files").getByText("would be deleted now: 0").waitFor();
+    await page.getByRole("button", { name: "Save: Conversations", exact: true }).click();
     await row("with their runs and files").getByText("an admin").waitFor();
     await findsNothing(page, "retention");
-    await page.getByRole("button", { name: "Remove now" }).click();
-    await agree(page, "Remove now");
+    await page.getByRole("button", { name: "Delete now" }).click();
+    await agree(page, "Delete now");
     await page.getByRole("status").filter({ hasText: "Conversations: 0" }).waitFor();
 
     await section("Audit log").click();
     await row("PUT /api/admin/retention/threads").getByText("done (200)").waitFor();
     await page.getByLabel("Person").fill("nobody");
     await page.keyboard.press("Enter");
-    await page.getByText("Nothing is written here.").waitFor();
+    await page.getByText("No entries").waitFor();
     assert.match(page.url(), /user=nobody/);
 
     await section("Settings").click();

@@ -45,19 +45,19 @@ describe("an MCP server to which each person signs in", { skip: skipBrowser }, (
     const editor = root.getByRole("region", { name: "Add an MCP server" });
     await editor.getByLabel("Name", { exact: true }).fill("mail");
     await editor.getByRole("textbox", { name: "Address" }).fill(mail.url);
-    await editor.getByText("All else").click();
+    await editor.getByText("Advanced (JSON)").click();
     await editor.locator("details textarea").fill(JSON.stringify({ auth: { type: "oauth", issuer: mail.issuer } }));
-    await editor.getByRole("button", { name: "Keep" }).click();
+    await editor.getByRole("button", { name: "Save" }).click();
     await editor.waitFor({ state: "detached" });
     await root.getByRole("button", { name: "Connect: mail" }).click();
-    await root.getByRole("link", { name: "Sign in (a new tab)" }).waitFor();
-    await row(root).getByText("wants you to sign in").waitFor();
+    await root.getByRole("link", { name: "Sign in (opens a new tab)" }).waitFor();
+    await row(root).getByText("sign-in required").waitFor();
     await findsNothing(root, "wanted");
   });
 
   test("and signs in: the tools are there, those of that person", async () => {
     await root.getByRole("button", { name: "Sign in: mail" }).click();
-    await signIn(root, root.getByRole("link", { name: /^Sign in at 127\.0\.0\.1.*\(a new tab\)/ }), "root");
+    await signIn(root, root.getByRole("link", { name: /^Sign in at 127\.0\.0\.1.*\(opens a new tab\)/ }), "root");
     await root.getByRole("button", { name: "Connect: mail" }).click();
     await root.getByText("mail_letters_of_root").waitFor();
     await row(root).getByText("ready").waitFor();
@@ -66,10 +66,10 @@ describe("an MCP server to which each person signs in", { skip: skipBrowser }, (
 
   test("for others it waits until they sign in, in their settings", async () => {
     await ben.reload();
-    await row(ben).getByText("waits for your sign-in").waitFor();
+    await row(ben).getByText("sign-in required").waitFor();
     await findsNothing(ben, "in the settings");
     await signIn(ben, row(ben).getByRole("link", { name: "Sign in: mail" }), "ben");
-    await ben.getByRole("button", { name: "Look again" }).click();
+    await ben.getByRole("button", { name: "Refresh" }).click();
     await row(ben).getByText("ready").waitFor();
     await row(ben).getByText("1 tool").waitFor();
     assert.equal(mail.tokensOf("ben"), 2);
@@ -85,10 +85,10 @@ describe("an MCP server to which each person signs in", { skip: skipBrowser }, (
   test("whoever signs out is signed out there too, and nobody else", async () => {
     await ben.goto(`${server.url}/settings/access`);
     await row(ben).getByRole("button", { name: "Sign out: mail" }).click();
-    await row(ben).getByText("waits for your sign-in").waitFor();
+    await row(ben).getByText("sign-in required").waitFor();
     assert.deepEqual([mail.tokensOf("ben"), mail.tokensOf("root")], [0, 2]);
     await root.getByRole("button", { name: "Sign out: mail" }).click();
-    await row(root).getByText("wants you to sign in").waitFor();
+    await row(root).getByText("sign-in required").waitFor();
     assert.equal(mail.tokensOf("root"), 0);
     assert.deepEqual(mail.faults, []);
   });

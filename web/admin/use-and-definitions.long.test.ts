@@ -34,15 +34,15 @@ describe("the administration", { skip: skipBrowser }, () => {
     await page.getByRole("link", { name: "Administration" }).click();
     await page.getByText("Requests today").waitFor();
     const today = page.locator("dl").first();
-    await today.getByText("usually 10 a day").waitFor();
+    await today.getByText("usually 10 per day").waitFor();
     await page.getByRole("img", { name: /^Requests\. .*: 12/ }).waitFor();
-    await page.getByRole("img", { name: /^First token\. .*50 % 200 ms/ }).waitFor();
-    await page.getByRole("img", { name: /^Whole answer\. .*50 % 900 ms/ }).waitFor();
+    await page.getByRole("img", { name: /^First token\. .*p50 200 ms/ }).waitFor();
+    await page.getByRole("img", { name: /^Full answer\. .*p50 900 ms/ }).waitFor();
     await page.getByRole("img", { name: /^Cost\. .*: 0\.12/ }).waitFor();
     await page.getByRole("img", { name: /^Errors\. .*: 12/ }).waitFor();
     await row("filed").getByText("200 ms / 200 ms").waitFor();
-    await page.getByRole("combobox", { name: "By" }).selectOption("Time (UTC)");
-    await page.getByRole("combobox", { name: "Over" }).selectOption("7 days");
+    await page.getByRole("combobox", { name: "Group by" }).selectOption("Time (UTC)");
+    await page.getByRole("combobox", { name: "Period" }).selectOption("7 days");
     await page.waitForURL(/days=7/);
     assert.match(page.url(), /by=time/);
     // Of today nothing is known yet; the table before stays until then.
@@ -53,34 +53,34 @@ describe("the administration", { skip: skipBrowser }, () => {
   test("a model is connected: why none is found, which there are, tried, kept, meant by default", async () => {
     await section("Models").click();
     await row("filed").getByText("Filed", { exact: false }).first().waitFor();
-    await row("filed").getByRole("button", { name: "Look: filed" }).click();
-    await page.getByText(/Defined in a file \(.*colloquy.yaml.*to be changed there/).waitFor();
+    await row("filed").getByRole("button", { name: "View: filed" }).click();
+    await page.getByText(/Defined in a file \(.*colloquy.yaml.*Change it there/).waitFor();
     assert.ok(!(await page.content()).includes(key));
     await page.getByRole("button", { name: "Connect a model" }).click();
     const connect = page.getByRole("region", { name: "Connect a model" });
     await connect.getByLabel("Address").fill(server.served.url);
-    await connect.getByRole("button", { name: "Look for models" }).click();
-    await connect.getByRole("alert").getByText("wants a key, or another one. Correct the key").waitFor();
+    await connect.getByRole("button", { name: "Find models" }).click();
+    await connect.getByRole("alert").getByText("needs a valid API key. Correct the key").waitFor();
     await findsNothing(page, "no models");
-    await connect.getByLabel("Key (may be empty)").fill(key);
-    await connect.getByRole("button", { name: "Look for models" }).click();
+    await connect.getByLabel("API key (optional)").fill(key);
+    await connect.getByRole("button", { name: "Find models" }).click();
     await connect.getByRole("button", { name: "other/model" }).click();
     assert.equal(await connect.getByLabel("Address").count(), 1, "one step after the other");
     await connect.getByRole("button", { name: "Back" }).click();
     await connect.getByRole("button", { name: "other/model" }).click();
     server.served.answer({ text: ["good morning"] });
-    await connect.getByRole("button", { name: "Try it" }).click();
+    await connect.getByRole("button", { name: "Test" }).click();
     await connect.getByText("good morning").waitFor();
     await findsNothing(page, "models found");
     assert.equal(await connect.getByLabel("Name", { exact: true }).inputValue(), "other-model");
-    await connect.getByRole("button", { name: "Keep" }).click();
+    await connect.getByRole("button", { name: "Save" }).click();
     await rowOf("other-model").getByText("available").waitFor();
     await page
-      .getByLabel("The model called “default”")
+      .getByLabel("Default model")
       .locator("option:checked", { hasText: "other-model" })
       .waitFor({ state: "attached" });
-    await rowOf("default").getByText("means other-model").waitFor();
-    const choices = page.getByLabel("The model called “default”").locator("option");
+    await rowOf("default").getByText("points to other-model").waitFor();
+    const choices = page.getByLabel("Default model").locator("option");
     assert.deepEqual(
       (await choices.allTextContents()).filter((text) => text === "default"),
       [],
@@ -98,17 +98,17 @@ describe("the administration", { skip: skipBrowser }, () => {
     await editor.getByLabel("Name", { exact: true }).fill("Poet!");
     await editor.getByLabel("Instructions").fill("Answer in verse.");
     await editor.getByRole("textbox", { name: "Tools" }).fill("now\nno_such_tool");
-    await editor.getByRole("button", { name: "Keep" }).click();
+    await editor.getByRole("button", { name: "Save" }).click();
     await editor.getByRole("alert").getByText("Name: lower-case letters").waitFor();
     assert.equal(await editor.getByLabel("Instructions").inputValue(), "Answer in verse.");
     await editor.getByLabel("Name", { exact: true }).fill("poet");
-    await editor.getByRole("button", { name: "Keep" }).click();
+    await editor.getByRole("button", { name: "Save" }).click();
     await row("poet").getByText("no_such_tool").waitFor();
     server.served.answer({ text: ["Roses are red"] });
-    await page.getByRole("button", { name: "Try: poet" }).click();
-    await page.getByLabel("Message to @poet").fill("a verse");
+    await page.getByRole("button", { name: "Test: poet" }).click();
+    await page.getByLabel("Message @poet").fill("a verse");
     await page.keyboard.press("Enter");
-    await page.getByRole("link", { name: "See what it does" }).waitFor();
+    await page.getByRole("link", { name: "View conversation" }).waitFor();
     await page.getByRole("button", { name: "Delete: poet" }).click();
     await agree(page, "Delete");
     await row("poet").first().waitFor({ state: "detached" });
@@ -121,14 +121,14 @@ describe("the administration", { skip: skipBrowser }, () => {
     await editor.getByLabel("Name", { exact: true }).fill("wiki");
     await editor.getByRole("textbox", { name: "Address" }).fill("http://localhost:9/mcp");
     await editor.getByRole("textbox", { name: "Headers" }).fill("authorization: Bearer 123");
-    await editor.getByRole("button", { name: "Keep" }).click();
+    await editor.getByRole("button", { name: "Save" }).click();
     await page.getByRole("button", { name: "Connect: wiki" }).click();
     await page.getByText("can't be reached").first().waitFor();
     await row("wiki").first().getByRole("button", { name: "Edit: wiki" }).click();
     const kept = page.getByRole("region", { name: "wiki" });
     assert.equal(await kept.getByLabel("Headers").inputValue(), "authorization: ***");
     await kept.getByLabel("Description").fill("What we know");
-    await kept.getByRole("button", { name: "Keep" }).click();
+    await kept.getByRole("button", { name: "Save" }).click();
     await kept.waitFor({ state: "detached" });
     await findsNothing(page, "MCP servers");
     await page.getByRole("button", { name: "Delete: wiki" }).click();
@@ -147,7 +147,7 @@ describe("the administration", { skip: skipBrowser }, () => {
     await editor.getByLabel("Name", { exact: true }).fill("slow");
     const { port } = slow.address() as AddressInfo;
     await editor.getByRole("textbox", { name: "Address" }).fill(`http://127.0.0.1:${port}/mcp`);
-    await editor.getByRole("button", { name: "Keep" }).click();
+    await editor.getByRole("button", { name: "Save" }).click();
     await row("slow").first().getByText("connecting").waitFor();
     held.resolve();
     await row("slow").first().getByText("failed").waitFor();

@@ -19,7 +19,7 @@ describe("the colours of the page", { skip: skipBrowser }, () => {
     server = await servePage(() => "an answer");
     browser = await openBrowser();
     page = await browser.open(server.url);
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
   });
   after(async () => {
     await browser.close();
@@ -60,7 +60,7 @@ describe("the colours of the page", { skip: skipBrowser }, () => {
       );
     const paper = async () => `#${(await painted("paper")).map((part) => part.toString(16).padStart(2, "0")).join("")}`;
     assert.equal(await shown(), await paper());
-    await page.getByRole("button", { name: "Light or dark" }).click();
+    await page.getByRole("button", { name: "Switch theme" }).click();
     await page.locator("html[data-theme=light]").waitFor();
     assert.equal(await shown(), await paper());
     assert.equal(await paper(), "#fbfaf7");

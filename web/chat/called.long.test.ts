@@ -68,7 +68,7 @@ describe("what an answer took, and being called when something waits", { skip: s
   });
 
   const log = () => page.getByRole("log");
-  const bell = () => page.getByRole("button", { name: "Notify me when something waits for me" });
+  const bell = () => page.getByRole("button", { name: "Notify me when something needs my input" });
   const told = () => page.evaluate<{ title: string; body: string; tag: string }[]>("told.map(({ shown }) => shown)");
   /** As where another tab is looked at: the page itself is left open. */
   const look = (elsewhere: boolean) =>
@@ -94,7 +94,7 @@ describe("what an answer took, and being called when something waits", { skip: s
     await page.getByRole("textbox", { name: "Message" }).fill("what did it take?");
     await page.keyboard.press("Enter");
     await log().getByText("It took some.").waitFor();
-    const figures = log().getByText(/1,200 \+ 40 tokens · cost 0\.0128 · first word after \d.* · \d.* in all/);
+    const figures = log().getByText(/1,200 \+ 40 tokens · Cost 0\.0128 · Time to first token \d.* · Total \d/);
     await figures.waitFor();
     await pictureOf(page, "called figures");
     await log().getByRole("link", { name: "Run", exact: true }).click();
@@ -110,8 +110,8 @@ describe("what an answer took, and being called when something waits", { skip: s
     await page.goBack();
     await log().getByText("It took some.").waitFor();
     const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "More about this conversation" }).click();
-    await page.getByRole("menuitem", { name: "Save as JSON" }).click();
+    await page.getByRole("button", { name: "More options" }).click();
+    await page.getByRole("menuitem", { name: "Download as JSON" }).click();
     const saved = await download;
     assert.match(saved.suggestedFilename(), /^what-did-it-take.*\.json$/);
     const text = readFileSync(await saved.path(), "utf8");
@@ -130,7 +130,7 @@ describe("what an answer took, and being called when something waits", { skip: s
       }
       await option.waitFor();
     };
-    await shows(/^priced.*answers/);
+    await shows(/^priced.*\bavailable/);
     await page.keyboard.press("Escape");
     model.answer({ status: 400, error: "overheated" });
     await page.getByRole("textbox", { name: "Message" }).fill("are you still there?");
@@ -149,7 +149,7 @@ describe("what an answer took, and being called when something waits", { skip: s
     await page.goto(`${server.url}/settings`);
     await page.getByRole("heading", { name: "General" }).waitFor();
     const { thread, run } = await waits("Buy milk");
-    await titled("(1) waiting for you");
+    await titled("(1) needs your input");
     await untilTrue(page, `document.querySelector("link[rel=icon]").href.startsWith("data:")`);
     assert.deepEqual(await told(), [], "nobody asked for notifications");
     await page.goto(`${server.url}/chat/${thread}`);
@@ -169,7 +169,7 @@ describe("what an answer took, and being called when something waits", { skip: s
     await titled("(1)");
     await untilTrue(page, "told.length === 1");
     const [first] = await told();
-    assert.equal(first?.title, "waiting for you");
+    assert.equal(first?.title, "needs your input");
     assert.match(first.body, /May add_task be called/);
     assert.equal(first.tag, `colloquy-${run}`);
     await page.evaluate("told[0].onclick()");
@@ -222,7 +222,7 @@ describe("what an answer took, and being called when something waits", { skip: s
     const { body, ...first } = await page.evaluate<Shown>("toldByWorker[0]");
     assert.match(body, /May add_task be called/);
     assert.deepEqual(first, {
-      title: "waiting for you",
+      title: "needs your input",
       tag: `colloquy-${run}`,
       data: `chat/${thread}`,
       isActive: true,

@@ -43,7 +43,7 @@ describe("the page", { skip: skipBrowser }, () => {
   const log = () => page.getByRole("log");
 
   test("opens on a composer that works at once", async () => {
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await findsNothing(page, "empty");
     answers = [[{ text: "Let me " }, { gate: () => gate.promise }, { text: "see **it**." }]];
     await say("hello there");
@@ -83,34 +83,34 @@ describe("the page", { skip: skipBrowser }, () => {
     await say("one thing");
     await log().getByText("thinking").waitFor();
     await say("another thing");
-    await log().getByText("Waits its turn: another thing").waitFor();
+    await log().getByText("Queued: another thing").waitFor();
     held.resolve();
     await log().getByText("and now to you").waitFor();
-    assert.equal(await log().getByText("Waits its turn").count(), 0);
+    assert.equal(await log().getByText("Queued").count(), 0);
   });
 
   test("what may not be done unasked is asked in place", async () => {
     answers = [[{ call: "send_mail", arguments: { to: "ann" } }], "Ann knows."];
     await say("tell ann");
-    const question = page.getByRole("region", { name: "waiting for you" });
+    const question = page.getByRole("region", { name: "needs your input" });
     await question.waitFor();
     await findsNothing(page, "question");
-    assert.equal(await page.getByRole("button", { name: "Answer again" }).count(), 0, "it is being answered");
+    assert.equal(await page.getByRole("button", { name: "Retry" }).count(), 0, "it is being answered");
     await page.getByRole("button", { name: "Stop" }).waitFor();
     await question.getByLabel("Arguments").fill("no json");
     await question.getByRole("button", { name: "Allow" }).click();
-    await question.getByText("That is not JSON.").waitFor();
+    await question.getByText("This is not valid JSON.").waitFor();
     await question.getByLabel("Arguments").fill('{"to":"anna"}');
     await question.getByRole("button", { name: "Allow" }).click();
     await log().getByText("Ann knows.").waitFor();
     assert.deepEqual(sent, ["anna"]);
-    await log().getByText("Allowed, with changed arguments.").waitFor();
+    await log().getByText("Allowed with edited arguments.").waitFor();
     await log().locator("summary", { hasText: "send_mail" }).getByText("anna", { exact: true }).waitFor();
 
     answers = [[{ call: "send_mail", arguments: { to: "bob" } }], "Then not."];
     await say("tell bob");
     await question.getByRole("button", { name: "Deny …" }).click();
-    await question.getByLabel("Why not?").fill("he is away");
+    await question.getByLabel("Reason").fill("he is away");
     await page.keyboard.press("Enter");
     await log().getByText("Then not.").waitFor();
     assert.deepEqual(sent, ["anna"]);
@@ -146,11 +146,11 @@ describe("the page", { skip: skipBrowser }, () => {
     await page.getByText("broken.pdf").waitFor();
     await page.getByRole("alert").first().waitFor();
     await page.getByRole("button", { name: "Remove broken.pdf" }).click();
-    await page.getByText("being read").waitFor({ state: "detached" });
+    await page.getByText("processing").waitFor({ state: "detached" });
     await attach.setInputFiles([{ name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) }]);
-    await page.getByText("It is empty.").waitFor();
+    await page.getByText("This file is empty.").waitFor();
     await say("what is in it?");
-    await log().getByText("remove it, or upload it again (empty.txt)").waitFor();
+    await log().getByText("Retry or remove them: empty.txt.").waitFor();
     assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "what is in it?");
     await page.getByRole("button", { name: "Remove empty.txt" }).click();
     await findsNothing(page, "files");
@@ -167,15 +167,15 @@ describe("the page", { skip: skipBrowser }, () => {
     answers = ["the first answer", "the second answer", "the third answer"];
     await say("which?");
     await log().getByText("the first answer").waitFor();
-    await page.getByRole("button", { name: "Answer again" }).click();
+    await page.getByRole("button", { name: "Retry" }).click();
     await log().getByText("the second answer").waitFor();
     await log().getByText("2 / 2").waitFor();
-    await page.getByRole("button", { name: "Earlier version" }).click();
+    await page.getByRole("button", { name: "Previous version" }).click();
     await log().getByText("the first answer").waitFor();
     assert.equal(await log().getByText("the second answer").count(), 0);
     await page.getByRole("button", { name: "Edit" }).click();
     await page.getByRole("textbox", { name: "Edit" }).fill("which one?");
-    await page.getByRole("button", { name: "Save and answer again" }).click();
+    await page.getByRole("button", { name: "Save and rerun" }).click();
     await log().getByText("the third answer").waitFor();
     assert.equal(await log().getByText("the first answer").count(), 0);
     // The branch that is shown is the server's word: another tab sees the same.
@@ -204,7 +204,7 @@ describe("the page", { skip: skipBrowser }, () => {
     await page.keyboard.press("Enter");
     await agree(page, "Delete");
     await list.getByRole("link", { name: "A question of which" }).waitFor({ state: "detached" });
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
   });
 
   test("in the dark, on a phone, in German", async () => {

@@ -49,7 +49,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
   };
   const settled = () => page.locator("[role=log][aria-busy=false]").waitFor();
   const choose = async (entry: string) => {
-    await page.getByRole("button", { name: "More about this conversation" }).click();
+    await page.getByRole("button", { name: "More options" }).click();
     await page.getByRole("menuitem", { name: entry }).click();
   };
   const findsNothing = async (state: string, where = page) => assert.deepEqual(await violationsOf(where), [], state);
@@ -98,7 +98,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await page.getByRole("link", { name: "and this" }).click();
     await next;
     await page.evaluate("new Promise((shown) => requestAnimationFrame(() => setTimeout(shown, 50)))");
-    await log().getByText("Loading …").waitFor({ timeout: 2000 });
+    await log().getByText("Loading…").waitFor({ timeout: 2000 });
     held.resolve();
     await log().getByText("There it is.").waitFor();
     await page.unroute(items);
@@ -139,8 +139,8 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
       await say(text);
       await log().getByText(text, { exact: true }).waitFor();
       assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "");
-      assert.equal(await log().getByRole("heading", { name: "What shall be done?" }).count(), 0);
-      if (text === "slowly") await page.getByRole("status").getByText("Sending …").waitFor();
+      assert.equal(await log().getByRole("heading", { name: "What can I help with?" }).count(), 0);
+      if (text === "slowly") await page.getByRole("status").getByText("Sending…").waitFor();
       await findsNothing(`${text} is on its way`);
       held.thread.resolve();
       await page.waitForURL(/\/chat\//);
@@ -235,10 +235,10 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await findsNothing("demo");
     await page.getByRole("button", { name: "Agent: @poet" }).click();
     const list = page.getByRole("listbox", { name: "Agent" });
-    await list.getByRole("option", { name: /Writes verse.*asks demo/ }).waitFor();
+    await list.getByRole("option", { name: /Writes verse.*uses demo/ }).waitFor();
     await findsNothing("agents");
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Model: The agent's own" }).focus();
+    await page.getByRole("button", { name: "Model: Default model" }).focus();
     await page.keyboard.press("ArrowDown");
     await page.getByRole("option", { name: /^other/ }).waitFor();
     await findsNothing("models");
@@ -267,7 +267,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     const words = page.getByRole("textbox", { name: "Edit" });
     await words.fill("  ");
     assert.equal(await page.getByRole("button", { name: "Save", exact: true }).isDisabled(), true);
-    assert.equal(await page.getByRole("button", { name: "Save and answer again" }).isDisabled(), true);
+    assert.equal(await page.getByRole("button", { name: "Save and rerun" }).isDisabled(), true);
     await findsNothing("edit");
     const asked = server.model.requests.length;
     await words.fill("Good night to you.");
@@ -283,7 +283,7 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
 
   test("it goes on elsewhere from a turn", async () => {
     const before = page.url();
-    await page.getByRole("button", { name: "Go on elsewhere from here" }).last().click();
+    await page.getByRole("button", { name: "Fork from here" }).last().click();
     await page.waitForURL((url) => url.href !== before);
     await page.getByRole("heading", { name: / \(2\)$/ }).waitFor();
     await log().getByText("Good night to you.").waitFor();
@@ -297,13 +297,13 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
   });
 
   test("a link is read by whoever has it, and withdrawn", async () => {
-    await choose("Share …");
-    const dialog = page.getByRole("dialog", { name: "Share by a link" });
-    await dialog.getByText("There is no link yet.").waitFor();
-    await dialog.getByRole("button", { name: "Make a link" }).click();
+    await choose("Share…");
+    const dialog = page.getByRole("dialog", { name: "Share a link" });
+    await dialog.getByText("No links yet").waitFor();
+    await dialog.getByRole("button", { name: "Create link" }).click();
     const link = await dialog.locator("code").innerText();
     assert.match(link, /\/shared\/[\w-]+$/);
-    await dialog.getByRole("button", { name: /^Withdraw/ }).waitFor();
+    await dialog.getByRole("button", { name: /^Revoke/ }).waitFor();
     await findsNothing("share");
     const other = await browser.open(link, { viewport: { width: 360, height: 740 }, colorScheme: "dark" });
     await other.getByRole("heading", { name: "An evening" }).waitFor();
@@ -312,15 +312,15 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     assert.equal(await other.evaluate("document.documentElement.scrollWidth"), 360);
     await findsNothing("shared", other);
     await other.close();
-    await dialog.getByRole("button", { name: /^Withdraw/ }).click();
-    await dialog.getByText("There is no link yet.").waitFor();
+    await dialog.getByRole("button", { name: /^Revoke/ }).click();
+    await dialog.getByText("No links yet").waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
   });
 
   test("it is saved as a file", async () => {
     const download = page.waitForEvent("download");
-    await choose("Save as Markdown");
+    await choose("Download as Markdown");
     assert.equal((await download).suggestedFilename(), "An-evening.md");
   });
 
@@ -330,21 +330,21 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     await say("one");
     await log().getByText("thinking").waitFor();
     assert.equal(await log().getAttribute("aria-live"), "off");
-    assert.match(await page.getByRole("status").first().innerText(), /@assistant works/);
+    assert.match(await page.getByRole("status").first().innerText(), /@assistant is working/);
     await findsNothing("working");
     await say("wait, this");
-    await log().getByText("Waits its turn: wait, this").waitFor();
+    await log().getByText("Queued: wait, this").waitFor();
     await log().getByRole("button", { name: "Edit" }).click();
-    await log().getByText("Waits its turn").waitFor({ state: "detached" });
+    await log().getByText("Queued").waitFor({ state: "detached" });
     assert.equal(await field().inputValue(), "wait, this");
-    await page.getByRole("radio", { name: "now, at its next step" }).check();
+    await page.getByRole("radio", { name: "Steer now" }).check();
     await say("rather this");
     await log().getByText("rather this").waitFor();
-    assert.equal(await log().getByText("Waits its turn").count(), 0);
+    assert.equal(await log().getByText("Queued").count(), 0);
     held.resolve();
     await log().getByText("I heard the second.").waitFor();
     await settled();
-    await page.getByRole("status").filter({ hasText: "The answer is finished." }).waitFor();
+    await page.getByRole("status").filter({ hasText: "The answer is ready." }).waitFor();
   });
 
   test("what is typed stays, over a reload and from conversation to conversation", async () => {
@@ -362,20 +362,20 @@ describe("the frame of a conversation", { skip: skipBrowser }, () => {
     isDown = true;
     await say("are you there?");
     await log().getByText("nobody is there").waitFor();
-    const told = page.getByRole("status").filter({ hasText: "The answer has failed." });
+    const told = page.getByRole("status").filter({ hasText: "The answer failed." });
     await told.waitFor();
     const button = log().getByRole("button", { name: "Try again" });
     const before = await button.boundingBox();
     // Who comes back to the window has it looked up; the server tells so once in ten seconds.
     await page.evaluate(`void (globalThis.looking = setInterval(() => dispatchEvent(new Event("focus")), 200))`);
-    await told.getByText("script does not answer.").waitFor();
+    await told.getByText("script is not responding.").waitFor();
     await page.evaluate("clearInterval(looking)");
     assert.deepEqual(await button.boundingBox(), before);
     await findsNothing("failed");
     isDown = false;
     answers = ["Here I am."];
     await told.getByRole("button", { name: "Dismiss" }).click();
-    await told.getByText("does not answer").waitFor({ state: "detached" });
+    await told.getByText("is not responding").waitFor({ state: "detached" });
     // Nothing moves under a finger when such news comes or goes.
     assert.deepEqual(await button.boundingBox(), before);
     await button.click();

@@ -81,12 +81,12 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
   });
 
   const log = () => page.getByRole("log");
-  const question = () => log().getByRole("region", { name: "waiting for you" });
+  const question = () => log().getByRole("region", { name: "needs your input" });
   const line = (text: string) => log().locator("summary", { hasText: text });
   const say = (text: string) => sayOn(page, text);
   const begin = async (agent = "assistant") => {
     await page.goto(`${server.url}/?agent=${agent}`);
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await page.getByRole("button", { name: `Agent: @${agent}` }).waitFor();
   };
   const settled = () => page.locator("[role=log][aria-busy=false]").waitFor();
@@ -100,12 +100,12 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     answers = [[{ call: "send_letter", arguments: {} }], "It is on its way."];
     await say("send the letter");
     await question().waitFor();
-    const inLine = log().locator("details[open]", { has: page.getByRole("region", { name: "waiting for you" }) });
+    const inLine = log().locator("details[open]", { has: page.getByRole("region", { name: "needs your input" }) });
     await inLine.filter({ hasText: "send_letter" }).waitFor();
-    await line("send_letter").getByText("waiting for you").waitFor();
-    await page.getByRole("status").getByText("waiting for you").waitFor();
+    await line("send_letter").getByText("needs your input").waitFor();
+    await page.getByRole("status").getByText("needs your input").waitFor();
     await findsNothing("unknown outcome");
-    await question().getByRole("button", { name: "It was done" }).click();
+    await question().getByRole("button", { name: "Mark as done" }).click();
     await log().getByText("It is on its way.").waitFor();
     await question().waitFor({ state: "detached" });
     await line("send_letter").getByText(/done/).waitFor();
@@ -120,7 +120,7 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     await say("send another letter");
     await question().waitFor();
     await page.reload();
-    await question().getByRole("button", { name: "Do it again" }).click();
+    await question().getByRole("button", { name: "Run again" }).click();
     await log().getByText("Now it is posted.").waitFor();
     assert.equal(posted, 2);
     await line("send_letter").getByText(/done/).waitFor();
@@ -130,18 +130,18 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     await begin("brief");
     answers = [[{ call: "calculate", arguments: { expression: "6*7" } }], "It is 42."];
     await say("6*7?");
-    await question().getByRole("button", { name: "Go on" }).waitFor();
+    await question().getByRole("button", { name: "Continue" }).waitFor();
     await findsNothing("limit");
-    await question().getByRole("button", { name: "Go on" }).click();
+    await question().getByRole("button", { name: "Continue" }).click();
     await log().getByText("It is 42.").waitFor();
     await settled();
-    await log().getByText("It goes on.").waitFor();
+    await log().getByText("Continued.").waitFor();
 
     answers = [[{ call: "calculate", arguments: { expression: "6*8" } }], "It is 48."];
     await say("6*8?");
-    await question().getByRole("button", { name: "Stop here" }).click();
+    await question().getByRole("button", { name: "End run" }).click();
     await settled();
-    await log().getByText("It was ended there.").waitFor();
+    await log().getByText("Run ended.").waitFor();
     await page.getByText("Stopped", { exact: false }).first().waitFor();
     assert.equal(await log().getByRole("alert").count(), 0);
     assert.equal(await log().getByText("It is 48.").count(), 0);
@@ -159,8 +159,8 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
       "It is all done.",
     ];
     await say("have ann told");
-    const groups = log().getByRole("group", { name: "What was said and done" });
-    const innermost = groups.nth(1).getByRole("region", { name: "waiting for you" });
+    const groups = log().getByRole("group", { name: "Transcript" });
+    const innermost = groups.nth(1).getByRole("region", { name: "needs your input" });
     await innermost.waitFor();
     await page.reload();
     await innermost.waitFor();
@@ -196,12 +196,12 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     await say("look, and run it there");
     await question()
       .getByText(
-        "read text from example.com, which may be what asks for this. May run_there pass something on to api.github.com",
+        "read external content (example.com), which may have prompted this action. Allow run_there to send data to api.github.com",
       )
       .waitFor();
     assert.equal(await question().getByRole("button", { name: "Always", exact: true }).count(), 0);
     await findsNothing("asked after text from outside");
-    await question().getByRole("button", { name: "Always for api.github.com here" }).click();
+    await question().getByRole("button", { name: "Always allow api.github.com here" }).click();
     await log().getByText("It ran twice.").waitFor();
 
     await begin();
@@ -257,14 +257,14 @@ describe("what is done and decided in a conversation", { skip: skipBrowser }, ()
     });
     await give("drop", "dropped.csv");
     await page.getByRole("button", { name: "Remove dropped.csv" }).waitFor();
-    await page.getByText(/^\d+ %$/).waitFor();
+    await page.getByText(/^\d+%$/).waitFor();
     await findsNothing("a file is on its way");
     sent.resolve();
     await give("paste", "pasted.csv");
     await page.getByRole("button", { name: "Remove pasted.csv" }).waitFor();
-    assert.equal(await page.getByText("Drop the files here").count(), 0);
+    assert.equal(await page.getByText("Drop files here").count(), 0);
     await page
-      .getByText(/^(being read|\d+ %)$/)
+      .getByText(/^(processing|\d+%)$/)
       .first()
       .waitFor({ state: "detached" });
     await findsNothing("files that came");

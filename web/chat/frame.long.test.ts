@@ -33,17 +33,17 @@ describe("a server that goes away", { skip: skipBrowser }, () => {
     await page.locator("[role=log][aria-busy=false]").waitFor();
 
     await server.end("SIGKILL");
-    await page.getByRole("status").filter({ hasText: "Connection lost, trying again." }).waitFor();
-    await page.getByText(/trying again · \d+ s/).waitFor();
+    await page.getByRole("status").filter({ hasText: "Connection lost. Reconnecting…" }).waitFor();
+    await page.getByText(/Reconnecting · \d+ s/).waitFor();
     await field().fill("What is 6 * 7?");
     await page.keyboard.press("Enter");
-    await log().getByRole("alert").filter({ hasText: "Not sent: The server can't be reached." }).waitFor();
+    await log().getByRole("alert").filter({ hasText: "Not sent: Can't reach the server." }).waitFor();
     assert.equal(await field().inputValue(), "What is 6 * 7?");
     assert.deepEqual(await violationsOf(page), []);
 
     server = await startServerProcess({ cwd, env: { COLLOQUY_PORT: port } });
-    await page.getByRole("status").filter({ hasText: "The connection is back." }).waitFor();
-    await log().getByText("Not sent yet: the server is there again.").waitFor();
+    await page.getByRole("status").filter({ hasText: "Reconnected." }).waitFor();
+    await log().getByText("Not sent yet. The server is back.").waitFor();
     await log().getByRole("button", { name: "Send again" }).click();
     await log().getByText("42", { exact: true }).first().waitFor();
     assert.equal(await field().inputValue(), "");

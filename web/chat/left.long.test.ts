@@ -32,10 +32,10 @@ describe("a conversation that one has left", { skip: skipBrowser }, () => {
     await page.getByRole("textbox", { name: "Message" }).fill("which?");
     await page.keyboard.press("Enter");
     await log().getByText("answer 1").waitFor();
-    await page.getByRole("button", { name: "Answer again" }).click();
+    await page.getByRole("button", { name: "Retry" }).click();
     await log().getByText("answer 2").waitFor();
     await page.locator("[role=log][aria-busy=false]").waitFor();
-    await page.getByRole("button", { name: "Earlier version" }).click();
+    await page.getByRole("button", { name: "Previous version" }).click();
     await log().getByText("answer 1").waitFor();
     const left = lists();
     await page.getByRole("link", { name: "Tasks" }).click();
@@ -43,10 +43,10 @@ describe("a conversation that one has left", { skip: skipBrowser }, () => {
     await nothingIsNew("another version was chosen");
 
     await list().getByRole("link", { name: "which?" }).click();
-    await page.getByRole("button", { name: "Earlier version" }).waitFor({ state: "attached" });
-    await page.getByRole("button", { name: "Later version" }).click();
+    await page.getByRole("button", { name: "Previous version" }).waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Next version" }).click();
     await log().getByText("answer 2").waitFor();
-    await page.getByRole("button", { name: "Go on elsewhere from here" }).last().click();
+    await page.getByRole("button", { name: "Fork from here" }).last().click();
     await list().getByRole("link", { name: "which? (2)" }).waitFor();
     const again = lists();
     await page.getByRole("link", { name: "Tasks" }).click();

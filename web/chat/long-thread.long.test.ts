@@ -112,11 +112,11 @@ describe("a long conversation", { skip: skipBrowser, timeout: 180_000 }, () => {
   });
 
   test("versions of a message are counted where others stand between", async () => {
-    await page.getByRole("button", { name: "Answer again" }).last().click();
+    await page.getByRole("button", { name: "Retry" }).last().click();
     await log().getByText("2 / 2").waitFor();
     await page.reload();
     await log().getByText("2 / 2").waitFor();
-    await page.getByRole("button", { name: "Earlier version" }).click();
+    await page.getByRole("button", { name: "Previous version" }).click();
     await log().getByText("1 / 2").waitFor();
   });
 

@@ -75,7 +75,7 @@ describe("what tools made is seen in the turn", { skip }, () => {
     await log().getByText("February was best.").waitFor();
     await isSeen("figure-1.png");
     assert.deepEqual(await violationsOf(page), []);
-    await log().getByRole("button", { name: "Show figure-1.png large" }).click();
+    await log().getByRole("button", { name: "Enlarge figure-1.png" }).click();
     await page.getByRole("dialog", { name: "figure-1.png" }).waitFor();
     await page.keyboard.press("Escape");
   });
@@ -95,14 +95,14 @@ describe("what tools made is seen in the turn", { skip }, () => {
     await log().getByText("Your slides are there.").waitFor();
     const slides = log().getByRole("region", { name: "Slides: herons" });
     await isSeen("herons, slide 1 of 3");
-    assert.ok(await slides.getByRole("button", { name: "Earlier slide" }).isDisabled());
-    await slides.getByRole("button", { name: "Later slide" }).click();
+    assert.ok(await slides.getByRole("button", { name: "Previous slide" }).isDisabled());
+    await slides.getByRole("button", { name: "Next slide" }).click();
     await isSeen("herons, slide 2 of 3");
     await page.keyboard.press("ArrowRight");
     await isSeen("herons, slide 3 of 3");
     await page.keyboard.press("ArrowRight");
     await slides.getByText("slide 3 of 3").waitFor();
-    await log().getByRole("link", { name: "Save herons.pptx" }).waitFor();
+    await log().getByRole("link", { name: "Download herons.pptx" }).waitFor();
     assert.equal(
       await log().locator('img[alt*="herons"]').count(),
       1,

@@ -52,7 +52,9 @@ describe("a model that is away", { skip: skipBrowser }, () => {
     model.always({ status: 500, error: "out of memory" });
     await ask("@distant hello");
     await log()
-      .getByText(/^Ollama at 127\.0\.0\.1:\d+ (broke off its answer|reports a fault of its own); trying again in \d s$/)
+      .getByText(
+        /^Ollama at 127\.0\.0\.1:\d+ (stopped in the middle of its answer|reported an internal error); retrying in \d s$/,
+      )
       .waitFor();
     await pictureOf(page, "outage trying again");
     assert.equal(await log().getByText("half a sen").count(), 0);
@@ -60,18 +62,18 @@ describe("a model that is away", { skip: skipBrowser }, () => {
 
   test("then the run waits, says when it is asked again, and goes on when a person says so", async () => {
     await log()
-      .getByText(/^It is asked again in \d min, and goes on by itself\.$/)
+      .getByText(/^Retries automatically in \d min\.$/)
       .waitFor();
     await pictureOf(page, "outage waits");
     assert.deepEqual(await violationsOf(page), []);
     await page.goto(`${server.url}/runs`);
-    await page.getByText(/waiting: for its model, next try at \d/).waitFor();
+    await page.getByText(/waiting: for the model, next attempt at \d/).waitFor();
     await pictureOf(page, "outage runs");
     await page.goBack();
     model.always("It is back.");
-    await log().getByRole("button", { name: "Try now" }).click();
+    await log().getByRole("button", { name: "Retry now" }).click();
     await log().getByText("It is back.").waitFor();
-    await log().getByText("It was asked again.").waitFor();
+    await log().getByText("Retried.").waitFor();
   });
 
   test("another model goes on, chosen from those that are there", async () => {

@@ -64,7 +64,7 @@ describe("where one is in a conversation", { skip: skipBrowser }, () => {
   });
 
   test("that something new is below is said only where it is", async () => {
-    const [jump, news] = ["Jump to latest", "New below"].map((name) => page.getByRole("button", { name }));
+    const [jump, news] = ["Jump to latest", "New messages"].map((name) => page.getByRole("button", { name }));
     const scroller = `document.querySelector("[role=log]").parentElement`;
     await page.evaluate(`${scroller}.scrollTop = 0`);
     await jump!.waitFor();

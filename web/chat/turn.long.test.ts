@@ -116,7 +116,7 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
   const log = () => page.getByRole("log");
   const begin = async () => {
     await page.goto(server.url);
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
   };
   const choose = async (agent: string) => {
     await page.getByRole("button", { name: /^Agent/ }).click();
@@ -143,10 +143,10 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     assert.equal(await log().locator("math[display=block]").count(), 2, "each with a line of its own");
     await log().getByText("1,200 + 34 tokens").waitFor();
     await log()
-      .getByText(/first word after .* in all/)
+      .getByText(/Time to first token .* Total /)
       .waitFor();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await log().getByRole("button", { name: "Copy the code" }).click();
+    await log().getByRole("button", { name: "Copy code" }).click();
     assert.match(String(await page.evaluate("navigator.clipboard.readText()")), /^def f\(x\)/);
     await findsNothing("formatted");
     await page.emulateMedia({ colorScheme: "dark" });
@@ -196,15 +196,15 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
       `[...document.querySelectorAll("[role=log] img")].filter((each) => each.complete && each.naturalWidth > 0).length === 2`,
     );
     assert.equal(await made.getByText("gone.png").count(), 0);
-    await made.getByRole("button", { name: "Look into it sales.csv" }).click();
+    await made.getByRole("button", { name: "Preview sales.csv" }).click();
     await made.getByRole("cell", { name: "Jan, Feb" }).waitFor();
-    await made.getByRole("button", { name: "Look into it notes.md" }).click();
+    await made.getByRole("button", { name: "Preview notes.md" }).click();
     await made.getByRole("heading", { name: "Notes" }).waitFor();
     await findsNothing("files");
     const saved = page.waitForEvent("download");
-    await made.getByRole("link", { name: "Save sales.csv" }).click();
+    await made.getByRole("link", { name: "Download sales.csv" }).click();
     assert.equal((await saved).suggestedFilename(), "sales.csv");
-    await made.getByRole("button", { name: "Show sales.svg large" }).click();
+    await made.getByRole("button", { name: "Enlarge sales.svg" }).click();
     await page.getByRole("dialog", { name: "sales.svg" }).waitFor();
     await findsNothing("large picture");
     await page.keyboard.press("Escape");
@@ -228,12 +228,12 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     gate.resolve();
     await log().getByText("That took a while.").waitFor();
     await log()
-      .getByRole("button", { name: /Open whole/ })
+      .getByRole("button", { name: /Open in full/ })
       .click();
     assert.equal((await log().getByRole("region", { name: "Result" }).locator("pre").textContent())?.length, 9000);
     assert.match(
       (await log()
-        .getByRole("link", { name: /Its run/ })
+        .getByRole("link", { name: /View run/ })
         .getAttribute("href")) ?? "",
       /runs\/[0-9a-f-]{36}$/,
     );
@@ -249,7 +249,7 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     await log().getByText("2+2").click();
     assert.equal(
       await log()
-        .getByRole("link", { name: /Its run/ })
+        .getByRole("link", { name: /View run/ })
         .count(),
       1,
     );
@@ -276,7 +276,7 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
     await log().getByText("@helper").click();
     gate.resolve();
     await log().getByText("The helper says 42.").waitFor();
-    const child = log().getByRole("group", { name: "What was said and done" });
+    const child = log().getByRole("group", { name: "Transcript" });
     await child.getByText("20+22").waitFor();
     await child.getByText("There are 42 beans.").waitFor();
     await findsNothing("delegated");
@@ -291,14 +291,14 @@ describe("an agent's turn", { skip: skipBrowser }, () => {
       "It is done.",
     ];
     await say("tell ann");
-    const question = page.getByRole("region", { name: "waiting for you" });
+    const question = page.getByRole("region", { name: "needs your input" });
     await question.waitFor();
     await findsNothing("asked below");
     await page.reload();
     await question.waitFor();
     await question.getByLabel("Arguments").fill("no json");
     await question.getByRole("button", { name: "Allow" }).click();
-    await question.getByText("That is not JSON.").waitFor();
+    await question.getByText("This is not valid JSON.").waitFor();
     await question.getByLabel("Arguments").fill('{"to":"anna"}');
     await question.getByRole("button", { name: "Allow" }).click();
     await log().getByText("It is done.").waitFor();

@@ -43,23 +43,23 @@ describe("messages that wait for their turn", { skip: skipBrowser }, () => {
       .locator("input[type=file]")
       .setInputFiles([{ name: "list.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n1,2\n") }]);
     await page.getByRole("button", { name: "Remove list.csv" }).waitFor();
-    await page.getByText(/^(being read|\d+ %)$/).waitFor({ state: "detached" });
+    await page.getByText(/^(processing|\d+%)$/).waitFor({ state: "detached" });
     await say("the first that waits");
-    await log().getByText("Waits its turn: the first that waits · list.csv").waitFor();
+    await log().getByText("Queued: the first that waits · list.csv").waitFor();
     await say("the second that waits");
-    await other.getByText("Waits its turn: the second that waits").waitFor();
+    await other.getByText("Queued: the second that waits").waitFor();
     assert.deepEqual(await violationsOf(other), []);
     assert.equal(await other.evaluate("document.documentElement.scrollWidth"), 360);
     await page.reload();
-    const waiting = log().getByText(/^Waits its turn/);
+    const waiting = log().getByText(/^Queued/);
     await waiting.nth(1).waitFor();
     assert.deepEqual(
-      (await waiting.allTextContents()).map((text) => text.replace(/^.*turn: /, "")),
+      (await waiting.allTextContents()).map((text) => text.replace(/^.*Queued: /, "")),
       ["the first that waits · list.csv", "the second that waits"],
     );
 
-    await other.getByRole("button", { name: "Take back" }).nth(1).click();
-    await log().getByText("Waits its turn: the second that waits").waitFor({ state: "detached" });
+    await other.getByRole("button", { name: "Remove" }).nth(1).click();
+    await log().getByText("Queued: the second that waits").waitFor({ state: "detached" });
     await log().getByRole("button", { name: "Edit" }).last().click();
     await page.getByRole("button", { name: "Remove list.csv" }).waitFor();
     const field = page.getByRole("textbox", { name: "Message" });
@@ -84,7 +84,7 @@ describe("messages that wait for their turn", { skip: skipBrowser }, () => {
       [{ gate: () => next.promise }, { text: "It is 42." }],
     ];
     await sayOn(page, "6*7?");
-    await log().getByText("Waiting for the model's first word · ").waitFor();
+    await log().getByText("Waiting for the first token · ").waitFor();
     assert.deepEqual(await violationsOf(page, "color-contrast"), []);
     await pictureOf(page, "waiting first word");
     held.resolve();

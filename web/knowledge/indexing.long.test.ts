@@ -43,7 +43,7 @@ describe("the view of knowledge while words are indexed", { skip: skipBrowser },
   });
 
   for (const [locale, { indexing, search }] of Object.entries({
-    en: { indexing: "indexing 35 %", search: "Search" },
+    en: { indexing: "indexing 35%", search: "Search" },
     de: { indexing: "wird indiziert: 35 %", search: "Suchen" },
   }))
     test(`says how far it is, and finds everything (${locale})`, async () => {

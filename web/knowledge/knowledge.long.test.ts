@@ -34,12 +34,12 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
 
   const row = (name: string) => page.getByRole("row").filter({ hasText: name });
   const added = (name: string) =>
-    page.getByRole("region", { name: "What is being added" }).getByRole("listitem").filter({ hasText: name });
+    page.getByRole("region", { name: "Uploads" }).getByRole("listitem").filter({ hasText: name });
   const choose = (files: Parameters<ReturnType<Page["locator"]>["setInputFiles"]>[0]) =>
     page.locator("input[type=file]").first().setInputFiles(files);
 
   test("a collection is made from what the server has", async () => {
-    await page.getByText("Nothing here yet.").waitFor();
+    await page.getByText("No collections yet.").waitFor();
     await isWhole(page, "no collections");
     // Its own styles count more than the bare ones, whichever file comes first.
     const colour = await page.evaluate('getComputedStyle(document.querySelector("main .button-main")).backgroundColor');
@@ -49,15 +49,15 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     await form.getByLabel("Name", { exact: true }).fill("birds");
     await form.getByLabel("Description").fill("What we know of birds");
     await form.getByRole("combobox", { name: "Embedding model" }).fill("http:words");
-    await form.getByText("How it is cut and searched").click();
-    await form.getByLabel("Tokens of a chunk").fill("60");
-    await form.getByLabel("Tokens that chunks share").fill("40");
+    await form.getByText("Chunking and search").click();
+    await form.getByLabel("Chunk size (tokens)").fill("60");
+    await form.getByLabel("Chunk overlap (tokens)").fill("40");
     await isWhole(page, "new collection");
-    await form.getByRole("button", { name: "Make the collection" }).click();
+    await form.getByRole("button", { name: "Create collection" }).click();
     // What is wrong is said, and what was typed stays.
     await form.getByRole("alert").getByText("at most half of chunkSize").waitFor();
-    await form.getByLabel("Tokens that chunks share").fill("10");
-    await form.getByRole("button", { name: "Make the collection" }).click();
+    await form.getByLabel("Chunk overlap (tokens)").fill("10");
+    await form.getByRole("button", { name: "Create collection" }).click();
     await page.getByRole("heading", { name: "birds" }).waitFor();
     await page.getByText("No documents yet.").waitFor();
     await isWhole(page, "no documents");
@@ -78,12 +78,12 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     await row("herons.md").getByText("ready").waitFor();
     await row("broken.pdf").getByText("failed").waitFor();
     assert.equal(await added("broken.pdf").count(), 0, "what can't be read stands in the table alone");
-    await page.getByRole("link", { name: "Show what failed" }).click();
+    await page.getByRole("link", { name: "Show failed" }).click();
     await row("storks.pdf").waitFor({ state: "detached" });
     const followed = page.waitForResponse(
       async (answer) => /\/documents\/[0-9a-f-]{36}$/.test(answer.url()) && (await answer.text()).includes('"failed"'),
     );
-    await row("broken.pdf").getByRole("button", { name: "Read again: broken.pdf" }).click();
+    await row("broken.pdf").getByRole("button", { name: "Process again: broken.pdf" }).click();
     await followed;
     await page.getByText("2 of 3 ready, 1 failed").waitFor();
     await page.goBack();
@@ -101,10 +101,10 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     assert.equal(await added("storks.pdf").count(), 0, "what is ready stands in the table alone");
     // Again: what is there already is told so.
     await choose([text("herons.md", herons), text("copy.md", herons)]);
-    await added("herons.md").getByText("unchanged").waitFor();
-    await added("copy.md").getByText("duplicate: this content is there as herons.md").waitFor();
-    await page.getByRole("button", { name: "Clear the list" }).click();
-    await page.getByRole("region", { name: "What is being added" }).waitFor({ state: "detached" });
+    await added("herons.md").getByText("Already up to date").waitFor();
+    await added("copy.md").getByText("duplicate of herons.md").waitFor();
+    await page.getByRole("button", { name: "Clear list" }).click();
+    await page.getByRole("region", { name: "Uploads" }).waitFor({ state: "detached" });
   });
 
   test("a text that is pasted, and an address that can't be fetched", async () => {
@@ -116,16 +116,16 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     await page.getByLabel("Name", { exact: true }).fill("clatter.md");
     assert.equal(await page.getByRole("textbox", { name: "Text" }).inputValue(), "Storks clatter with their bills.");
     await isWhole(page, "a text");
-    await page.getByRole("button", { name: "Add the text" }).click();
+    await page.getByRole("button", { name: "Add text" }).click();
     await row("clatter.md").getByText("ready").waitFor();
     await page.getByRole("button", { name: "From the web" }).click();
     await page.getByRole("textbox", { name: "Addresses" }).fill("no-address");
-    await page.getByRole("button", { name: "Add them" }).click();
+    await page.getByRole("button", { name: "Add addresses" }).click();
     await added("no-address").getByRole("alert").waitFor();
   });
 
   test("documents are looked for by name and state, by the address too", async () => {
-    await page.getByLabel("Name has").fill("STORK");
+    await page.getByLabel("Name contains").fill("STORK");
     await row("herons.md").waitFor({ state: "detached" });
     await row("storks.pdf").waitFor();
     assert.match(page.url(), /search=STORK/);
@@ -134,7 +134,7 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     assert.equal(await page.getByRole("row").count(), 2);
     await row("broken.pdf").getByRole("button", { name: "Delete: broken.pdf" }).click();
     await agree(page, "Delete");
-    await page.getByText("No document is like that.").waitFor();
+    await page.getByText("No matching documents").waitFor();
     await page.getByRole("link", { name: "Show all" }).click();
     await row("herons.md").waitFor();
   });
@@ -147,7 +147,7 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     await page.getByRole("link", { name: "Chunks", exact: true }).click();
     await page.getByText("Chunk 2").waitFor();
     await page.getByText("Herons › Nests").first().waitFor();
-    await page.getByText("characters of the chunk before").first().waitFor();
+    await page.getByText("characters shared with the previous chunk").first().waitFor();
     await isWhole(page, "chunks");
     const downloading = page.waitForEvent("download");
     await page.getByRole("link", { name: "Original" }).click();
@@ -163,29 +163,29 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     await page.getByText("Herons › Nests").waitFor();
     await isWhole(page, "passage");
     await page.goto(`${server.url}/knowledge/${collection}?document=${id}&from=100000&to=100010`);
-    await page.getByText("The passage is not there any more").waitFor();
+    await page.getByText("This passage no longer exists").waitFor();
     await page.locator(".reader").getByText("stands in shallow water").waitFor();
   });
 
   test("a question: passages with their scores, and how they were found", async () => {
     const other = await server.knowledge.create({ name: "ships" });
     await page.goto(`${server.url}/knowledge?show=ask`);
-    await page.getByText("No questions yet.").waitFor();
+    await page.getByText("No queries yet.").waitFor();
     await isWhole(page, "ask");
     await page.getByRole("checkbox", { name: "birds" }).check();
     await page.getByRole("textbox", { name: "Question" }).fill("Where do herons stand and wait for fish?");
     await page.keyboard.press("Enter");
     await page.getByText(/\d passages? of \d candidates? in/).waitFor();
     const trace = page.getByRole("group").filter({ hasText: "How it was found" });
-    await trace.getByText("both · share of meaning 0.5 · http:words").waitFor();
+    await trace.getByText("both · weight of meaning 0.5 · http:words").waitFor();
     await trace.getByText("all vectors compared").waitFor();
     await trace.getByText("embedding").waitFor();
-    await row("herons.md").first().getByText("in the context").waitFor();
+    await row("herons.md").first().getByText("used").waitFor();
     await isWhole(page, "answer");
     // The same by its address, for whoever comes back to it.
     await page.reload();
     await page.getByText("The grey heron stands in shallow water").first().waitFor();
-    await page.getByRole("region", { name: "Earlier questions" }).getByRole("link").waitFor();
+    await page.getByRole("region", { name: "Past queries" }).getByRole("link").waitFor();
     await page.getByRole("listitem").getByRole("link", { name: "herons.md" }).first().click();
     await page.locator("mark").first().waitFor();
     await page.goBack();
@@ -220,29 +220,29 @@ describe("the view of knowledge", { skip: skipBrowser }, () => {
     await about.getByRole("button", { name: "Save" }).click();
     await about.getByText("Saved.").waitFor();
     await page.getByRole("heading", { name: "our birds" }).waitFor();
-    const share = page.getByRole("form", { name: "Who else may search and read it" });
+    const share = page.getByRole("form", { name: "Sharing" });
     await share.getByLabel("Name", { exact: true }).fill("nobody-here");
     await share.getByRole("button", { name: "Share" }).click();
     await share.getByText("There is no user nobody-here.").waitFor();
     await share.getByLabel("Share with").selectOption("everyone");
     await share.getByRole("button", { name: "Share" }).click();
-    await page.getByRole("button", { name: "No longer share with everyone" }).waitFor();
-    const searching = page.getByRole("form", { name: "How it is searched" });
+    await page.getByRole("button", { name: "Stop sharing with everyone" }).waitFor();
+    const searching = page.getByRole("form", { name: "Search" });
     await searching.getByLabel("Search by").selectOption("lexical");
     await searching.getByRole("button", { name: "Save" }).click();
     await searching.getByText("Saved.").waitFor();
-    const cutting = page.getByRole("form", { name: "How documents are read" });
-    await cutting.getByLabel("Tokens of a chunk").fill("200");
-    await cutting.getByText("they must be read anew").waitFor();
+    const cutting = page.getByRole("form", { name: "Indexing" });
+    await cutting.getByLabel("Chunk size (tokens)").fill("200");
+    await cutting.getByText("These changes require re-indexing").waitFor();
     await isWhole(page, "settings");
-    await cutting.getByRole("button", { name: "Read all documents anew" }).click();
-    await agree(page, "Read all documents anew");
-    await cutting.getByText("they must be read anew").waitFor({ state: "detached" });
+    await cutting.getByRole("button", { name: "Re-index all documents" }).click();
+    await agree(page, "Re-index all documents");
+    await cutting.getByText("These changes require re-indexing").waitFor({ state: "detached" });
     assert.equal((await server.knowledge.collection(collection)).settings.chunkSize, 200);
 
     await page.getByRole("button", { name: "Delete this collection" }).click();
     await agree(page, "Delete");
-    await page.getByText("Nothing here yet.").waitFor();
+    await page.getByText("No collections yet.").waitFor();
   });
 
   test("on a phone, in the dark, in German", async () => {

@@ -53,15 +53,15 @@ describe("much knowledge", { skip: skipBrowser }, () => {
     const top = async () => Math.round((await mark.boundingBox())!.y);
     assert.ok((await top()) > 0 && (await top()) < 850, "in sight");
     assert.ok(Number(await shown()) < 20_000);
-    for (const side of ["before", "after", "before"]) {
+    for (const side of ["earlier", "later", "earlier"]) {
       const [was, length] = [await top(), Number(await shown())];
-      await page.getByRole("button", { name: `Show what is ${side}` }).dispatchEvent("click");
+      await page.getByRole("button", { name: `Show ${side} text` }).dispatchEvent("click");
       while (Number(await shown()) === length) await page.waitForTimeout(20);
       assert.ok(Math.abs((await top()) - was) <= 1, `${side} moves it by ${(await top()) - was}`);
     }
     for (let more = 0; more < 8; more++) {
       const last = await page.locator(".reader > span").last().getAttribute("data-from");
-      await page.getByRole("button", { name: "Show what is after" }).click();
+      await page.getByRole("button", { name: "Show later text" }).click();
       await page.locator(`.reader > span:last-child:not([data-from="${last}"])`).waitFor();
       assert.ok(Number(await shown()) <= 80_000, "never all of it");
     }
@@ -79,7 +79,7 @@ describe("much knowledge", { skip: skipBrowser }, () => {
     await page.getByText("Line 15000:").first().waitFor();
     await page.getByRole("button", { name: "Later" }).first().click();
     await page.waitForURL(/chunk=/);
-    assert.ok((await page.getByRole("listitem").filter({ hasText: "in the text" }).count()) <= 20);
+    assert.ok((await page.getByRole("listitem").filter({ hasText: "show in text" }).count()) <= 20);
   });
 
   test("many files at once: a few are sent at a time, and all are followed; pages have addresses", async () => {
@@ -116,7 +116,7 @@ describe("much knowledge", { skip: skipBrowser }, () => {
       .locator("input[type=file]")
       .first()
       .setInputFiles([text("large.txt", "x".repeat(5 * 1024 * 1024))]);
-    await page.getByRole("alert").getByText("It is larger than 4").waitFor();
+    await page.getByRole("alert").getByText("exceeds the limit of 4").waitFor();
     const folder = join(temporaryFolder("dropped"), "birds");
     mkdirSync(join(folder, "waders"), { recursive: true });
     writeFileSync(join(folder, "waders", "heron.md"), "A heron.");

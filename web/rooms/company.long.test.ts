@@ -66,25 +66,25 @@ describe("two people in a room", { skip: skipBrowser }, () => {
   };
 
   test("who is not in it finds nothing behind its address, until the owner lets them in", async () => {
-    const form = ada.getByRole("form", { name: "Begin a room" });
+    const form = ada.getByRole("form", { name: "New room" });
     await form.getByLabel("Kind").selectOption("desk");
-    await form.getByRole("button", { name: "Begin" }).click();
+    await form.getByRole("button", { name: "Create room" }).click();
     await ada.waitForURL(/\/rooms\/[0-9a-f-]{36}$/);
     room = ada.url();
     await ben.goto(room);
     await ben.getByRole("heading", { name: "You are not in this room" }).waitFor();
     await findsNothing(ben, "not in it");
-    await ben.getByRole("button", { name: "Come in" }).click();
-    await ben.getByRole("alert").getByText("its owner must let you in").waitFor();
+    await ben.getByRole("button", { name: "Join" }).click();
+    await ben.getByRole("alert").getByText("you need an invitation from its owner").waitFor();
 
-    const letIn = members(ada).getByRole("textbox", { name: "Name of an account" });
+    const letIn = members(ada).getByRole("textbox", { name: "Account name" });
     await letIn.fill("nobody of this name");
     await letIn.press("Enter");
     await ada.getByRole("alert").getByText("nobody of this name").waitFor();
     assert.equal(await letIn.inputValue(), "nobody of this name");
     await letIn.fill("ben");
     await letIn.press("Enter");
-    await memberOf(ada, "ben").getByText("away").waitFor();
+    await memberOf(ada, "ben").getByText("offline").waitFor();
     await findsNothing(ada, "let in");
   });
 
@@ -92,12 +92,12 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await ben.goto(`${server.url}/rooms`);
     await ben.getByRole("main").getByRole("link", { name: /^Desk/ }).click();
     await log(ben).waitFor();
-    await memberOf(ada, "ben").getByText("here").waitFor();
-    await memberOf(ben, "user").getByText("here").waitFor();
+    await memberOf(ada, "ben").getByText("online").waitFor();
+    await memberOf(ben, "user").getByText("online").waitFor();
     await ben.goto(`${server.url}/tasks`);
-    await memberOf(ada, "ben").getByText("away").waitFor();
+    await memberOf(ada, "ben").getByText("offline").waitFor();
     await ben.goBack();
-    await memberOf(ada, "ben").getByText("here").waitFor();
+    await memberOf(ada, "ben").getByText("online").waitFor();
   });
 
   test("what one says the other sees, people are called by their names, and a name nobody has is pointed out", async () => {
@@ -130,10 +130,10 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     for (const page of [ada, ben]) {
       await log(page).getByText("ping begins.").waitFor();
       await log(page).getByText("pong begins.").waitFor();
-      await memberOf(page, "ping").getByText("thinks").waitFor();
+      await memberOf(page, "ping").getByText("thinking").waitFor();
       await page
         .getByRole("status")
-        .getByText(/^@p[io]ng, @p[io]ng think/)
+        .getByText(/^@p[io]ng, @p[io]ng are thinking/)
         .waitFor();
       assert.equal(await log(page).getAttribute("aria-busy"), "true");
     }
@@ -149,9 +149,9 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     for (const page of [ada, ben]) {
       await page
         .getByRole("status")
-        .getByText(/^@pong thinks/)
+        .getByText(/^@pong is thinking/)
         .waitFor();
-      await memberOf(page, "ping").getByText("when called").waitFor();
+      await memberOf(page, "ping").getByText("when mentioned").waitFor();
       const stopped = log(page).getByRole("listitem").filter({ hasText: "ping begins." });
       await stopped.getByRole("heading", { name: "@ping Stopped." }).waitFor();
     }
@@ -165,7 +165,7 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await say(ada, "@ping play with @pong");
     for (const page of [ada, ben]) {
       await log(page).getByText("The agents have had 4 turns since your message.").waitFor();
-      await page.getByRole("button", { name: "Go on" }).waitFor();
+      await page.getByRole("button", { name: "Continue" }).waitFor();
     }
     // What each of those took that thought at the same time.
     await log(ada)
@@ -178,7 +178,7 @@ describe("two people in a room", { skip: skipBrowser }, () => {
       .all())
       await turn.getByText(/\d+ \+ \d+ tokens/).waitFor();
     await findsNothing(ada, "guard");
-    await ben.getByRole("button", { name: "Go on" }).click();
+    await ben.getByRole("button", { name: "Continue" }).click();
     for (const page of [ada, ben])
       await log(page).getByText("The agents have had 4 turns since your message.").nth(1).waitFor();
   });
@@ -195,7 +195,7 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await log(ada).hover();
     // To where no link lies below the button that leads back.
     await ada.mouse.wheel(0, -700);
-    const newBelow = ada.getByRole("button", { name: "New below" });
+    const newBelow = ada.getByRole("button", { name: "New messages" });
     const jump = ada.getByRole("button", { name: "Jump to latest" });
     await jump.waitFor();
     assert.equal(await newBelow.count(), 0, "nothing was said");
@@ -254,7 +254,7 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await files(ada).getByText("sales.csv").waitFor();
     await files(ben).getByText("sales.csv").waitFor();
     const saved = ben.waitForEvent("download");
-    await files(ben).getByRole("link", { name: "Save sales.csv" }).click();
+    await files(ben).getByRole("link", { name: "Download sales.csv" }).click();
     assert.equal((await saved).suggestedFilename(), "sales.csv");
     await files(ben).getByRole("button", { name: "Remove sales.csv" }).click();
     await agree(ben, "Remove");
@@ -266,7 +266,7 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     assert.equal(await members(ben).getByRole("textbox").count(), 0);
     assert.equal(
       await members(ben)
-        .getByRole("button", { name: /^Take @/ })
+        .getByRole("button", { name: /^Remove @/ })
         .count(),
       0,
     );
@@ -298,7 +298,7 @@ describe("two people in a room", { skip: skipBrowser }, () => {
     await ada.goto(`${server.url}/rooms/${id}`);
     await phone.getByRole("button", { name: "Hereinkommen" }).click();
     await phone.getByRole("heading", { name: "Open house" }).waitFor();
-    await memberOf(ada, "eve").getByText("here").waitFor();
+    await memberOf(ada, "eve").getByText("online").waitFor();
     await phone.getByRole("combobox").fill("Guten Abend");
     await phone.getByRole("button", { name: "Senden" }).click();
     await log(phone).getByText("Welcome to all.").waitFor();

@@ -34,14 +34,14 @@ describe("rooms", { skip: skipBrowser }, () => {
   test("one is begun, and whoever is called answers", async () => {
     await page.getByRole("heading", { name: "Rooms" }).waitFor();
     assert.deepEqual(await violationsOf(page), []);
-    const form = page.getByRole("form", { name: "Begin a room" });
+    const form = page.getByRole("form", { name: "New room" });
     await form.getByRole("checkbox", { name: /^@data/, checked: true }).waitFor();
-    await form.getByRole("button", { name: "Begin" }).click();
+    await form.getByRole("button", { name: "Create room" }).click();
     await page.waitForURL(/\/rooms\/[0-9a-f-]{36}$/);
-    await log().getByText("Nothing has been said here yet").waitFor();
+    await log().getByText("No messages yet").waitFor();
     assert.deepEqual(await violationsOf(page), []);
     await page.getByRole("complementary", { name: "Members" }).getByText("@reviewer").waitFor();
-    await page.getByRole("complementary").getByText("here").waitFor();
+    await page.getByRole("complementary").getByText("online").waitFor();
 
     await field().fill("Hey @");
     await page.keyboard.press("End");
@@ -54,7 +54,7 @@ describe("rooms", { skip: skipBrowser }, () => {
     await page.keyboard.type("help me");
     await page.keyboard.press("Enter");
     await log().getByText("Hey @data help me").waitFor();
-    assert.equal(await log().getByText("Nothing has been said here yet").count(), 0);
+    assert.equal(await log().getByText("No messages yet").count(), 0);
     await log().getByText("I follow rules and understand little").first().waitFor();
     await page.locator("[role=log][aria-busy=false]").waitFor();
     assert.equal(await field().inputValue(), "");
@@ -91,15 +91,15 @@ describe("rooms", { skip: skipBrowser }, () => {
       await held.promise;
       return route.fulfill({ response });
     });
-    await members.getByRole("button", { name: "Take @code out" }).click();
+    await members.getByRole("button", { name: "Remove @code" }).click();
     await isHeld.promise;
-    await members.getByRole("button", { name: "Take @reviewer out" }).click();
-    await members.getByRole("button", { name: "Take @reviewer out" }).waitFor({ state: "detached" });
+    await members.getByRole("button", { name: "Remove @reviewer" }).click();
+    await members.getByRole("button", { name: "Remove @reviewer" }).waitFor({ state: "detached" });
     const late = page.waitForResponse((response) => isRead.test(response.url()));
     held.resolve();
     await (await late).finished();
     await page.evaluate("new Promise((shown) => requestAnimationFrame(() => setTimeout(shown)))");
-    assert.equal(await members.getByRole("button", { name: "Take @reviewer out" }).count(), 0);
+    assert.equal(await members.getByRole("button", { name: "Remove @reviewer" }).count(), 0);
     await page.unroute(isRead);
   });
 
@@ -108,8 +108,8 @@ describe("rooms", { skip: skipBrowser }, () => {
     await other.getByRole("log").getByText("Hey @data help me").waitFor();
     assert.deepEqual(await violationsOf(other), []);
     assert.equal(await other.evaluate("document.documentElement.scrollWidth"), 360);
-    await page.getByRole("button", { name: "Begin a new chapter" }).click();
-    await other.getByText("A new chapter begins").waitFor();
+    await page.getByRole("button", { name: "Start a new chapter" }).click();
+    await other.getByText("New chapter: agents don't see earlier messages.").waitFor();
     await other.close();
   });
 
@@ -127,7 +127,7 @@ describe("rooms", { skip: skipBrowser }, () => {
     await until(async () => (await message.inputValue()) === "half a thought");
     await page.getByRole("complementary", { name: "Members" }).getByRole("button", { name: "Delete" }).click();
     await agree(page, "Delete");
-    await page.getByRole("heading", { name: "Begin a room" }).waitFor();
+    await page.getByRole("heading", { name: "New room" }).waitFor();
     assert.equal(
       await page
         .getByRole("main")
@@ -141,11 +141,11 @@ describe("rooms", { skip: skipBrowser }, () => {
   test("agents are chosen, come in and are taken out", async () => {
     const phone = { viewport: { width: 360, height: 740 }, colorScheme: "dark" } as const;
     const small = await browser.open(`${server.url}/rooms`, phone);
-    const form = small.getByRole("form", { name: "Begin a room" });
+    const form = small.getByRole("form", { name: "New room" });
     await form.getByLabel("Kind").selectOption("");
     const assistant = form.getByRole("checkbox", { name: /^@assistant/ });
     await form.getByRole("checkbox", { name: /^@assistant/, checked: true }).uncheck();
-    await form.getByRole("button", { name: "Begin" }).click();
+    await form.getByRole("button", { name: "Create room" }).click();
     await form.getByRole("alert").getByText("Choose at least one agent.").waitFor();
     assert.equal(await form.getByRole("checkbox", { name: /^@analysis/ }).count(), 0);
     await assistant.check();
@@ -153,32 +153,32 @@ describe("rooms", { skip: skipBrowser }, () => {
     await form.getByRole("checkbox", { name: /^@coder/ }).check();
     assert.equal(await form.getByLabel("When @coder listens").inputValue(), "mention");
     await form.getByLabel("When @assistant listens").selectOption("mention");
-    await form.getByText("None of them always listens").waitFor();
+    await form.getByText("None of these agents is always listening").waitFor();
     await form.getByLabel("Name").fill("Release");
     assert.deepEqual(await violationsOf(small), []);
     assert.equal(await small.evaluate("document.documentElement.scrollWidth"), 360);
-    await form.getByRole("button", { name: "Begin" }).click();
+    await form.getByRole("button", { name: "Create room" }).click();
     await small.getByRole("heading", { name: "Release" }).waitFor();
     const said = small.getByRole("log");
     await said.getByText("@coder", { exact: true }).waitFor();
-    await said.getByText("None of them always listens").waitFor();
+    await said.getByText("None of these agents is always listening").waitFor();
     assert.deepEqual(await violationsOf(small), []);
 
     await small.getByRole("button", { name: "Members", exact: true }).click();
     const panel = small.getByRole("complementary", { name: "Members" });
-    const letIn = panel.getByRole("form", { name: "Let an agent in" });
-    await letIn.getByLabel("Let an agent in").selectOption("researcher");
+    const letIn = panel.getByRole("form", { name: "Add an agent" });
+    await letIn.getByLabel("Add an agent").selectOption("researcher");
     await letIn.getByLabel("When @researcher listens").selectOption("always");
-    await letIn.getByRole("button", { name: "Let in" }).click();
-    await panel.getByRole("button", { name: "Take @researcher out" }).waitFor();
-    await panel.getByRole("listitem").filter({ hasText: "@researcher" }).getByText("always listens").waitFor();
+    await letIn.getByRole("button", { name: "Invite" }).click();
+    await panel.getByRole("button", { name: "Remove @researcher" }).waitFor();
+    await panel.getByRole("listitem").filter({ hasText: "@researcher" }).getByText("always listening").waitFor();
     assert.deepEqual(await violationsOf(small), []);
     assert.equal(await small.evaluate("document.documentElement.scrollWidth"), 360);
     for (const name of ["researcher", "coder"]) {
-      await panel.getByRole("button", { name: `Take @${name} out` }).click();
-      await panel.getByRole("button", { name: `Take @${name} out` }).waitFor({ state: "detached" });
+      await panel.getByRole("button", { name: `Remove @${name}` }).click();
+      await panel.getByRole("button", { name: `Remove @${name}` }).waitFor({ state: "detached" });
     }
-    assert.ok(await panel.getByRole("button", { name: "Take @assistant out" }).isDisabled());
+    assert.ok(await panel.getByRole("button", { name: "Remove @assistant" }).isDisabled());
     await small.close();
   });
 
@@ -186,19 +186,19 @@ describe("rooms", { skip: skipBrowser }, () => {
     const { id } = await server.client.rooms.create({ kind: "analysis" });
     await page.goto(`${server.url}/rooms/${id}`);
     const panel = page.getByRole("complementary", { name: "Members" });
-    await panel.getByRole("form", { name: "Let an agent in" }).getByRole("button", { name: "Let in" }).click();
-    await panel.getByRole("button", { name: "Take @assistant out" }).waitFor();
-    await panel.getByRole("button", { name: "Take @reviewer out" }).click();
-    await panel.getByRole("button", { name: "Take @reviewer out" }).waitFor({ state: "detached" });
+    await panel.getByRole("form", { name: "Add an agent" }).getByRole("button", { name: "Invite" }).click();
+    await panel.getByRole("button", { name: "Remove @assistant" }).waitFor();
+    await panel.getByRole("button", { name: "Remove @reviewer" }).click();
+    await panel.getByRole("button", { name: "Remove @reviewer" }).waitFor({ state: "detached" });
     const { members } = await server.client.rooms.get(id);
     assert.deepEqual(
       members.map(({ handle }) => handle),
       ["data", "code", "assistant", "user"],
     );
     await server.client.rooms.remove(id);
-    await panel.getByRole("button", { name: "Take @code out" }).click();
+    await panel.getByRole("button", { name: "Remove @code" }).click();
     await panel.getByRole("alert").getByText("There is no room").waitFor();
-    await panel.getByRole("button", { name: "Take @code out" }).waitFor();
+    await panel.getByRole("button", { name: "Remove @code" }).waitFor();
     assert.deepEqual(complaints(), []);
   });
 });

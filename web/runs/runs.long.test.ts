@@ -97,7 +97,7 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
     await page.goto(`${server.url}/runs/${id}`);
     await line(/^send_letter outcome unknown/).waitFor();
     await findsNothing(page, "unknown");
-    await page.getByRole("button", { name: "It was done" }).click();
+    await page.getByRole("button", { name: "Mark as done" }).click();
     await line(/It was sent/).waitFor();
     await page.getByRole("status").getByText("done").waitFor();
   });
@@ -108,8 +108,8 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
     await page.goto(`${server.url}/runs/${id}`);
     await page.getByRole("status").getByText("stopped").waitFor();
     await line(/^send_letter/).click();
-    await page.getByText("nobody knows whether it was done").waitFor();
-    await page.getByRole("button", { name: "It was not done" }).click();
+    await page.getByText("unknown whether it was done").waitFor();
+    await page.getByRole("button", { name: "Mark as not done" }).click();
     await page.getByText("not done", { exact: true }).waitFor();
   });
 
@@ -164,17 +164,17 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
   test("a long run: its newest part at first, then all; texts are shown whole when asked for", async () => {
     const id = await begin("a lot");
     await page.goto(`${server.url}/runs/${id}`);
-    await page.getByText("Only the newest part is shown.").waitFor();
+    await page.getByText("Showing only the latest part.").waitFor();
     await page.getByRole("heading", { name: "a lot" }).waitFor();
     await page.getByRole("button", { name: "Show all" }).click();
     await line(/^Message a lot/).waitFor();
-    await page.getByText("Only the newest part is shown.").waitFor({ state: "detached" });
+    await page.getByText("Showing only the latest part.").waitFor({ state: "detached" });
     await line(/^look_up/)
       .first()
       .click();
     const shown = page.getByRole("region", { name: "look_up" }).getByLabel("Output");
     assert.ok((await shown.innerText()).length < 400);
-    await page.getByRole("button", { name: "Show it whole" }).click();
+    await page.getByRole("button", { name: "Show all" }).click();
     await untilTrue(page, "document.querySelector('[aria-label=Output]').innerText.length > 1000");
   });
 
@@ -183,7 +183,7 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
     const thread = await client().createThread();
     const { id } = await client().startRun(thread.id, { agent: "assistant", content: "wait" });
     await page.goto(`${server.url}/runs/${id}`);
-    await line(/asking the model/).waitFor();
+    await line(/calling the model/).waitFor();
     gate.resolve();
     await page.getByRole("status").getByText("done").waitFor();
     await page.unroute("**/api/runs/*/events*");
@@ -218,7 +218,7 @@ describe("the runs, all else", { skip: skipBrowser }, () => {
       ((await (await fetch(`${server.url}/api/runs?limit=100`)).json()) as { data: unknown[] }).data.length;
     await page.goto(`${server.url}/runs?tool=look_up`);
     const form = page.getByRole("form", { name: "look_up" });
-    await form.getByLabel("n (needed)").fill("7");
+    await form.getByLabel("n (required)").fill("7");
     const before = await runs();
     await lose("**/api/tools/look_up/calls");
     await form.getByRole("button", { name: "Call" }).click();

@@ -99,17 +99,17 @@ describe("the runs", { skip: skipBrowser }, () => {
   const detail = (name: string) => page.getByRole("region", { name, exact: true });
 
   test("the list is empty at first, and shows what begins", async () => {
-    await page.getByText("Nothing has run yet.").waitFor();
+    await page.getByText("No runs yet.").waitFor();
     await findsNothing(page, "empty");
     await begin("buy milk and tell ada");
     await page.getByRole("link", { name: "buy milk and tell ada" }).waitFor();
-    await page.getByText("waiting: for an approval").waitFor();
+    await page.getByText("waiting: for approval").waitFor();
     await findsNothing(page, "list");
     await page.getByRole("combobox", { name: "State" }).selectOption("failed");
-    await page.getByText("There are no such runs.").waitFor();
+    await page.getByText("No matching runs").waitFor();
     assert.match(page.url(), /status=failed/);
     await page.getByRole("combobox", { name: "State" }).selectOption("all");
-    await page.getByRole("checkbox", { name: "With delegated runs" }).check();
+    await page.getByRole("checkbox", { name: "Include delegated runs" }).check();
     await page.getByRole("link", { name: "Add milk to the tasks." }).waitFor();
   });
 
@@ -117,20 +117,20 @@ describe("the runs", { skip: skipBrowser }, () => {
     await page.getByRole("link", { name: "buy milk and tell ada" }).click();
     await page.getByRole("heading", { name: "buy milk and tell ada" }).waitFor();
     await line(/@worker/).waitFor();
-    await line(/Waits for an approval/).waitFor();
+    await line(/Waiting for approval/).waitFor();
     await page.getByText("Working time left").waitFor();
-    await page.locator("a[aria-current=page]", { hasText: "What ran" }).waitFor();
+    await page.locator("a.section-link[aria-current=page]", { hasText: "Runs" }).waitFor();
     await findsNothing(page, "waiting");
-    await page.getByRole("region", { name: "waiting for you" }).getByRole("button", { name: "Allow" }).click();
+    await page.getByRole("region", { name: "needs your input" }).getByRole("button", { name: "Allow" }).click();
     await line(/^done/).waitFor();
-    await line(/Waited for an approval allowed/).waitFor();
+    await line(/Waited for approval allowed/).waitFor();
     await page.getByText("Working time left").waitFor({ state: "detached" });
     assert.deepEqual(sent.length, 1);
-    await page.getByText("taken up by").waitFor();
+    await page.getByText("started by").waitFor();
     await line(/^send_mail/).click();
     await detail("send_mail").getByText("Idempotency key").waitFor();
     await detail("send_mail").getByText("sent to ada").waitFor();
-    await detail("send_mail").getByText("As it stands in the log").click();
+    await detail("send_mail").getByText("Log entry").click();
     await detail("send_mail").getByText('"ledger"').waitFor();
     assert.match(page.url(), /row=/);
     await findsNothing(page, "detail");
@@ -153,26 +153,26 @@ describe("the runs", { skip: skipBrowser }, () => {
   test("run again from here: the message anew, changed, and from a later step", async () => {
     const first = page.url();
     await line(/^Message buy/).click();
-    await page.getByRole("button", { name: "Change and send …" }).click();
+    await page.getByRole("button", { name: "Edit and send …" }).click();
     await page.getByRole("textbox", { name: "Message" }).fill("say hello");
     await findsNothing(page, "changing");
-    await page.getByRole("button", { name: "Change and send", exact: true }).click();
+    await page.getByRole("button", { name: "Edit and send", exact: true }).click();
     await page.getByRole("heading", { name: "say hello" }).waitFor();
     await line(/You said: say hello/).waitFor();
     assert.notEqual(page.url(), first);
 
     await page.goto(first);
     await line(/^send_mail/).click();
-    await page.getByRole("button", { name: "Go on from here …" }).click();
+    await page.getByRole("button", { name: "Continue from here …" }).click();
     await page.getByRole("textbox", { name: "Message" }).fill("and now?");
-    await page.getByRole("button", { name: "Go on from here", exact: true }).click();
+    await page.getByRole("button", { name: "Continue from here", exact: true }).click();
     await page.getByRole("heading", { name: "and now?" }).waitFor();
     await line(/You said: and now\?/).waitFor();
 
     await page.goto(first);
     await line(/^Message buy/).click();
-    await page.getByRole("button", { name: "Answer again" }).click();
-    await page.getByText("waiting: for an approval").waitFor();
+    await page.getByRole("button", { name: "Retry" }).click();
+    await page.getByText("waiting: for approval").waitFor();
     assert.notEqual(page.url(), first);
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("status").getByText("stopped").waitFor();
@@ -182,7 +182,7 @@ describe("the runs", { skip: skipBrowser }, () => {
   test("what is at work grows, and is stopped", async () => {
     const { id } = await begin("wait for me");
     await page.goto(`${server.url}/runs/${id}`);
-    await line(/asking the model/).waitFor();
+    await line(/calling the model/).waitFor();
     await page.getByRole("status").getByText("running").waitFor();
     await findsNothing(page, "running");
     gate.resolve();
@@ -202,7 +202,7 @@ describe("the runs", { skip: skipBrowser }, () => {
       await route.continue();
     });
     const begun = page.waitForResponse("**/api/threads/*/runs");
-    await page.getByRole("button", { name: "Answer again" }).click();
+    await page.getByRole("button", { name: "Retry" }).click();
     await page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Tasks" }).click();
     await page.getByRole("heading", { name: "Tasks" }).waitFor();
     held.resolve();
@@ -214,12 +214,12 @@ describe("the runs", { skip: skipBrowser }, () => {
   });
 
   test("a tool alone: its form says what is missing, asks before it acts, and shows the result", async () => {
-    await page.getByRole("link", { name: "Try a tool" }).click();
+    await page.getByRole("link", { name: "Test a tool" }).click();
     await page.getByRole("searchbox", { name: "Search tools" }).fill("mail");
     await page.getByRole("link", { name: "send_mail" }).click();
     const form = page.getByRole("form", { name: "send_mail" });
     await form.getByRole("button", { name: "Call" }).click();
-    await form.getByText("This is needed.").waitFor();
+    await form.getByText("Required", { exact: true }).waitFor();
     await form.getByLabel("to (needed)").fill("bob");
     await form.getByLabel("copies").fill("9");
     await form.getByText("Must be at most 5.").waitFor();
@@ -241,7 +241,7 @@ describe("the runs", { skip: skipBrowser }, () => {
       sender: { name: "Colloquy" },
     });
     await findsNothing(page, "result");
-    await page.getByRole("link", { name: "See the run" }).click();
+    await page.getByRole("link", { name: "View run" }).click();
     await line(/^send_mail/).click();
     await page.getByRole("link", { name: "Call this tool again" }).click();
     await page.getByLabel("to (needed)").waitFor();

@@ -46,7 +46,7 @@ describe("a run whose process is killed", { skip: skipBrowser || skipDatabase("p
     for await (const { event } of first.client.follow(id)) if (event.type === "text-delta") break;
     const second = await start();
     const page = await browser.open(`${second.url}/runs/${id}`, { viewport: { width: 1280, height: 850 } });
-    await page.getByRole("row", { name: /asking the model/ }).waitFor();
+    await page.getByRole("row", { name: /calling the model/ }).waitFor();
     await first.end("SIGKILL");
     await page.getByText(/taken over by …[0-9a-f]{4} after \d+/).waitFor({ timeout: 120_000 });
     await page.getByRole("row", { name: /^Lost with its process …/ }).waitFor();

@@ -35,39 +35,39 @@ describe("the schedules", { skip: skipBrowser }, () => {
   const findsNothing = async (state: string, shown = page) => assert.deepEqual(await violationsOf(shown), [], state);
 
   test("one is made, with the next times told before", async () => {
-    await page.getByText("Nothing is scheduled.").waitFor();
+    await page.getByText("No schedules yet.").waitFor();
     await findsNothing("empty");
     await page.getByRole("button", { name: "New schedule" }).click();
     const form = page.getByRole("region", { name: "New schedule" });
     await form.getByText(/^Next times: .*08:30 · .*08:30/).waitFor();
     assert.equal(await form.getByLabel("Time zone").inputValue(), "Europe/Paris");
-    await form.getByRole("combobox", { name: "When" }).selectOption("week");
+    await form.getByRole("combobox", { name: "Repeat" }).selectOption("week");
     await form.getByRole("combobox", { name: "On", exact: true }).selectOption("Tuesday");
     await form.getByLabel("At", { exact: true }).fill("07:15");
     await form.getByText(/^Next times: .*07:15 · .*07:15/).waitFor();
     await findsNothing("form");
-    await form.getByLabel("What shall be done?").fill("Tell me what is due.");
-    await form.getByRole("button", { name: "Keep" }).click();
-    await one("what is due").getByText("@assistant, each Tuesday at 07:15").waitFor();
+    await form.getByLabel("What should the agent do?").fill("Tell me what is due.");
+    await form.getByRole("button", { name: "Save" }).click();
+    await one("what is due").getByText("@assistant, every Tuesday at 07:15").waitFor();
     await one("what is due").getByText("next: ").waitFor();
     await findsNothing("list");
   });
 
   test("a wrong time is refused, and what was typed stays", async () => {
-    await one("what is due").getByRole("button", { name: "Change" }).click();
-    const form = page.getByRole("region", { name: "Change the schedule" });
-    await form.getByRole("combobox", { name: "When" }).selectOption("cron");
+    await one("what is due").getByRole("button", { name: "Edit" }).click();
+    const form = page.getByRole("region", { name: "Edit schedule" });
+    await form.getByRole("combobox", { name: "Repeat" }).selectOption("cron");
     assert.equal(await form.getByLabel("Minute, hour, day, month, weekday").inputValue(), "15 7 * * 2");
     await form.getByLabel("Minute, hour, day, month, weekday").fill("61 * * *");
-    await form.getByText("five fields (minute, hour, day, month, weekday); there are 4.").waitFor();
+    await form.getByText("five fields (minute, hour, day, month, weekday); this one has 4.").waitFor();
     await form.getByLabel("Minute, hour, day, month, weekday").fill("0 25 * * *");
     await form.getByText(/25/).first().waitFor();
-    await form.getByRole("button", { name: "Keep" }).click();
+    await form.getByRole("button", { name: "Save" }).click();
     await form.getByRole("alert").waitFor();
-    assert.equal(await form.getByLabel("What shall be done?").inputValue(), "Tell me what is due.");
+    assert.equal(await form.getByLabel("What should the agent do?").inputValue(), "Tell me what is due.");
     await form.getByLabel("Minute, hour, day, month, weekday").fill("0 9 1 jan *");
     await form.getByLabel("Time zone").fill("Asia/Kolkata");
-    await form.getByRole("button", { name: "Keep" }).click();
+    await form.getByRole("button", { name: "Save" }).click();
     await one("what is due").getByText("cron 0 9 1 jan * (Asia/Kolkata)").waitFor();
   });
 
@@ -77,7 +77,7 @@ describe("the schedules", { skip: skipBrowser }, () => {
     // Where it was pressed one goes on.
     await one("what is due").locator("button:focus").getByText("Resume").waitFor();
     await one("what is due").getByRole("button", { name: "Run now" }).click();
-    await one("what is due").getByText("It has begun.").waitFor();
+    await one("what is due").getByText("Started.").waitFor();
     await one("what is due").getByRole("button", { name: "Resume" }).click();
     await one("what is due").getByText("next: ").waitFor();
     await one("what is due").getByRole("link", { name: "Conversation" }).click();
@@ -85,7 +85,7 @@ describe("the schedules", { skip: skipBrowser }, () => {
     await page.goBack();
     await one("what is due").getByRole("button", { name: "Delete" }).click();
     await agree(page, "Delete");
-    await page.getByText("Nothing is scheduled.").waitFor();
+    await page.getByText("No schedules yet.").waitFor();
   });
 
   test("why nothing can be scheduled is said, and it is tried again", async () => {

@@ -56,17 +56,17 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
 
   test("a key is made, told once, counts, and is revoked", async () => {
     await goTo("/access", "Access");
-    await page.getByText("There are no keys.").waitFor();
-    await page.getByText("You share nothing.").waitFor();
+    await page.getByText("No API keys").waitFor();
+    await page.getByText("No shared links").waitFor();
     await findsNothing("empty");
-    await page.getByLabel("What for").fill("laptop");
-    await page.getByLabel("Days until it ends").fill("99999");
+    await page.getByLabel("Label").fill("laptop");
+    await page.getByLabel("Expires after (days)").fill("99999");
     await page.keyboard.press("Enter");
-    await page.getByRole("form", { name: "Make a key" }).getByRole("alert").waitFor();
-    assert.equal(await page.getByLabel("What for").inputValue(), "laptop");
+    await page.getByRole("form", { name: "Create key" }).getByRole("alert").waitFor();
+    assert.equal(await page.getByLabel("Label").inputValue(), "laptop");
     await findsNothing("refused");
-    await page.getByLabel("May", { exact: true }).fill("agents:assistant");
-    await page.getByLabel("Days until it ends").fill("30");
+    await page.getByLabel("Scopes", { exact: true }).fill("agents:assistant");
+    await page.getByLabel("Expires after (days)").fill("30");
     await page.keyboard.press("Enter");
     const key = await page.getByText(/^ck_/).innerText();
     const me = await fetch(`${server.url}/api/auth/me`, { headers: { authorization: `Bearer ${key}` } });
@@ -120,8 +120,8 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     await goTo("/access", "Access");
     await page.getByRole("link", { name: "Plans for spring" }).first().waitFor();
     await findsNothing("shared");
-    await page.getByRole("button", { name: "Withdraw: Plans for spring" }).click();
-    await page.getByText("You share nothing.").waitFor();
+    await page.getByRole("button", { name: "Revoke: Plans for spring" }).click();
+    await page.getByText("No shared links").waitFor();
   });
 
   test("what one may spend and has used", async () => {
@@ -132,7 +132,7 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
       headers: { "x-colloquy-page": "1" },
     });
     assert.ok(answer.ok(), await answer.text());
-    await goTo("/use", "Use");
+    await goTo("/use", "Usage");
     await page.getByText(/Requests: \d of 4/).waitFor();
     await page.getByRole("rowheader", { name: "demo" }).waitFor();
     await findsNothing("use");
@@ -150,18 +150,18 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     await goTo("/account", "Account");
     await page.getByRole("rowheader", { name: "a telephone" }).waitFor();
     await findsNothing("account");
-    await page.getByLabel("The present password").fill("wrong horse");
-    await page.getByLabel("The new password").fill("better horse");
+    await page.getByLabel("Current password").fill("wrong horse");
+    await page.getByLabel("New password").fill("better horse");
     await page.keyboard.press("Enter");
     await page.getByRole("form", { name: "Password" }).getByRole("alert").waitFor();
-    await page.getByLabel("The present password").fill(password);
+    await page.getByLabel("Current password").fill(password);
     await page.keyboard.press("Enter");
-    await page.getByText("The password is changed.").waitFor();
+    await page.getByText("Password changed.").waitFor();
     await page.reload();
     await page.getByText("this one").waitFor();
     assert.equal(await page.getByRole("rowheader", { name: "a telephone" }).count(), 0);
     const download = page.waitForEvent("download");
-    await page.getByRole("link", { name: "Save it" }).click();
+    await page.getByRole("link", { name: "Download" }).click();
     assert.match((await download).suggestedFilename(), /^colloquy-.*\.tar\.gz$/);
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("heading", { name: "Log in" }).waitFor();
@@ -176,34 +176,34 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
 
   test("keys are changed by pressing them; those that are taken say by what", async () => {
     await goTo("/shortcuts", "Keyboard shortcuts");
-    const row = page.getByRole("row", { name: /Search the conversations/ });
+    const row = page.getByRole("row", { name: /Search conversations/ });
     await row.getByRole("button", { name: /^Change/ }).press("Enter");
     await page.getByRole("button", { name: /Press the keys/ }).waitFor();
     await findsNothing("pressing");
     await page.keyboard.press("Control+t");
-    await row.getByText("The browser keeps these keys for itself.").waitFor();
+    await row.getByText("The browser reserves these keys.").waitFor();
     await page.keyboard.press("Control+c");
     await row.getByText("needed for writing").waitFor();
     await page.keyboard.press("Control+b");
-    await row.getByText("These keys already do: Show or hide the list.").waitFor();
+    await row.getByText("Already used for: Show or hide the list.").waitFor();
     await page.keyboard.press("Control+Shift+H");
-    await row.getByRole("button", { name: /^As before/ }).waitFor();
+    await row.getByRole("button", { name: /^Reset/ }).waitFor();
     await page.locator("button[aria-label^='Change: Search']:focus").waitFor();
     await page.keyboard.press("Control+k");
     await page.keyboard.press("Control+Shift+H");
     await page.locator("[type=search]:focus").waitFor();
-    await row.getByRole("button", { name: /^Off/ }).click();
+    await row.getByRole("button", { name: /^Turn off/ }).click();
     await row.getByText("off", { exact: true }).waitFor();
     await page.reload();
     await row.getByText("off", { exact: true }).waitFor();
     await findsNothing("shortcuts");
-    await page.getByRole("button", { name: "All as they were at first" }).click();
+    await page.getByRole("button", { name: "Reset all" }).click();
     await row.getByText("K", { exact: true }).waitFor();
   });
 
   test("Ctrl+Enter sends, and Enter breaks the line, for whoever wants it so", async () => {
     await goTo("", "General");
-    await page.getByLabel("A message is sent with").selectOption("ctrl");
+    await page.getByLabel("Send messages with").selectOption("ctrl");
     await findsNothing("general");
     await page.goto(server.url);
     const message = page.getByRole("textbox", { name: "Message" });

@@ -30,15 +30,15 @@ describe("a conversation that is shared by a link, with accounts", { skip: skipB
     await ada.locator("[role=log][aria-busy=false]").waitFor();
   };
   const share = async () => {
-    await ada.getByRole("button", { name: "More about this conversation" }).click();
-    await ada.getByRole("menuitem", { name: "Share …" }).click();
-    return ada.getByRole("dialog", { name: "Share by a link" });
+    await ada.getByRole("button", { name: "More options" }).click();
+    await ada.getByRole("menuitem", { name: "Share…" }).click();
+    return ada.getByRole("dialog", { name: "Share a link" });
   };
 
   test("is read without a login: what was said until then, not what tools did, and nothing else of the server", async () => {
     await say("What is 6*7?", "It is 42.");
     const dialog = await share();
-    await dialog.getByRole("button", { name: "Make a link" }).click();
+    await dialog.getByRole("button", { name: "Create link" }).click();
     link = await dialog.locator("code").innerText();
     await ada.keyboard.press("Escape");
     await say("And this stays mine?", "Only yours.");
@@ -70,10 +70,10 @@ describe("a conversation that is shared by a link, with accounts", { skip: skipB
 
   test("withdrawn, it is read no more", async () => {
     const dialog = await share();
-    await dialog.getByRole("button", { name: /^Withdraw/ }).click();
-    await dialog.getByText("There is no link yet.").waitFor();
+    await dialog.getByRole("button", { name: /^Revoke/ }).click();
+    await dialog.getByText("No links yet").waitFor();
     await stranger.reload();
-    await stranger.getByText("There is no such link. Maybe it was withdrawn, or its time is over.").waitFor();
+    await stranger.getByText("Link not found. It was revoked or has expired.").waitFor();
     assert.equal(await said(stranger).count(), 0);
     await pictureOf(stranger, "shared withdrawn");
     assert.deepEqual(await violationsOf(stranger), []);
@@ -82,7 +82,7 @@ describe("a conversation that is shared by a link, with accounts", { skip: skipB
   test("is not read while the account of whoever shared it is disabled", async () => {
     await ada.keyboard.press("Escape");
     const dialog = await share();
-    await dialog.getByRole("button", { name: "Make a link" }).click();
+    await dialog.getByRole("button", { name: "Create link" }).click();
     link = await dialog.locator("code").innerText();
     await stranger.goto(link);
     await said(stranger).first().waitFor();
@@ -90,7 +90,7 @@ describe("a conversation that is shared by a link, with accounts", { skip: skipB
     const { id } = (await root.users.list()).find(({ name }) => name === "ada")!;
     await root.users.change(id, { disabled: true });
     await stranger.reload();
-    await stranger.getByText("There is no such link.").waitFor();
+    await stranger.getByText("Link not found.").waitFor();
   });
 
   test("asks nothing of other hosts, and complains of nothing but what was refused", () => {

@@ -27,7 +27,7 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
       viewport: { width: 1200, height: 800 },
       permissions: ["clipboard-read", "clipboard-write"],
     });
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
   });
   after(async () => {
     await browser.close();
@@ -43,7 +43,7 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
   test("by keyboard alone to every view: its heading has the focus, its title is said", async () => {
     await page.evaluate("document.body.tabIndex = -1; document.body.focus()");
     await page.keyboard.press("Tab");
-    assert.equal(await focused(), "Skip to the content");
+    assert.equal(await focused(), "Skip to content");
     await page.keyboard.press("Enter");
     assert.equal(await page.evaluate("document.activeElement.id"), "main");
     await page.keyboard.press("g");
@@ -83,9 +83,9 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
     await page.keyboard.press("Escape");
     await page.getByRole("log").getByText("Stopped.").waitFor();
     await page.keyboard.press("Control+Shift+O");
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
 
-    await page.getByRole("heading", { name: "What shall be done?" }).click();
+    await page.getByRole("heading", { name: "What can I help with?" }).click();
     await page.keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await help.getByText("Copy the last answer").waitFor();
@@ -96,7 +96,7 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
 
   test("on a phone the list is a sheet that keeps the focus and gives it back", async () => {
     const phone = await browser.open(server.url, { viewport: { width: 360, height: 740 }, hasTouch: true });
-    const open = phone.getByRole("button", { name: "Show the conversations" });
+    const open = phone.getByRole("button", { name: "Show conversations" });
     await open.focus();
     await phone.keyboard.press("Enter");
     const sheet = phone.getByRole("dialog", { name: "Menu" });
@@ -110,7 +110,7 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
     assert.deepEqual(await violationsOf(phone), [], "sheet");
     await phone.keyboard.press("Escape");
     await sheet.waitFor({ state: "detached" });
-    await phone.locator("[aria-label='Show the conversations']:focus").waitFor();
+    await phone.locator("[aria-label='Show conversations']:focus").waitFor();
     await open.click();
     await sheet.waitFor();
     await phone.mouse.click(350, 400);
@@ -122,24 +122,24 @@ describe("the frame of the page", { skip: skipBrowser }, () => {
   test("tabs of one browser keep step: theme, list, keys", async () => {
     const other = await page.context().newPage();
     await other.goto(`${server.url}/settings`);
-    await other.getByRole("combobox", { name: "Colours" }).selectOption("dark");
+    await other.getByRole("combobox", { name: "Theme" }).selectOption("dark");
     await page.locator("html[data-theme=dark]").waitFor();
     await page.keyboard.press("Control+b");
     await other.getByRole("navigation", { name: "Conversations" }).waitFor({ state: "detached" });
     await page.keyboard.press("Control+b");
     await other.goto(`${server.url}/settings/shortcuts`);
-    await other.getByLabel("Keyboard shortcuts count").uncheck();
+    await other.getByLabel("Enable keyboard shortcuts").uncheck();
     await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
-    await page.getByText("All of them are switched off.").waitFor();
+    await page.getByText("All shortcuts are turned off.").waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+b");
     assert.equal(await page.getByRole("navigation", { name: "Conversations" }).count(), 1);
-    await other.getByLabel("Keyboard shortcuts count").check();
+    await other.getByLabel("Enable keyboard shortcuts").check();
     await other.goto(`${server.url}/settings`);
     await other.getByRole("combobox", { name: "Language" }).selectOption("de");
     await page.getByRole("heading", { name: "Was soll getan werden?" }).waitFor();
     await other.getByRole("combobox", { name: "Sprache" }).selectOption("");
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     // Not over what somebody writes there.
     const message = page.getByRole("textbox", { name: "Message" });
     await message.fill("half a thought");

@@ -23,7 +23,7 @@ test("the page shows its name before its scripts and styles are there, which com
   const html = readFileSync(join(buildPage(), "index.html"), "utf8");
   const [head = "", body = ""] = html.split("</head>");
   assert.doesNotMatch(head, /rel="stylesheet"/);
-  assert.match(body, /Loading …[^]*rel="stylesheet"/);
+  assert.match(body, /Loading…[^]*rel="stylesheet"/);
   // As many as browsers fetch at once; the words are among them.
   const files = html.match(/assets\/[^"]+/g) ?? [];
   assert.ok(files.length <= 6, files.join("\n"));
@@ -44,7 +44,7 @@ test(
     const browser = await openBrowser();
     try {
       const page = await browser.open(serving.url);
-      await page.getByRole("heading", { name: "What shall be done?" }).waitFor({ timeout: 60_000 });
+      await page.getByRole("heading", { name: "What can I help with?" }).waitFor({ timeout: 60_000 });
       await page.evaluate("navigator.serviceWorker.ready.then(() => undefined)");
       await page.waitForLoadState("networkidle");
       const bytes = sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);

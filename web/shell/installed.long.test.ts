@@ -29,7 +29,7 @@ describe("the page as an app, below a path of a proxy", { skip: skipBrowser }, (
 
   test("browsers find nothing that keeps it from being installed", async () => {
     const page = await browser.open(`${serving.url}${basePath}/`);
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     const devTools = await page.context().newCDPSession(page);
     const { installabilityErrors } = await devTools.send("Page.getInstallabilityErrors");
     // A window without a profile can't install at all.
@@ -53,7 +53,7 @@ describe("the page as an app, below a path of a proxy", { skip: skipBrowser }, (
 
   test("without its server it says so, tries again, and comes back to where one was", async () => {
     const page = await browser.open(`${serving.url}${basePath}/`);
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     // Kept are the page's parts, and nothing that the server answered.
     const kept = await page.evaluate<string[]>(`navigator.serviceWorker.ready
       .then(() => caches.keys())
@@ -70,12 +70,12 @@ describe("the page as an app, below a path of a proxy", { skip: skipBrowser }, (
     const port = Number(new URL(serving.url).port);
     await serving.close();
     await page.goto(`${serving.url}${basePath}/settings/use`);
-    await page.getByRole("heading", { name: "The server can't be reached" }).waitFor();
+    await page.getByRole("heading", { name: "Can't reach the server" }).waitFor();
     assert.deepEqual(await violationsOf(page), [], "without server");
     await page.emulateMedia({ colorScheme: "dark" });
     assert.deepEqual(await violationsOf(page), [], "without server, dark");
     serving = await start(port);
-    await page.getByRole("heading", { name: "Use", exact: true }).waitFor();
+    await page.getByRole("heading", { name: "Usage", exact: true }).waitFor();
     // Of a server that is away, browsers say so themselves; while it goes, it says 503.
     const more = browser.complaints().slice(complaints);
     assert.deepEqual(

@@ -59,7 +59,7 @@ describe("the owner's browser, in local mode", { skip: skipBrowser }, () => {
     return { url: `http://localhost:${(other.address() as AddressInfo).port}`, sent };
   }
 
-  const asksOnly = (page: Page) => page.getByText("This browser may ask.");
+  const asksOnly = (page: Page) => page.getByText("This browser can chat only.");
   const fetched = (page: Page, url: string, init: object = {}) =>
     page.evaluate(
       async ([address, given]) => {

@@ -204,8 +204,8 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
       await pictureOf(page, `magnified ${nameOf(screen)}`);
     }
     await page.goto(world.url);
-    await page.getByRole("button", { name: /Uses tools/ }).waitFor();
-    const top = () => page.getByRole("heading", { name: "What shall be done?" }).boundingBox();
+    await page.getByRole("button", { name: /Use tools/ }).waitFor();
+    const top = () => page.getByRole("heading", { name: "What can I help with?" }).boundingBox();
     assert.ok((await top())!.y > 0, "what can be tried is read from its beginning");
     await page.context().close();
   });
@@ -220,7 +220,7 @@ describe("the page as people set their system", { skip: skipBrowser }, () => {
       const status = page
         .getByRole("main")
         .getByRole("status")
-        .filter({ hasText: /@\w+ (works|thinks)/ });
+        .filter({ hasText: /@\w+ is (working|thinking)/ });
       await status.waitFor();
       assert.ok(["polite", null].includes(await status.getAttribute("aria-live")), nameOf(screen));
     }

@@ -40,11 +40,11 @@ describe("what people are told where something leads nowhere", { skip: skipBrows
     for (const path of ["/nowhere", "/nowhere/at/all", "/admin/nothing", "/settings/nothing"]) {
       const answer = await page.goto(server.url + path);
       assert.equal(answer?.status(), path.startsWith("/nowhere") ? 404 : 200);
-      await page.getByRole("heading", { name: "There is nothing at this address." }).waitFor();
+      await page.getByRole("heading", { name: "Page not found" }).waitFor();
     }
     await findsNothing("nowhere");
-    await page.getByRole("link", { name: "To the beginning" }).click();
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("link", { name: "Back to home" }).click();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     const asked: readonly [string, string][] = [
       ["/nowhere", "*/*"],
       ["/nowhere", "application/json"],
@@ -60,7 +60,7 @@ describe("what people are told where something leads nowhere", { skip: skipBrows
   test("a conversation that is not there is not to be tried again, nor spoken to", async () => {
     for (const id of ["nonsense", crypto.randomUUID()]) {
       await page.goto(`${server.url}/chat/${id}`);
-      await page.getByRole("alert").getByText("This conversation is not there:").waitFor();
+      await page.getByRole("alert").getByText("Conversation not found.").waitFor();
       await page.getByRole("log").getByRole("link", { name: "New conversation" }).waitFor();
       assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
       assert.equal(await page.getByRole("textbox", { name: "Message" }).count(), 0);
@@ -72,8 +72,8 @@ describe("what people are told where something leads nowhere", { skip: skipBrows
 
   test("an agent that is not there is told of, and the usual one answers", async () => {
     await page.goto(`${server.url}/?agent=nobody`);
-    await page.getByText("There is no agent @nobody").waitFor();
-    await page.getByRole("textbox", { name: "Message" }).and(page.getByPlaceholder("Message to @assistant")).waitFor();
+    await page.getByText("Agent @nobody not found").waitFor();
+    await page.getByRole("textbox", { name: "Message" }).and(page.getByPlaceholder("Message @assistant")).waitFor();
     await findsNothing("no such agent");
   });
 
@@ -83,7 +83,7 @@ describe("what people are told where something leads nowhere", { skip: skipBrows
       .setInputFiles([{ name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) }]);
     await page.getByRole("textbox", { name: "Message" }).fill("what is in it?");
     await page.keyboard.press("Enter");
-    const told = page.getByRole("alert").filter({ hasText: "Not sent: What could not be uploaded" });
+    const told = page.getByRole("alert").filter({ hasText: "Not sent: These files failed to upload" });
     await told.waitFor();
     const box = `document.querySelector("[role=log] [role=alert]").getBoundingClientRect()`;
     await untilTrue(page, `${box}.bottom <= document.querySelector("form").getBoundingClientRect().top`);
@@ -95,9 +95,9 @@ describe("what people are told where something leads nowhere", { skip: skipBrows
     await page.getByRole("textbox", { name: "Message" }).fill("to be shared");
     await page.keyboard.press("Enter");
     await page.getByRole("log").getByText("Hello.").waitFor();
-    await page.getByRole("button", { name: "More about this conversation" }).click();
-    await page.getByRole("menuitem", { name: "Share …" }).click();
-    await page.getByRole("dialog").getByText("leads here from this machine alone").waitFor();
+    await page.getByRole("button", { name: "More options" }).click();
+    await page.getByRole("menuitem", { name: "Share…" }).click();
+    await page.getByRole("dialog").getByText("work on this machine only").waitFor();
     await findsNothing("share here");
   });
 
@@ -114,8 +114,7 @@ describe("what people are told where something leads nowhere", { skip: skipBrows
       const tasks = await browser.open(`${narrow.url}/tasks`);
       const conversation = await browser.open(`${narrow.url}/chat/${thread.id}`);
       const more = await browser.open(`${narrow.url}/tasks`);
-      for (const tab of [conversation, more])
-        await tab.getByRole("alert").getByText("So much of yours is open at once").waitFor();
+      for (const tab of [conversation, more]) await tab.getByRole("alert").getByText("Too many open tabs").waitFor();
       const asked: string[] = [];
       more.on("request", (request) => follows.test(request.url()) && asked.push(request.url()));
       await pictureOf(conversation, "too many streams");
@@ -125,7 +124,7 @@ describe("what people are told where something leads nowhere", { skip: skipBrows
         const heard = conversation.waitForResponse(follows);
         await conversation.getByRole("button", { name: "Try again" }).click();
         if ((await heard).ok()) break;
-        await conversation.getByRole("alert").getByText("So much of yours is open at once").waitFor();
+        await conversation.getByRole("alert").getByText("Too many open tabs").waitFor();
       }
       await client.startRun(thread.id, { agent: "assistant", content: "is there news?" });
       await conversation.getByRole("log").getByText("Hello.").waitFor();

@@ -60,7 +60,7 @@ describe("Taiga on the page", { skip: skipBrowser }, () => {
     await shown.getByRole("combobox", { name: "Sprint" }).selectOption("Sprint 6");
     await shown.getByRole("textbox", { name: "Minutes" }).fill(minutes);
     await shown.getByRole("button", { name: "Propose" }).click();
-    await shown.getByRole("heading", { name: "Proposed: 3 stories, 9 tasks" }).waitFor();
+    await shown.getByRole("heading", { name: "Proposal: 3 stories, 9 tasks" }).waitFor();
   };
 
   test("one signs in through the server, and a refusal says why", async () => {
@@ -84,7 +84,7 @@ describe("Taiga on the page", { skip: skipBrowser }, () => {
     await page
       .locator("input[type=file]")
       .setInputFiles({ name: "a.png", mimeType: "image/png", buffer: Buffer.from("x") });
-    await page.getByRole("alert").getByText("a.png is no text file").waitFor();
+    await page.getByRole("alert").getByText("a.png is not a text file").waitFor();
     await looksRight("form");
     await page.reload();
     await page.getByRole("combobox", { name: "Sprint" }).and(page.locator(":enabled")).waitFor();
@@ -99,14 +99,14 @@ describe("Taiga on the page", { skip: skipBrowser }, () => {
     await page.getByRole("textbox", { name: "story: Export orders" }).fill("Export all orders");
     await page.getByRole("button", { name: "Add a description: story: Export orders" }).click();
     await page.getByRole("textbox", { name: "Description of Export orders" }).fill("CSV first");
-    await page.getByRole("checkbox", { name: "Make: story: Remind of open invoices" }).uncheck();
-    assert.equal(await page.getByRole("checkbox", { name: "Make: task: Send the mail" }).isChecked(), false);
-    await page.getByRole("checkbox", { name: "Make: task: Empty result" }).uncheck();
+    await page.getByRole("checkbox", { name: "Create: story: Remind of open invoices" }).uncheck();
+    assert.equal(await page.getByRole("checkbox", { name: "Create: task: Send the mail" }).isChecked(), false);
+    await page.getByRole("checkbox", { name: "Create: task: Empty result" }).uncheck();
     await looksRight("plan-changed");
     // What was changed is there after a reload.
     await page.reload();
-    await page.getByRole("button", { name: "Make 2 stories, 5 tasks" }).click();
-    await page.getByRole("heading", { name: "Made in Taiga: 7" }).waitFor();
+    await page.getByRole("button", { name: "Create 2 stories, 5 tasks" }).click();
+    await page.getByRole("heading", { name: "Created in Taiga: 7" }).waitFor();
     const story = taiga.state.story("Export all orders");
     assert.equal(story.description, "CSV first");
     assert.equal(Object.keys(taiga.state.counts()).length, 7);
@@ -119,14 +119,14 @@ describe("Taiga on the page", { skip: skipBrowser }, () => {
     await page.getByRole("link", { name: "New proposal" }).click();
     await propose();
     const pause = taiga.pause({ method: "POST", path: "/tasks" }, { skip: 1 });
-    await page.getByRole("button", { name: "Make 3 stories, 9 tasks" }).click();
-    await page.getByRole("heading", { name: "Writes to Taiga: 4 of 12" }).waitFor();
-    await page.getByText("being made").waitFor();
+    await page.getByRole("button", { name: "Create 3 stories, 9 tasks" }).click();
+    await page.getByRole("heading", { name: "Writing to Taiga: 4 of 12" }).waitFor();
+    await page.getByText("in progress").waitFor();
     await looksRight("writing");
     await page.reload();
-    await page.getByRole("heading", { name: "Writes to Taiga: 4 of 12" }).waitFor();
+    await page.getByRole("heading", { name: "Writing to Taiga: 4 of 12" }).waitFor();
     pause.release();
-    await page.getByRole("heading", { name: "Made in Taiga: 12" }).waitFor();
+    await page.getByRole("heading", { name: "Created in Taiga: 12" }).waitFor();
     assert.deepEqual(taiga.state.counts(), planned);
   });
 
@@ -134,28 +134,28 @@ describe("Taiga on the page", { skip: skipBrowser }, () => {
     await page.getByRole("link", { name: "New proposal" }).click();
     await propose();
     taiga.fail({ method: "POST", path: "/tasks" }, { kind: "error", status: 400 });
-    await page.getByRole("button", { name: "Make 3 stories, 9 tasks" }).click();
-    await page.getByRole("heading", { name: "Made in Taiga: 3 of 12" }).waitFor();
+    await page.getByRole("button", { name: "Create 3 stories, 9 tasks" }).click();
+    await page.getByRole("heading", { name: "Created in Taiga: 3 of 12" }).waitFor();
     await page.getByText("■ failed").waitFor();
     await looksRight("failed");
     await page.getByRole("button", { name: "Propose the rest" }).click();
-    const asked = page.getByRole("textbox", { name: "What else matters" });
+    const asked = page.getByRole("textbox", { name: "Additional instructions" });
     await asked.waitFor();
-    assert.match(await asked.inputValue(), /don't make them again:\n#\d+ Export orders/);
+    assert.match(await asked.inputValue(), /don't create them again:\n#\d+ Export orders/);
     assert.equal(await page.getByRole("textbox", { name: "Minutes" }).inputValue(), minutes);
   });
 
   test("nothing is made if nobody wants it; proposals of before are listed", async () => {
     await propose();
-    await page.getByRole("button", { name: "Make nothing" }).click();
-    await page.getByText("Nothing was made.").waitFor();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await page.getByText("Nothing was created.").waitFor();
     await page.getByRole("link", { name: "New proposal" }).click();
-    await page.getByRole("heading", { name: "Your latest proposals" }).waitFor();
+    await page.getByRole("heading", { name: "Recent proposals" }).waitFor();
     const runs = page.getByRole("listitem");
     assert.equal(await runs.count(), 4);
     await looksRight("recent");
     await runs.last().getByRole("link").click();
-    await page.getByRole("heading", { name: "Made in Taiga: 7" }).waitFor();
+    await page.getByRole("heading", { name: "Created in Taiga: 7" }).waitFor();
     assert.deepEqual(taiga.state.writes, []);
   });
 
@@ -175,10 +175,10 @@ describe("Taiga on the page", { skip: skipBrowser }, () => {
         ? [{ call: "taiga_list_user_stories", arguments: { search: `try ${asked}` } }, { finish: "calls" }]
         : "There is nothing to do.";
     await page.getByRole("button", { name: "Propose" }).click();
-    const question = page.getByRole("region", { name: "waiting for you" });
+    const question = page.getByRole("region", { name: "needs your input" });
     await question.waitFor();
     await looksRight("limit");
-    await question.getByRole("button", { name: "Go on" }).click();
+    await question.getByRole("button", { name: "Continue" }).click();
     await page.getByText("There is nothing to do.").waitFor();
   });
 
@@ -190,9 +190,9 @@ describe("Taiga on the page", { skip: skipBrowser }, () => {
     await wide.getByRole("button", { name: "Use a token instead" }).click();
     await wide.getByLabel("Token").fill(`Application ${taiga.applicationTokenOf("sam")}`);
     await wide.getByRole("button", { name: "Sign in" }).click();
-    await wide.getByText("Signed in to Taiga by a token").waitFor();
+    await wide.getByText("Signed in to Taiga with a token").waitFor();
     await wide.getByRole("combobox", { name: "Project" }).selectOption("acme-app");
-    await wide.getByText("You may not add user stories in this project.").waitFor();
+    await wide.getByText("You don't have permission to add user stories to this project.").waitFor();
     await looksRight("wide dark form", wide);
     await wide.getByRole("button", { name: "Sign out" }).click();
     await signIn(wide);
@@ -200,7 +200,7 @@ describe("Taiga on the page", { skip: skipBrowser }, () => {
     await looksRight("wide dark plan", wide);
     taiga.expireTokens();
     await wide.getByRole("link", { name: "New proposal" }).click();
-    await wide.getByText("Taiga does not take this login any more").waitFor();
+    await wide.getByText("Taiga no longer accepts this login").waitFor();
     await looksRight("login over", wide);
     await wide.context().close();
   });
@@ -209,10 +209,10 @@ describe("Taiga on the page", { skip: skipBrowser }, () => {
     const shown = await browser.open(`${server.url}/tasks`, phone);
     await shown.route("**/api/taiga", (route) => route.fulfill({ json: { configured: false, needsToken: true } }));
     await shown.goto(`${server.url}/taiga`);
-    await shown.getByText("No Taiga server is connected here.").waitFor();
+    await shown.getByText("No Taiga server is connected.").waitFor();
     await looksRight("not configured", shown);
     await shown.goto(`${server.url}/tasks`);
-    await shown.getByRole("button", { name: "Show the conversations" }).click();
+    await shown.getByRole("button", { name: "Show conversations" }).click();
     await shown.getByRole("link", { name: "Tasks" }).waitFor();
     assert.equal(await shown.getByRole("link", { name: "Taiga" }).count(), 0);
     await shown.context().close();

@@ -111,7 +111,7 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
     for (const [name, leave] of Object.entries(ways)) {
       await link("talk 102").focus();
       await page.keyboard.press("Delete");
-      await question.getByText("“talk 102” is deleted with all that was said and made in it.").waitFor();
+      await question.getByText("“talk 102” and everything in it will be permanently deleted.").waitFor();
       await question.locator("button:focus", { hasText: "Cancel" }).waitFor();
       assert.deepEqual(await violationsOf(page), [], name);
       await leave();
@@ -139,46 +139,46 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
   test("a question does not outlive the view that it was asked in", async () => {
     await link("talk 102").click();
     await page.getByRole("heading", { level: 1, name: "talk 102" }).waitFor();
-    await page.getByRole("button", { name: "More about this conversation" }).click();
+    await page.getByRole("button", { name: "More options" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const question = page.getByRole("alertdialog");
     await question.waitFor();
     await page.goBack();
     await question.waitFor({ state: "detached" });
-    await page.getByRole("heading", { name: "What shall be done?" }).waitFor();
+    await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await link("talk 102").waitFor();
   });
 
   test("put away, found again and brought back", async () => {
-    await list().getByRole("button", { name: "Put away: talk 102" }).focus();
+    await list().getByRole("button", { name: "Archive: talk 102" }).focus();
     await page.keyboard.press("Enter");
     await link("talk 102").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).click();
     await link("talk 102").waitFor();
-    await list().getByRole("button", { name: "Put away: talk 102" }).click();
+    await list().getByRole("button", { name: "Archive: talk 102" }).click();
     await link("talk 102").waitFor({ state: "detached" });
-    await page.getByRole("status").filter({ hasText: "Put away." }).waitFor();
-    await list().getByRole("button", { name: "Show what was put away" }).click();
+    await page.getByRole("status").filter({ hasText: "Conversation archived." }).waitFor();
+    await list().getByRole("button", { name: "Archived" }).click();
     await link("talk 102").waitFor();
     assert.equal(await link("talk 101").count(), 0);
     assert.deepEqual(await violationsOf(page), []);
-    await list().getByRole("button", { name: "Bring back: talk 102" }).focus();
+    await list().getByRole("button", { name: "Unarchive: talk 102" }).focus();
     await page.keyboard.press("Enter");
-    await list().getByText("Nothing is put away.").waitFor();
-    await list().getByRole("button", { name: "Back to the conversations" }).click();
+    await list().getByText("No archived conversations").waitFor();
+    await list().getByRole("button", { name: "Back to conversations" }).click();
     await link("talk 102").waitFor();
   });
 
   test("what is open stays named while another one is put away", async () => {
-    await list().getByRole("button", { name: "Put away: talk 101" }).focus();
+    await list().getByRole("button", { name: "Archive: talk 101" }).focus();
     await page.keyboard.press("Enter");
     await link("talk 101").waitFor({ state: "detached" });
-    await list().getByRole("button", { name: "Show what was put away" }).click();
+    await list().getByRole("button", { name: "Archived" }).click();
     await link("talk 101").click();
     const title = page.getByRole("heading", { level: 1, name: "talk 101" });
     await title.waitFor();
-    await list().getByRole("button", { name: "Back to the conversations" }).click();
-    await list().getByRole("button", { name: "Put away: talk 100" }).focus();
+    await list().getByRole("button", { name: "Back to conversations" }).click();
+    await list().getByRole("button", { name: "Archive: talk 100" }).focus();
     await page.keyboard.press("Enter");
     await link("talk 100").waitFor({ state: "detached" });
     assert.ok(await title.isVisible());
@@ -252,7 +252,7 @@ describe("the list of conversations", { skip: skipBrowser }, () => {
       await page.evaluate(`dispatchEvent(new Event("focus"))`);
       return (await page.title()).startsWith("(1)");
     });
-    await link(/a letter.*waits for you/).waitFor();
+    await link(/a letter.*needs your input/).waitFor();
     assert.match(String(await page.locator("link[rel=icon]").getAttribute("href")), /^data:/);
     assert.deepEqual(await violationsOf(page), []);
     await link(/a letter/).click();

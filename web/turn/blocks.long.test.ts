@@ -40,9 +40,9 @@ describe("what models write, whatever it is", { skip: skipBrowser }, () => {
       `Two of them:\n\n${fenced("mermaid", "flowchart LR\n  A[Egg] --> B[Heron]")}\nand\n\n${fenced("mermaid", "flowchart LR\n  A[[[ --> nothing")}\nThat is all.`,
     ];
     await say("draw");
-    await log().getByRole("button", { name: "Show Diagram large" }).waitFor();
+    await log().getByRole("button", { name: "Enlarge Diagram" }).waitFor();
     await log()
-      .getByText(/This diagram can't be drawn: Parse error on line \d+: .*\[\[\[/)
+      .getByText(/Couldn't draw this diagram: Parse error on line \d+: .*\[\[\[/)
       .waitFor();
     assert.deepEqual(await violationsOf(page), []);
     const light = await log().getByRole("img", { name: "Diagram" }).getAttribute("src");
@@ -52,7 +52,7 @@ describe("what models write, whatever it is", { skip: skipBrowser }, () => {
     const dark = await log().getByRole("img", { name: "Diagram" }).getAttribute("src");
     assert.doesNotMatch(decodeURIComponent(dark!), /filter: ?(?:drop-shadow|url)/, "no glow");
     await page.emulateMedia({ colorScheme: "light" });
-    await log().getByRole("button", { name: "Show Diagram large" }).click();
+    await log().getByRole("button", { name: "Enlarge Diagram" }).click();
     await page.getByRole("dialog", { name: "Diagram" }).waitFor();
     await page.keyboard.press("Escape");
   });
@@ -155,7 +155,7 @@ describe("what models write, whatever it is", { skip: skipBrowser }, () => {
     assert.equal((await block.textContent())?.trimEnd(), code);
     assert.equal(await block.locator("[class^=hljs]").count(), 0, "not highlighted");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await log().getByRole("button", { name: "Copy the code" }).last().click();
+    await log().getByRole("button", { name: "Copy code" }).last().click();
     await log().getByRole("button", { name: "Copied" }).waitFor();
     assert.equal((await page.evaluate<string>("navigator.clipboard.readText()")).trimEnd(), code);
   });
@@ -165,7 +165,7 @@ describe("what models write, whatever it is", { skip: skipBrowser }, () => {
     answers = [`${table}\n\nafter it\n\n${"word ".repeat(200_000)}`];
     await say("much");
     await log()
-      .getByRole("button", { name: /Show the other/ })
+      .getByRole("button", { name: /Show [\d,]+ more/ })
       .waitFor({ timeout: 60_000 });
     const before = Date.now();
     await page.getByRole("textbox", { name: "Message" }).fill("still here");

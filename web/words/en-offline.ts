@@ -1,6 +1,6 @@
 /** The words of the page that is shown while the server can't be reached. */
 export const en = {
-  title: "The server can't be reached",
-  text: "It may be starting anew, or this device is not connected. It is tried again every few seconds; nothing that was sent is lost.",
-  again: "Try again now",
+  title: "Can't reach the server",
+  text: "The server may be restarting, or this device is offline. Retrying every few seconds; nothing you sent is lost.",
+  again: "Retry now",
 };

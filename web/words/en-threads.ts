@@ -1,14 +1,14 @@
 /** Of the list of conversations. */
 export const en = {
   days: { today: "Today", yesterday: "Yesterday", week: "Last 7 days", older: "Older" },
-  marks: { waiting: "waits for you", working: "works", new: "new" },
+  marks: { waiting: "needs your input", working: "working", new: "new" },
   more: "Show more",
-  none: "Nothing was said yet.",
-  archived: "Put away",
-  isPutAway: "Put away.",
-  noneArchived: "Nothing is put away.",
-  showArchived: "Show what was put away",
-  showOthers: "Back to the conversations",
-  bringBack: "Bring back",
-  about: (title: string) => `More about: ${title}`,
+  none: "No conversations yet",
+  archived: "Archived",
+  isPutAway: "Conversation archived.",
+  noneArchived: "No archived conversations",
+  showArchived: "Archived",
+  showOthers: "Back to conversations",
+  bringBack: "Unarchive",
+  about: (title: string) => `More options: ${title}`,
 };

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
-const web = import.meta.dirname;
+const web = join(import.meta.dirname, "..");
 const english = globSync("words/en*.ts", { cwd: web }).sort();
 type Words = Readonly<Record<string, unknown>>;
 
@@ -78,6 +78,7 @@ function literalsOf(source: string): string[] {
 /** Names of fields in a form, examples of addresses and such are the same in all languages. */
 function isNoText(text: string): boolean {
   const value = /="(.*)"$/s.exec(text)?.[1];
-  if (value === undefined) return text === "Colloquy" || text === "ms" || /^(?:[|&?:,]|[a-z]+:)/.test(text);
+  if (value === undefined)
+    return text === "Colloquy" || text === "ms" || /^(?:[|&?:,]|[a-z]+:|\.\/colloquy )/.test(text);
   return text.startsWith("name=") ? /^[a-z-]+$/.test(value) : /[/:@_{]|\.\.\.|…/.test(value) || value === "Colloquy";
 }

@@ -91,7 +91,7 @@ export async function claimOwner(
      where id = $1 and password_hash is null returning ${userColumns}`,
     [id, name, passwordHash, looksOf(name)],
   );
-  if (!user) throw new Conflict("This server has its first admin already.", { code: "already_set_up" });
+  if (!user) throw new Conflict("This server already has its first admin.", { code: "already_set_up" });
   return user;
 }
 
@@ -158,11 +158,11 @@ export async function changeUser(query: Query, { id, disabled, role }: UserChang
   const user = await existingUser(query, id);
   const [isOwner] = await query("select 1 from users where id = $1 and is_owner", [id]);
   if (role === "user" && isOwner)
-    throw new Conflict("The owner stays an admin: commands on this machine come in as this account.", {
+    throw new Conflict("The owner must stay an admin: commands on this machine use this account.", {
       code: "owner_is_admin",
     });
   if ((role === "user" || disabled) && admins.length === 1 && admins[0]!.id === id)
-    throw new Conflict(`${user.name} is the last admin who is not disabled.`, { code: "last_admin" });
+    throw new Conflict(`${user.name} is the last active admin.`, { code: "last_admin" });
   const [changed] = await query<User>(
     `update users set disabled = coalesce($2, disabled), role = coalesce($3, role) where id = $1 returning ${userColumns}`,
     [id, disabled ?? null, role ?? null],
@@ -179,7 +179,7 @@ async function takenBy(query: Query, name: string, id?: string): Promise<Conflic
   );
   if (!other) return undefined;
   if (other.same) return nameTaken(name);
-  return new Conflict(`The name ${name} looks like that of another account: take one that nobody can mistake for it.`, {
+  return new Conflict(`The name ${name} is too similar to another account's name. Choose another one.`, {
     code: "name_alike",
   });
 }

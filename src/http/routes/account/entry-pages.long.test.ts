@@ -27,13 +27,13 @@ describe("entry pages", { skip: skipBrowser }, () => {
   test("with open sign-up, the login page leads to a form that makes an account", async () => {
     const page = await openPage("open", "/login");
     await page.getByRole("link", { name: "Create an account" }).click();
-    await page.getByRole("heading", { name: "A new account" }).waitFor();
+    await page.getByRole("heading", { name: "Create an account" }).waitFor();
     assert.equal(await page.getByRole("alert").textContent(), "", "nothing was typed yet");
     assert.deepEqual(await violationsOf(page), []);
     await page.getByLabel("Name").fill("newcomer");
     await page.getByLabel("Password").fill(password);
     const made = page.waitForResponse(/api\/auth\/signup/);
-    await page.getByRole("button", { name: "Make the account" }).click();
+    await page.getByRole("button", { name: "Create account" }).click();
     assert.equal((await made).status(), 201);
   });
 
@@ -64,12 +64,12 @@ describe("entry pages", { skip: skipBrowser }, () => {
 
   test("with an invitation, the sign-up page shows its form", async () => {
     const page = await openPage("invite", "/signup#an-invitation");
-    await page.getByRole("button", { name: "Make the account" }).waitFor();
+    await page.getByRole("button", { name: "Create account" }).waitFor();
     assert.equal(await page.getByText("open the invitation link").isVisible(), false);
   });
 
   test("a reset link without its secret is told as an error", async () => {
     const page = await openPage("open", "/reset");
-    await page.getByRole("alert").getByText("The link is not whole").waitFor();
+    await page.getByRole("alert").getByText("This link is incomplete").waitFor();
   });
 });

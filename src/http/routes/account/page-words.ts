@@ -1,19 +1,19 @@
 /** What the forms to come in by say, in the languages that the page knows. */
 const en = {
   logIn: { title: "Log in", button: "Log in" },
-  setUp: { title: "The first admin", button: "Make the account" },
-  signUp: { title: "A new account", button: "Make the account" },
-  reset: { title: "A new password", button: "Set the password" },
+  setUp: { title: "Create the first admin", button: "Create account" },
+  signUp: { title: "Create an account", button: "Create account" },
+  reset: { title: "Set a new password", button: "Set password" },
   name: "Name",
   password: "Password",
   hint: "At least 8 characters",
   createAccount: "Create an account",
   invitationNeeded: "To create an account, open the invitation link you were sent.",
   signUpClosed: "This server doesn't accept new accounts. Ask an admin for one.",
-  noToken: "The link is not whole: what stands behind the # is missing.",
-  noServer: "The server can't be reached.",
+  noToken: "This link is incomplete. Copy the whole link you were sent.",
+  noServer: "Can't reach the server.",
   noScript: (post: string, docs: string) =>
-    `This page needs JavaScript. Without it: POST JSON to ${post}, as ${docs} says.`,
+    `This page needs JavaScript. Without it, POST JSON to ${post}; see ${docs}.`,
   docs: "the API",
 };
 export type PageWords = typeof en;
