@@ -91,7 +91,10 @@ test("runs that have ended are listed, the newest first, each with what goes on 
   assert.doesNotMatch(ended.out, new RegExp(newest));
   assert.equal((await run("runs")).out, "No active runs. Use --all to include runs that have ended.\n");
   assert.match((await run("runs", "--status", "over")).err, /^colloquy: --status must be queued, .*cancelled\./m);
-  assert.match((await run("runs", "--all", "--limit", "501")).err, /^colloquy: --limit must be a number from 1 to 500\./m);
+  assert.match(
+    (await run("runs", "--all", "--limit", "501")).err,
+    /^colloquy: --limit must be a number from 1 to 500\./m,
+  );
 });
 
 test("where a run fails, its id and the next command are told", async () => {

@@ -122,7 +122,7 @@ export function openWorkspaceTotals({ data, sandbox }: Bounds): WorkspaceTotals 
       const go = async () => {
         while (!signal.aborted) {
           await countAll(workspaces, signal).catch((error: unknown) =>
-            log.warn({ error: messageOf(error) }, "workspaces could not be counted; it is tried again"),
+            log.warn({ error: messageOf(error) }, "could not measure workspaces; retrying"),
           );
           await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
         }

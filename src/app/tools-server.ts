@@ -118,6 +118,6 @@ async function removeUnused(
       if (mtimeMs < Date.now() - days * dayMs) await workspaces.remove(name);
     }
   } catch (error) {
-    log.warn({ error: messageOf(error) }, "workspaces that nobody uses were not removed; it is tried again");
+    log.warn({ error: messageOf(error) }, "could not remove unused workspaces; retrying");
   }
 }

@@ -108,7 +108,7 @@ export function beginRemovingFiles(workspaces: Workspaces, { database, log }: Su
       }
       await removeForgotten(workspaces, { database, log });
     } catch (error) {
-      log.warn({ error: messageOf(error) }, "files of removed threads were not removed; it is tried again");
+      log.warn({ error: messageOf(error) }, "could not remove files of deleted threads; retrying");
     }
   };
   const begin = () => (round = round.then(go));

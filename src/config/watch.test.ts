@@ -38,7 +38,7 @@ test("a changed file tells of its servers; one with faults, and one that is the 
 
   writeFileSync(file, "mcpServers: { one: { command: x }, two: { commando: y } }\n");
   await until(() => warnings.length === 1);
-  assert.match(warnings[0]!, /not taken over/);
+  assert.match(warnings[0]!, /could not apply the changed configuration/);
   assert.deepEqual(told, []);
 
   // As editors do it.

@@ -37,7 +37,7 @@ export function watchConfig(config: Config, { log, onServers, intervalMs = 1000 
       log.info({ file }, "the MCP servers in the configuration have changed");
       onServers(changed);
     } catch (error) {
-      log.warn({ file, reason: messageOf(error) }, "the changed configuration is not taken over");
+      log.warn({ file, reason: messageOf(error) }, "could not apply the changed configuration");
     }
   };
   // The first look counts as a change: the file may have become another one since it was loaded.

@@ -74,13 +74,13 @@ export async function createDefinitions(options: DefinitionsOptions) {
       await read();
       if ((await act(live.now().stamp)) === "done") return refresh();
     }
-    throw new Conflict("Others change definitions all the time just now: try again.", { code: "changed_meanwhile" });
+    throw new Conflict("Definitions are being changed by others. Try again.", { code: "changed_meanwhile" });
   });
 
   const add = async (stamp: string, key: DefinitionKey, body: unknown, caller: Caller): Promise<"done" | "stale"> => {
     const outcome = await store.insert(stamp, key, body, caller.userId);
     if (outcome !== "too many") return outcome;
-    throw new Conflict("There are too many definitions of this kind: delete some.", { code: "too_many" });
+    throw new Conflict("Too many definitions of this kind. Delete some first.", { code: "too_many" });
   };
 
   async function create(kind: DefinitionKind, draft: Draft, caller: Caller): Promise<Entry> {
@@ -89,7 +89,7 @@ export async function createDefinitions(options: DefinitionsOptions) {
     await settle((stamp) => {
       refuseReadOnly(kind, id);
       if (hasRow(kind, id))
-        throw new Conflict(`There is a definition of the ${titles[kind]} "${id}" already: change that one.`, {
+        throw new Conflict(`The ${titles[kind]} "${id}" is already defined. Edit it instead.`, {
           code: "exists",
         });
       return add(stamp, { kind, id }, sound(kind, draft, more), caller);
@@ -201,7 +201,7 @@ function definedElsewhere({ kind, id, place: { source, where } }: Entry): Confli
 }
 
 function changedMeanwhile(what: string, id: string): Conflict {
-  return new Conflict(`The ${what} "${id}" was changed meanwhile: read it again.`, { code: "changed_meanwhile" });
+  return new Conflict(`The ${what} "${id}" was changed in the meantime. Read it again.`, { code: "changed_meanwhile" });
 }
 
 function readDefault(of: DefaultKind, now: Definitive, agents: AgentRegistry): DefaultView {

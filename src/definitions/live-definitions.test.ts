@@ -51,7 +51,7 @@ anyDatabase((databases) =>
       knownNames: () => ({ agents: [], strategies: [], tools: [], toolPrefixes: [], hasModel: models.has }),
       log: { ...silentLog, warn: tell, error: tell },
     });
-    assert.match(told.join(), /not taken over; those of the configuration are in use/);
+    assert.match(told.join(), /could not apply the database's definitions; using those of the configuration/);
     assert.equal(models.has("first"), false);
 
     const create = (id: string) => definitions.create("model", { id, definition }, ada);

@@ -79,7 +79,7 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
   };
   const refreshLater = () => {
     refresh().catch((error: unknown) =>
-      log.warn({ error: messageOf(error) }, "changed definitions are not taken over yet"),
+      log.warn({ error: messageOf(error) }, "could not apply changed definitions yet"),
     );
   };
   const look = async () => {
@@ -92,7 +92,7 @@ export async function createLiveDefinitions(store: DefinitionStore, options: Liv
   if (fault)
     log.error(
       { error: messageOf(fault.error) },
-      "definitions of the database are not taken over; those of the configuration are in use",
+      "could not apply the database's definitions; using those of the configuration",
     );
   return {
     now: (): Definitive => ({ base, rows, resolved, stamp }),

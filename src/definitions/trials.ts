@@ -64,7 +64,7 @@ export function createTrials({ definitions, servers, onCall, isOwn, connect, ...
         return tryNewServer({ name: asked.id, config: sound("mcp-server", asked) }, options, caller, signal);
       const { state } = definitions.find("mcp-server", asked);
       if (state !== "active")
-        throw new Conflict(`The MCP server "${asked}" is ${state}: it is not connected to.`, { code: "not_active" });
+        throw new Conflict(`The MCP server "${asked}" is ${state}, so it is not connected.`, { code: "not_active" });
       return tryServer(servers, asked, caller, signal);
     },
   };

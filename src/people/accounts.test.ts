@@ -103,7 +103,7 @@ eachDatabase((databases) => {
       for (const { status, body } of answers) {
         assert.equal(status, 401);
         const { code, message } = (body as unknown as { error: { code: string; message: string } }).error;
-        assert.deepEqual([code, message], ["wrong_login", "The name or the password is wrong."]);
+        assert.deepEqual([code, message], ["wrong_login", "Wrong name or password."]);
       }
     });
 

@@ -98,7 +98,7 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
     const fits = await passwords.verify({ password, hash: known?.hash, first: () => refuseBlocked(suspects) }, signal);
     if (!fits || !known) {
       await addFailure(query, Object.values(suspects));
-      throw new Denied(401, "The name or the password is wrong.", { code: "wrong_login" });
+      throw new Denied(401, "Wrong name or password.", { code: "wrong_login" });
     }
     await forgetFailures(query, [suspects.here, suspects.name]);
     if (known.user.disabled) throw new Denied(401, "This account is disabled.", { code: "account_disabled" });
@@ -166,7 +166,10 @@ export function createAccounts({ query, transaction }: Database, options: Accoun
     async changePassword({ user, current, password, sessionId }, visitor) {
       await check({ name: user.name, password: current }, visitor);
       if (current === password)
-        throw new InvalidInput("The new password is the old one.", { code: "same_password", param: "password" });
+        throw new InvalidInput("The new password must differ from the old one.", {
+          code: "same_password",
+          param: "password",
+        });
       const passwordHash = await passwords.hash(password, visitor.signal);
       await transaction(async (within) => {
         await setPassword(within, user.id, passwordHash);

@@ -23,12 +23,14 @@ export function enterByOidc({ transaction }: Database, mapping: OidcMapping) {
   return async ({ groups, ...newcomer }: Newcomer, userId?: string): Promise<User> => {
     const isIn = (wanted: readonly string[]) => groups.some((group) => wanted.includes(group));
     if (allowedGroups.length > 0 && !isIn(allowedGroups))
-      throw new Denied(403, "You are in none of the groups that may log in here.", { code: "group_refused" });
+      throw new Denied(403, "None of your groups may log in here.", { code: "group_refused" });
     return transaction(async (query) => {
       if (userId !== undefined) await connect(query, newcomer, userId);
       const known = (await findByIdentity(query, newcomer)) ?? (signup ? await addAccount(query, newcomer) : undefined);
       if (!known)
-        throw new Denied(403, "You have no account here, and this server makes none.", { code: "signup_closed" });
+        throw new Denied(403, "You don't have an account here, and this server doesn't create new ones.", {
+          code: "signup_closed",
+        });
       if (known.disabled) throw new Denied(401, "This account is disabled.", { code: "account_disabled" });
       await setMemberships(query, { userId: known.id, issuer: newcomer.issuer, names: groups });
       if (adminGroups.length > 0) await setRole(query, known, isIn(adminGroups));
@@ -42,7 +44,7 @@ async function connect(query: Query, identity: Identity, userId: string): Promis
   const other = await findByIdentity(query, identity);
   if (!other) return addIdentity(query, identity, userId);
   if (other.id !== userId)
-    throw new Conflict(`That login belongs to the account ${other.name} already.`, { code: "identity_taken" });
+    throw new Conflict(`This login already belongs to the account ${other.name}.`, { code: "identity_taken" });
 }
 
 /** Never an account that is there already: whoever may choose their name at the provider could take it over. */

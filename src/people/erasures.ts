@@ -158,10 +158,10 @@ export function createErasures(parts: ErasureParts): Erasures & { begin(): () =>
         await act(taken, taken.touched);
       }
       parts.forget();
-      log.info({ erasure: taken.id }, "a person was erased");
+      log.info({ erasure: taken.id }, "account erased");
       return true;
     } catch (error) {
-      log.warn({ erasure: taken.id, error: messageOf(error) }, "a person is not erased yet; it is tried again");
+      log.warn({ erasure: taken.id, error: messageOf(error) }, "could not erase an account yet; retrying");
       await leaveErasure(query, taken.id, messageOf(error)).catch(() => {});
       return false;
     } finally {

@@ -139,7 +139,7 @@ export function createOidcLogin(
       const text = cookie === undefined ? undefined : unseal(secret, cookie, keptFor);
       const kept = text === undefined ? undefined : keptSchema.parse(JSON.parse(text));
       if (!kept || kept.until < Date.now())
-        throw new InvalidInput("This login is too old, or was begun in another browser. Begin anew.", {
+        throw new InvalidInput("This login has expired or was started in another browser. Start again.", {
           code: "sign_in_over",
         });
       const newcomer = await newcomerOf(url, kept).catch((cause: unknown) => {
@@ -172,7 +172,7 @@ function textsOf(claim: unknown): readonly string[] {
 }
 
 function notThere(label: string, cause: unknown): Unavailable {
-  return new Unavailable(`Logging in with ${label} does not work: ${messageOf(cause).slice(0, 300)}`, {
+  return new Unavailable(`Login with ${label} failed:  ${messageOf(cause).slice(0, 300)}`, {
     code: "oidc_failed",
     cause,
   });

@@ -34,7 +34,7 @@ for (const password of ["password", "12345678", "PassWord1", "trustno1", "ilovey
     await assert.rejects(passwords.hash(password, signal), {
       status: 400,
       code: "password_common",
-      message: /commonest passwords.+Take another one/,
+      message: /most common passwords.+Choose another one/,
     });
   });
 

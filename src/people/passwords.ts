@@ -68,7 +68,7 @@ export function checkedPassword(password: string): string {
 
 function tooCommon(): InvalidInput {
   return new InvalidInput(
-    "This is one of the 10,000 commonest passwords, which are guessed first. Take another one: a few words that nobody would put together do well.",
+    "This is one of the 10,000 most common passwords. Choose another one, such as a few unrelated words.",
     { code: "password_common", param: "password" },
   );
 }
@@ -101,7 +101,7 @@ function createGate({ atOnce, mostWaiting }: { readonly atOnce: number; readonly
     signal.throwIfAborted();
     if (inside < atOnce) inside++;
     else if (waiting.size >= mostWaiting)
-      throw new Unavailable("Too many people log in right now; try again.", { code: "busy", retryAfterSeconds: 5 });
+      throw new Unavailable("Too many logins at the moment. Try again.", { code: "busy", retryAfterSeconds: 5 });
     // Whoever leaves hands over the place.
     else await turn(signal);
     try {

@@ -118,7 +118,7 @@ export function createRetention(parts: RetentionParts): Retention & { begin(): (
       }
       return { kind, removed: total, error: null };
     } catch (error) {
-      log.warn({ kind, error: messageOf(error) }, "what is old could not be removed; it is tried again");
+      log.warn({ kind, error: messageOf(error) }, "could not remove expired data; retrying");
       return { kind, removed: total, error: messageOf(error).slice(0, 500) };
     }
   }
@@ -134,7 +134,7 @@ export function createRetention(parts: RetentionParts): Retention & { begin(): (
     }
     await endRound(database, results);
     const gone = results.filter(({ removed }) => removed > 0).map(({ kind, removed }) => [kind, removed] as const);
-    if (gone.length > 0) log.info(Object.fromEntries(gone), "removed what was older than it is kept");
+    if (gone.length > 0) log.info(Object.fromEntries(gone), "removed expired data");
     return results;
   }
 
@@ -160,7 +160,7 @@ export function createRetention(parts: RetentionParts): Retention & { begin(): (
           .then(() => (stopped ? undefined : round(false)))
           .then(
             () => {},
-            (error: unknown) => log.warn({ error: messageOf(error) }, "a round of retention failed; it comes again"),
+            (error: unknown) => log.warn({ error: messageOf(error) }, "retention failed; retrying at the next round"),
           ));
       const timer = setInterval(look, lookEveryMs).unref();
       void look();

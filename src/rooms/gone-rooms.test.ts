@@ -35,7 +35,7 @@ anyRunDatabase((suite) => {
       [
         [whole.id, undefined],
         [composed.id, "There is no agent left any more; the room's owner may change its members."],
-        [id, "There is no kind of room desk any more."],
+        [id, "The room kind desk no longer exists."],
       ],
     );
     assert.deepEqual(
@@ -87,7 +87,7 @@ anyRunDatabase((suite) => {
     const some = { ...bob, permissions: ["room:pair", "model:*"] };
     await assert.rejects(rooms.say(some, id, { message: { content: "@own hi" } }), {
       status: 403,
-      message: "You may not work with right.",
+      message: "You don't have permission to use right.",
     });
     await rooms.change(ada, id, { members: [{ agent: "own", activation: "always" }] });
     assert.ok((await rooms.say(some, id, { message: { content: "hi" } })).runId);
@@ -107,7 +107,7 @@ anyRunDatabase((suite) => {
     const some = { ...callerOf(user, "session"), permissions: ["agent:left", "model:*"] };
     await assert.rejects(rooms.say(some, id, { message: { content: "@right hi" } }), {
       status: 403,
-      message: "You may not work with right.",
+      message: "You don't have permission to use right.",
     });
     assert.equal((await rooms.get(some, id)).run, null);
   });

@@ -30,7 +30,7 @@ export function createPresence({ query, log }: { readonly query: Query; readonly
   };
   const quietly = (work: Promise<unknown>) =>
     work.catch((error: unknown) => {
-      if (!closed) log.warn({ error: messageOf(error) }, "who is in a room could not be told");
+      if (!closed) log.warn({ error: messageOf(error) }, "could not announce the members of a room");
     });
 
   return {

@@ -102,7 +102,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
   function agentOf({ kind, spec }: Pick<RoomRow, "kind" | "spec">): AgentDefinition {
     const file = fileOf(kind);
     if (kind !== null && !file)
-      throw new Conflict(`There is no kind of room ${kind} any more.`, { code: "room_kind_gone" });
+      throw new Conflict(`The room kind ${kind} no longer exists.`, { code: "room_kind_gone" });
     const { turns, members: chosen } = (spec ?? {}) as RoomChange;
     const members = chosen?.map((member) => entryOf(member, file));
     const base = file ?? roomFileSchema.parse({ id: composed, members });
@@ -155,7 +155,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     if (twice !== undefined) throw new InvalidInput(`${twice} is named twice.`, { param: "members" });
     for (const name of strangersOf(kind, members))
       if (!agents.has(name) || !mayWorkWith(caller, name) || agents.get(name).room)
-        throw new InvalidInput(`There is no agent ${name} that could come in.`, { param: "members" });
+        throw new InvalidInput(`There is no agent ${name} that can join.`, { param: "members" });
   }
 
   /** Those that are not the kind's own. */
@@ -192,7 +192,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     },
     async create(caller, { id, kind, title, ...spec }) {
       if (kind === undefined && spec.members === undefined)
-        throw new InvalidInput("Say which kind of room, or which agents are to be in it.", { param: "kind" });
+        throw new InvalidInput("Choose a kind of room, or the agents in it.", { param: "kind" });
       if (kind !== undefined && !rooms.kinds(caller).some((known) => known.id === kind))
         throw new NotFound(`There is no kind of room ${JSON.stringify(kind)}.`, { code: "room_kind_not_found" });
       checkMembers(caller, kind ?? null, spec);
@@ -251,7 +251,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
     async removePerson(caller, id, handle) {
       const room = await find(caller, id);
       if (room.ownerId !== caller.userId && room.handle !== handle)
-        throw new Denied(403, "Only the room's owner may do this, or the person who leaves.");
+        throw new Denied(403, "Only the room's owner or the member who leaves can do this.");
       const person = (await listPeople(query, id)).find((one) => one.handle === handle);
       if (person?.userId === room.ownerId)
         throw new Conflict("The owner can't leave the room; delete it instead.", { code: "owner_stays" });
@@ -267,10 +267,10 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       const room = await find(caller, id);
       const agent = agentOf(room);
       if (room.kind !== null && !mayWorkWith(caller, room.kind))
-        throw new Denied(403, `You may not work with the agents of ${room.kind}.`);
+        throw new Denied(403, `You don't have permission to use the agents of ${room.kind}.`);
       const { members = [] } = (room.spec ?? {}) as RoomChange;
       const barred = strangersOf(room.kind, members).filter((name) => !mayWorkWith(caller, name));
-      if (barred.length > 0) throw new Denied(403, `You may not work with ${barred.join(", ")}.`);
+      if (barred.length > 0) throw new Denied(403, `You don't have permission to use ${barred.join(", ")}.`);
       const isLift = typeof message.content === "string" && isContinue(message.content);
       const limit = isLift ? await openLimit(caller, room) : undefined;
       const started = await runs.start(caller, {
@@ -315,11 +315,14 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
       const asker = isId(questionId) ? await findAsker(query, { roomId: id, questionId }) : undefined;
       if (!asker) throw new NotFound(`The room has no question ${questionId}.`, { code: "question_not_found" });
       if (asker.userId !== caller.userId && room.ownerId !== caller.userId)
-        throw new Denied(403, "Only who began this may decide it, or the room's owner.");
+        throw new Denied(403, "Only the person who started this or the room's owner can decide.");
       const isOwn = asker.userId === caller.userId;
       // It would be done with rights that the owner may not have.
       if (!isOwn && input.arguments !== undefined)
-        throw new Denied(403, "Only who began this may change what is sent; allow it as it is, or deny it.");
+        throw new Denied(
+          403,
+          "Only the person who started this can change the arguments. Allow it as it is, or deny it.",
+        );
       // What is to hold from now on is a person's own word, for that person's own runs.
       const { always: _always, here: _here, read: _read, ...once } = input;
       const decision = isOwn ? input : once;

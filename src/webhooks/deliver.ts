@@ -113,7 +113,7 @@ async function deliver(
   const retrySeconds = delivery.ageSeconds >= giveUpSeconds ? null : longest * (0.8 + Math.random() * 0.4);
   log.warn(
     { hook: hook.name, delivery: id, tries, error },
-    retrySeconds === null ? "a webhook was given up" : "a webhook did not take a delivery; it is tried again",
+    retrySeconds === null ? "gave up on a webhook delivery" : "a webhook delivery failed; retrying",
   );
   await noteFailure(database.query, delivery, { error, retrySeconds });
 }

@@ -36,7 +36,7 @@ describe("a run that was stopped", { skip: skipBrowser }, () => {
       fork: "Fork from here",
       forked: /^Forked from another run after step 1/,
       kept: "done, kept",
-      keptFrom: "Kept from the run that this one was forked from",
+      keptFrom: "Kept from the run this one was forked from",
     },
     de: {
       resume: /^Fortsetzen/,

@@ -127,7 +127,7 @@ function stateOf({ runId, cursor }: Place): string {
 
 async function goOn({ services, caller, call }: RunCall, state: string): Promise<Place> {
   const match = /^\["([0-9a-f-]{36})",(\d{1,15})\]$/.exec(state);
-  if (!match) throw new Conflict("This requestState is not one of ours.");
+  if (!match) throw new Conflict("This requestState is not valid.");
   const [, runId = "", seq] = match;
   const { threadId } = await services.runs.get(caller, runId);
   for (const question of await services.runs.questions(caller, runId)) {

@@ -142,7 +142,7 @@ function progressOf({ _meta, notify }: ServerContext["mcpReq"]): McpCall["progre
 
 function startOf(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
-  if (!/^\d{1,9}$/.test(cursor)) throw invalidParams("This cursor is not one of ours.");
+  if (!/^\d{1,9}$/.test(cursor)) throw invalidParams("This cursor is not valid.");
   return Number(cursor);
 }
 

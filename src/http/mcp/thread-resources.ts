@@ -17,7 +17,7 @@ const pattern = /^colloquy:\/\/threads\/([0-9a-f-]{36})(\/items)?$/;
 export function threadResources(services: Services, caller: Caller): McpResources {
   return {
     async list(cursor) {
-      if (cursor !== undefined && !isId(cursor)) throw new InvalidInput("This cursor is not one of ours.");
+      if (cursor !== undefined && !isId(cursor)) throw new InvalidInput("This cursor is not valid.");
       if (!mayDo(caller, "threads:list")) return { resources: [] };
       const page = { limit: threadsPerPage, ...(cursor !== undefined && { before: cursor }) };
       const threads = await services.runs.listThreads(caller, page);

@@ -8,7 +8,7 @@ import type { Accounts, Visitor } from "../../people/accounts.ts";
 /** Throws NotFound where nobody logs in: in local mode whoever sits at the machine is the owner. */
 export function accountsOf({ access }: Services): Accounts {
   if (access.mode === "accounts" && access.accounts) return access.accounts;
-  throw new NotFound("Nobody logs in to this server: auth.mode is not accounts.", { code: "no_login" });
+  throw new NotFound("This server has no logins: auth.mode is not accounts.", { code: "no_login" });
 }
 
 /** Where somebody is logged in: with accounts, and in local mode the browsers that a link has let in. */

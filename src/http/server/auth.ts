@@ -35,7 +35,7 @@ type AccountsAccess = Extract<Access, { readonly mode: "accounts" }>;
 
 async function enterByToken({ accounts }: AccountsAccess, token: string): Promise<Entry> {
   const found = await accounts?.findByToken(token);
-  if (!found) throw new Denied(401, "This login is over, or never was. Log in again.", { code: "invalid_token" });
+  if (!found) throw new Denied(401, "This login has expired or is not valid. Log in again.", { code: "invalid_token" });
   if (found.user.disabled) throw disabled();
   return { caller: callerOf(found.user, "session"), sessionId: found.sessionId };
 }
@@ -58,7 +58,7 @@ export function checkPage(request: FastifyRequest, corsOrigins: readonly string[
   if (isKnown && page !== undefined) return;
   throw new Denied(
     403,
-    `With a cookie, what changes something needs the header ${pageHeader}, and comes from a page of this server or of server.corsOrigins.`,
+    `Requests with a cookie that make changes need the header ${pageHeader} and must come from a page of this server or of server.corsOrigins.`,
     { code: "page_refused" },
   );
 }

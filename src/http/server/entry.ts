@@ -29,7 +29,7 @@ export function bearerOf({ headers }: FastifyRequest): string | undefined {
 /** With an API key, `ck_…`. Throws Denied for one that counts no more. */
 export async function enterByKey(findByKey: FindByKey, text: string): Promise<Entry> {
   const found = await findByKey(text);
-  if (!found) throw new Denied(401, "This API key is unknown, revoked or too old.", { code: "invalid_api_key" });
+  if (!found) throw new Denied(401, "This API key is unknown, revoked or expired.", { code: "invalid_api_key" });
   const { user, key } = found;
   if (user.disabled) throw disabled();
   if (!key) return { caller: callerOf(user, "api-key") };

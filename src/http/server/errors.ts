@@ -85,14 +85,14 @@ function jsonRpcError(error: ColloquyError | undefined, requestId: string): obje
 function asColloquyError(error: FastifyError, request: FastifyRequest): ColloquyError | undefined {
   // Where the database is, is for the log.
   if (error instanceof ColloquyError && /^database_/.test(error.code) && error.status === 503)
-    return new Unavailable("The database can't be reached now; try again.", { code: error.code, retryAfterSeconds: 5 });
+    return new Unavailable("The database is unavailable. Try again.", { code: error.code, retryAfterSeconds: 5 });
   if (error instanceof ColloquyError) return error;
   if (sqlState(error) === diskFull)
-    return new Unavailable("The server has no disk space left; nothing of this request was kept.", {
+    return new Unavailable("The server has no disk space left; nothing from this request was saved.", {
       code: "disk_full",
     });
   if (isUnkeepableText(error))
-    return new InvalidInput("A text of the request holds the character NUL, which can't be kept.", {
+    return new InvalidInput("The request contains the character NUL, which can't be stored.", {
       code: "invalid_text",
       cause: error,
     });

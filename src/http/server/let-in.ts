@@ -12,13 +12,13 @@ export function letIn(caller: Caller, needs: Needs): Caller {
   if (isAsker(caller))
     throw new Denied(
       403,
-      "Whoever is on this machine may ask; this is for its owner. `./colloquy open` lets a browser in.",
+      "Only the owner of this server can do this. To manage it from this browser, run `./colloquy open`.",
       {
         code: "owner_needed",
       },
     );
   if (needs === "account")
-    throw new Denied(403, "No key changes the account: log in for that.", {
+    throw new Denied(403, "API keys can't change the account. Log in instead.", {
       code: "key_scoped",
     });
   if (!caller.scopes) throw new Denied(403, "Only an admin may do this.");

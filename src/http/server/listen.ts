@@ -16,7 +16,7 @@ export async function listen(
         cause: error,
       });
     if (code === "EACCES")
-      throw new InvalidInput(`Port ${port} may not be used by this user; ports from 1024 up may.`, { cause: error });
+      throw new InvalidInput(`This user may not listen on port ${port}. Choose a port from 1024 up.`, { cause: error });
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
       throw new InvalidInput(`This machine has no address ${host}.`, { cause: error });
     throw error;

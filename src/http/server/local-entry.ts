@@ -49,13 +49,13 @@ async function enterWithKey(
   if (isSame(key, token)) return owns;
   if (key.startsWith("ck_")) return enterByKey(findByKey, key);
   if (key.startsWith("ct_"))
-    throw new Denied(401, "This is not the token of this server: it changes with each start.", {
+    throw new Denied(401, "Wrong token. This server's token changes with every start.", {
       code: "invalid_token",
     });
   if (!key.startsWith(browserKeyPrefix)) return undefined;
   const found = await logins.findByToken(key);
   if (found && !found.user.disabled) return { caller: owns.caller, sessionId: found.sessionId };
-  throw new Denied(401, "This browser's key is over or was taken back. `./colloquy open` makes another.", {
+  throw new Denied(401, "This browser's key has expired or was revoked. Run `./colloquy open` for a new one.", {
     code: "invalid_token",
   });
 }

@@ -95,7 +95,7 @@ test("unread bodies: a route takes what it needs, and its dialect says so", asyn
   assert.equal(answer.status, 413);
   assert.deepEqual(
     [error.type, error.message],
-    ["invalid_request_error", "The body is larger than the 10485760 bytes this route takes."],
+    ["invalid_request_error", "The body exceeds the limit of 10485760 bytes for this route."],
   );
   assert.equal((await post("/api/runs/none/cancel", "x".repeat(20_000), ann)).status, 413);
 });

@@ -56,7 +56,7 @@ function tooFine(): InvalidInput {
 }
 
 function tooLarge(most: number): InvalidInput {
-  return new InvalidInput(`The body is larger than the ${most} bytes this route takes.`, {
+  return new InvalidInput(`The body exceeds the limit of ${most} bytes for this route.`, {
     code: "body_too_large",
     status: 413,
   });

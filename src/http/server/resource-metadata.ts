@@ -23,8 +23,7 @@ export function resourceMetadataRoutes(paths: readonly string[]): Route[] {
         }),
       },
       handle({ request, services }) {
-        if (services.access.mode === "local")
-          throw new NotFound("Nobody logs in to this server.", { code: "no_login" });
+        if (services.access.mode === "local") throw new NotFound("This server has no logins.", { code: "no_login" });
         const base = baseOf(request);
         return {
           resource: `${base}${path}`,

@@ -174,7 +174,7 @@ export function createCollections(options: CollectionsOptions): Collections {
       // What others share is no matter of this person.
       const own = (await listCollections(query, caller.userId)).filter(({ userId }) => userId === caller.userId);
       if (own.length >= mostCollections)
-        throw new Conflict(`You have ${mostCollections} collections, which is the most.`, {
+        throw new Conflict(`You have reached the limit of ${mostCollections} collections.`, {
           code: "too_many_collections",
         });
       const collection = { userId: caller.userId, name, description, settings: all, embeddingModel };
@@ -284,7 +284,9 @@ async function knownShares(query: Query, sharedWith: readonly string[]): Promise
   for (const who of sharedWith) {
     const [, kind, name] = /^(user|group):(.+)$/.exec(who) ?? [];
     if (who !== "everyone" && kind === undefined)
-      throw new InvalidInput(`"${who}" is nobody: everyone, user:<name> or group:<name>.`, { param: "sharedWith" });
+      throw new InvalidInput(`"${who}" is not valid: use everyone, user:<name> or group:<name>.`, {
+        param: "sharedWith",
+      });
     const table =
       kind === "user" ? "select 'user:' || id as who from users" : "select 'group:' || name as who from groups";
     const rows = who === "everyone" ? [{ who }] : await query<{ who: string }>(`${table} where name = $1`, [name]);

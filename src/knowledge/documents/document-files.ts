@@ -173,7 +173,7 @@ async function write(place: string, bytes: AsyncIterable<Uint8Array>, most: numb
       size += piece.length;
       if (size > most)
         throw new InvalidInput(
-          `The document is larger than ${Math.floor(most / megabyte)} MB (rag.documentMb); divide it.`,
+          `The document is larger than ${Math.floor(most / megabyte)} MB (rag.documentMb). Split it.`,
           { status: 413, code: "document_too_large" },
         );
       hash.update(piece);

@@ -149,7 +149,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
         if (named && named.file !== added.document.liveFile) await files.removeFiles([named.file]);
         return added;
       }
-      if (left === 0) throw new Conflict(`${file.name} is being brought by somebody else.`, { code: "document_busy" });
+      if (left === 0) throw new Conflict(`${file.name} is being uploaded by someone else.`, { code: "document_busy" });
     }
   }
 

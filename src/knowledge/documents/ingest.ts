@@ -143,7 +143,7 @@ async function fetched(
   if (outcome === "lost") throw new LostDocument();
   const megabytes = Math.floor(userBytes / 1024 / 1024);
   throw new InvalidInput(
-    `Your documents may have ${megabytes} MB together (rag.userMb), and have more with this one; remove some first.`,
+    `Your documents may have ${megabytes} MB in total (rag.userMb), and would exceed it with this one. Delete some first.`,
     { status: 413, code: "quota_exceeded" },
   );
 }

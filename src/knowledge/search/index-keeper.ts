@@ -51,7 +51,7 @@ export function startIndexKeeper({ database, log }: { readonly database: Databas
       );
       for (const { id } of rows) wake(id);
     } catch (error) {
-      log.warn({ error: messageOf(error) }, "collections were not looked at");
+      log.warn({ error: messageOf(error) }, "could not check the collections");
     }
   }
 

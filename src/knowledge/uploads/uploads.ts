@@ -309,7 +309,7 @@ function tooLong({ bytes }: Pick<Upload, "bytes">): InvalidInput {
 }
 
 function tooMuch(most: number): InvalidInput {
-  return new InvalidInput(`Your files may have ${Math.floor(most / megabyte)} MB together; delete some first.`, {
+  return new InvalidInput(`Your files may have ${Math.floor(most / megabyte)} MB in total. Delete some first.`, {
     status: 413,
     code: "quota_exceeded",
   });

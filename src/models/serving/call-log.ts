@@ -50,7 +50,7 @@ export function createCallLog(options: CallLogOptions): CallLog {
     try {
       await write(records);
     } catch (error) {
-      log.warn({ err: error, records: records.length }, "the call log can't be written; it is tried again");
+      log.warn({ err: error, records: records.length }, "could not write the call log; retrying");
       queue = [...records, ...queue];
       shorten();
       timer ??= setTimeout(() => void flush(), everyMs).unref();

@@ -141,7 +141,7 @@ export function unseen({ only }: Pick<Caller, "only">, absent: NotFound): NotFou
   if (only === undefined) return absent;
   return new Denied(
     403,
-    "This key began no such thing. For what others of the account began it needs the scope threads:read or threads:write.",
+    "This API key did not start it. To access what else the account started, the key needs the scope threads:read or threads:write.",
     { code: "insufficient_scope" },
   );
 }

@@ -9,7 +9,7 @@ export function cronOf(text: string): string {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== 5 || text.length > 200 || !fields.every((part) => field.test(part)))
     throw new InvalidInput(
-      `"${text.slice(0, 200)}" is no cron expression: it has five fields, minute, hour, day, month and weekday.`,
+      `"${text.slice(0, 200)}" is not a cron expression: it needs five fields (minute, hour, day, month, weekday).`,
       { param: "cron" },
     );
   return fields.join(" ");

@@ -26,7 +26,7 @@ export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500
 
   function renew(at: number): void {
     renewedAt = at;
-    if (isLost) log.info({}, "The database answers again; this process takes runs again.");
+    if (isLost) log.info({}, "The database is back; taking runs again.");
     isLost = false;
     clearTimeout(lease);
     // An embedded database has no other process that could take them; it is only busy.
@@ -42,7 +42,7 @@ export function beginHeartbeat(runtime: Runtime, { everyMs = 1500, againMs = 500
     isLost = true;
     log.error(
       { silentMs: Math.round(performance.now() - renewedAt), runs: active.size },
-      "The database could not be told for too long that this process is alive: its runs are given up, and go on wherever the database answers.",
+      "Could not renew the leases in time: the database did not answer. The runs continue on a process that reaches it.",
     );
     for (const run of active.values()) run.stop("gave-up");
   }

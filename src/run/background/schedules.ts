@@ -77,7 +77,7 @@ export function createSchedules(runtime: Runtime): ScheduleService {
   /** Throws InvalidInput before anything is written. */
   function timeOf({ cron, every }: ScheduleTime, timeZone: string): string | undefined {
     if (cron !== undefined && every !== undefined)
-      throw new InvalidInput("Give cron or every, not both.", { param: "every" });
+      throw new InvalidInput("Set cron or every, not both.", { param: "every" });
     const text = cron !== undefined ? cronOf(cron) : every !== undefined ? cronOfEvery(every) : undefined;
     timetable.next(text ?? "* * * * *", timeZone);
     return text;
@@ -226,7 +226,7 @@ function scopesParameter({ words }: Caller): string | null {
 }
 
 function noTime(): InvalidInput {
-  return new InvalidInput("When? Give cron or every.", { param: "cron" });
+  return new InvalidInput("Set cron or every.", { param: "cron" });
 }
 
 function noSchedule(id: string): NotFound {

@@ -135,7 +135,7 @@ export function beginSweeping(runtime: Runtime, { everyMs = 10_000 } = {}): { st
       } catch (error) {
         // The database may be closed under the last one.
         if (!stopped)
-          runtime.log.warn({ error: String(error), duty: duty.name }, "a round of upkeep failed; it comes again");
+          runtime.log.warn({ error: String(error), duty: duty.name }, "maintenance failed; retrying at the next round");
       }
     }
   }

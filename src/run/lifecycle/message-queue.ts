@@ -42,7 +42,7 @@ export async function queueBehind(
     const asking = showQuestions ? await askingRun(query, threadId) : undefined;
     if (asking) return asking;
     if (thread.pending >= mostPending)
-      throw new InvalidInput(`${mostPending} messages wait in this thread already.`, { code: "too_many_pending" });
+      throw new InvalidInput(`This thread already has ${mostPending} queued messages.`, { code: "too_many_pending" });
     const values: unknown[] = [runId, messageId, threadId, caller.userId, jsonText(beginning)];
     const key = idempotency
       ? `insert into idempotency_keys (user_id, key, body_hash, run_id, thread_id)

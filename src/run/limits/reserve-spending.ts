@@ -81,7 +81,7 @@ export function createRequestHolds({
         if (state === null) return;
         const spent = spentBy(answer, { expected, input, model: model.id }, costOf);
         settleSpending(query, spent).catch((error: unknown) =>
-          log.error({ userId, error: messageOf(error) }, "what a request came to could not be counted"),
+          log.error({ userId, error: messageOf(error) }, "could not record the usage of a request"),
         );
       },
     };

@@ -43,7 +43,7 @@ eachRunDatabase(({ database }) => {
         assert.equal((await database().query("select 1 from tasks")).length, 1);
         assert.deepEqual(
           told.filter((line) => line.startsWith("the database")),
-          ["the database does not take what a run writes; trying again", "the database has taken what a run wrote"],
+          ["the database does not accept the writes of a run; retrying", "the database is accepting writes again"],
         );
       });
 });

@@ -26,12 +26,12 @@ export async function patiently<Value>(
     try {
       const value = await attempt(tries);
       if (tries > 0)
-        log.info({ runId, waitedMs: Math.round(performance.now() - began) }, "the database has taken what a run wrote");
+        log.info({ runId, waitedMs: Math.round(performance.now() - began) }, "the database is accepting writes again");
       return value;
     } catch (error) {
       if (signal.aborted || !isDatabaseFault(error)) throw error;
       if (tries === 0)
-        log.warn({ runId, error: messageOf(error) }, "the database does not take what a run writes; trying again");
+        log.warn({ runId, error: messageOf(error) }, "the database does not accept the writes of a run; retrying");
       await sleep(Math.min(firstWaitMs * 2 ** tries, longestWaitMs), undefined, { signal }).catch(() => {
         throw error;
       });

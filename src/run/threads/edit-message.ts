@@ -28,7 +28,7 @@ export async function editMessage(
   caller: Caller,
   { threadId, message: { id = newId(), content }, instead }: Parameters<Runs["editMessage"]>[1],
 ): Promise<EditedMessage> {
-  if (isBlank(content)) throw new InvalidInput("An edited message must say something.", { param: "message.content" });
+  if (isBlank(content)) throw new InvalidInput("An edited message can't be empty.", { param: "message.content" });
   const edited = await runtime.database.transaction(async (query) => {
     const thread = await lockIdle(query, caller, threadId);
     await mustBeNoRoom(query, threadId);
@@ -121,7 +121,7 @@ async function laterItems(query: Query, { id: threadId, leaf }: ThreadRow, messa
 /** There each agent has its own memory of what was said. */
 async function mustBeNoRoom(query: Query, threadId: string): Promise<void> {
   const rooms = await query("select 1 from rooms where thread_id = $1", [threadId]);
-  if (rooms.length > 0) throw new Conflict("What was said in a room stays as it was.", { code: "thread_is_room" });
+  if (rooms.length > 0) throw new Conflict("Messages in a room can't be changed.", { code: "thread_is_room" });
 }
 
 function isBlank(content: Content): boolean {

@@ -40,8 +40,8 @@ export async function executeRun(runtime: Runtime, job: Job): Promise<void> {
   } catch (error) {
     // Only the database can bring us here, or a fault before the work began. Whoever takes the job next, takes the run up again.
     if (error instanceof ColloquyError && error.code === "database_locked")
-      runtime.log.warn({ runId: job.runId }, "somebody holds a run that was to be taken; it is tried again");
-    else runtime.log.error({ runId: job.runId, error }, "a run was left to its next owner");
+      runtime.log.warn({ runId: job.runId }, "a run to take is locked; retrying");
+    else runtime.log.error({ runId: job.runId, error }, "run handed back to the queue");
     await giveBack(runtime, job, taken);
   }
 }
@@ -61,7 +61,7 @@ async function giveBack({ engine, database, log }: Runtime, job: Job, taken: Tak
         ]);
       return await engine.release(job);
     } catch (error) {
-      log.warn({ runId: job.runId, error: messageOf(error) }, "its job could not be given back");
+      log.warn({ runId: job.runId, error: messageOf(error) }, "could not hand the run back to the queue");
       if (!isDatabaseFault(error)) return;
     }
   }

@@ -11,7 +11,10 @@ const kept = ["agent", "model", "tools", "prompts", "team"] as const satisfies r
 export function tellChanges(runtime: Runtime, { runId, caller, definition }: Taken): void {
   const changed = changesSince(runtime, caller, definition);
   if (changed.length === 0) return;
-  runtime.log.info({ runId, changed }, "what this run was begun with has changed; it goes on with what it has kept");
+  runtime.log.info(
+    { runId, changed },
+    "the definitions of a run have changed; it continues with those it started with",
+  );
 }
 
 function changesSince(runtime: Runtime, caller: Taken["caller"], definition: RunDefinition): readonly string[] {

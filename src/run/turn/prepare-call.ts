@@ -203,7 +203,9 @@ function question(
 ): NewItem {
   const { name } = call.body;
   const { read, receivers } = outside ?? {};
-  const why = read ? `This conversation has read text from ${read.join(", ")}, which may be what asks for this. ` : "";
+  const why = read
+    ? `This conversation has read external content (${read.join(", ")}), which may have prompted this action. `
+    : "";
   const told = receivers ? `pass something on to ${shownSources(receivers).join(", ")}` : "be called";
   const where = sandbox && isWeak(sandbox) ? ` It runs in ${sandbox.driver} (${sandbox.grade}).` : "";
   const text = `${why}May ${name} ${told} with these arguments?${where}`;

@@ -96,7 +96,7 @@ eachRunDatabase(({ database, start, kind }) => {
         log: {
           ...silentLog,
           warn(_fields: unknown, text?: string) {
-            if (text === "its job could not be given back") fails = false;
+            if (text === "could not hand the run back to the queue") fails = false;
           },
         },
         database: {

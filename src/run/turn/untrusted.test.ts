@@ -125,7 +125,7 @@ anyRunDatabase((suite) => {
     assert.deepEqual(sent, ["before", "beside"]);
     assert.equal(
       first.questions[0]?.body.text,
-      "This conversation has read text from read_mail, which may be what asks for this. May send be called with these arguments?",
+      "This conversation has read external content (read_mail), which may have prompted this action. May send be called with these arguments?",
     );
     assert.equal(first.questions[0]?.body.eachTime, true);
     const marks = first.events.flatMap((event) =>
@@ -166,7 +166,7 @@ anyRunDatabase((suite) => {
     assert.equal(below.questions.length, 1);
     const told = below.events.find((event) => event.type === "call-end");
     assert.equal(told?.type === "call-end" && told.item.body.untrusted, true);
-    assert.match(below.questions[0]!.body.text, /text from read_mail,/);
+    assert.match(below.questions[0]!.body.text, /external content \(read_mail\),/);
 
     const above = await asking(service, [[["read_mail", {}]], [task([[["send", { text: "x" }]]])]]);
     assert.equal(above.questions.length, 1);
@@ -182,7 +182,7 @@ anyRunDatabase((suite) => {
     });
     assert.equal((await service.events(started)).at(-1)!.type, "run-wait");
     const [question] = await service.runs.questions(service.caller, started.runId);
-    assert.match(question!.body.text, /text from files,/);
+    assert.match(question!.body.text, /external content \(files\),/);
 
     const clients = await service.runs.start(service.caller, {
       agent: "assistant",
@@ -323,7 +323,7 @@ anyRunDatabase((suite) => {
     );
     assert.equal(asked.events.at(-1)!.type, "run-wait");
     const [question] = await service.runs.questions(service.caller, asked.started.runId);
-    assert.match(question!.body.text, /text from a\.example, .* pass something on to made\.example with/);
+    assert.match(question!.body.text, /external content \(a\.example\), .* pass something on to made\.example with/);
     await service.runs.decide(service.caller, asked.started.runId, {
       questionId: question!.id,
       input: { decision: "allow", always: { url: "https://made.*" } },

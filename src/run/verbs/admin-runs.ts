@@ -94,6 +94,6 @@ async function retry(runtime: Runtime, runId: string, idempotencyKey?: string): 
       ? {}
       : { idempotency: { key: `retry ${runId} ${idempotencyKey}`, bodyHash: runId } }),
   });
-  runtime.log.info({ runId, retriedAs: started.runId }, "a run was tried again by an admin");
+  runtime.log.info({ runId, retriedAs: started.runId }, "an admin retried a run");
   return { ...started, wrote: await writesOf(query, runId) };
 }

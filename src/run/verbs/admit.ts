@@ -41,8 +41,7 @@ export async function admit(runtime: Runtime, given: Beginning, admission: Admis
       // Another message was the first in a thread that had just become free.
       if (constraint !== "runs_one_live_root") throw error;
     }
-    if (tries === mostTries)
-      throw new Conflict("The thread is too busy to take the message; send it again.", { code: "thread_busy" });
+    if (tries === mostTries) throw new Conflict("The thread is busy. Send the message again.", { code: "thread_busy" });
   }
 }
 

@@ -7,7 +7,7 @@ const mostNames = 30;
 
 /** A model that a run is to go on with must be there, for whoever chooses it. Throws InvalidInput with names that are near. */
 export function checkModel(models: ModelRegistry, caller: Caller, name = "", param = "text"): void {
-  if (name.trim() === "") throw new InvalidInput(`Which model? Send its name as ${param}.`, { param });
+  if (name.trim() === "") throw new InvalidInput(`Send the model's name as ${param}.`, { param });
   const mayAll = mayUse(caller, "model", "*");
   const known = models.list().filter(({ id }) => mayAll || mayUse(caller, "model", id));
   const found = known.find(({ id, provider, name: own }) => id === name || `${provider}/${own}` === name);

@@ -96,7 +96,7 @@ eachDatabase((databases) => {
     const strict = await start({ script: [call("Milk 1"), "ok"], approval: { askAlways: ["add_task"] } });
     const other = await asked(strict);
     await assert.rejects(answer(strict, other, { decision: "allow", always: true }), {
-      message: /asked each time/,
+      message: /asked every time/,
     });
     await answer(strict, other, { decision: "allow" });
     await strict.events(other.started);

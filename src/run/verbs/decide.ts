@@ -131,7 +131,7 @@ export async function continueRun(runtime: Runtime, caller: Caller, runId: strin
   const items = isId(runId) ? await itemsOfTree(runtime.database.query, runId) : [];
   if (items.length === 0 || caller.role !== "admin") await getRun(runtime.database, caller, runId);
   const question = openQuestions(items).find((item) => item.body.reason === "limit");
-  if (!question) throw new Conflict("The run does not wait at a limit.", { code: "nothing_to_continue" });
+  if (!question) throw new Conflict("The run is not waiting at a limit.", { code: "nothing_to_continue" });
   return decide(runtime, caller, { runId, questionId: question.id, input: { decision: "continue" } });
 }
 
@@ -141,17 +141,17 @@ function check(
   { question, input }: { question: Question; input: DecisionInput },
 ): void {
   if (!openQuestions(items).includes(question))
-    throw new Conflict("This question has been answered.", { code: "already_decided" });
+    throw new Conflict("This question has already been answered.", { code: "already_decided" });
   // One that asks its provider again by itself is decided about all the same.
   const asksAgain = run.status === "running" && question.body.reason === "provider" && !run.root;
   if (run.status !== "waiting" && !asksAgain)
-    throw new Conflict(`The run is ${run.status}; it does not wait for this.`, { code: "run_not_waiting" });
+    throw new Conflict(`The run is ${run.status}; it is not waiting for this.`, { code: "run_not_waiting" });
   const { reason, argumentsHash } = question.body;
   const possible: readonly string[] = decisions[reason];
   if (!possible.includes(input.decision))
     throw new InvalidInput(`This question takes ${possible.join(" or ")}.`, { param: "decision" });
   if (input.argumentsHash !== undefined && input.argumentsHash !== argumentsHash)
-    throw new Conflict("The arguments are not the ones you saw.", { code: "arguments_changed" });
+    throw new Conflict("The arguments have changed since you saw them.", { code: "arguments_changed" });
   if (input.decision !== "allow" && input.always !== undefined)
     throw new InvalidInput("always goes with allow only.", { param: "decision" });
   if (input.here && (input.decision !== "allow" || !question.body.receivers))
@@ -253,9 +253,9 @@ async function grant(
   { run, question, always }: { run: LockedRun; question: Question; always: true | ArgumentPattern },
 ): Promise<void> {
   const { tool, argumentsHash, eachTime } = question.body;
-  if (eachTime) throw new InvalidInput("This is asked each time; allow it without always.", { param: "always" });
+  if (eachTime) throw new InvalidInput("This is asked every time. Allow it without always.", { param: "always" });
   if (tool === undefined || argumentsHash === undefined)
-    throw new InvalidInput("Only a call can be allowed always.", { param: "always" });
+    throw new InvalidInput("Only calls can always be allowed.", { param: "always" });
   const pattern: Grant = always === true ? { exact: argumentsHash } : { fits: always };
   await query("insert into grants (id, user_id, tool, pattern) values ($1, $2, $3, $4::jsonb)", [
     newId(),

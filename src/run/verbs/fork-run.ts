@@ -28,7 +28,7 @@ type Source = {
  */
 export async function forkRun(runtime: Runtime, caller: Caller, runId: string, input: ForkInput): Promise<Started> {
   if (input.instructions !== undefined && caller.role !== "admin")
-    throw new Denied(403, "Only an admin may change what an agent is told; say it in the input instead.");
+    throw new Denied(403, "Only admins can change an agent's instructions. Put them in the input instead.");
   if (input.model !== undefined) checkModel(runtime.models, caller, input.model, "model");
   const source = await sourceOf(runtime.database.query, caller, runId);
   const kept = keptOf(source.items, input.step);
@@ -95,7 +95,8 @@ async function sourceOf(query: Query, { userId, role }: Caller, runId: string): 
   const message = items.find(
     (item): item is ItemOf<"message"> => item.kind === "message" && item.step === null && item.body.role === "user",
   );
-  if (!message) throw new NotFound("The run has no steps: it was not begun by a message.", { code: "step_not_found" });
+  if (!message)
+    throw new NotFound("The run has no steps: it was not started by a message.", { code: "step_not_found" });
   return { threadId: row.thread_id, definition: row.definition, caller: row.caller, message, items };
 }
 

@@ -113,14 +113,14 @@ async function mustBeAbleTo(runtime: Runtime, query: Query, { id, definition }: 
     [id],
   );
   if (!first)
-    throw new Conflict("The run was stopped before it began: send its message again.", { code: "run_not_begun" });
-  if (isErased(toItem(first))) throw new Conflict("What the run was asked has been erased.", { code: "run_erased" });
+    throw new Conflict("The run was stopped before it started. Send its message again.", { code: "run_not_begun" });
+  if (isErased(toItem(first))) throw new Conflict("The run's message has been erased.", { code: "run_erased" });
   const [row] = await query<{ caller: Caller }>("select caller from runs where id = $1", [id]);
   const owner = await ownerToday(query, row!.caller);
   const { agent } = definition;
   if (!isDefinedElsewhere(definition) && !permittedAgents(runtime.agents, owner).has(agent.id))
     throw new Conflict(
-      `The agent ${agent.id} is not here any more, or ${owner.name} may not use it: put it back, or ask another one anew.`,
+      `The agent ${agent.id} no longer exists, or ${owner.name} may not use it. Restore it, or use another agent.`,
       { code: "agent_gone" },
     );
 }

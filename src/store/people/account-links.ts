@@ -104,7 +104,7 @@ export function readLinkToken(secret: string, token: string, purpose: LinkPurpos
 }
 
 function linkOver(): InvalidInput {
-  return new InvalidInput("This link was used, is too old, or is not one of this server. Ask for a new one.", {
+  return new InvalidInput("This link was used, has expired, or is not from this server. Ask for a new one.", {
     code: "link_over",
   });
 }

@@ -35,7 +35,7 @@ eachDatabase((databases) => {
     const { query, transaction } = await databases.open();
     await ensureOwner(query);
     await createUser(query, { name: "admin", role: "user" });
-    const refused = { status: 409, code: "name_alike", message: /looks like that of another account/ };
+    const refused = { status: 409, code: "name_alike", message: /is too similar to another account/ };
     await assert.rejects(createUser(query, { name: "аdmin", role: "user" }), refused);
     await assert.rejects(createUser(query, { name: "0wner", role: "user" }), refused);
     await assert.rejects(createUser(query, { name: "Admin", role: "user" }), { code: "user_exists" });

@@ -28,13 +28,13 @@ export async function beginErasure(
   const user = isId(userId) ? await existingUser(query, userId) : undefined;
   if (!user) throw new NotFound(`There is no user ${userId}.`, { code: "user_not_found" });
   if (confirm !== user.name)
-    throw new InvalidInput("Erasing a person can't be undone: say their name, exactly, as confirm.", {
+    throw new InvalidInput("Erasing an account can't be undone. Send its exact name as confirm.", {
       code: "wrong_name",
       param: "confirm",
     });
   const [isOwner] = await query("select 1 from users where id = $1 and is_owner", [userId]);
   if (isOwner)
-    throw new Conflict("The owner can't be erased: commands on this machine come in as this account.", {
+    throw new Conflict("The owner can't be erased: commands on this machine use this account.", {
       code: "owner_stays",
     });
   if (isGuest(userId))
@@ -42,7 +42,7 @@ export async function beginErasure(
       code: "guest_stays",
     });
   if (admins.length === 1 && admins[0]!.id === userId)
-    throw new Conflict(`${user.name} is the last admin who is not disabled.`, { code: "last_admin" });
+    throw new Conflict(`${user.name} is the last active admin.`, { code: "last_admin" });
   await query("update users set disabled = true, password_hash = null where id = $1", [userId]);
   for (const table of ["web_sessions", "api_keys", "identities", "account_links"])
     await query(`delete from ${table} where user_id = $1`, [userId]);

@@ -92,7 +92,7 @@ export async function addPerson(
     );
   } catch (cause) {
     if (sqlState(cause) !== uniqueViolation) throw cause;
-    throw new Conflict(`Somebody in the room is called @${handle} already.`, { code: "handle_taken", cause });
+    throw new Conflict(`The name @${handle} is already taken in this room.`, { code: "handle_taken", cause });
   }
 }
 

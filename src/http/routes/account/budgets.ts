@@ -54,9 +54,10 @@ export const setBudget = endpoint({
   async handle({ body: { user, group, ...budget }, services }) {
     const { tokens, cost, requests } = budget;
     if (tokens === null && cost === null && requests === null)
-      throw new InvalidInput("Say how much: tokens, cost or requests.", { param: "tokens" });
+      throw new InvalidInput("Set a limit: tokens, cost or requests.", { param: "tokens" });
     for (const [param, value] of Object.entries({ tokens, requests }))
-      if (value !== null && !Number.isInteger(value)) throw new InvalidInput(`${param} must be whole.`, { param });
+      if (value !== null && !Number.isInteger(value))
+        throw new InvalidInput(`${param} must be a whole number.`, { param });
     return budgetView(await spendingOf(services).save({ ...budget, subject: subjectOf(user, group) }));
   },
 });
@@ -84,6 +85,6 @@ function subjectOf(userId: string | undefined, group: string | undefined): Budge
 }
 
 function spendingOf({ spending }: Call["services"]) {
-  if (!spending) throw new NotFound("This server keeps no budgets.");
+  if (!spending) throw new NotFound("Budgets are not available on this server.");
   return spending;
 }

@@ -40,6 +40,6 @@ export const enterByCode = endpoint({
 /** Throws NotFound where nobody comes in so. */
 function linksOf(services: Services): LocalLogins {
   const links = localLoginsOf(services);
-  if (!links) throw new NotFound("No link lets browsers in here: they log in, or need not.", { code: "no_links" });
+  if (!links) throw new NotFound("This server does not use links for browsers.", { code: "no_links" });
   return links;
 }

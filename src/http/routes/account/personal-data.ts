@@ -45,9 +45,9 @@ async function send(
   { reply, services: { persons } }: Pick<Call, "reply" | "services">,
   userId: string,
 ): Promise<Readable> {
-  if (!persons) throw new NotFound("This server exports nothing.");
+  if (!persons) throw new NotFound("Exports are not available on this server.");
   if (reading.has(userId) || reading.size >= mostAtOnce)
-    throw new Conflict("An export is being read already; wait for its end.", { code: "export_running" });
+    throw new Conflict("Another export is in progress. Wait for it to finish.", { code: "export_running" });
   reading.add(userId);
   try {
     const stream = await persons.archive(userId);

@@ -52,6 +52,6 @@ function view({ begunAt, doneAt, ...erasure }: Erasure): ErasureView {
 }
 
 function erasuresOf({ erasures }: Call["services"]) {
-  if (!erasures) throw new NotFound("This server erases nobody.");
+  if (!erasures) throw new NotFound("Erasing accounts is not available on this server.");
   return erasures;
 }

@@ -72,7 +72,7 @@ export const runRetention = endpoint({
   answers: { 200: listOf(roundSchema) },
   async handle({ services }) {
     const results = await retentionOf(services).removeNow();
-    if (!results) throw new Conflict("A node is at it right now.", { code: "retention_busy" });
+    if (!results) throw new Conflict("A cleanup is already running.", { code: "retention_busy" });
     return { data: results };
   },
 });
@@ -86,6 +86,6 @@ async function rulesOf(services: Call["services"]): Promise<readonly RetentionVi
 }
 
 function retentionOf({ retention }: Call["services"]) {
-  if (!retention) throw new NotFound("This server removes nothing by itself.");
+  if (!retention) throw new NotFound("Retention is not available on this server.");
   return retention;
 }

@@ -62,7 +62,9 @@ export const continueUpload = endpoint({
   async handle({ params, body, caller, request, services: { uploads } }) {
     const offset = /^\d{1,15}$/.exec(String(request.headers["upload-offset"] ?? ""))?.[0];
     if (offset === undefined)
-      throw new InvalidInput("Say in the header upload-offset how many bytes come before.", { param: "upload-offset" });
+      throw new InvalidInput("Send the header upload-offset with the number of bytes uploaded before.", {
+        param: "upload-offset",
+      });
     const bytes = body instanceof Readable ? body : Readable.from([]);
     return shown(uploads, await uploads.append(caller, params.id, { offset: Number(offset), bytes }));
   },
@@ -81,7 +83,7 @@ export const putUpload = endpoint({
     const upload = await uploads.append(caller, params.id, { offset: "start", bytes });
     if (upload.state !== "receiving") return view(upload);
     const have = await uploads.offsetOf(upload);
-    throw new InvalidInput(`${have} bytes came, and ${upload.bytes} were announced.`, { code: "file_incomplete" });
+    throw new InvalidInput(`Received ${have} bytes, but ${upload.bytes} were announced.`, { code: "file_incomplete" });
   },
 });
 

@@ -80,7 +80,7 @@ export const pageAsset = endpoint({
   answers: { 200: { description: "The file", content: { "*/*": { schema: z.string() } } }, 304: z.null() },
   handle({ params, request, reply, services }) {
     const file = services.page?.get(`assets/${params.path}`);
-    if (!file) throw new NotFound("The page has no such part; load it again.");
+    if (!file) throw new NotFound("This part of the page no longer exists. Reload the page.");
     reply.header("cache-control", "public, max-age=31536000, immutable");
     return sendPageFile({ request, reply }, file);
   },

@@ -115,7 +115,7 @@ export const followRoom = endpoint({
     const from = parseCursor(text);
     const room = await services.rooms.get(caller, params.id);
     if (!from || from.seq > room.lastSeq)
-      throw new InvalidInput("This cursor is not one of this room.", { code: "invalid_cursor", param: "cursor" });
+      throw new InvalidInput("This cursor is from another room.", { code: "invalid_cursor", param: "cursor" });
     tellRoom(call, room, from);
   },
 });

@@ -61,7 +61,7 @@ function cursorOf({ request }: Call, asked: string | undefined): Cursor {
   const header = request.headers["last-event-id"];
   const text = (typeof header === "string" && header !== "" ? header : asked) ?? "0";
   const cursor = parseCursor(text);
-  if (!cursor) throw new InvalidInput("This cursor is not one of ours.", { code: "invalid_cursor", param: "cursor" });
+  if (!cursor) throw new InvalidInput("This cursor is not valid.", { code: "invalid_cursor", param: "cursor" });
   return cursor;
 }
 

@@ -194,7 +194,7 @@ function hasSignature({ query }: FastifyRequest): boolean {
 }
 
 function noLink(): NotFound {
-  return new NotFound("This link is not valid, or not any more.", { code: "link_invalid" });
+  return new NotFound("This link is not valid or has expired.", { code: "link_invalid" });
 }
 
 function viewOf(call: Pick<Call, "request" | "services">, threadId: string, entry: Entry): FileView {

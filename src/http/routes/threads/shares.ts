@@ -94,7 +94,7 @@ export const readShared = endpoint({
   answers: { 200: sharedSchema },
   async handle({ params, reply, services: { runs, shares } }): Promise<SharedView> {
     const share = await shares.find(params.id);
-    if (!share) throw new NotFound("There is no such link, or it was withdrawn.", { code: "share_not_found" });
+    if (!share) throw new NotFound("Link not found. It may have been revoked.", { code: "share_not_found" });
     const { userId, threadId, leaf, title, createdAt } = share;
     const items = await runs.listBranch({ userId }, threadId, { leaf, most: mostShown });
     reply.header("cache-control", "no-store").header("referrer-policy", "no-referrer");

@@ -78,14 +78,14 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
   /** Signs in the user who began it. `serverOf` finds the server as it is configured now. */
   async function finish(returned: Returned, serverOf: (name: string) => NamedServer): Promise<Ticket> {
     const ticket = readTicket(secret, returned.state, "return");
-    if (!ticket) throw new InvalidInput("This sign-in is too old, or was not begun here. Begin anew.");
+    if (!ticket) throw new InvalidInput("This sign-in has expired or was not started here. Start again.");
     const { userId, server: name } = ticket;
     const server = oauthOf(serverOf(name));
     const place = placeOf(userId, name, server);
     const text = await credentials.takeSignIn(place);
     const kept = text === undefined ? undefined : (JSON.parse(text) as Kept);
     if (kept?.hash !== hashOf(returned.state))
-      throw new InvalidInput("This sign-in is over, or another one was begun after it. Begin anew.");
+      throw new InvalidInput("This sign-in has ended, or a newer one was started. Start again.");
     const { code, iss, error } = returned;
     if (code === undefined) throw new InvalidInput(`${name} did not sign you in: ${error ?? "no reason was given"}.`);
     const login = await online(server, (fetch) => finishSignIn(kept.begun, { code, iss, fetch })).catch(
@@ -104,7 +104,7 @@ export function createSignIns({ credentials, secret, base, fetch }: SignInsOptio
     /** Whoever opened the link that was given to a user. */
     userOf(ticket: string): Ticket {
       const read = readTicket(secret, ticket, "begin");
-      if (!read) throw new InvalidInput("This link is too old. Ask for a new one.");
+      if (!read) throw new InvalidInput("This link has expired. Ask for a new one.");
       return read;
     },
     credentialsFor({ name, config }: NamedServer, { userId }: Caller): Credentials | undefined {
@@ -143,7 +143,7 @@ function isOAuth(config: McpServerConfig): config is OAuthServer {
 }
 
 function oauthOf({ name, config }: NamedServer): OAuthServer {
-  if (!isOAuth(config)) throw new InvalidInput(`Nobody signs in to ${name}.`, { code: "no_sign_in" });
+  if (!isOAuth(config)) throw new InvalidInput(`${name} does not use sign-in.`, { code: "no_sign_in" });
   return config;
 }
 
@@ -165,7 +165,7 @@ async function onNetwork<Value>(
 }
 
 function failed(server: string, cause: unknown): Unavailable {
-  return new Unavailable(`Signing in to ${server} does not work: ${messageOf(cause).slice(0, 300)}`, {
+  return new Unavailable(`Sign-in to ${server} failed:  ${messageOf(cause).slice(0, 300)}`, {
     code: "sign_in_failed",
     cause,
   });
