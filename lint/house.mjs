@@ -1,11 +1,13 @@
 /**
  * What only the whole tree can tell: circles of imports (types and `import()` counted), folders with too many files, loose
- * files, packages that nothing uses, and paths in documents that lead nowhere. `node lint/house.mjs` prints what is wrong.
+ * files, packages that nothing uses, paths in documents that lead nowhere, and words that nobody would say to a user.
+ * `node lint/house.mjs` prints what is wrong.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { ownedTables } from "./layers.mjs";
+import { unnaturalWords } from "./words.mjs";
 
 const mostInFolder = 30;
 const mostLoose = 5;
@@ -25,6 +27,7 @@ export function examineHouse(root, files) {
     ),
     ...madeCallers(code, read),
     ...brokenPaths(root, files, read),
+    ...unnaturalWords(files, read),
   ];
 }
 

@@ -93,6 +93,20 @@ const broken = [
     files: { "docs/runs.md": "See `src/run/gone.ts`." },
     problem: "docs/runs.md names src/run/gone.ts, which does not exist",
   },
+  {
+    name: "a word that the page may not say; keys, comments and tests may",
+    files: {
+      "web/words/en.ts": '/** Put away. */\nexport const en = { begun: 1, archive: "Put away", kind: "begun" };\n',
+      "web/words/en.test.ts": 'export const text = "Put away";\n',
+      "src/run/turn.ts": 'export const turn = "Put away";\n',
+    },
+    problem: "web/words/en.ts says “Put away” in “Put away”; say: Archive",
+  },
+  {
+    name: "a phrase that the command line may not say, around a value",
+    files: { "src/cli/resume.ts": "export const told = (run) => `${run} goes on where it was`;\n" },
+    problem: "src/cli/resume.ts says “goes on” in “… goes on where it was”; say: Continue",
+  },
 ];
 
 test("a sound house has no problems", () => {

@@ -1,0 +1,108 @@
+/**
+ * Words and phrases that the page, the command line and the terminal may not say, each with what to say instead. Only texts are
+ * looked at (strings of a file that is not a test, without addresses and keys): a name in the code may be what it is.
+ */
+
+/** A phrase in lower case (it begins and ends at the bounds of words), and its replacement. */
+export const unnatural = new Map([
+  ["put away", "Archive"],
+  ["bring back", "Unarchive, Restore"],
+  ["go on", "Continue"],
+  ["goes on", "Continue"],
+  ["gone on", "Continued"],
+  ["go on elsewhere", "Fork"],
+  ["answer again", "Retry"],
+  ["stop here", "End run"],
+  ["for ever", "permanently, indefinitely"],
+  ["forever", "permanently, indefinitely"],
+  ["let in", "Invite"],
+  ["take out", "Remove"],
+  ["come in", "Join"],
+  ["take back", "Remove, Revoke"],
+  ["taken back", "revoked"],
+  ["withdraw", "Revoke"],
+  ["withdrawn", "revoked"],
+  ["what ran", "Runs"],
+  ["begun", "Started"],
+  ["begin", "Start"],
+  ["began", "started"],
+  ["anew", "again, from the start"],
+  ["shall be", "should, will"],
+  ["shall the", "should the"],
+  ["may be empty", "optional"],
+  ["by hand", "manually"],
+  ["look into it", "Preview"],
+  ["waits its turn", "Queued"],
+  ["waiting its turn", "queued"],
+  ["waits for you", "Needs your input"],
+  ["waiting for you", "needs your input"],
+  ["at work", "running, working"],
+  ["what became of", "Outcome"],
+  ["what for", "Label"],
+  ["as wanted", "All succeeded"],
+  ["again and again", "Repeat"],
+  ["as before", "Reset"],
+  ["one to a line", "one per line"],
+  ["one a line", "one per line"],
+  ["said by", "From"],
+  ["cut to", "Scopes"],
+  ["all else", "Everything else"],
+  ["nevertheless", "anyway"],
+  ["the present", "Current"],
+  ["is not whole", "incomplete"],
+  ["nobody in particular", "none"],
+  ["without bound", "no limit"],
+  ["worth knowing", "Note"],
+  ["to mend", "to fix"],
+  ["mended", "fixed"],
+  ["to be changed there", "Change it there."],
+  ["is there again", "is back"],
+  ["first word", "first token"],
+  ["keep so long", "Save"],
+  ["asked as", "Provider"],
+  ["wants you", "requires you"],
+  ["whoever has", "Anyone with"],
+  ["make a key", "Create key"],
+  ["make a group", "Create group"],
+  ["make an account", "Create account"],
+  ["there is nothing at", "not found"],
+  ["does not count", "is ignored"],
+  ["that is not json", "This is not valid JSON."],
+]);
+
+const pattern = new RegExp(
+  `(?<![\\w-])(?:${[...unnatural.keys()].sort((a, b) => b.length - a.length).join("|")})(?![\\w-])`,
+  "gi",
+);
+
+/** What speaks to users: the page's English words, the command line and the terminal. */
+function speaks(file) {
+  return (
+    /^web\/words\/en[\w-]*\.ts$/.test(file) ||
+    /^src\/(cli\.ts|(cli|tui)\/.*\.ts|http\/routes\/account\/page-words\.ts)$/.test(file)
+  );
+}
+
+/** Each phrase in what `files` say to users, a line each. */
+export function unnaturalWords(files, read) {
+  return files
+    .filter((file) => speaks(file) && !file.endsWith(".test.ts"))
+    .flatMap((file) =>
+      textsOf(read(file)).flatMap((text) =>
+        [...text.matchAll(pattern)].map(
+          ([said]) =>
+            `${file} says “${said}” in “${text.trim().slice(0, 60)}”; say: ${unnatural.get(said.toLowerCase())}`,
+        ),
+      ),
+    );
+}
+
+/** Texts of several words, or of one that begins with a capital: the others are keys and values. */
+function textsOf(source) {
+  const code = source
+    .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "")
+    .replace(/^(?:import|export)\b[^;]*\bfrom "[^"]*";$/gm, "");
+  return [...code.matchAll(/"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)]
+    .map(([text]) => text.slice(1, -1).replace(/\$\{[^{}]*\}/g, "…"))
+    .filter((text) => /\s/.test(text.trim()) || /^\p{Lu}/u.test(text));
+}
