@@ -34,6 +34,16 @@ export async function enteredBy(act: () => Promise<unknown>): Promise<EnteredCod
   }
 }
 
+/** What each of them entered: what a clock did meanwhile is in none but one. */
+export function inEach([first, ...others]: readonly EnteredCode[]): EnteredCode {
+  return new Map(
+    [...(first ?? [])].flatMap(([file, functions]) => {
+      const kept = functions.filter((name) => others.every((other) => other.get(file)?.includes(name)));
+      return kept.length > 0 ? [[file, kept] as const] : [];
+    }),
+  );
+}
+
 export function countFunctions(entered: EnteredCode): number {
   return [...entered.values()].reduce((sum, functions) => sum + functions.length, 0);
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { loadConfig } from "../src/config/load.ts";
 import { startColloquy } from "../src/main.ts";
 import { silentLog } from "../src/protocol/base/log.ts";
-import { type EnteredCode, enteredBy } from "./entered-code.ts";
+import { type EnteredCode, enteredBy, inEach } from "./entered-code.ts";
 import { startModelServer } from "./model-servers/model-server.ts";
 import { freshDataDirectory, temporaryFolder } from "./pglite.ts";
 
@@ -41,7 +41,9 @@ export async function messagePaths(): Promise<MessagePaths> {
   try {
     const pathOf = async (model: string) => {
       for (let warm = 0; warm < 3; warm++) await ask(model);
-      return enteredBy(() => ask(model));
+      const entered: EnteredCode[] = [];
+      for (let time = 0; time < 3; time++) entered.push(await enteredBy(() => ask(model)));
+      return inEach(entered);
     };
     return { chat: await pathOf("assistant"), passThrough: await pathOf("default") };
   } finally {

@@ -131,7 +131,7 @@ export async function serveAgents(
     tasks: createTaskCalls(database),
     taskList: createTaskList(database),
     taiga: taiga?.access,
-    taigaDesk: taiga?.desk,
+    taigaSessions: taiga?.desk,
     shares: createShares(database.query),
     rooms: createRooms({
       query: database.query,

@@ -37,7 +37,7 @@ export async function serveTaigaAgent(database: Database, options: TaigaAgentOpt
       agents: createAgentRegistry([agent]),
       tools: createToolRegistry(taiga.tools, [], { rights: [taiga.access] }),
       taiga: taiga.access,
-      taigaDesk: taiga.desk,
+      taigaSessions: taiga.desk,
       hooks: hooks ?? [],
       runs: service.runs,
       access: { mode: "local", owner: service.caller, owning: "open" },

@@ -1,20 +1,31 @@
 import type { AgentRegistry } from "../protocol/agents/agents.ts";
 
 export type LiveAgents = AgentRegistry & {
+  /** The agents alone, without what is made of them. */
+  defined(): AgentRegistry;
   /** From now on there are these. */
   update(agents: AgentRegistry): void;
 };
 
-/** A registry for those who hold one: it stays, what is in it changes. */
-export function createLiveAgents(first: AgentRegistry): LiveAgents {
-  let current = first;
+/**
+ * A registry for those who hold one: it stays, what is in it changes. `complete` adds what is made of agents, such as rooms; it is
+ * called when they change and not when somebody asks.
+ */
+export function createLiveAgents(
+  first: AgentRegistry,
+  complete: (agents: AgentRegistry) => AgentRegistry = (agents) => agents,
+): LiveAgents {
+  let defined = first;
+  let all = complete(first);
   return {
-    get: (id) => current.get(id),
-    has: (id) => current.has(id),
-    list: () => current.list(),
-    defaultId: () => current.defaultId?.(),
+    get: (id) => all.get(id),
+    has: (id) => all.has(id),
+    list: () => all.list(),
+    defaultId: () => all.defaultId?.(),
+    defined: () => defined,
     update(agents) {
-      current = agents;
+      defined = agents;
+      all = complete(agents);
     },
   };
 }

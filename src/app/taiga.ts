@@ -7,7 +7,7 @@ import type { Store } from "./store.ts";
 export type OpenTaiga = {
   readonly tools: readonly Tool[];
   readonly rights: readonly RightsSource[];
-  readonly services: Pick<Services, "taiga" | "taigaDesk">;
+  readonly services: Pick<Services, "taiga" | "taigaSessions">;
   readonly close?: () => Promise<void>;
 };
 
@@ -30,5 +30,5 @@ export async function openTaiga(
       replace: (runId, text) => replaceRunSecret(database.query, secret, { runId, name, text }),
     },
   });
-  return { tools, rights: [access], services: { taiga: access, taigaDesk: desk }, close };
+  return { tools, rights: [access], services: { taiga: access, taigaSessions: desk }, close };
 }

@@ -17,7 +17,7 @@ import { createOpenAi, openaiBaseUrl } from "./providers/openai.ts";
 import { createScripted } from "./demo/scripted.ts";
 import { serveModel } from "./serving/serve.ts";
 import type { ServedModel } from "./serving/serve.ts";
-import { type Sight, sightOf } from "./discovery/vision-support.ts";
+import { type VisionSupport, visionSupportOf } from "./discovery/vision-support.ts";
 
 export type ModelsOptions = {
   readonly models: readonly ModelConfig[];
@@ -57,7 +57,7 @@ type Listing = {
 /** All models by id and by `<provider>/<name>`; `demo` is always there. Throws InvalidInput for a list that can't be right. */
 export function createModels(options: ModelsOptions): Models {
   const agents = { operators: createModelAgent(undefined), admins: createModelAgent(options.connect) };
-  const serve = (id: string, adapter: Adapter, retries: number | undefined, sight?: Sight) =>
+  const serve = (id: string, adapter: Adapter, retries: number | undefined, sight?: VisionSupport) =>
     servedEntry(serveModel(id, adapter, { sink: options.onCall, prompts: options.prompts, retries, sight }));
   const inProcess = new Map(
     Object.entries(options.adapters ?? {}).map(([id, adapter]) => [id, serve(id, adapter, options.retries ?? 0)]),
@@ -101,7 +101,7 @@ export function createModels(options: ModelsOptions): Models {
     };
     const adapter = createAdapter(config, connection);
     const retries = "retries" in config ? config.retries : undefined;
-    return serve(config.id, adapter, retries ?? options.retries, sightOf(config, connection));
+    return serve(config.id, adapter, retries ?? options.retries, visionSupportOf(config, connection));
   }
 
   function fallbackEntry(config: FallbackConfig, listing: Listing): Entry {

@@ -2,7 +2,7 @@ import type { AgentDefinition, RoomMember } from "../protocol/agents/agents.ts";
 import { passText } from "../protocol/agents/rooms.ts";
 import type { Turn } from "../run/contract/turn.ts";
 import { namedFailure } from "./dead-members.ts";
-import { toldTo } from "./thread-seen-by.ts";
+import { threadSeenBy } from "./thread-seen-by.ts";
 
 /** The part of a turn that it needs. */
 type MembersTurn = Pick<Turn, "fold" | "step" | "call" | "room"> & { readonly run: Pick<Turn["run"], "agent"> };
@@ -12,7 +12,7 @@ export async function member(turn: MembersTurn): Promise<void> {
   const { agent } = turn.run;
   const options = {
     final: true,
-    told: toldTo(agent.id, { isPrivate: agent.room?.private ?? false, watches: parentOf(turn) }),
+    told: threadSeenBy(agent.id, { isPrivate: agent.room?.private ?? false, watches: parentOf(turn) }),
     voice: { name: agent.id, pass: passText },
     // A summary would tell all what only some have heard.
     ...(agent.room?.private ? { withoutSummary: true } : {}),

@@ -1,4 +1,5 @@
 import { agentSchema, type AgentDefinition, type AgentRegistry, type RoomMember } from "../protocol/agents/agents.ts";
+import { createAgentRegistry } from "../agents/load.ts";
 import { NotFound } from "../protocol/base/errors.ts";
 import type { MemberEntry, RoomFile } from "./room-file.ts";
 import type { ChosenMember } from "../protocol/agents/rooms.ts";
@@ -11,26 +12,26 @@ export function modelIdOf(roomId: string, memberId: string): string {
   return `room:${roomId}:${memberId}`;
 }
 
-/** The same agents, and every room as one that leads its members. What an agent is by now, it is in its rooms too. */
+/** These agents, and every room as one that leads its members. A room that names an agent which is not there is not listed. */
 export function withRooms(agents: AgentRegistry, rooms: readonly RoomFile[]): AgentRegistry {
-  const find = (id: string) => rooms.find((room) => room.id === id && !agents.has(id));
+  const own = rooms.filter(({ id }) => !agents.has(id));
+  const [whole, lacking] = [false, true].map((lacks) =>
+    own.filter((room) => unknownMembers(room, agents).length > 0 === lacks),
+  ) as [RoomFile[], RoomFile[]];
+  const all = createAgentRegistry(
+    [...agents.list(), ...whole.map((room) => roomAgent(room, agents))],
+    agents.defaultId?.(),
+  );
+  if (lacking.length === 0) return all;
+  const broken = new Map(lacking.map((room) => [room.id, room]));
   return {
+    ...all,
+    has: (id) => broken.has(id) || all.has(id),
     get(id) {
-      const room = find(id);
-      return room ? roomAgent(room, agents) : agents.get(id);
+      const room = broken.get(id);
+      return room ? roomAgent(room, agents) : all.get(id);
     },
-    has: (id) => find(id) !== undefined || agents.has(id),
-    list: () =>
-      [...agents.list(), ...rooms.flatMap((room) => (find(room.id) ? (possibleAgent(room, agents) ?? []) : []))].sort(
-        (one, other) => (one.id < other.id ? -1 : 1),
-      ),
-    ...(agents.defaultId ? { defaultId: () => agents.defaultId?.() } : {}),
   };
-}
-
-/** Undefined: it names an agent that is not there. */
-function possibleAgent(room: RoomFile, agents: AgentRegistry): AgentDefinition | undefined {
-  return unknownMembers(room, agents).length > 0 ? undefined : roomAgent(room, agents);
 }
 
 /** What it names that is not there. */

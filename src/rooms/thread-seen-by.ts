@@ -10,7 +10,7 @@ import type { ModelMessage } from "../protocol/agents/models.ts";
  * as a user's, with the speaker's name before it and what the speaker ran below it. Where not all hear all, others' turns are
  * told when they have ended; only that which it `watches`, a run, at once and whole.
  */
-export function toldTo(
+export function threadSeenBy(
   member: string,
   { isPrivate = false, watches }: { readonly isPrivate?: boolean; readonly watches?: string | undefined } = {},
 ): (items: readonly Item[]) => Block[] {

@@ -1,6 +1,6 @@
 import type { ComponentType } from "react";
 import { useMe } from "../page/me.ts";
-import { Nowhere } from "../parts/not-found.tsx";
+import { NotFoundPage } from "../parts/not-found.tsx";
 import type { ViewProps } from "../page/view-list.tsx";
 import { words } from "../words/words.ts";
 import { adminWords } from "./admin-words.ts";
@@ -41,7 +41,7 @@ const all = Object.keys(sections) as Section[];
 
 /** What administrators look at and change. */
 export function AdminPage({ rest }: ViewProps) {
-  if (rest !== undefined && !Object.hasOwn(sections, rest)) return <Nowhere />;
+  if (rest !== undefined && !Object.hasOwn(sections, rest)) return <NotFoundPage />;
   const section = (rest ?? all[0]) as Section;
   const Shown = sections[section];
   const me = useMe();

@@ -1,7 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { isValidElement, lazy, type ReactNode, Suspense, useRef, useState } from "react";
 import { copyText } from "../browser/copy-text.ts";
-import { KeptFromFalling } from "../page/error-boundary.tsx";
+import { ErrorBoundary } from "../page/error-boundary.tsx";
 import { words } from "../words/words.ts";
 
 const Diagram = lazy(async () => ({ default: (await import("./diagram.tsx")).Diagram }));
@@ -15,11 +15,11 @@ export function CodeBlock({ children, isLive }: CodeProps) {
   const text = language === "mermaid" && !isLive ? textOf(children) : undefined;
   if (text === undefined) return block;
   return (
-    <KeptFromFalling instead={block}>
+    <ErrorBoundary instead={block}>
       <Suspense fallback={block}>
         <Diagram text={text} code={block} />
       </Suspense>
-    </KeptFromFalling>
+    </ErrorBoundary>
   );
 }
 

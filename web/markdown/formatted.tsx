@@ -1,6 +1,6 @@
 import { lazy, memo, Suspense, useState } from "react";
 import type { Citation } from "../../src/protocol/knowledge/citations.ts";
-import { KeptFromFalling } from "../page/error-boundary.tsx";
+import { ErrorBoundary } from "../page/error-boundary.tsx";
 import { words } from "../words/words.ts";
 import { loadMarkdown } from "./load-markdown.ts";
 
@@ -29,11 +29,11 @@ export const Formatted = memo(function Formatted({ text, citations, isLive = fal
   );
   return (
     <>
-      <KeptFromFalling instead={asItIs}>
+      <ErrorBoundary instead={asItIs}>
         <Suspense fallback={asItIs}>
           <Markdown text={shown} citations={citations} isLive={isLive} files={files} />
         </Suspense>
-      </KeptFromFalling>
+      </ErrorBoundary>
       {text.length > mostFormatted &&
         (showsAll ? (
           <p dir="auto" className="break-words whitespace-pre-wrap">

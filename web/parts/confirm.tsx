@@ -52,7 +52,7 @@ export function sure(options: SureOptions): Promise<boolean> {
 }
 
 /** Where questions are shown: once, behind all views. */
-export function SureAsked() {
+export function ConfirmDialog() {
   const all = useSyncExternalStore(listeners.listen, () => asked);
   const here = addressOf(usePath(), useQuery());
   const shown = all.find(({ from }) => from === here);

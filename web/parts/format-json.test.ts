@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setOut } from "./format-json.ts";
+import { formatJson } from "./format-json.ts";
 
 test("JSON of one line is set out, with nothing in it changed", () => {
   const value = { tasks: [{ id: 1, title: 'Buy "milk", {now}: [x]\\', done: false, note: null }], empty: [], none: {} };
@@ -10,16 +10,16 @@ test("JSON of one line is set out, with nothing in it changed", () => {
     "[]",
     "[[1, 2]]",
   ]) {
-    const shown = setOut(written);
+    const shown = formatJson(written);
     assert.equal(shown.replaceAll(/\s/g, ""), written.replaceAll(/\s/g, ""));
     assert.deepEqual(JSON.parse(shown), JSON.parse(written));
   }
-  assert.equal(setOut(JSON.stringify(value)), JSON.stringify(value, null, 2));
+  assert.equal(formatJson(JSON.stringify(value)), JSON.stringify(value, null, 2));
 });
 
 test("a beginning of JSON is set out too", () => {
   assert.equal(
-    setOut('{"tasks":[{"id":1},{"id":2,"ti'),
+    formatJson('{"tasks":[{"id":1},{"id":2,"ti'),
     '{\n  "tasks": [\n    {\n      "id": 1\n    },\n    {\n      "id": 2,\n      "ti',
   );
 });
@@ -35,5 +35,5 @@ test("what is no JSON stays as it is", () => {
     '{\n"a":1}',
     '{"a":1}{"b":2}',
   ])
-    assert.equal(setOut(text), text);
+    assert.equal(formatJson(text), text);
 });

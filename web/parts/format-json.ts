@@ -7,7 +7,7 @@ const tokens = /"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+|[{}[\],:]/g;
  * JSON of one line in many, every number and string as it was written; also its beginning, where a text was cut. What is no
  * JSON object or list, or has lines already, stays as it is.
  */
-export function setOut(text: string): string {
+export function formatJson(text: string): string {
   const line = text.trim();
   if (!/^(\{\s*["}]|\[\s*[[{"\]])/.test(line) || line.includes("\n") || line.length > mostCharacters) return text;
   let out = "";

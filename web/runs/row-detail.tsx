@@ -6,7 +6,7 @@ import { copyText } from "../browser/copy-text.ts";
 import { useMe } from "../page/me.ts";
 import { cost, duration, figure, time } from "../parts/format.ts";
 import { useLoaded } from "../parts/loaded.ts";
-import { setOut } from "../parts/format-json.ts";
+import { formatJson } from "../parts/format-json.ts";
 import { Act } from "../parts/act.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { PageLink } from "../parts/page-link.tsx";
@@ -122,7 +122,7 @@ function Part({ name, item }: { readonly name: string; readonly item: TracedItem
     <div className="grid grid-cols-[minmax(0,1fr)] gap-1">
       <h3>{name}</h3>
       <pre tabIndex={0} className="run-text" aria-label={name}>
-        {setOut(shown)}
+        {formatJson(shown)}
         {item.cut && !whole && " …"}
       </pre>
       {item.cut && !whole && (

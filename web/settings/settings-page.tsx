@@ -1,5 +1,5 @@
 import type { ComponentType } from "react";
-import { Nowhere } from "../parts/not-found.tsx";
+import { NotFoundPage } from "../parts/not-found.tsx";
 import type { ViewProps } from "../page/view-list.tsx";
 import { SectionMenu } from "../parts/section-menu.tsx";
 import { words } from "../words/words.ts";
@@ -26,7 +26,7 @@ const all = Object.keys(sections) as Section[];
 
 /** What everybody sets for themselves. */
 export function SettingsPage({ rest }: ViewProps) {
-  if (rest !== undefined && !Object.hasOwn(sections, rest)) return <Nowhere />;
+  if (rest !== undefined && !Object.hasOwn(sections, rest)) return <NotFoundPage />;
   const section = (rest ?? all[0]) as Section;
   const Shown = sections[section];
   return (

@@ -5,15 +5,15 @@ import { useAttention } from "../threads/notifications.ts";
 import { Announced } from "../parts/announce.tsx";
 import { Sheet } from "../parts/sheet.tsx";
 import { ShortcutHelp } from "../parts/shortcut-help.tsx";
-import { Nowhere } from "../parts/not-found.tsx";
+import { NotFoundPage } from "../parts/not-found.tsx";
 import { AsksOnly } from "./asks-only.tsx";
 import { ViewMenu, ViewTools } from "./view-menu.tsx";
 import { listChoice, useIsWide } from "../browser/screen-width.ts";
-import { KeptFromFalling } from "../page/error-boundary.tsx";
+import { ErrorBoundary } from "../page/error-boundary.tsx";
 import { useOffered, views } from "../page/view-list.tsx";
 import { shownViews } from "./load-views.tsx";
 
-import { SureAsked } from "../parts/confirm.tsx";
+import { ConfirmDialog } from "../parts/confirm.tsx";
 import { goTo, usePath } from "../page/path.ts";
 import { type Action, defaultKeys, useShortcut } from "../browser/shortcuts.ts";
 import { nextTheme } from "../browser/theme.ts";
@@ -98,19 +98,19 @@ export function App() {
           <HeadPlace />
         </header>
         <AsksOnly />
-        <KeptFromFalling key={view.path} instead={<Fallen />}>
+        <ErrorBoundary key={view.path} instead={<Fallen />}>
           <Suspense fallback={<p className="p-4 text-muted">{words.loading}</p>}>
-            {isNowhere ? <Nowhere /> : <Shown key={view.path} rest={rest} />}
+            {isNowhere ? <NotFoundPage /> : <Shown key={view.path} rest={rest} />}
             <Arrival
               place={threadId === undefined ? view.path : `${view.path}/${threadId}`}
               title={threadTitle || view.name}
             />
           </Suspense>
-        </KeptFromFalling>
+        </ErrorBoundary>
       </main>
       {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
       <Announced />
-      <SureAsked />
+      <ConfirmDialog />
       {offered.map(({ path: to }) => {
         const action = `go-${to}`;
         return isAction(action) && <GoKeys key={to} action={action} to={to} />;

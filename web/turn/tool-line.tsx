@@ -4,7 +4,7 @@ import { words } from "../words/words.ts";
 import type { CallShown, CallWithQuestion } from "./arrange-blocks.ts";
 import { argumentsInShort, prettyJson, stateOfCall } from "./call-state.ts";
 import { SourceList } from "../markdown/citation-chip.tsx";
-import { setOut } from "../parts/format-json.ts";
+import { formatJson } from "../parts/format-json.ts";
 import { CodeText } from "../markdown/formatted.tsx";
 import { LongText } from "../markdown/long-text.tsx";
 import { Question } from "./question.tsx";
@@ -28,7 +28,7 @@ export function ToolLine({ call, question, isHeld, isInGroup = false }: CallShow
       )}
       {result && (
         <Part name={words.result}>
-          <LongText text={setOut(result.content)} isLive={false} name={words.result} isError={result.isError} />
+          <LongText text={formatJson(result.content)} isLive={false} name={words.result} isError={result.isError} />
         </Part>
       )}
       {result && result.sources.length > 0 && (

@@ -27,7 +27,7 @@ import type { Revocation } from "../../tools/mcp/sign-in/revoke.ts";
 import type { Returned } from "../../tools/mcp/sign-in/sign-ins.ts";
 import type { ModelRelay } from "../../tools/core/model-relay.ts";
 import type { TaigaAccess } from "../../tools/taiga/access.ts";
-import type { FrontDesk } from "../../tools/taiga/project-choices.ts";
+import type { TaigaSessions } from "../../tools/taiga/project-choices.ts";
 import type { Knowledge } from "../../knowledge/knowledge.ts";
 import type { Retrieval } from "../../knowledge/search/retrieve.ts";
 import type { Uploads } from "../../knowledge/uploads/uploads.ts";
@@ -170,7 +170,7 @@ export type Services = {
   /** Absent: this server works with no Taiga. */
   readonly taiga?: TaigaAccess | undefined;
   /** Where people sign in to it and choose what to work on; there with it. */
-  readonly taigaDesk?: FrontDesk | undefined;
+  readonly taigaSessions?: TaigaSessions | undefined;
   readonly mcp?: McpSignIns;
   /** The names of the webhooks that a run may ask for. */
   readonly hooks?: readonly string[];

@@ -1,5 +1,5 @@
 import type { JsonSchema, ToolSchema } from "../../protocol/agents/models.ts";
-import { deedOf, isArithmetic, nameWords, thingWords, wordsOf } from "./choose-tool.ts";
+import { verbOf, isArithmetic, nameWords, thingWords, wordsOf } from "./choose-tool.ts";
 import { plainSchema, propertiesOf, requiredOf, schemaInstance, typeOf } from "./schema-instance.ts";
 
 const politeWords = new Set(
@@ -17,7 +17,7 @@ export function contentOf(sentence: string, tool: ToolSchema): string {
       sentence,
     );
   if (listed && !thingWords(tool).some((word) => wordsOf(listed[1]!)[0] === word)) return tidy(listed[1]!);
-  const dropped = new Set([...thingWords(tool), ...nameWords(tool.name).flatMap((word) => deedOf(word) ?? [word])]);
+  const dropped = new Set([...thingWords(tool), ...nameWords(tool.name).flatMap((word) => verbOf(word) ?? [word])]);
   const pieces = sentence.split(/\s+/);
   let at = 0;
   for (; at < pieces.length; at++) {

@@ -76,13 +76,13 @@ export function nameWords(name: string): readonly string[] {
   return wordsOf(name.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").replaceAll(/[_.-]+/g, " "));
 }
 
-export function deedOf(word: string): readonly string[] | undefined {
+export function verbOf(word: string): readonly string[] | undefined {
   return deeds.find((deed) => deed.includes(word));
 }
 
 /** All words that mean the thing a tool is about. */
 export function thingWords(tool: ToolSchema): readonly string[] {
-  return nameWords(tool.name).flatMap((word) => (deedOf(word) ? [] : (sameThing[word] ?? [word])));
+  return nameWords(tool.name).flatMap((word) => (verbOf(word) ? [] : (sameThing[word] ?? [word])));
 }
 
 export function isArithmetic(text: string): boolean {
@@ -108,16 +108,16 @@ export function chooseTool(sentence: string, tools: readonly ToolSchema[]): Tool
 function scoreOf(tool: ToolSchema, words: ReadonlySet<string>, sentence: string): number {
   const named = nameWords(tool.name);
   let score = 0;
-  for (const deed of new Set(named.map(deedOf))) {
+  for (const deed of new Set(named.map(verbOf))) {
     const said = deed?.filter((word) => words.has(word) && !(word === "list" && listAsThing.test(sentence))) ?? [];
     if (said.some((word) => !weakWords.has(word))) score += 4;
     else if (said.length > 0) score += 1;
   }
   // Of tools that do the same, "read" means the one that is called so.
-  if (named.some((word) => words.has(word) && deedOf(word) && !weakWords.has(word))) score += 0.5;
+  if (named.some((word) => words.has(word) && verbOf(word) && !weakWords.has(word))) score += 0.5;
   // "what are my tasks" names no deed, and means the one that only looks.
   if (
-    named.some((word) => deedOf(word)?.[0] === "list") &&
+    named.some((word) => verbOf(word)?.[0] === "list") &&
     ["what", "which", "all", "tell"].some((word) => words.has(word))
   )
     score += 1;
@@ -125,6 +125,6 @@ function scoreOf(tool: ToolSchema, words: ReadonlySet<string>, sentence: string)
   const described = wordsOf(tool.description).filter((word) => word.length > 3 && words.has(word));
   score += Math.min(1, new Set(described).size / 2);
   if (named.at(-1) === "rag" && aboutDocuments.test(sentence)) score += 6;
-  if (named.some((word) => deedOf(word)?.[0] === "calculate") && isArithmetic(sentence)) score += 6;
+  if (named.some((word) => verbOf(word)?.[0] === "calculate") && isArithmetic(sentence)) score += 6;
   return score;
 }

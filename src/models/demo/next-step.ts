@@ -1,6 +1,6 @@
 import type { ToolSchema } from "../../protocol/agents/models.ts";
 import { argumentsFrom, contentOf, quotedIn } from "./arguments.ts";
-import { chooseTool, deedOf, nameWords, thingWords, wordsOf } from "./choose-tool.ts";
+import { chooseTool, verbOf, nameWords, thingWords, wordsOf } from "./choose-tool.ts";
 import { propertiesOf, requiredOf } from "./schema-instance.ts";
 
 export type Call = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> };
@@ -75,7 +75,7 @@ function callsFor(
   const named = /(?<![\w.])#?\d+(?!\w|\.[\w.]*\w)/.test(clause);
   if (key !== undefined && !named) {
     const lister = tools.find(
-      (other) => nameWords(other.name).some((word) => deedOf(word)?.[0] === "list") && sameThings(other, tool),
+      (other) => nameWords(other.name).some((word) => verbOf(word)?.[0] === "list") && sameThings(other, tool),
     );
     if (lister && mayLook) return [{ tool: lister.name, input: {} }];
     const number = looked && numberIn(looked.content, [...quotedIn(clause), contentOf(clause, tool)]);

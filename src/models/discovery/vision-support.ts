@@ -7,12 +7,15 @@ import { endpoint } from "../transport/endpoint.ts";
 import type { Connection } from "../transport/http-adapter.ts";
 
 /** Whether a model takes pictures; undefined: nobody knows, so it is shown them. Never throws, and is asked only where there are some. */
-export type Sight = () => Promise<boolean | undefined>;
+export type VisionSupport = () => Promise<boolean | undefined>;
 
 const timeoutMs = 1000;
 
 /** As it is configured, else what the server says, else what is known of the family. A server that did not answer is asked again. */
-export function sightOf(config: ProviderConfig, connection: Pick<Connection, "dispatcher" | "isOwn">): Sight {
+export function visionSupportOf(
+  config: ProviderConfig,
+  connection: Pick<Connection, "dispatcher" | "isOwn">,
+): VisionSupport {
   if (config.provider === "demo") return async () => undefined;
   const { vision } = config;
   if (vision !== undefined) return async () => vision;

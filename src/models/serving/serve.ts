@@ -2,7 +2,7 @@ import { ModelError, messageOf } from "../../protocol/base/errors.ts";
 import type { Model, ModelCallRecord, ModelPart, ModelRequest, ModelStream } from "../../protocol/agents/models.ts";
 import { nothingLeftOut, type Adapter, type LeftOut } from "../transport/adapter.ts";
 import { CallRecorder, type PromptSink } from "./call-recorder.ts";
-import { countPictures, refusesPictures, type Sight, withoutPictures } from "../discovery/vision-support.ts";
+import { countPictures, refusesPictures, type VisionSupport, withoutPictures } from "../discovery/vision-support.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 type RetryPolicy = {
@@ -52,7 +52,7 @@ export type ServeOptions = {
   readonly sink?: (record: ModelCallRecord) => void;
   readonly prompts?: PromptSink;
   /** Absent: it takes pictures. */
-  readonly sight?: Sight | undefined;
+  readonly sight?: VisionSupport | undefined;
 };
 
 /** How a model is asked within a chain. */

@@ -22,7 +22,7 @@ export type NestedRequest = Omit<StepRequest, "model"> & {
 };
 
 /** A model call beside a strategy's steps: recorded under its own key, and no part of the conversation. */
-export async function performNestedStep(
+export async function runNestedStep(
   work: Work,
   key: string,
   { model: chosen, answer = emptyAnswer(), outcome, stop, ...request }: NestedRequest,

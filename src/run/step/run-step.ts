@@ -10,7 +10,7 @@ import { modelFor } from "./chosen-model.ts";
 import { settledStep, stepIn } from "./ask-model.ts";
 import { withCitations } from "../log/citations.ts";
 import { endItem } from "../lifecycle/end-run.ts";
-import { performNestedStep } from "./nested-step.ts";
+import { runNestedStep } from "./nested-step.ts";
 import { noAnswer } from "../log/account.ts";
 import { hasCallMark, spokenText } from "../text/heard-text.ts";
 import { writtenCalls } from "../text/written-calls.ts";
@@ -29,7 +29,7 @@ import { commit, takeIn } from "./commit.ts";
 import { basisIn } from "./run-basis.ts";
 
 /** One model call of a strategy: reserved before, told while it comes, committed whole. */
-export async function performStep(work: Work, key: string, options: StepOptions = {}): Promise<void> {
+export async function runStep(work: Work, key: string, options: StepOptions = {}): Promise<void> {
   if (stepIn(work, key)) return;
   work.signal.throwIfAborted();
   const { definition } = work.taken;
@@ -159,7 +159,7 @@ function makeRoom(work: Work, model: Model, options: StepOptions): Promise<void>
     window,
     answer: roomFor(window),
     prompt: promptOf(work, model, options),
-    ask: (key, request) => performNestedStep(work, key, request),
+    ask: (key, request) => runNestedStep(work, key, request),
   });
 }
 

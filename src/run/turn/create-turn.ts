@@ -5,10 +5,10 @@ import type { Call } from "../log/call-items.ts";
 import type { RoomTurns, Turn } from "../contract/turn.ts";
 import { commit } from "../step/commit.ts";
 import { basisIn } from "../step/run-basis.ts";
-import { performStep, record, say } from "../step/run-step.ts";
+import { runStep, record, say } from "../step/run-step.ts";
 import { foldIn, type Work } from "../step/work.ts";
 import { createRoomTurns } from "./room-turns.ts";
-import { performCalls } from "./run-calls.ts";
+import { runCalls } from "./run-calls.ts";
 import { delegateName } from "./team.ts";
 import { wait } from "./wait.ts";
 
@@ -23,9 +23,9 @@ export function createTurn(work: Work): Turn {
     get fold() {
       return foldIn(work);
     },
-    step: (key, options) => performStep(work, key, options),
+    step: (key, options) => runStep(work, key, options),
     async call(calls) {
-      await performCalls(work, calls);
+      await runCalls(work, calls);
       // A strategy has nothing more to do then; what follows here is for its next turn.
       if (work.left === "waiting") throw new RunWaits();
     },

@@ -8,7 +8,7 @@ import { boundFrom, errorResult } from "../../tools/core/tool-result.ts";
 import type { Call } from "../log/call-items.ts";
 import { ensureChild, findChild, takeChild, type Child, type ChildBeginning } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
-import { errandOf, objectionTo, pathOf } from "./delegation-key.ts";
+import { delegationKey, objectionTo, pathOf } from "./delegation-key.ts";
 import { accountOf, noAnswer } from "../log/account.ts";
 import { callKey, foldOf, isErased } from "../log/fold.ts";
 import { itemsOfRun } from "../lifecycle/locked-run.ts";
@@ -37,7 +37,7 @@ export async function delegate(
 ): Promise<ToolResult | "waits"> {
   const member = work.taken.definition.team?.find((one) => one.agent.id === agent)?.agent;
   if (!member) return errorResult(`There is no agent ${agent} to hand work to.`);
-  const errand = errandOf(agent, task);
+  const errand = delegationKey(agent, task);
   const path = pathOf(work.taken.definition, basisIn(work).input);
   const objection = objectionTo(errand, path);
   if (objection) return errorResult(objection);

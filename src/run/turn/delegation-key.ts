@@ -4,13 +4,13 @@ import type { Errand, RunDefinition } from "../../protocol/threads/runs.ts";
 /** Runs below one another; what needs more is most likely going in circles. */
 const deepest = 5;
 
-export function errandOf(agent: string, task: string): Errand {
+export function delegationKey(agent: string, task: string): Errand {
   return { agent, task: createHash("sha256").update(task.trim()).digest("base64url") };
 }
 
 /** From the root down to this run; `input` is what a root was asked. */
 export function pathOf({ path, agent }: RunDefinition, input: string): readonly Errand[] {
-  return path ?? [errandOf(agent.id, input)];
+  return path ?? [delegationKey(agent.id, input)];
 }
 
 /** Why a run must not be begun below these. */

@@ -8,7 +8,7 @@ import type { Query } from "../../protocol/agents/tools.ts";
 import { sha256 } from "../lifecycle/accept.ts";
 import { findChild, takeChild, type Child } from "../lifecycle/child-runs.ts";
 import { defineRun } from "./define-run.ts";
-import { errandOf, pathOf } from "./delegation-key.ts";
+import { delegationKey, pathOf } from "./delegation-key.ts";
 import { foldOf } from "../log/fold.ts";
 import { itemsOfRun, publishItems } from "../lifecycle/locked-run.ts";
 import { insertItemsSql, itemsParameter, placeItems } from "../log/rows.ts";
@@ -65,7 +65,7 @@ async function callerFor(work: Work, messageId: string | undefined): Promise<Cal
 
 function definitionOf(work: Work, caller: Caller, { agent, answers, within }: MemberTurn): RunDefinition {
   const { runtime, taken } = work;
-  const path = [...pathOf(taken.definition, basisIn(work).input), errandOf(agent.id, answers)];
+  const path = [...pathOf(taken.definition, basisIn(work).input), delegationKey(agent.id, answers)];
   const definition = defineRun(runtime, caller, {
     agent,
     options: {},

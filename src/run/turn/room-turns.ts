@@ -1,7 +1,7 @@
 import { LostRun, ModelError, NotFound } from "../../protocol/base/errors.ts";
 import { resultItem } from "../log/call-items.ts";
 import { endItem } from "../lifecycle/end-run.ts";
-import { performNestedStep } from "../step/nested-step.ts";
+import { runNestedStep } from "../step/nested-step.ts";
 import { takeTurn } from "./member-turns.ts";
 import { itemColumns, toItem, type ItemRow } from "../log/rows.ts";
 import type { RunEvent } from "../../protocol/threads/events.ts";
@@ -58,7 +58,7 @@ export function createRoomTurns(work: Work): RoomTurns {
     async judge(key, { model, messages }) {
       try {
         const request = { messages, model: runtime.models.get(model) };
-        return (await performNestedStep(work, `judge/${key}`, request)).text;
+        return (await runNestedStep(work, `judge/${key}`, request)).text;
       } catch (error) {
         // Nothing depends on it but whether somebody is asked too often.
         if (signal.aborted || !(error instanceof ModelError || error instanceof NotFound)) throw error;

@@ -13,7 +13,7 @@ import { checkOwnLimits, hashOfCall } from "../limits/limits.ts";
 import { checkRepeats } from "../limits/repeated-calls.ts";
 import { keepOutput } from "./kept-output.ts";
 import { ownHeader } from "../step/request-origin.ts";
-import { performNestedStep } from "../step/nested-step.ts";
+import { runNestedStep } from "../step/nested-step.ts";
 import { isAllowedByPlan, plannedWrites } from "./planned-writes.ts";
 import { prepareCall, toolsOf, type Plan } from "./prepare-call.ts";
 import { reserveCalls } from "./reserve-calls.ts";
@@ -49,16 +49,16 @@ type Doing = Extract<Plan, { how: "do" }>;
  * each write by itself. If a person must be asked about any of them, none is done before. Then waits for the caller's own
  * tools, if there are any.
  */
-export async function performCalls(work: Work, calls: readonly Call[]): Promise<void> {
+export async function runCalls(work: Work, calls: readonly Call[]): Promise<void> {
   for (let open = calls; open.length > 0;) {
-    if ((await performOpen(work, open)) !== "children wait" || (await waitForChildren(work))) return;
+    if ((await runOpenCalls(work, open)) !== "children wait" || (await waitForChildren(work))) return;
     const { openCalls } = foldIn(work);
     open = open.filter((call) => openCalls.some(({ id }) => id === call.id));
   }
 }
 
 /** `children wait`: a delegated run waits for a person, and what comes after its call is not done yet. */
-async function performOpen(work: Work, calls: readonly Call[]): Promise<"children wait" | undefined> {
+async function runOpenCalls(work: Work, calls: readonly Call[]): Promise<"children wait" | undefined> {
   const absent = await renewed(work, calls);
   work.signal.throwIfAborted();
   const allowed = toolsOf(work);
@@ -99,7 +99,7 @@ async function performOpen(work: Work, calls: readonly Call[]): Promise<"childre
     if (!work.job) checkOwnLimits(work.items, work.taken.definition.agent.limits, { calls: server.length });
     fitting = await reserveCalls(work, plans, ({ call }) => isCounted(call));
   }
-  const left = await doInOrder(work, fitting);
+  const left = await runInOrder(work, fitting);
   if (work.left) return undefined;
   if (left === "children wait") return left;
   if (client.length > 0)
@@ -119,7 +119,7 @@ function questionsOf(plans: readonly Plan[]): NewItem[] {
   });
 }
 
-async function doInOrder(work: Work, plans: readonly Plan[]): Promise<"children wait" | undefined> {
+async function runInOrder(work: Work, plans: readonly Plan[]): Promise<"children wait" | undefined> {
   let reads: { call: Call; result: Promise<ToolResult | "waits"> }[] = [];
   const begin = (call: Call, result: Promise<ToolResult | "waits">) => {
     // Awaited together below; until then a rejection must not count as unhandled.
@@ -169,7 +169,7 @@ function textOfQuestions(questions: readonly NewItem[]): string {
 }
 
 /** A write that must know something first: what it claimed is given back, since it says that nothing was done. */
-async function askFirst(work: Work, call: Call, ask: ToolQuestion, claimed: boolean): Promise<void> {
+async function requestApproval(work: Work, call: Call, ask: ToolQuestion, claimed: boolean): Promise<void> {
   const place = { step: call.step!, index: call.index! };
   await wait(work, "question", ask.text, {
     items: [questionItem(call, ask)],
@@ -178,7 +178,7 @@ async function askFirst(work: Work, call: Call, ask: ToolQuestion, claimed: bool
 }
 
 async function doWrite(work: Work, plan: Plan): Promise<void> {
-  if (plan.how !== "do") return stopAtUnknown(work, plan.call);
+  if (plan.how !== "do") return waitOnUnknownOutcome(work, plan.call);
   await (plan.tool.scope === "local" ? writeLocally(work, plan) : writeThroughLedger(work, plan));
 }
 
@@ -195,7 +195,7 @@ async function writeLocally(work: Work, { call, tool, input }: Doing): Promise<v
     });
   });
   if ("items" in appended) addCommitted(work, appended.items);
-  else await askFirst(work, call, appended, false);
+  else await requestApproval(work, call, appended, false);
 }
 
 /** On PGlite it would wait for its own transaction, and all SQL with it; and who only looks has no steps. */
@@ -223,14 +223,14 @@ async function writeThroughLedger(work: Work, { call, tool, input }: Doing): Pro
     if (claim.how === "settled") return settleWrite(work, call, claim.result);
     if (claim.how === "unknown") break;
     const result = await executeKeeping(work, { call, tool, input }, context(claim.key, claim.before));
-    if (result.ask) return askFirst(work, call, result.ask, true);
+    if (result.ask) return requestApproval(work, call, result.ask, true);
     // What a sandbox did was killed, and all of it is in the workspace for everybody to see.
     if (!result.uncertain || tool.scope === "sandbox") return settleWrite(work, call, result);
     reason = result.content.slice(0, mostReason);
     // Nobody but a person can tell, so there is nothing to wait for.
     if (!tool.idempotent && !tool.reconcile) break;
   }
-  await stopAtUnknown(work, call, reason);
+  await waitOnUnknownOutcome(work, call, reason);
 }
 
 /** What a command printed stays known when it takes too long, or its run is stopped, handed over or dies with its process. */
@@ -257,7 +257,7 @@ async function executeKeeping(
   }
 }
 
-async function stopAtUnknown(work: Work, call: Call, reason?: string): Promise<void> {
+async function waitOnUnknownOutcome(work: Work, call: Call, reason?: string): Promise<void> {
   const place = { step: call.step!, index: call.index! };
   if (work.taken.definition.agent.onUnknown === "tell-model")
     return commit(work, [unknownResult(call, reason)], { ledger: { ...place, status: "unknown", result: null } });
@@ -313,7 +313,7 @@ function contextOf(work: Work, call: Call, { key, query }: { key: string; query:
       return { [name]: value };
     },
     step: ({ model, ...request }, stop) =>
-      performNestedStep(work, `${callKey(call)}/${++nested}`, {
+      runNestedStep(work, `${callKey(call)}/${++nested}`, {
         ...request,
         ...(model === undefined ? {} : { model: runtime.models.get(model) }),
         ...(stop ? { stop } : {}),

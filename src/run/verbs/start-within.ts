@@ -8,7 +8,7 @@ import { textOf } from "../../protocol/threads/items.ts";
 import { isEnded, type RunDefinition } from "../../protocol/threads/runs.ts";
 import { askedCall, ensureChild, findLeftRequests, takeChild } from "../lifecycle/child-runs.ts";
 import { defineRun } from "../turn/define-run.ts";
-import { errandOf, objectionTo, pathOf } from "../turn/delegation-key.ts";
+import { delegationKey, objectionTo, pathOf } from "../turn/delegation-key.ts";
 import type { Owner } from "../log/append.ts";
 import { workOnChild } from "../turn/execute.ts";
 import { readOrigin, type RequestOrigin } from "../step/request-origin.ts";
@@ -43,7 +43,7 @@ export async function startWithin(runtime: Runtime, caller: Caller, input: Start
     });
   const agent = runtime.agents.get(input.agent);
   const task = textOf(input.message.content);
-  const errand = errandOf(agent.id, task);
+  const errand = delegationKey(agent.id, task);
   const path = pathOf(parent.definition, "");
   const objection = objectionTo(errand, path);
   if (objection) throw new Conflict(objection, { code: "delegation_refused" });

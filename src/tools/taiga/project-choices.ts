@@ -7,7 +7,7 @@ import { createSession, type TaigaLogin, type TaigaSession, tokenIn } from "./se
 import { milestoneSchema, parsed } from "./shapes.ts";
 
 /** Where people sign in and choose what to work on; nothing of it is kept. Each throws TaigaFailure. */
-export type FrontDesk = {
+export type TaigaSessions = {
   /** An operator's login stands for whoever brings none; for administrators. */
   readonly hasLogin: boolean;
   signIn(username: string, password: string): Promise<TaigaToken>;
@@ -35,7 +35,7 @@ export function createFrontDesk({
 }: {
   readonly client: TaigaClient;
   readonly login?: TaigaLogin | undefined;
-}): FrontDesk {
+}): TaigaSessions {
   const operator = login && createSession({ login, post: client.post });
   const sessionOf = (token: string | undefined): TaigaSession => {
     const session = token === undefined ? operator : createSession({ login: { token }, post: client.post });

@@ -4,7 +4,7 @@ import { type AccessOptions, createTaigaAccess, type TaigaAccess } from "./acces
 import { createTaigaClient } from "./client.ts";
 import type { MarkerKind } from "./markers.ts";
 import { createUnanswered } from "./unanswered.ts";
-import { createFrontDesk, type FrontDesk } from "./project-choices.ts";
+import { createFrontDesk, type TaigaSessions } from "./project-choices.ts";
 import { milestoneTools } from "./milestone-tools.ts";
 import { readTools } from "./read-tools.ts";
 import { workTools } from "./work-tools.ts";
@@ -29,7 +29,7 @@ export type Taiga = {
   readonly tools: readonly Tool[];
   /** Gives the rights that these tools need. */
   readonly access: TaigaAccess;
-  readonly desk: FrontDesk;
+  readonly desk: TaigaSessions;
   readonly close: () => Promise<void>;
 };
 

@@ -11,7 +11,7 @@ import {
   taigaSprintsSchema,
   type TaigaView,
 } from "../../../protocol/threads/taiga.ts";
-import type { FrontDesk } from "../../../tools/taiga/project-choices.ts";
+import type { TaigaSessions } from "../../../tools/taiga/project-choices.ts";
 import { type Call, endpoint } from "../../server/endpoint.ts";
 import { listOf } from "../../shapes/schemas.ts";
 import { noToken, notConfigured, refusalOf, tokenOf } from "./enter-project.ts";
@@ -27,8 +27,11 @@ export const describeTaiga = endpoint({
   tag: "agents",
   summary: "Whether there is a Taiga here, and how you come in",
   answers: { 200: taigaSchema },
-  handle({ caller, services: { taigaDesk } }): TaigaView {
-    return { configured: taigaDesk !== undefined, needsToken: !(taigaDesk?.hasLogin && caller.role === "admin") };
+  handle({ caller, services: { taigaSessions } }): TaigaView {
+    return {
+      configured: taigaSessions !== undefined,
+      needsToken: !(taigaSessions?.hasLogin && caller.role === "admin"),
+    };
   },
 });
 
@@ -40,7 +43,7 @@ export const signInToTaiga = endpoint({
   body: z.strictObject({ username: z.string().min(1).max(255), password: z.string().min(1).max(1000) }),
   answers: { 200: taigaTokenSchema },
   async handle({ body: { username, password }, services, reply }): Promise<TaigaToken> {
-    const desk = services.taigaDesk ?? notConfigured();
+    const desk = services.taigaSessions ?? notConfigured();
     reply.header("cache-control", "no-store");
     try {
       return await desk.signIn(username, password);
@@ -96,9 +99,9 @@ export const listTaigaRuns = endpoint({
 
 async function atDesk<Answer>(
   { services, caller, request }: Pick<Call, "services" | "caller" | "request">,
-  work: (desk: FrontDesk, token: string | undefined, signal: AbortSignal) => Promise<Answer>,
+  work: (desk: TaigaSessions, token: string | undefined, signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
-  const desk = services.taigaDesk ?? notConfigured();
+  const desk = services.taigaSessions ?? notConfigured();
   // What would renew it is left with the client: renewed here, the client's own would be worth nothing.
   const token = tokenOf(request)?.token;
   if (token === undefined && caller.role !== "admin") throw noToken();
