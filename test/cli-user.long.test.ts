@@ -69,7 +69,7 @@ test("accounts are disabled and keys revoked from the command line, at once for 
   assert.match((await user("keys", "ada")).out, /laptop\t.*\trevoked \d{4}-/);
 
   const refused = await user("disable", "owner");
-  assert.match(refused.err, /owner is the last admin/);
+  assert.match(refused.err, /owner is the last active admin/);
   assert.equal(refused.code, 1);
 });
 
@@ -123,7 +123,10 @@ test("a person is erased from the command line, with their name said twice", asy
   await eve.threads();
   const unsure = await user("erase", "eve");
   assert.equal(unsure.code, 1);
-  assert.match(unsure.err, /can't be undone\. To go on: colloquy user erase eve --confirm eve/);
+  assert.match(
+    unsure.err,
+    /permanently deletes eve's account .* To confirm, run: colloquy user erase eve --confirm eve/,
+  );
   await eve.threads();
   const erased = await user("erase", "eve", "--confirm", "eve");
   assert.deepEqual([erased.code, erased.err], [0, ""]);

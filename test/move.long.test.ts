@@ -142,7 +142,7 @@ test("the commands of doctor.md and of an export beside a running server say wha
     await server.database.query(
       "insert into threads (id, user_id, next_seq) select gen_random_uuid(), id, 9 from users",
     );
-    await assert.rejects(colloquy("colloquy doctor", place), { code: 1, stdout: /trouble.*numbered without a gap/ });
+    await assert.rejects(colloquy("colloquy doctor", place), { code: 1, stdout: /error.*numbered without a gap/ });
   } finally {
     await server.stop();
   }

@@ -187,7 +187,7 @@ eachDatabase((databases) => {
     assert.ok(findings.every(({ grade }) => grade === "ok"));
     assert.match(
       findings.map(({ text }) => text).join("\n"),
-      /workspaces: 10 days \(admin\).*kept for ever: threads, shares/s,
+      /workspaces: 10 days \(admin\).*kept indefinitely: threads, shares/s,
     );
   });
 

@@ -185,12 +185,12 @@ export async function retentionFindings(
     if (days === null) continue;
     const due = await countDue(query, kind, days);
     const last = lastAt === null ? "" : `; last ${lastAt.toISOString()}: ${lastRemoved}`;
-    const text = `${kind}: ${days} days (${source})${due === undefined ? "" : `; ${due} would go now`}${last}`;
+    const text = `${kind}: ${days} days (${source})${due === undefined ? "" : `; ${due} to delete now`}${last}`;
     findings.push(
       lastError === null ? { grade: "ok", about, text } : { grade: "trouble", about, text: `${text}; ${lastError}` },
     );
   }
   const kept = rules.filter(({ days }) => days === null).map(({ kind }) => kind);
-  if (kept.length > 0) findings.push({ grade: "ok", about, text: `kept for ever: ${kept.join(", ")}` });
+  if (kept.length > 0) findings.push({ grade: "ok", about, text: `kept indefinitely: ${kept.join(", ")}` });
   return findings;
 }

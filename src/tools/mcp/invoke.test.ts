@@ -132,7 +132,7 @@ test("where nothing listens, a server that nobody configured is idle, and no fai
     await server.close();
     return { state, reason, grade: findingOf({ ...server.state(), name: "files", target: url, tokens: 0 }).grade };
   };
-  const reason = `nothing listens at ${url} (there without being configured)`;
+  const reason = `nothing listens at ${url} (built in)`;
   assert.deepEqual(await state(true), { state: "idle", reason, grade: "ok" });
   const configured = await state(false);
   assert.deepEqual([configured.state, configured.grade], ["failed", "note"]);

@@ -153,7 +153,7 @@ export class InvokeServer {
 
   private knowFailed(error: unknown, reason: string): void {
     if (this.isDefault && failureOf(error).kind === "not-sent")
-      this.enter("idle", `nothing listens at ${this.url} (there without being configured)`);
+      this.enter("idle", `nothing listens at ${this.url} (built in)`);
     else this.enter("failed", reason);
   }
 
