@@ -220,7 +220,7 @@ describe("the runs", { skip: skipBrowser }, () => {
     const form = page.getByRole("form", { name: "send_mail" });
     await form.getByRole("button", { name: "Call" }).click();
     await form.getByText("Required", { exact: true }).waitFor();
-    await form.getByLabel("to (needed)").fill("bob");
+    await form.getByLabel("to (required)").fill("bob");
     await form.getByLabel("copies").fill("9");
     await form.getByText("Must be at most 5.").waitFor();
     await findsNothing(page, "form with problems");
@@ -228,7 +228,7 @@ describe("the runs", { skip: skipBrowser }, () => {
     await form.getByLabel("tone").selectOption("kind");
     await form.getByLabel("urgent").selectOption("yes");
     await form.getByLabel(/^lines/).fill("one\ntwo");
-    await form.getByLabel("name (needed)").fill("Colloquy");
+    await form.getByLabel("name (required)").fill("Colloquy");
     await form.getByRole("button", { name: "Call" }).click();
     await page.getByRole("button", { name: "Allow" }).click();
     await page.getByText("sent to bob").waitFor();
@@ -244,8 +244,8 @@ describe("the runs", { skip: skipBrowser }, () => {
     await page.getByRole("link", { name: "View run" }).click();
     await line(/^send_mail/).click();
     await page.getByRole("link", { name: "Call this tool again" }).click();
-    await page.getByLabel("to (needed)").waitFor();
-    assert.equal(await page.getByLabel("to (needed)").inputValue(), "bob");
+    await page.getByLabel("to (required)").waitFor();
+    assert.equal(await page.getByLabel("to (required)").inputValue(), "bob");
     // Empty for whoever chooses the tool, and as it was on the way back.
     await page.getByRole("link", { name: "send_mail" }).click();
     await page.waitForURL((url) => !url.searchParams.has("from"));
