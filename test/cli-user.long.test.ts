@@ -90,7 +90,7 @@ test("a new account's key ends after 90 days, may what is said, and both are tol
   );
   const abe = createClient({ url: colloquy.url, token: narrow.out.trim() });
   await assert.rejects(abe.threads(), { status: 403, code: "insufficient_scope" });
-  assert.match((await user("keys", "abe")).out, new RegExp(`\\tends ${inDays(7)}T\\S+\\n$`));
+  assert.match((await user("keys", "abe")).out, new RegExp(`\\texpires ${inDays(7)}T\\S+\\n$`));
 
   const endless = await user("keys", "abe", "--add", "robot", "--scopes", "agents:*", "--days", "never");
   assert.equal(endless.err, "API key for abe (shown only once). Scopes: agents:*. Never expires.\n");

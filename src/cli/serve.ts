@@ -27,6 +27,8 @@ export async function serve(): Promise<number> {
     ...{ log, onFatal, quiet: isWatched },
     onStep: (text) => line("database", `${text} …`),
   });
+  // At once: what is told below takes a while, and requests are answered already.
+  const stopping = stopSignal();
   const isTried = colloquy.sandbox.known() !== undefined;
   await report(colloquy, config, isTried);
   const setup = await colloquy.setupLink();
@@ -35,7 +37,7 @@ export async function serve(): Promise<number> {
   await offerLink(colloquy, config);
   if (!isTried) void reportSandbox(colloquy);
 
-  const signal = await stopSignal();
+  const signal = await stopping;
   log.info({ signal }, "stopping: running steps may finish; the rest continues at the next start");
   setTimeout(() => process.exit(1), exitWithinMs).unref();
   await colloquy.stop();

@@ -89,7 +89,7 @@ eachRunDatabase(({ database, start }) => {
         { cron: "* * * * *", every: "1d" },
         { status: 400, message: /not both/ },
       ],
-      [{}, { status: 400, message: /When\?/ }],
+      [{}, { status: 400, message: /Set cron or every/ }],
       [
         { every: "1d", timeZone: "Europe/Berlim" },
         { status: 400, message: /Europe\/Berlim/ },
