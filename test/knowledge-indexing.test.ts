@@ -51,7 +51,7 @@ anyDatabase(({ place }) => {
         {
           grade: "note",
           about: "knowledge",
-          text: "indexing 35 %: 7 of 20 chunks in a collection; searches find the others too, more slowly, and a running server goes on indexing",
+          text: "indexing 35%: 7 of 20 chunks in a collection; searches find the others too, more slowly, and a running server goes on indexing",
         },
       ],
     });

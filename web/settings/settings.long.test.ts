@@ -92,10 +92,10 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
     assert.equal(await statusOf("/api/threads"), 200);
     await goTo("/access", "Access");
     const row = page.getByRole("row", { name: /old laptop/ });
-    await row.getByText(/^all that you may, until .*: then it ends, unless you say what it may$/).waitFor();
+    await row.getByText(/^all your permissions until .*; then it expires, unless you choose scopes$/).waitFor();
     await findsNothing("an old key");
-    const form = row.getByRole("form", { name: "Say what it may: old laptop" });
-    await form.getByLabel("May", { exact: true }).fill("agent_assistant");
+    const form = row.getByRole("form", { name: "Choose scopes: old laptop" });
+    await form.getByLabel("Scopes", { exact: true }).fill("agent_assistant");
     await page.keyboard.press("Enter");
     await form
       .getByRole("alert")
@@ -103,7 +103,7 @@ describe("the settings, with accounts", { skip: skipBrowser }, () => {
       .waitFor();
     await findsNothing("mistyped");
     assert.equal(await statusOf("/api/threads"), 200, "nothing has changed");
-    await form.getByLabel("May", { exact: true }).fill("agents:assistant, usage:read");
+    await form.getByLabel("Scopes", { exact: true }).fill("agents:assistant, usage:read");
     await page.keyboard.press("Enter");
     await row.getByText("agents:assistant usage:read", { exact: true }).waitFor();
     assert.equal(await row.getByRole("form").count(), 0);

@@ -100,9 +100,9 @@ export function isAsker({ via, scopes: held }: Pick<Caller, "via" | "scopes">): 
 }
 
 /** Whether a caller may do this, of what its account may. */
-export function mayDo({ role, scopes: held, via }: Pick<Caller, "role" | "scopes" | "via">, needs: Needs): boolean {
+export function mayDo({ role, scopes: held, key }: Pick<Caller, "role" | "scopes" | "key">, needs: Needs): boolean {
   if (needs === "nothing") return true;
-  if (needs === "account" && via === "api-key") return false;
+  if (needs === "account" && key !== undefined) return false;
   if (!held) return role === "admin" || !isForAdmins(needs);
   return scopesFor(needs).some((scope) => held.includes(scope));
 }

@@ -72,7 +72,7 @@ eachRunDatabase(({ database, start }) => {
 
     way.cut = false;
     await until(() => alone.unready() === undefined, "the process to come back");
-    assert.equal(told.filter((text) => /takes runs again/.test(text)).length, 1);
+    assert.equal(told.filter((text) => /taking runs again/.test(text)).length, 1);
     await other.stop(0);
     const second = await alone.runs.start(alone.caller, { ...go, threadId });
     await until(() => alone.model.requests.length === 2, "a new run to be taken");

@@ -22,7 +22,8 @@ eachRunDatabase(({ start }) => {
       const log: Log = {
         ...silentLog,
         info(details, text) {
-          if (/has kept/.test(text ?? "")) changes.push((details as { changed: unknown }).changed);
+          if (/continues with those it started with/.test(text ?? ""))
+            changes.push((details as { changed: unknown }).changed);
         },
       };
       const second = await start({ agent: { instructions }, script: ["ok"], log });
