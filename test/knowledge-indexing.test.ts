@@ -51,7 +51,7 @@ anyDatabase(({ place }) => {
         {
           grade: "note",
           about: "knowledge",
-          text: "indexing 35%: 7 of 20 chunks in a collection; searches find the others too, more slowly, and a running server goes on indexing",
+          text: "indexing 35 %: 7 of 20 chunks in a collection; searches find the others too, more slowly, and a running server goes on indexing",
         },
       ],
     });
@@ -59,7 +59,7 @@ anyDatabase(({ place }) => {
     context.mock.method(console, "log", () => {});
     context.mock.method(console, "error", (line: string) => printed.push(line));
     assert.equal(await tryQuery(idle.client.knowledge, [collection.id, "pond 19"], { json: false }), 0);
-    assert.equal(printed.at(-1), `${collection.id}: indexing 35 %`);
+    assert.equal(printed.at(-1), `${collection.id}: indexing 35%`);
     await idle.colloquy.stop();
 
     const { colloquy, client } = await start(true);

@@ -249,7 +249,7 @@ test("an authorization server that is not what it says, or not the one that was 
   mail.behaviour.returnedIssuer = "https://evil.example";
   const back = await node.signIn(ada);
   assert.equal(back.status, 503);
-  assert.match(await back.text(), /Signing in to mail does not work/);
+  assert.match(await back.text(), /Sign-in to mail failed/);
   mail.behaviour.returnedIssuer = undefined;
   mail.behaviour.issuer = "https://evil.example";
   const begun = await node.request(ada, "POST", "/api/mcp/servers/mail/sign-in");

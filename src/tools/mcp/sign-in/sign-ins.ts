@@ -165,7 +165,7 @@ async function onNetwork<Value>(
 }
 
 function failed(server: string, cause: unknown): Unavailable {
-  return new Unavailable(`Sign-in to ${server} failed:  ${messageOf(cause).slice(0, 300)}`, {
+  return new Unavailable(`Sign-in to ${server} failed: ${messageOf(cause).slice(0, 300)}`, {
     code: "sign_in_failed",
     cause,
   });
