@@ -43,8 +43,8 @@ export async function measureStream(browser: Browser, url: string, seconds: numb
   await page.waitForTimeout(200);
   const keys = await page.evaluate<number[]>("window.seen.keys");
   if (keys.length < seconds * 6) throw new Error(`only ${keys.length} key presses were seen`);
-  await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
   await page.close();
   return { frameMs, keyMs: summarize(keys).p95 };
 }
