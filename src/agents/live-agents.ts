@@ -1,8 +1,8 @@
 import type { AgentRegistry } from "../protocol/agents/agents.ts";
 
 export type LiveAgents = AgentRegistry & {
-  /** The agents alone, without what is made of them. */
-  defined(): AgentRegistry;
+  /** With what is made of the agents, such as rooms. */
+  readonly all: AgentRegistry;
   /** From now on there are these. */
   update(agents: AgentRegistry): void;
 };
@@ -16,16 +16,22 @@ export function createLiveAgents(
   complete: (agents: AgentRegistry) => AgentRegistry = (agents) => agents,
 ): LiveAgents {
   let defined = first;
-  let all = complete(first);
+  let completed = complete(first);
   return {
-    get: (id) => all.get(id),
-    has: (id) => all.has(id),
-    list: () => all.list(),
-    defaultId: () => all.defaultId?.(),
-    defined: () => defined,
+    ...registryOf(() => defined),
+    all: registryOf(() => completed),
     update(agents) {
       defined = agents;
-      all = complete(agents);
+      completed = complete(agents);
     },
+  };
+}
+
+function registryOf(current: () => AgentRegistry): AgentRegistry {
+  return {
+    get: (id) => current().get(id),
+    has: (id) => current().has(id),
+    list: () => current().list(),
+    defaultId: () => current().defaultId?.(),
   };
 }

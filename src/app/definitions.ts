@@ -27,7 +27,7 @@ import type { OpenTools } from "./tools.ts";
 export type OpenDefinitions = {
   /** Those of files, of the database and built in, and the rooms; changes while the server runs. */
   readonly agents: AgentRegistry;
-  readonly agentsWithoutRooms: () => AgentRegistry;
+  readonly agentsWithoutRooms: AgentRegistry;
   readonly definitions: Definitions;
   /** Of files with agents. */
   readonly problems: readonly AgentProblem[];
@@ -56,17 +56,11 @@ export async function openDefinitions(config: Config, deps: Deps): Promise<OpenD
   await using opening = createOpening(log);
   const { agents: written, own, files, problems } = await loadAgents({ folder: config.agents });
   const agents = createLiveAgents(withModels(written, models.list()), (defined) => withRooms(defined, rooms.files));
-  const both = agents
-    .defined()
-    .list()
-    .find(({ id }) => models.has(id));
+  const both = agents.list().find(({ id }) => models.has(id));
   if (both)
     throw new InvalidInput(`"${both.id}" names an agent and a model; rename one of them.`, { code: "config_invalid" });
   const knownNames = (): KnownNames => ({
-    agents: agents
-      .defined()
-      .list()
-      .map(({ id }) => id),
+    agents: agents.list().map(({ id }) => id),
     strategies: Object.keys(strategies),
     tools: [...new Set(tools.names())],
     toolPrefixes: servers.sources.map(({ prefix }) => prefix ?? ""),
@@ -124,16 +118,13 @@ export async function openDefinitions(config: Config, deps: Deps): Promise<OpenD
     const known = knownNames();
     const { problem } = definitions.readDefault("agent");
     return [
-      ...agents
-        .defined()
-        .list()
-        .flatMap((agent) => (own.has(agent.id) ? strayNames(agent, known) : [])),
+      ...agents.list().flatMap((agent) => (own.has(agent.id) ? strayNames(agent, known) : [])),
       ...(problem === null ? [] : [`the default agent: ${problem}`]),
     ];
   };
   return {
-    ...{ agents, agentsWithoutRooms: agents.defined, definitions, problems, strays },
-    services: { agents, definitions, trials, probes: () => definitions.choice().probes },
+    ...{ agents: agents.all, agentsWithoutRooms: agents, definitions, problems, strays },
+    services: { agents: agents.all, definitions, trials, probes: () => definitions.choice().probes },
     findings: () => definitionFindings({ definitions, strays }),
     close: opening.done(),
   };

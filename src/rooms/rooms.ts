@@ -318,7 +318,7 @@ export function createRooms({ query, runs, agents, files }: RoomsKit): Rooms {
         throw new Denied(403, "Only the person who started this or the room's owner can decide.");
       const isOwn = asker.userId === caller.userId;
       // It would be done with rights that the owner may not have.
-      if (!isOwn && input.arguments !== undefined)
+      if (!isOwn && input.decision === "allow" && input.arguments !== undefined)
         throw new Denied(
           403,
           "Only the person who started this can change the arguments. Allow it as it is, or deny it.",

@@ -51,7 +51,7 @@ export function problemsOf({ tools, prompts, definitions, rooms, models: { model
   return [
     ...[...tools.problems, ...prompts.problems, ...definitions.problems].map(problemText),
     ...definitions.strays(),
-    ...roomProblems(rooms, { agents: definitions.agentsWithoutRooms(), models }),
+    ...roomProblems(rooms, { agents: definitions.agentsWithoutRooms, models }),
     ...tools.strayModels(models.has),
   ];
 }

@@ -14,6 +14,9 @@ const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
 const mostBytes = 16 * 1024 * 1024;
 const pieceBytes = 256 * 1024;
 
+/** Two are needed. */
+const mostLooks = 4;
+
 /** What the kernel writes for a user whom the namespace of this process does not know. */
 const unknownUid = 65534;
 
@@ -84,11 +87,16 @@ async function find(socket: Socket, { snapshot, readInode }: Look): Promise<numb
   const server = { address: plain(localAddress), port: localPort };
   if (!isLoopback(client.address) || !isLoopback(server.address)) return undefined;
   const inode = await readInode(socket);
-  let [before, after] = [await snapshot(), await snapshot()];
-  // A third look: lines move while a long table is read.
-  if (uidOf(before, client, server) === undefined) [before, after] = [after, await snapshot()];
-  // Whoever is gone may have left its port to somebody else. While our own end is there, the other one is still the same.
-  return inode !== undefined && inodeIn(after, server, client) === inode ? uidOf(before, client, server) : undefined;
+  if (inode === undefined) return undefined;
+  let uid: number | undefined;
+  for (let look = 0; look < mostLooks; look++) {
+    const table = await snapshot();
+    // Whoever is gone may have left its port to somebody else. While our own end is there, the other one was still the same before.
+    if (uid !== undefined && rowOf(table, server, client)?.inode === inode) return uid;
+    // Lines move while a long table is read, so that one may be missed.
+    uid = uidOf(table, client, server) ?? uid;
+  }
+  return undefined;
 }
 
 /** The number that the kernel's tables have for our end of a connection. */
@@ -97,11 +105,6 @@ async function inodeOf(socket: Socket): Promise<string | undefined> {
   if (handle?.fd === undefined || handle.fd < 0) return undefined;
   const link = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => "");
   return /^socket:\[(\d+)\]$/.exec(link)?.[1];
-}
-
-/** Of an established connection, by its two ends. */
-function inodeIn(table: string, own: End, other: End): string | undefined {
-  return rowOf(table, own, other)?.inode;
 }
 
 /**

@@ -93,3 +93,14 @@ test("the choice: auto is Ollama, then llama.cpp; a named one is taken though it
   assert.match(away.detail, /Ollama at http:\/\/ollama: refused/);
   assert.equal(chooseBackend([all[0]!, all[2]!], { backend: "auto" }).config, undefined);
 });
+
+test("what another person of the machine serves is not taken, not even where its kind is named", async (t) => {
+  const server = await startModelServer({ kind: "ollama", models: ["theirs"] });
+  t.after(server.close);
+  const urls = { ollama: server.url, llamacpp: server.url, lmstudio: server.url };
+  const probes = await probeBackends({ ownPort: 1, urls, isAnothers: async (port) => port === server.port });
+  assert.deepEqual(outcomes(probes), { ollama: "not-it", llamacpp: "not-it", lmstudio: "not-it" });
+  for (const wish of [{}, { backend: "llamacpp" }, { backend: "ollama", ollamaModel: "mine" }] as const)
+    assert.equal(chooseBackend(probes, wish).config, undefined, JSON.stringify(wish));
+  assert.equal(server.requests.length + server.asked.length, 0, "it was not even asked");
+});

@@ -14,6 +14,8 @@ export type Probe = {
   /** Chat models it has, the first one being the one to take. */
   readonly models: readonly string[];
   readonly contextTokens?: number;
+  /** Another person of this machine listens there. */
+  readonly isAnothers?: true;
 };
 
 export type ProbeOptions = {
@@ -60,6 +62,7 @@ const ofAnother: Finding = {
   outcome: "not-it",
   detail: "another user of this machine listens there; to use it, name it in colloquy.yaml",
   models: [],
+  isAnothers: true,
 };
 
 type Ask = (path: string) => Promise<Reply>;
@@ -141,7 +144,7 @@ export function chooseBackend(probes: readonly Probe[], wish: BackendWish = {}):
     };
   const misses = candidates.map((probe) => `${titles[probe.kind]} at ${probe.url}: ${probe.detail}`).join("; ");
   const named = backend !== undefined && backend !== "auto" ? candidates[0] : undefined;
-  const config = named && nameFor(named, wish) !== "" ? configOf(named, wish) : undefined;
+  const config = named && !named.isAnothers && nameFor(named, wish) !== "" ? configOf(named, wish) : undefined;
   return { ...(named && { probe: named }), ...(config && { config }), detail: misses };
 }
 
