@@ -58,7 +58,7 @@ eachDatabase(({ place }) => {
     const { url: database, dataDirectory } = where;
     const flag = database === undefined ? [] : ["--database", database];
     const first = await startTodo({ dataDirectory }, "--user", "ada", ...flag);
-    assert.match(first.output, /tasks of ada/);
+    assert.match(first.output, /Tasks of ada/);
     const client = await connectMcp(first.url, { era: "2026-07-28" });
     const call = {
       name: "add_task",

@@ -68,7 +68,7 @@ eachRunDatabase(({ database, start }) => {
     await until(() => alone.unready()?.code === "database_silent", "the process to notice");
     await until(async () => (await rowOf(database(), runId)).status === "done", "the run to end elsewhere");
     assert.equal((await rowOf(database(), runId)).epoch, 2);
-    assert.equal(told.filter((text) => /given up/.test(text)).length, 1);
+    assert.equal(told.filter((text) => /Could not renew the leases/.test(text)).length, 1);
 
     way.cut = false;
     await until(() => alone.unready() === undefined, "the process to come back");
@@ -97,7 +97,7 @@ eachRunDatabase(({ database, start }) => {
     const { runId } = await alone.runs.start(alone.caller, go);
     await until(() => alone.model.requests.length === 1, "the model to be asked");
     isSilent = true;
-    await until(() => told.some((text) => /given up/.test(text)), "the runs to be given up");
+    await until(() => told.some((text) => /Could not renew the leases/.test(text)), "the runs to be given up");
     assert.equal(alone.unready()?.code, "database_silent");
     assert.equal(alone.model.requests.length, 1, "and nothing is taken until it can say again that it is alive");
     isSilent = false;
